@@ -13,6 +13,11 @@ export type Statement<V, R = unknown> = (values: V) => CompiledQuery<R>
 /** Stands for a value in the SQL of a statement. */
 export type Slot<V> = <K extends keyof V>(name: K) => RawBuilder<V[K]>
 
+/** Slots for a statement that is not compiled once: each is its value. */
+export function inline<V>(values: V): Slot<V> {
+  return (name) => sql`${values[name] ?? null}`
+}
+
 /** Compiling costs more than running a small statement. A value that is `undefined` becomes NULL. */
 export function compileOnce<V, R = unknown>(
   db: Kysely<Tables>,

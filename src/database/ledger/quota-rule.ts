@@ -7,6 +7,7 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import type { File } from '../../core/files/file.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserRow } from '../schema.ts'
+import { inline, type Slot } from '../statement.ts'
 import { bigint, isActive, type LedgerTx, type Rule, runningUploads } from './ledger-sql.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 
@@ -149,8 +150,7 @@ interface Upload {
 type Limits = Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>
 
 export function needOf(limits: Limits, upload: Upload): UploadNeed {
-  const values = needValues(limits, upload)
-  return needFrom((name) => sql`${values[name]}`)
+  return needFrom(inline(needValues(limits, upload)))
 }
 
 /** The values in an `UploadNeed`. */
@@ -170,15 +170,14 @@ export function needValues(
   return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles }
 }
 
-/** `value` returns the SQL for a value. */
-export function needFrom(value: (name: keyof NeedValues) => Sql): UploadNeed {
+export function needFrom(slot: Slot<NeedValues>): UploadNeed {
   return {
-    userCreatedAt: bigint(value('userCreatedAt')),
-    size: bigint(value('size')),
-    growth: bigint(value('growth')),
-    ownReserved: bigint(value('ownReserved')),
-    isNew: sql`(${bigint(value('newFiles'))} = 1)`,
-    maxFiles: bigint(value('maxFiles')),
+    userCreatedAt: bigint(slot('userCreatedAt')),
+    size: bigint(slot('size')),
+    growth: bigint(slot('growth')),
+    ownReserved: bigint(slot('ownReserved')),
+    isNew: sql`(${bigint(slot('newFiles'))} = 1)`,
+    maxFiles: bigint(slot('maxFiles')),
   }
 }
 

@@ -11,14 +11,14 @@ import type {
 } from '../../core/uploads/resumable/resumable-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
+import { inline, type Slot } from '../statement.ts'
 import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { findRow, RESUMABLE_COLUMNS, type ResumableRow, toPiece, toResumable } from './rows.ts'
 import { isRenewalDue, journalTail, leaveTailKey, mostTailBytes, renewTails } from './tails.ts'
 
 export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Claim | undefined> {
-  const { userId, version, offset, epoch = null, tailKey = null, storeState = null } = claim
-  const values = { offset, epoch, tailKey, storeState }
-  const rowClaim = appendClaim((member) => sql`${values[member]}`)
+  const { userId, version, offset, tailKey } = claim
+  const rowClaim = appendClaim(inline(claim))
   const mayLeave = await lockIfTailIsLeft(tx, claim)
   const where = mayLeave ? rowClaim.where : sql`${rowClaim.where} AND tail_key IS NULL`
   const claimed = await claimUpload(tx, claim, { ...rowClaim, where })
@@ -30,7 +30,7 @@ export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Cla
   if (left !== null) {
     await leaveTailKey(tx, { userId, version, key: left, bytes: mostTailBytes(before) })
   }
-  if (tailKey !== null) {
+  if (tailKey !== undefined) {
     await journalTail(sql`${tailKey}`, bigint(after.lease_until)).execute(tx.db)
   }
   return { upload: toResumable(after), tail }
@@ -60,36 +60,30 @@ interface RowClaim {
   readonly where: RawBuilder<unknown>
 }
 
-/** What the claim of an append sets and demands of the row. A `null` epoch or state is not compared or set. */
-export function appendClaim(
-  value: (
-    member: 'offset' | 'epoch' | 'tailKey' | 'storeState',
-  ) => RawBuilder<string | number | null | undefined>,
-): RowClaim {
+/** What the claim of an append sets and demands of the row. An epoch or state that is `undefined` is not compared or set. */
+export function appendClaim(slot: Slot<ClaimAppend>): RowClaim {
   return {
-    set: sql`, tail_key = ${value('tailKey')},
-      store_state = COALESCE(${value('storeState')}, store_state)`,
-    where: sql`sealed_at IS NULL AND received_bytes = ${value('offset')}
-      AND epoch = COALESCE(CAST(${value('epoch')} AS BIGINT), epoch)`,
+    set: sql`, tail_key = ${slot('tailKey')},
+      store_state = COALESCE(${slot('storeState')}, store_state)`,
+    where: sql`sealed_at IS NULL AND received_bytes = ${slot('offset')}
+      AND epoch = COALESCE(CAST(${slot('epoch')} AS BIGINT), epoch)`,
   }
 }
 
 /** SQL that claims the row if nobody holds it, as rows of `RESUMABLE_COLUMNS`. */
 export function claimRow(
   { now }: Pick<LedgerTx, 'now'>,
-  value: (
-    member: 'userId' | 'userCreatedAt' | 'version' | 'holder' | 'holderMs',
-  ) => RawBuilder<string | number>,
+  slot: Slot<ClaimResumable>,
   { set = sql``, from = sql``, where }: RowClaim,
 ): RawBuilder<ResumableUploadRow> {
-  const createdAt = sql<number>`CAST(${value('userCreatedAt')} AS BIGINT)`
+  const createdAt = sql<number>`CAST(${slot('userCreatedAt')} AS BIGINT)`
   return sql`
     UPDATE resumable_uploads
-    SET epoch = epoch + 1, holder = ${value('holder')}, holder_until = ${now} + ${value('holderMs')},
+    SET epoch = epoch + 1, holder = ${slot('holder')}, holder_until = ${now} + ${slot('holderMs')},
         stop_asked = 0${set}
     ${from}
-    WHERE resumable_uploads.version = ${value('version')}
-      AND resumable_uploads.user_id = ${value('userId')} AND ${where}
+    WHERE resumable_uploads.version = ${slot('version')}
+      AND resumable_uploads.user_id = ${slot('userId')} AND ${where}
       AND (holder IS NULL OR holder_until <= ${now})
       AND ${isActive(createdAt, sql`resumable_uploads.user_id`)}
     RETURNING ${RESUMABLE_COLUMNS}
@@ -110,7 +104,7 @@ async function claimUpload(
   // Only transactions with this lock change the holder, so the row that is read next stays current.
   const isLocked = (await lockUpload(tx, claim)) !== undefined
   const before = isLocked ? await findRow(tx, claim) : undefined
-  const update = claimRow(tx, (member) => sql`${claim[member]}`, rowClaim)
+  const update = claimRow(tx, inline(claim), rowClaim)
   const claimed = before && (await update.execute(tx.db))
   const row = claimed?.rows[0]
   if (before === undefined || row === undefined) {
@@ -134,10 +128,9 @@ export async function lockUpload(
   { db, now, forUpdate }: LedgerTx,
   { userId, version }: NamedResumable,
 ): Promise<number | undefined> {
-  const name = { version, userId }
   const { rows } = await sql<{ readonly lease_until: number }>`
     SELECT lease_until FROM uploads
-    WHERE ${isUnfinished((member) => sql`${name[member]}`)} AND lease_until > ${now}
+    WHERE ${isUnfinished(inline({ userId, version }))} AND lease_until > ${now}
     ${forUpdate ?? sql``}
   `.execute(db)
   return rows[0]?.lease_until
@@ -148,11 +141,11 @@ export async function lockUpload(
  * with a plan from a time of few rows, PostgreSQL would read all pending uploads.
  */
 export function isUnfinished(
-  value: (member: 'version' | 'userId') => RawBuilder<string>,
+  slot: Slot<Pick<NamedResumable, 'userId' | 'version'>>,
 ): RawBuilder<boolean> {
   return sql<boolean>`
-    uploads.version = ${value('version')} AND CASE
-      WHEN uploads.user_id = ${value('userId')} AND uploads.state = 'pending' THEN 1 ELSE 0
+    uploads.version = ${slot('version')} AND CASE
+      WHEN uploads.user_id = ${slot('userId')} AND uploads.state = 'pending' THEN 1 ELSE 0
     END = 1
   `
 }

@@ -10,8 +10,11 @@ import {
   fileNamed,
   type LedgerTx,
   lockUser,
+  run,
 } from '../ledger/ledger-sql.ts'
 import { growthOver, mayCreate, needOf, newFilesOver, refusalReason } from '../ledger/quota-rule.ts'
+import { inline, type Slot } from '../statement.ts'
+import { insertUpload } from '../uploads/begin.ts'
 import { findRow, toResumable } from './rows.ts'
 
 export async function createResumable(
@@ -36,7 +39,8 @@ export async function createResumable(
     throw await refusalReason(tx, { ...upload, ...refused })
   }
 
-  await insertRows(tx, upload, growth)
+  await run(tx, insertUpload, { ...upload, growth, leaseMs: firstLeaseMs(upload) })
+  await insertResumable(tx.now, inline(resumableValues(upload))).execute(tx.db)
   const row = await findRow(tx, upload)
   if (row === undefined) throw new TypeError('The inserted row was not found')
   return toResumable(row)
@@ -50,20 +54,6 @@ function needToCreate(upload: CreateResumable, replaced: File | undefined) {
     announced: bigint(announced),
     maxUnfinished: bigint(maxUnfinished),
   }
-}
-
-async function insertRows(
-  { db, now }: LedgerTx,
-  upload: CreateResumable,
-  growth: number,
-): Promise<void> {
-  const { userId, version, name, objectKey } = upload
-  await sql`
-    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
-    VALUES (${version}, ${userId}, ${name}, ${objectKey}, ${growth}, 'pending', ${now} + ${firstLeaseMs(upload)})
-  `.execute(db)
-  const values = resumableValues(upload)
-  await insertResumable(now, (member) => sql`${values[member]}`).execute(db)
 }
 
 export function firstLeaseMs({ emptyLifetimeMs, maxLifetimeMs }: CreateResumable): number {
@@ -91,16 +81,16 @@ export function resumableValues(upload: CreateResumable) {
 /** SQL that inserts the row: once, or for each row of `from`. */
 export function insertResumable(
   now: RawBuilder<number>,
-  value: (member: keyof ResumableValues) => RawBuilder<unknown>,
+  slot: Slot<ResumableValues>,
   from: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  const number = (member: keyof ResumableValues) => sql`CAST(${value(member)} AS BIGINT)`
+  const number = (member: keyof ResumableValues) => sql`CAST(${slot(member)} AS BIGINT)`
   return sql`
     INSERT INTO resumable_uploads (version, user_id, length_bytes, announced_bytes, part_size,
       metadata, visibility, precondition, expected_sha256, created_at, updated_at, ends_at)
-    SELECT ${value('version')}, ${value('userId')}, ${number('length')}, ${number('announced')},
-      ${number('partSize')}, ${value('metadata')}, ${value('visibility')},
-      ${value('storedPrecondition')}, ${value('expectedSha256')}, ${now}, ${now},
+    SELECT ${slot('version')}, ${slot('userId')}, ${number('length')}, ${number('announced')},
+      ${number('partSize')}, ${slot('metadata')}, ${slot('visibility')},
+      ${slot('storedPrecondition')}, ${slot('expectedSha256')}, ${now}, ${now},
       ${now} + ${number('maxLifetimeMs')} ${from}
   `
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { RecordAppend } from '../../core/uploads/resumable/resumable-ledger.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
+import { inline, type Slot } from '../statement.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { lockUpload, prolong } from './claim.ts'
 import { forgetTailKey, leaveTailKey, leaveTails } from './tails.ts'
@@ -80,12 +81,11 @@ export function endsAppend({ holderMs, sealed }: RecordKind): boolean {
 }
 
 async function advance(tx: LedgerTx, record: RecordAppend): Promise<boolean> {
-  const values = advanceValues(record)
-  const advanced = advanceRow(tx, (member) => sql`${values[member]}`, record)
+  const advanced = advanceRow(tx, inline(advanceValues(record)), record)
   return (await advanced.execute(tx.db)).numAffectedRows === 1n
 }
 
-export type AdvanceValues = ReturnType<typeof advanceValues>
+type AdvanceValues = ReturnType<typeof advanceValues>
 
 export function advanceValues(record: RecordAppend) {
   const { userId, version, epoch, offset, storeState } = record
@@ -104,27 +104,27 @@ interface RowAdvance extends RecordKind {
  */
 export function advanceRow(
   { now }: Pick<LedgerTx, 'now'>,
-  value: (member: keyof AdvanceValues) => RawBuilder<string | number | null>,
+  slot: Slot<AdvanceValues>,
   { from = sql``, where = sql`1 = 1`, ...kind }: RowAdvance,
 ): RawBuilder<unknown> {
   const lease =
     kind.holderMs === undefined
       ? sql`holder = NULL, holder_until = 0`
-      : sql`holder_until = ${now} + ${value('holderMs')}`
+      : sql`holder_until = ${now} + ${slot('holderMs')}`
   const end = endsAppend(kind) ? sql`, stop_asked = 0, tail_key = NULL` : sql``
   const seal =
     kind.sealed === undefined
       ? sql``
-      : sql`, sealed_at = COALESCE(sealed_at, ${now}), sha256 = COALESCE(${value('sha256')}, sha256)`
+      : sql`, sealed_at = COALESCE(sealed_at, ${now}), sha256 = COALESCE(${slot('sha256')}, sha256)`
   return sql`
     UPDATE resumable_uploads
-    SET updated_at = CASE WHEN resumable_uploads.received_bytes < ${value('offset')} THEN ${now} ELSE updated_at END,
-        received_bytes = ${value('offset')}, store_state = ${value('storeState')}, ${lease}${end}${seal}
+    SET updated_at = CASE WHEN resumable_uploads.received_bytes < ${slot('offset')} THEN ${now} ELSE updated_at END,
+        received_bytes = ${slot('offset')}, store_state = ${slot('storeState')}, ${lease}${end}${seal}
     ${from}
-    WHERE resumable_uploads.version = ${value('version')}
-      AND resumable_uploads.user_id = ${value('userId')}
-      AND resumable_uploads.epoch = ${value('epoch')}
-      AND resumable_uploads.received_bytes <= ${value('offset')}
+    WHERE resumable_uploads.version = ${slot('version')}
+      AND resumable_uploads.user_id = ${slot('userId')}
+      AND resumable_uploads.epoch = ${slot('epoch')}
+      AND resumable_uploads.received_bytes <= ${slot('offset')}
       AND resumable_uploads.holder IS NOT NULL AND ${where}
   `
 }

@@ -43,7 +43,9 @@ function reserve(slot: Slot<Reserve>, rule: Rule) {
   `
 }
 
-function insertUpload(slot: Slot<BeginUpload & Pick<NeedValues, 'growth'>>, { now }: Rule) {
+type Insert = Omit<BeginUpload, 'bytes' | 'maxUploads'> & Pick<NeedValues, 'growth'>
+
+export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
   return sql`
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
     VALUES (${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
