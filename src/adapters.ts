@@ -2,16 +2,14 @@ import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config, JwtConfig, ObjectStoreConfig } from './config/config.ts'
 import type { DatabaseConfig } from './config/parsers.ts'
-import type { JwtUsersOptions } from './core/auth/jwt-users.ts'
+import type { IdentityProvider } from './core/auth/jwt-users.ts'
 import { AppError } from './core/errors.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
 import { createFreeSpace, type FreeSpace } from './core/uploads/free-space.ts'
 import type { Database } from './database/database.ts'
 import { openSqlite } from './database/sqlite/sqlite.ts'
-import type { KeySetOptions } from './jwt/key-set.ts'
 import { ensureDirectory } from './object-store/filesystem/fsync-directory.ts'
 import { createFilesystemStore } from './object-store/filesystem/store.ts'
-import type { S3StoreOptions } from './object-store/s3/store.ts'
 
 /** Creates the directory of an embedded database, so that it survives a power cut. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
@@ -29,28 +27,43 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   return openSqlite({ file })
 }
 
+export interface ObjectStoreOptions {
+  /** In bytes. */
+  readonly maxFileSize: number
+  readonly warn: ((err: unknown, message: string) => void) | undefined
+}
+
 export async function openObjectStore(
   config: ObjectStoreConfig,
-  { maxFileSize, warn }: Pick<Config, 'maxFileSize'> & Pick<S3StoreOptions, 'warn'>,
+  { maxFileSize, warn }: ObjectStoreOptions,
 ): Promise<ObjectStore> {
   if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
+  const { bucket, region, endpoint, forcePathStyle, credentials } = config
   const { createS3Store } = await import('./object-store/s3/store.ts')
-  return createS3Store({ ...config, maxFileSize, warn })
+  return createS3Store({
+    bucket,
+    region,
+    endpoint,
+    forcePathStyle,
+    credentials,
+    maxFileSize,
+    warn,
+  })
 }
 
 /** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */
 export async function openJwt(
-  config: JwtConfig,
-  warn: KeySetOptions['warn'],
-): Promise<Omit<JwtUsersOptions, 'users'>> {
+  { jwksUrl, issuer, audience, createsUsers }: JwtConfig,
+  warn: ((err: unknown, message: string) => void) | undefined,
+): Promise<IdentityProvider> {
   const { createJwtVerifier } = await import('./jwt/jwt-verifier.ts')
-  return { verifier: createJwtVerifier({ ...config, warn }), createsUsers: config.createsUsers }
+  return { verifier: createJwtVerifier({ jwksUrl, issuer, audience, warn }), createsUsers }
 }
 
 /** Covers local disks only; those of servers are not visible. */
 export function openFreeSpace(
   { database, objectStore, minFreeSpace }: Config,
-  { measureFreePages }: Pick<Database, 'measureFreePages'>,
+  { measureFreePages }: Database,
 ): FreeSpace | undefined {
   const folders = [
     ...(database.kind === 'sqlite' ? [{ path: dirname(database.file), holdsObjects: false }] : []),

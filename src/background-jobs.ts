@@ -1,15 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { AccessTokens } from './core/auth/access-tokens.ts'
-import type { ResumableUploads } from './core/uploads/resumable/resumable-uploads.ts'
 import type { Sweeper } from './core/sweep/sweeper.ts'
 
 export interface BackgroundJobsOptions {
   readonly sweeper: Sweeper
-  readonly accessTokens: Pick<AccessTokens, 'recordUses'>
-  readonly uploads: Pick<ResumableUploads, 'stopAsked'>
+  /** `AccessTokens.recordUses`. */
+  readonly recordUses: () => Promise<void>
+  /** `ResumableUploads.stopAsked`. */
+  readonly stopAsked: () => Promise<void>
   readonly logger: FastifyBaseLogger
-  /** The intervals are for tests; the constants below are the defaults. */
+  readonly intervals?: JobIntervals | undefined
+}
+
+/** For tests; the constants below are the defaults. */
+export interface JobIntervals {
   readonly recordIntervalMs?: number | undefined
   readonly sweepIntervalMs?: number | undefined
 }
@@ -22,8 +26,8 @@ export interface BackgroundJobs {
 }
 
 export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJobs {
-  const { sweeper, accessTokens, uploads, logger } = options
-  const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = options
+  const { sweeper, recordUses, logger, intervals = {} } = options
+  const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = intervals
   const stopping = new AbortController()
   const { signal } = stopping
   const warn = (failure: string) => (err: unknown) => logger.warn({ err }, failure)
@@ -34,13 +38,12 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
   const sweep = () => sweepOnce({ sweeper, logger, signal }).catch(report('sweep failed'))
   const expire = () =>
     expireOnce({ sweeper, logger, signal }).catch(report('aborting expired uploads failed'))
-  const record = () =>
-    accessTokens.recordUses().catch(warn('recording the use of access tokens failed'))
+  const record = () => recordUses().catch(warn('recording the use of access tokens failed'))
   // Not part of the sweep, which can take long. At once, for reservations that a crash has left.
   const expiries = expire().then(() => every(sweepIntervalMs, expire))
   const sweeps = every(sweepIntervalMs, sweep)
   const stopAsked = () =>
-    uploads.stopAsked().catch(warn('requests to stop an append could not be read'))
+    options.stopAsked().catch(warn('requests to stop an append could not be read'))
   const others = [every(STOP_INTERVAL_MS, stopAsked), every(recordIntervalMs, record)]
   return {
     async stop() {

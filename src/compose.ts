@@ -1,14 +1,12 @@
 import { openDatabase, openFreeSpace, openJwt, openObjectStore } from './adapters.ts'
 import { type Config, partSizeOf } from './config/config.ts'
-import { type AccessTokensOptions, createAccessTokens } from './core/auth/access-tokens.ts'
+import { createAccessTokens } from './core/auth/access-tokens.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import type { FreeSpace } from './core/uploads/free-space.ts'
 import { createGrants } from './core/quota/grants.ts'
-import {
-  createFailedAttemptLimiter,
-  type FailedAttemptLimiterOptions,
-} from './core/auth/failed-attempt-limiter.ts'
-import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'
+import { createFailedAttemptLimiter } from './core/auth/failed-attempt-limiter.ts'
+import type { FailedAttemptPolicy } from './core/auth/failed-attempts.ts'
+import { createJwtUsers, type IdentityProvider } from './core/auth/jwt-users.ts'
 import type { Ledger } from './database/ledger/ledger.ts'
 import { RETENTION_MS } from './core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
@@ -54,37 +52,37 @@ export interface Overrides extends Partial<ServiceTimes> {
   /** Starts the writer thread now, not at the first upload. `onDeath` receives the cause of its end. */
   readonly thread?: { readonly onDeath: (cause: unknown) => void }
   readonly aroundPorts?: (ports: Ports) => Ports
-  readonly jwt?: Omit<JwtUsersOptions, 'users'> | undefined
+  readonly jwt?: IdentityProvider | undefined
   readonly space?: FreeSpace | undefined
   /** How often the caller is verified again while a body arrives. */
-  readonly reverifyMs?: number
+  readonly reverifyMs?: number | undefined
   /** How often a running append records its bytes. */
-  readonly recordMs?: number
-  readonly accessTokens?: Pick<AccessTokensOptions, 'cacheMs'>
-  readonly failedAttempts?: Pick<FailedAttemptLimiterOptions, 'policy'>
+  readonly recordMs?: number | undefined
+  readonly tokenCacheMs?: number
+  readonly failedAttemptPolicy?: FailedAttemptPolicy
 }
 
-const TIMES = { leaseMs: 60_000, retentionMs: RETENTION_MS }
+const LEASE_MS = 60_000
 
 /** Time for an operator to review what a rebuild took for replaced, and for users to miss it. */
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
 /** Composition root of the server, CLI, tests and benchmarks. Creates missing tables and a missing bucket. */
 export async function openService(config: Config, overrides: Overrides = {}) {
-  const { warn } = overrides
+  const { warn, thread } = overrides
   await using opened = new AsyncDisposableStack()
   const database = overrides.database ?? (await openDatabase(config.database))
   if (overrides.database === undefined) opened.defer(() => database.close())
-  const store =
-    overrides.objects ?? (await openObjectStore(config.objectStore, { ...config, warn }))
+  const { objectStore, maxFileSize } = config
+  const store = overrides.objects ?? (await openObjectStore(objectStore, { maxFileSize, warn }))
   if (overrides.objects === undefined) opened.defer(() => store.close())
   await migrate(database)
   await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
   const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
-  const embedded = overrides.database === undefined ? openEmbedded(config, overrides) : undefined
+  const embedded = overrides.database === undefined ? openEmbedded(config, thread) : undefined
   opened.defer(() => embedded?.instances.leave())
   opened.defer(() => embedded?.writer.close())
-  if (overrides.thread !== undefined) embedded?.writer.start()
+  if (thread !== undefined) embedded?.writer.start()
   const { writer } = embedded ?? {}
   const useCases = createUseCases(config, { database, store, writer, jwt, overrides })
   const { ledger } = useCases
@@ -108,45 +106,85 @@ interface Opened {
   readonly database: Database
   readonly store: ObjectStore
   readonly writer: Writer | undefined
-  readonly jwt: Omit<JwtUsersOptions, 'users'> | undefined
+  readonly jwt: IdentityProvider | undefined
   readonly overrides: Overrides
 }
 
 function createUseCases(config: Config, opened: Opened) {
   const { database, jwt, overrides } = opened
-  const settings = { ...TIMES, ...config, ...overrides }
-  const { garbageDelayMs } = settings
+  const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
+  const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs, recordMs } = overrides
+  const { garbageDelayMs = config.garbageDelayMs } = overrides
   const { ports, metrics, readiness, memory } = createPorts(config, opened)
   const { ledger, users, objects } = ports
-  const failedAttempts = createFailedAttemptLimiter(overrides.failedAttempts)
-  const jwtUsers = jwt && createJwtUsers({ ...jwt, users })
-  const verified = { users, jwtUsers, failedAttempts }
-  const accessTokens = createAccessTokens({ ...verified, ...overrides.accessTokens })
+  const failedAttempts = createFailedAttemptLimiter({ policy: overrides.failedAttemptPolicy })
+  const accessTokens = createAccessTokens({
+    users,
+    jwtUsers:
+      jwt && createJwtUsers({ users, verifier: jwt.verifier, createsUsers: jwt.createsUsers }),
+    failedAttempts,
+    cacheMs: overrides.tokenCacheMs,
+  })
   const space = overrides.space ?? openFreeSpace(config, database)
-  const repository = createRepository({ ...settings, ledger, objects, memory, space })
-  const journal = createRebuildJournal(database)
-  const inventory = createInventory(database)
-  const usersOf = createUsers({
+  const repository = createRepository({
+    ledger,
+    objects,
+    memory,
+    space,
+    maxFileSize,
+    maxFiles,
+    maxUploads,
+    leaseMs,
+    garbageDelayMs,
+    reverifyMs,
+  })
+  const { onStored, onReread, onLost, onTail } = metrics.uploadHooks
+  const uploads = metrics.meterUploads(
+    createResumableUploads({
+      ledger,
+      objects,
+      memory,
+      space,
+      maxFileSize,
+      maxFiles,
+      maxUnfinished,
+      lifetimeMs,
+      garbageDelayMs,
+      reverifyMs,
+      recordMs,
+      onStored,
+      onReread,
+      onLost,
+      onTail,
+    }),
+  )
+  const administeredUsers = createUsers({
     users,
     ledger,
     onChange: (userId) => accessTokens.forgetUser(userId),
   })
-  const uploads = metrics.meterUploads(
-    createResumableUploads({ ...settings, ...metrics.uploadHooks, ledger, objects, memory, space }),
-  )
+  const { deviceCapacity, deviceModels } = config
+  const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
+  const inventory = createInventory(database)
+  const journal = createRebuildJournal(database)
   return {
     ledger,
     objects,
     userStore: users,
-    users: usersOf,
+    users: administeredUsers,
     accessTokens,
     failedAttempts,
-    grants: createGrants({ ...config, users }),
+    grants: createGrants({ users, deviceCapacity, deviceModels }),
     repository: metrics.meterRepository(repository),
     uploads,
-    uploadAdministration: createUploadAdministration({ ledger, objects, users: usersOf, uploads }),
+    uploadAdministration: createUploadAdministration({
+      ledger,
+      objects,
+      users: administeredUsers,
+      uploads,
+    }),
     readiness,
-    sweeper: metrics.meterSweeper(createSweeper({ ...settings, ledger, objects })),
+    sweeper: metrics.meterSweeper(sweeper),
     metrics,
     verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
     rebuilder: createRebuilder({ journal, objects, garbageDelayMs: REBUILT_GARBAGE_DELAY_MS }),
@@ -157,13 +195,13 @@ function createPorts(config: Config, { database, store, writer, overrides }: Ope
   const { baseCapacity, uploadMemory } = config
   const meter = createCallMeters()
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
-  const layers = { writer, trace, meter }
-  const layered = layerPorts({ database, objects: store, baseCapacity, ...layers })
-  const { ledger } = layered.unmetered
-  const readiness = createReadiness({ ...layered.unmetered, timeoutMs: READINESS_TIMEOUT_MS })
+  const layered = layerPorts({ database, objects: store, baseCapacity, writer, trace, meter })
+  const { ledger, objects } = layered.unmetered
+  const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
   const memory = new UploadMemory({ budget: uploadMemory, partSize: partSizeOf(config) })
-  const watched = { ledger, readiness, memory, connections: database.connections }
-  const metrics = createMetrics({ registry: meter.registry, ...watched })
+  const { registry } = meter
+  const { connections } = database
+  const metrics = createMetrics({ registry, ledger, readiness, memory, connections })
   return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
 }
 
@@ -182,7 +220,7 @@ interface Embedded {
 /** Embedded only: a database server has its own processes, and clients on machines unknown here. */
 function openEmbedded(
   { database, baseCapacity }: Config,
-  { thread }: Overrides,
+  thread: Overrides['thread'],
 ): Embedded | undefined {
   if (database.kind !== 'sqlite') return undefined
   const { file } = database

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path'
 import { parseUserId } from './core/users/user-id.ts'
-import type { RunningServer } from './serve.ts'
 import type { Service } from './compose.ts'
 
 const DAY_SECONDS = 24 * 3600
 
-export interface DemoPlace extends Pick<RunningServer, 'hasPage' | 'operatorPageUrl'> {
+export interface DemoPlace {
   /** Includes the base path. */
   readonly url: string
+  readonly hasPage: boolean
+  readonly operatorPageUrl: string | undefined
   /** Whether a person reads the output now; a journal would keep the token. */
   readonly showsToken: boolean
 }

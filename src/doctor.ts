@@ -119,7 +119,7 @@ async function readClock(endpoint: string): Promise<number> {
 const TIMEOUT_MS = 10_000
 
 async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<string> {
-  const objects = await openObjectStore(objectStore, { maxFileSize })
+  const objects = await openObjectStore(objectStore, { maxFileSize, warn: undefined })
   try {
     if (objectStore.kind === 's3' && objectStore.endpoint !== undefined) {
       assertClock(await readClock(objectStore.endpoint))

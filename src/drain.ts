@@ -1,7 +1,11 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import type { Connections } from './http/server/connections.ts'
 
-export type OpenConnections = Pick<Connections, 'lastChangedAt' | 'quietMs' | 'closeIdle'>
+/** See `http/server/connections.ts`. */
+export interface OpenConnections {
+  lastChangedAt(): number
+  quietMs(): number
+  closeIdle(idleMs: number): void
+}
 
 /** Time for load balancers to notice the stop, by `/readyz` or their orchestrator. */
 export const DRAIN_MS = 3_000

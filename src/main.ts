@@ -86,7 +86,8 @@ async function serveUntil(
   if (values.demo) {
     const url = server.url + config.basePath
     const showsToken = process.stdout.isTTY || values['print-token']
-    console.log(await introduceDemo(service, { ...server, url, showsToken }))
+    const { hasPage, operatorPageUrl } = server
+    console.log(await introduceDemo(service, { url, hasPage, operatorPageUrl, showsToken }))
   }
   const signal = await stopped
   logger.info({ signal }, 'stopping')
@@ -101,7 +102,7 @@ async function startTracing(
 ): Promise<Tracing | undefined> {
   if (traces === undefined) return undefined
   const { openTracing } = await import('./tracing/tracing.ts')
-  return openTracing({ ...traces, warn: (err, message) => logger.warn({ err }, message) })
+  return openTracing(traces, (err, message) => logger.warn({ err }, message))
 }
 
 async function runDoctor(): Promise<number> {

@@ -25,7 +25,7 @@ export interface PortsOptions {
 
 export interface LayeredPorts extends Ports {
   /** For probes and scrapes, which do not count as calls of the service. */
-  readonly unmetered: Pick<Ports, 'ledger' | 'objects'>
+  readonly unmetered: Ports
 }
 
 /** Layers from the inside out: adapter, writer thread, trace, meter. */

@@ -3,23 +3,17 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './http/admin/app.ts'
 import { buildMonitoring } from './http/admin/monitoring.ts'
 import { readVersion } from './build-info.ts'
-import {
-  type BackgroundJobs,
-  type BackgroundJobsOptions,
-  startBackgroundJobs,
-} from './background-jobs.ts'
+import { type BackgroundJobs, type JobIntervals, startBackgroundJobs } from './background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
+import type { ResumableUploads } from './core/uploads/resumable/resumable-uploads.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
-import { type AppOptions, buildApp } from './http/public/app.ts'
+import { buildApp } from './http/public/app.ts'
 import { Connections } from './http/server/connections.ts'
-import {
-  type DocumentPages,
-  openDocuments,
-  openPages,
-  type Pages,
-} from './http/pages/open-pages.ts'
+import type { ListenerTimeouts, StopSignals } from './http/server/listener.ts'
+import { type DocumentPages, openDocuments, openPages } from './http/pages/open-pages.ts'
+import type { WebPage } from './http/pages/static-assets.ts'
 import type { Service } from './compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -27,9 +21,9 @@ export interface ServeOptions {
   readonly config: Config
   readonly service: Service
   readonly logger: FastifyBaseLogger
-  readonly tracing?: Pick<Tracing, 'begin' | 'close'> | undefined
+  readonly tracing?: Tracing | undefined
   readonly pages?: string
-  readonly intervals?: Pick<BackgroundJobsOptions, 'recordIntervalMs' | 'sweepIntervalMs'>
+  readonly intervals?: JobIntervals
 }
 
 export interface RunningServer {
@@ -59,16 +53,24 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     service,
     logger,
     tracing,
-    stopping: stopping.signal,
     connections,
-    shutdown: shutdown.signal,
-    pages,
-    docs: await openDocuments(folder, logger),
+    signals: { stopping: stopping.signal, shutdown: shutdown.signal },
+    pages: {
+      user: pages?.user,
+      operator: pages?.operator,
+      docs: await openDocuments(folder, logger),
+    },
   })
-  await endGoneUploads({ service, logger, shutdown: shutdown.signal })
+  await endGoneUploads(service, { logger, shutdown: shutdown.signal })
   const [url = '', adminUrl] = await listenAll(listeners)
-  const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
-  const { uploads } = service
+  const { sweeper, accessTokens, uploads } = service
+  const jobs = startBackgroundJobs({
+    sweeper,
+    recordUses: () => accessTokens.recordUses(),
+    stopAsked: () => uploads.stopAsked(),
+    logger,
+    intervals,
+  })
   const running = { listeners, connections, jobs, shutdown, tracing, uploads }
   const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
   return {
@@ -82,14 +84,25 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-export interface ListenersOptions
-  extends
-    Pick<ServeOptions, 'config' | 'service' | 'logger' | 'tracing'>,
-    Pick<AppOptions, 'connections' | 'stopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
-  readonly pages?: { readonly [P in keyof Pages]: Pages[P] | undefined } | undefined
+export interface ListenersOptions {
+  readonly config: Config
+  readonly service: Service
+  readonly logger: FastifyBaseLogger
+  readonly tracing?: Tracing | undefined
+  readonly connections: Connections
+  readonly signals: StopSignals
+  readonly pages?: BuiltPages
+  /** For tests. */
+  readonly timeouts?: ListenerTimeouts & {
+    /** How long a body may stall; a minute by default. */
+    readonly idleTimeoutMs?: number
+  }
+}
+
+interface BuiltPages {
+  readonly user?: WebPage | undefined
+  readonly operator?: WebPage | undefined
   readonly docs?: DocumentPages
-  /** How long a body may stall, for tests; a minute by default. */
-  readonly idleTimeoutMs?: number
 }
 
 export interface Listener {
@@ -101,51 +114,62 @@ export interface Listener {
 }
 
 export async function buildListeners(options: ListenersOptions): Promise<readonly Listener[]> {
-  const { config, service, pages, docs = {}, tracing: traces, ...edge } = options
-  const { metrics } = service
-  const { trustedProxies, maxDownloadsPerUser, maxDownloads } = config
-  const common = { ...edge, ...service, trustedProxies, traces }
-  const app = await buildApp({
-    ...common,
+  const { config, service, logger, tracing: traces, connections, signals } = options
+  const { pages = {}, timeouts = {} } = options
+  const { trustedProxies } = config
+  const context = { logger, trustedProxies, connections, signals, traces, timeouts }
+  const { readiness, metrics, accessTokens } = service
+  const app = await buildApp(context, {
     meter: metrics.meterRequests('public'),
+    useCases: { repository: service.repository, uploads: service.uploads, accessTokens, readiness },
+    limits: {
+      maxFiles: config.maxFiles,
+      maxFileSize: config.maxFileSize,
+      downloadsPerUser: config.maxDownloadsPerUser,
+      downloads: config.maxDownloads,
+      idleTimeoutMs: timeouts.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    },
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
-    apiDocs: config.apiDocs,
-    docs: docs.public,
-    maxFiles: config.maxFiles,
-    maxFileSize: config.maxFileSize,
     interimResponses: config.interimResponses,
-    downloadLimits: { perOwner: maxDownloadsPerUser, total: maxDownloads },
-    page: pages?.user,
-    idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    apiDocs: config.apiDocs ? { page: pages.docs?.public } : undefined,
+    page: pages.user,
   })
   const { host, port, reusePort } = config
   const listeners: Listener[] = [{ name: 'the API', app, host, port, reusePort }]
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
-    const meter = metrics.meterRequests('admin')
-    const app = await buildAdmin({
-      ...common,
-      meter,
+    const app = await buildAdmin(context, {
+      meter: metrics.meterRequests('admin'),
+      useCases: {
+        users: service.users,
+        accessTokens,
+        grants: service.grants,
+        uploadAdministration: service.uploadAdministration,
+        failedAttempts: service.failedAttempts,
+      },
+      metrics,
+      readiness,
       token,
-      page: pages?.operator,
-      docs: docs.admin,
+      page: pages.operator,
+      docs: pages.docs?.admin,
     })
     listeners.push({ name: 'the admin API', app, host, port })
   }
   if (config.metrics !== undefined) {
-    const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
-    listeners.push({ name: 'the metrics endpoint', app, ...config.metrics })
+    const { host, port } = config.metrics
+    const meter = metrics.meterRequests('metrics')
+    const app = await buildMonitoring(context, { meter, metrics, readiness })
+    listeners.push({ name: 'the metrics endpoint', app, host, port })
   }
   return listeners
 }
 
 /** Frees the space of crashed uploads before serving, but waits only a limited time: there may be many. */
-async function endGoneUploads({
-  service,
-  logger,
-  shutdown,
-}: Pick<ServeOptions, 'service' | 'logger'> & { readonly shutdown: AbortSignal }): Promise<void> {
+async function endGoneUploads(
+  service: Service,
+  { logger, shutdown }: { readonly logger: FastifyBaseLogger; readonly shutdown: AbortSignal },
+): Promise<void> {
   const uploads = await service.join()
   if (uploads === 0) return
   const expired = service.sweeper.expire(shutdown).catch((err: unknown) => {
@@ -165,7 +189,7 @@ interface Running {
   readonly connections: Connections
   readonly jobs: BackgroundJobs
   readonly tracing: ServeOptions['tracing']
-  readonly uploads: Pick<Service['uploads'], 'stopAll'>
+  readonly uploads: ResumableUploads
   /** Aborted when the grace period is over. */
   readonly shutdown: AbortController
 }

@@ -20,10 +20,10 @@ afterEach(() => stop())
 function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
   const jobs = startBackgroundJobs({
     sweeper,
-    accessTokens: { recordUses: async () => undefined },
-    uploads: { stopAsked: async () => undefined },
+    recordUses: async () => undefined,
+    stopAsked: async () => undefined,
     logger: fastify().log,
-    sweepIntervalMs,
+    intervals: { sweepIntervalMs },
   })
   stop = () => jobs.stop()
 }

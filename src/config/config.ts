@@ -116,8 +116,8 @@ function readSettings(reader: Reader) {
 }
 
 /** Bytes of one upload that the object store gathers before it sends them; 0 if it streams. */
-export function partSizeOf(config: Pick<Config, 'objectStore' | 'maxFileSize'>): number {
-  return config.objectStore.kind === 's3' ? partSizeFor(config.maxFileSize) : 0
+export function partSizeOf({ objectStore, maxFileSize }: Config): number {
+  return objectStore.kind === 's3' ? partSizeFor(maxFileSize) : 0
 }
 
 function readAdmin({ setting }: Reader) {
@@ -135,7 +135,9 @@ function readMetrics({ setting }: Reader) {
 
 function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {
   const url = reader.setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
-  return url.kind === 'file' ? url : { ...url, ...readS3(reader) }
+  if (url.kind === 'file') return url
+  const { region, endpoint, forcePathStyle, credentials } = readS3(reader)
+  return { kind: 's3', bucket: url.bucket, region, endpoint, forcePathStyle, credentials }
 }
 
 function readS3({ setting, optional, faults }: Reader): S3Settings {

@@ -8,13 +8,11 @@ export interface ClosedPlace {
   readonly mode: string
 }
 
-type Places = Pick<Config, 'dataDir' | 'database' | 'objectStore'>
-
 /**
  * Revokes other users' access to the embedded data; resolves to the places that were open. Skips places of other
  * owners, world-writable folders such as `/tmp`, and configured folders outside `DATA_DIR`, which others may use.
  */
-export async function closePlaces(config: Places): Promise<readonly ClosedPlace[]> {
+export async function closePlaces(config: Config): Promise<readonly ClosedPlace[]> {
   const closed: ClosedPlace[] = []
   for (const path of placesOf(config)) {
     const mode = await close(path)
@@ -23,7 +21,7 @@ export async function closePlaces(config: Places): Promise<readonly ClosedPlace[
   return closed
 }
 
-function placesOf({ dataDir, database, objectStore }: Places): readonly string[] {
+function placesOf({ dataDir, database, objectStore }: Config): readonly string[] {
   const objects = objectStore.kind === 'file' ? objectStore.directory : undefined
   const file = database.kind === 'sqlite' ? database.file : undefined
   const isWithin = (path: string | undefined): path is string =>

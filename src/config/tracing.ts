@@ -1,12 +1,9 @@
-import type { TracingOptions } from '../tracing/tracing.ts'
+import type { TraceSettings } from '../tracing/tracing.ts'
 import type { Reader } from './reader.ts'
 import { parseOneOf, parsePositiveCount, parseUrl } from './parsers.ts'
 
-/** OpenTelemetry reads the other `OTEL_*` variables itself. */
-export type TraceConfig = Omit<TracingOptions, 'warn'>
-
-/** Reads OpenTelemetry's standard variables. Returns `undefined` unless an exporter or its endpoint is named. */
-export function readTraces({ setting, optional }: Reader): TraceConfig | undefined {
+/** Reads OpenTelemetry's standard variables; OpenTelemetry reads the other `OTEL_*` itself. Returns `undefined` unless an exporter or its endpoint is named. */
+export function readTraces({ setting, optional }: Reader): TraceSettings | undefined {
   const isDisabled = setting('OTEL_SDK_DISABLED', 'false', parseSwitch)
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
   const isAddressed = endpoints.filter((name) => setting(name, '', parseUrl) !== undefined)
@@ -29,7 +26,7 @@ export function readTraces({ setting, optional }: Reader): TraceConfig | undefin
   return isDisabled || exporter === 'none' ? undefined : config
 }
 
-function readSampler(setting: Reader['setting']): TraceConfig['sampler'] {
+function readSampler(setting: Reader['setting']): TraceSettings['sampler'] {
   const name = setting('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseSampler)
   const isParentBased = name.startsWith('parentbased_')
   const root = parseOneOf(ROOTS, name.replace('parentbased_', ''))
@@ -43,7 +40,7 @@ const parseSampler = (text: string): string =>
 
 const parseExporter = (text: string): 'otlp' | 'none' => parseOneOf(['otlp', 'none'], text)
 
-const parseProtocol = (text: string): TraceConfig['protocol'] =>
+const parseProtocol = (text: string): TraceSettings['protocol'] =>
   parseOneOf(['http/protobuf', 'http/json'], text)
 
 /** In any case, as the specification requires. */

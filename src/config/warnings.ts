@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 /** Warnings about valid settings that are probably unintended; also log messages. Never repeats a secret. */
 export function settingWarnings(
   environment: Readonly<Record<string, string | undefined>>,
-  { objectStore }: Pick<Config, 'objectStore'>,
+  { objectStore }: Config,
 ): readonly string[] {
   const { AWS_ENDPOINT_URL_S3: endpoint = '' } = environment
   const warnings: string[] = []

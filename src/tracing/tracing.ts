@@ -24,7 +24,7 @@ import { type BeginRequest, requestSpans } from './request-spans.ts'
 import { createSpans } from './spans.ts'
 import { createPortTraces, type PortTraces, type TracedPlaces } from './port-traces.ts'
 
-export interface TracingOptions {
+export interface TraceSettings {
   readonly protocol: 'http/protobuf' | 'http/json'
   readonly sampler: {
     readonly root: 'always_on' | 'always_off' | 'traceidratio'
@@ -40,7 +40,6 @@ export interface TracingOptions {
     readonly maxExportBatchSize: number
   }
   readonly headers: string | undefined
-  readonly warn: (error: unknown, message: string) => void
 }
 
 export interface Tracing {
@@ -54,13 +53,16 @@ export interface Tracing {
  * Reads endpoint and service name from `OTEL_*`. Spans are sent in background batches; failed batches and spans beyond
  * the queue are dropped. Once per process: the SDK's error handler is global.
  */
-export async function openTracing(options: TracingOptions): Promise<Tracing> {
-  const { sampler, batches, warn } = options
+export async function openTracing(
+  { protocol, sampler, batches, headers }: TraceSettings,
+  warn: (error: unknown, message: string) => void,
+): Promise<Tracing> {
   setGlobalErrorHandler((error) => warn(error, 'exporting spans failed'))
   const say = (message: string): void => warn(undefined, message)
   const logger = { error: say, warn: say, info: say, debug: say, verbose: say }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
-  const processor = new BatchSpanProcessor({ exporter: await openExporter(options), ...batches })
+  const exporter = await openExporter(protocol, headers)
+  const processor = new BatchSpanProcessor({ exporter, ...batches })
   const provider = new TracerProvider({
     resource: describeService(),
     sampler: createSampler(sampler),
@@ -81,7 +83,7 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
 
 const LAST_SPANS_MS = 1_000
 
-function createSampler({ root, ratio, isParentBased }: TracingOptions['sampler']): Sampler {
+function createSampler({ root, ratio, isParentBased }: TraceSettings['sampler']): Sampler {
   const samplers = {
     always_on: () => new AlwaysOnSampler(),
     always_off: () => new AlwaysOffSampler(),
@@ -91,7 +93,10 @@ function createSampler({ root, ratio, isParentBased }: TracingOptions['sampler']
   return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler
 }
 
-async function openExporter({ protocol, headers }: TracingOptions): Promise<SpanExporter> {
+async function openExporter(
+  protocol: TraceSettings['protocol'],
+  headers: string | undefined,
+): Promise<SpanExporter> {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')

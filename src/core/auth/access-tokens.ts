@@ -69,7 +69,7 @@ export interface AccessTokensOptions {
   /** If omitted, guessing is not limited. */
   readonly failedAttempts?: FailedAttemptLimiter | undefined
   /** How long `verify` caches an answer; 5000 by default, 0 to disable the cache. */
-  readonly cacheMs?: number
+  readonly cacheMs?: number | undefined
   readonly clock?: () => number
 }
 

@@ -3,10 +3,14 @@ import type { JwtVerifier } from './jwt-verifier.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 
-export interface JwtUsersOptions {
-  readonly users: UserStore
+export interface IdentityProvider {
   readonly verifier: JwtVerifier
+  /** Whether the first request of an unknown user creates the user. */
   readonly createsUsers: boolean
+}
+
+export interface JwtUsersOptions extends IdentityProvider {
+  readonly users: UserStore
 }
 
 export interface JwtUsers {

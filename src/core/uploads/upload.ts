@@ -35,7 +35,7 @@ export interface UploadsOptions {
   readonly leaseMs: number
   /** How long a replaced object is kept for readers that have already found it. */
   readonly garbageDelayMs: number
-  readonly reverifyMs?: number
+  readonly reverifyMs?: number | undefined
   readonly undoMs?: number
   /** Deadline for the commit and for settling an unknown outcome; 35 s by default. */
   readonly commitMs?: number

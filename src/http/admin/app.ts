@@ -7,7 +7,8 @@ import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limite
 import type { Readiness } from '../../core/readiness.ts'
 import type { Users } from '../../core/users/users.ts'
 import { takeJson } from '../body/json-body.ts'
-import { createListener, type ListenerOptions } from '../server/listener.ts'
+import { createListener, type ListenerContext } from '../server/listener.ts'
+import type { RequestMeter } from '../server/request-outcome.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
@@ -26,45 +27,51 @@ import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { userRoutes } from './routes/users.ts'
 
-export interface AdminOptions extends Pick<
-  ListenerOptions,
-  'logger' | 'trustedProxies' | 'stopping' | 'connections' | 'meter' | 'traces' | 'shutdown'
-> {
+export interface AdminOptions {
+  readonly meter: RequestMeter
+  readonly useCases: UseCases
+  readonly metrics: ExposedMetrics
+  readonly readiness: Readiness
+  readonly token: string
+  /** If unset, neither the page nor `/session` exists. */
+  readonly page: WebPage | undefined
+  readonly docs: PageFile | undefined
+}
+
+interface UseCases {
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
-  readonly metrics: ExposedMetrics
-  readonly readiness: Readiness
   readonly failedAttempts: FailedAttemptLimiter
-  readonly token: string
-  /** If unset, neither the page nor `/session` exists. */
-  readonly page?: WebPage | undefined
-  readonly docs?: PageFile | undefined
 }
 
 /** Builds the admin listener. Only probes, the page and its sign-in are served without authentication. */
-export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance> {
-  const app = await createListener({ ...options, server: SERVER })
+export async function buildAdmin(
+  context: ListenerContext,
+  { meter, useCases, metrics, readiness, token, page, docs }: AdminOptions,
+): Promise<FastifyInstance> {
+  const { users, accessTokens, grants, uploadAdministration, failedAttempts } = useCases
+  const { stopping, shutdown } = context.signals
+  const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
-  const document = describeRoutes(app, ADMIN_API)
+  const document = describeRoutes(app, ADMIN_API, '')
   const others = otherMethods(app)
-  const { page, docs } = options
-  const sessions = page && createAdminSessions(options)
-  const operatorAuth = createOperatorAuth({ ...options, sessions })
+  const sessions = page && createAdminSessions({ token })
+  const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
-  takeJson(app, { ...BODIES, shutdown: options.shutdown ?? new AbortController().signal })
-  await app.register(healthRoutes, options)
+  takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
+  await app.register(healthRoutes, { readiness, stopping })
   await app.register(openApiRoutes, { document, docs, credentials: 'required' })
-  await app.register(userRoutes, options)
-  await app.register(accessTokenRoutes, options)
-  await app.register(deviceRoutes, options)
-  await app.register(grantRoutes, options)
-  await app.register(uploadRoutes, options)
-  await app.register(metricsRoutes, options)
+  await app.register(userRoutes, { users })
+  await app.register(accessTokenRoutes, { accessTokens })
+  await app.register(deviceRoutes, { grants })
+  await app.register(grantRoutes, { grants })
+  await app.register(uploadRoutes, { uploadAdministration })
+  await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {
       scope.addHook('onRoute', (route) => {
@@ -80,7 +87,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
 }
 
 // Bodies are small, so a slow one gets no extra time.
-const SERVER = { requestTimeout: 20_000 } as const
+const REQUEST_TIMEOUT_MS = 20_000
 
-// Never reached: `requestTimeout` fires first.
-const BODIES = { idleTimeoutMs: 60_000, isOptional: true } as const
+// Never reached: `REQUEST_TIMEOUT_MS` ends first.
+const IDLE_TIMEOUT_MS = 60_000

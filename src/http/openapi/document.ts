@@ -10,7 +10,6 @@ import { PROBLEM_SCHEMA } from './problem-schema.ts'
 export interface ApiDescription {
   readonly title: string
   readonly description: string
-  readonly basePath: string
   readonly credentials: readonly [name: string, scheme: Json]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly problems: CommonProblems
@@ -20,16 +19,20 @@ export interface ApiDescription {
  * Records the routes that `app` gets from now on. The returned function makes the OpenAPI 3.1 document of those with an
  * `operation`, and throws for a parameter without a description.
  */
-export function describeRoutes(app: FastifyInstance, api: ApiDescription): () => Json {
+export function describeRoutes(
+  app: FastifyInstance,
+  api: ApiDescription,
+  basePath: string,
+): () => Json {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
     if (route.config?.operation !== undefined) routes.push(route)
   })
-  return () => documentOf(routes, api)
+  return () => documentOf(routes, api, basePath)
 }
 
-function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json {
-  const { title, description, basePath, credentials, tags, problems } = api
+function documentOf(routes: readonly RouteOptions[], api: ApiDescription, basePath: string): Json {
+  const { title, description, credentials, tags, problems } = api
   const [scheme, credentialsObject] = credentials
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}

@@ -37,4 +37,4 @@ export const PUBLIC_API = {
     required: ['access_token_missing'],
     write: ['cross_site_request', 'truncated_body'],
   },
-} as const satisfies Omit<ApiDescription, 'basePath'>
+} as const satisfies ApiDescription

@@ -4,10 +4,11 @@ import { AppError } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import type { ResumableUploads } from '../../core/uploads/resumable/resumable-uploads.ts'
-import { createListener, type ListenerOptions } from '../server/listener.ts'
+import { createListener, type ListenerContext } from '../server/listener.ts'
+import type { RequestMeter } from '../server/request-outcome.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import { type ReaderLimits, ReaderSlots } from '../server/reader-slots.ts'
+import { ReaderSlots } from '../server/reader-slots.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
@@ -24,81 +25,110 @@ import { resumableDraftRoutes } from './resumable-draft/routes.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 
-export interface AppOptions extends Pick<
-  ListenerOptions,
-  | 'logger'
-  | 'trustedProxies'
-  | 'stopping'
-  | 'connections'
-  | 'meter'
-  | 'traces'
-  | 'lingerMs'
-  | 'headTimeoutMs'
-> {
-  readonly repository: Repository
-  readonly uploads: ResumableUploads
-  readonly accessTokens: AccessTokens
-  readonly readiness: Readiness
-  readonly downloadLimits: Pick<ReaderLimits, 'perOwner' | 'total'>
-  readonly maxFiles: number
-  /** In bytes. */
-  readonly maxFileSize: number
-  /** Whether clients of the IETF draft get 104: no proxy in front may break on it. */
-  readonly interimResponses: boolean
+export interface AppOptions {
+  readonly meter: RequestMeter
+  readonly useCases: UseCases
+  readonly limits: Limits
   /** Prefix of every path, such as `/api`. May be empty. */
   readonly basePath: string
   /** Other origins whose pages may use the API with the user's cookie. */
   readonly allowedOrigins: readonly string[]
-  readonly apiDocs: boolean
-  readonly docs?: PageFile | undefined
+  /** Whether clients of the IETF draft get 104: no proxy in front may break on it. */
+  readonly interimResponses: boolean
+  /** If unset, the API does not describe itself. */
+  readonly apiDocs: { readonly page: PageFile | undefined } | undefined
   /** If unset, neither the page nor `/session` exists. */
-  readonly page?: WebPage | undefined
+  readonly page: WebPage | undefined
+}
+
+interface UseCases {
+  readonly repository: Repository
+  readonly uploads: ResumableUploads
+  readonly accessTokens: AccessTokens
+  readonly readiness: Readiness
+}
+
+interface Limits {
+  readonly maxFiles: number
+  /** In bytes. */
+  readonly maxFileSize: number
+  /** Maximum number of downloads in progress per user, or per address without a token. */
+  readonly downloadsPerUser: number
+  readonly downloads: number
+  /** How long a body may stall. */
   readonly idleTimeoutMs: number
-  /** Aborts when the grace period of a shutdown ends. */
-  readonly shutdown: AbortSignal
 }
 
 /** Builds the public listener. The registrations, in order, are the map of the API. */
-export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const app = await createListener({ ...options, pathFault: nameFault })
-  const prefix = options.basePath
-  const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
+export async function buildApp(
+  context: ListenerContext,
+  options: AppOptions,
+): Promise<FastifyInstance> {
+  const { meter, useCases, limits, basePath, allowedOrigins, apiDocs, page } = options
+  const { accessTokens, readiness } = useCases
+  const { stopping, shutdown } = context.signals
+  const app = await createListener(context, { meter, allowedOrigins, pathFault: nameFault })
+  const prefix = basePath
+  const document = describeRoutes(app, PUBLIC_API, basePath)
   const others = otherMethods(app)
   const downloads = new ReaderSlots({
-    ...options.downloadLimits,
+    perOwner: limits.downloadsPerUser,
+    total: limits.downloads,
     counted: 'downloads in progress',
   })
   const isRefusing = () => downloads.isRefusing()
-  await app.register(healthRoutes, { ...options, isRefusing, prefix })
-  const { docs } = options
-  if (options.apiDocs) {
+  await app.register(healthRoutes, { readiness, stopping, isRefusing, prefix })
+  if (apiDocs !== undefined) {
+    const docs = apiDocs.page
     await app.register(openApiRoutes, { document, docs, credentials: 'none', prefix })
   }
-  await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
-  const { page, allowedOrigins } = options
+  await app.register((scope) => usersScope(scope, { options, downloads, stopping, shutdown }), {
+    prefix,
+  })
   if (page !== undefined) {
-    const session = async (scope: FastifyInstance) => void scope.register(sessionRoutes, options)
+    const { idleTimeoutMs } = limits
+    const session = async (scope: FastifyInstance) =>
+      void scope.register(sessionRoutes, { accessTokens, basePath, idleTimeoutMs, shutdown })
     await app.register(pageScope, { page, session, allowedOrigins, prefix })
   }
   await app.register(others)
   return app
 }
 
+interface UsersScope {
+  readonly options: AppOptions
+  readonly downloads: ReaderSlots
+  readonly stopping: AbortSignal
+  readonly shutdown: AbortSignal
+}
+
 async function usersScope(
   app: FastifyInstance,
-  options: AppOptions & { readonly downloads: ReaderSlots },
+  { options, downloads, stopping, shutdown }: UsersScope,
 ): Promise<void> {
-  await app.register(accessTokenPlugin, options)
+  const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
+  const { repository, uploads, accessTokens } = useCases
+  const { maxFiles, maxFileSize, idleTimeoutMs } = limits
+  await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
-  await app.register(uploadRoutes, options)
-  await app.register(downloadRoutes, options)
-  await app.register(deleteRoutes, options)
-  await app.register(updateRoutes, options)
-  await app.register(listRoutes, options)
-  await app.register(capacityRoutes, options)
-  await app.register(resumableRoutes, options)
-  await app.register(resumableDraftRoutes, options)
+  const files = { repository, idleTimeoutMs, shutdown }
+  await app.register(uploadRoutes, files)
+  await app.register(downloadRoutes, { repository, downloads, stopping, idleTimeoutMs, shutdown })
+  await app.register(deleteRoutes, files)
+  await app.register(updateRoutes, files)
+  await app.register(listRoutes, { repository })
+  await app.register(capacityRoutes, { repository, maxFiles })
+  await app.register(resumableRoutes, { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown })
+  await app.register(resumableDraftRoutes, {
+    repository,
+    uploads,
+    basePath,
+    maxFileSize,
+    interimResponses,
+    idleTimeoutMs,
+    shutdown,
+  })
   refuseNestedNames(app)
   await app.register(others)
 }

@@ -8,7 +8,7 @@ import fastify, {
 } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
-import { Connections } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem } from './problem.ts'
 import { assertUnambiguous, requestIds } from './request-head.ts'
@@ -16,6 +16,7 @@ import {
   beginTrace,
   decorateOutcome,
   followToEnd,
+  type OutcomeOptions,
   type RequestMeter,
   type RequestTraces,
 } from './request-outcome.ts'
@@ -26,43 +27,62 @@ import {
   lingerOver,
   shareIntake,
 } from './unread-body.ts'
-import { limitReader, limitUnreadAnswers, type UnreadAnswerOptions } from './unread-answer.ts'
+import { limitReader, limitUnreadAnswers } from './unread-answer.ts'
 
-export interface ListenerOptions extends UnreadAnswerOptions {
+/** What the listeners of a process share. */
+export interface ListenerContext {
   readonly logger: FastifyBaseLogger | undefined
   /** Addresses (CIDR) of proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[]
-  readonly meter?: RequestMeter
+  readonly connections: Connections
+  readonly signals: StopSignals
+  readonly traces?: RequestTraces | undefined
+  readonly timeouts?: ListenerTimeouts
+}
+
+export interface StopSignals {
   /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
-  /** Shared with other listeners. Created if omitted. */
-  readonly connections?: Connections
   /** Aborts when the grace period of a shutdown ends. */
-  readonly shutdown?: AbortSignal
-  readonly traces?: RequestTraces | undefined
-  /** Other origins whose pages may use the service. If omitted, preflights are not answered. */
-  readonly allowedOrigins?: readonly string[]
-  /** A more specific error for a path that the router cannot decode. */
-  readonly pathFault?: (url: string | undefined) => AppError | undefined
+  readonly shutdown: AbortSignal
+}
+
+export interface ListenerTimeouts {
   /** How long a refused body is drained; 2 s by default. */
   readonly lingerMs?: number | undefined
   /** How long a request's head may take; 20 s by default. */
   readonly headTimeoutMs?: number | undefined
-  readonly server?: Pick<FastifyHttpOptions<Server>, 'requestTimeout'>
+  /** See `limitReader`; 30 s by default. */
+  readonly readerTimeoutMs?: number | undefined
+}
+
+export interface ListenerOptions {
+  readonly meter?: RequestMeter
+  /** Other origins whose pages may use the service. If omitted, preflights are not answered. */
+  readonly allowedOrigins?: readonly string[]
+  /** A more specific error for a path that the router cannot decode. */
+  readonly pathFault?: (url: string | undefined) => AppError | undefined
+  /** How long a whole request may take; unlimited by default, since `idleTimeoutMs` limits bodies. */
+  readonly requestTimeoutMs?: number
 }
 
 /** Creates a listener: problem documents, one request at a time per connection, one log line per request, no routes. */
-export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
-  const { connections = new Connections(), traces } = options
-  const describe = describeAnswers({ ...options, connections })
+export async function createListener(
+  context: ListenerContext,
+  { meter, allowedOrigins, pathFault, requestTimeoutMs = 0 }: ListenerOptions = {},
+): Promise<FastifyInstance> {
+  const { logger, connections, signals, traces, timeouts = {} } = context
+  const { readerTimeoutMs } = timeouts
+  const { shutdown } = signals
+  const describe = describeAnswers({ connections, meter, shutdown }, allowedOrigins)
   const app = fastify({
-    ...serverOptions(options),
+    ...serverOptions(context, requestTimeoutMs),
     clientErrorHandler: connections.refuse,
     // These requests meet no hook.
     frameworkErrors: (error, request, reply) => {
-      const fault = options.pathFault?.(request.raw.url) ?? error
+      const fault = pathFault?.(request.raw.url) ?? error
       const isBegun = connections.begin(reply.raw, () => {
-        limitReader(reply, options)
+        limitReader(reply, readerTimeoutMs)
         if (traces !== undefined) beginTrace(traces, request, reply)
         describe(request, reply, () => void sendProblem(fault, request, reply))
       })
@@ -78,7 +98,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   // Node hides further headers, also one by which it frames the body. The size of the head limits them.
   app.server.maxHeadersCount = 0
-  connections.watch(app.server, options)
+  connections.watch(app.server, { logger, meter })
   leaveContinueToHandlers(app)
   shareIntake(app, connections)
   decorateOutcome(app)
@@ -92,16 +112,17 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
       else beginTrace(traces, request, reply).within(done)
     })
   }
-  refuseUnfit(app, options)
-  limitAnswers(app, options)
+  refuseUnfit(app, allowedOrigins)
+  limitAnswers(app, context)
   return app
 }
 
 /** Returns the hook that runs before anything can refuse a request. */
 function describeAnswers(
-  options: ListenerOptions & { readonly connections: Connections },
+  options: OutcomeOptions,
+  allowedOrigins: readonly string[] | undefined,
 ): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
-  const allowed = new Set(options.allowedOrigins)
+  const allowed = new Set(allowedOrigins)
   return (request, reply, done) => {
     reply.raw.setMaxListeners(MOST_LISTENERS)
     followToEnd(request, reply, options)
@@ -111,7 +132,7 @@ function describeAnswers(
   }
 }
 
-function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions): void {
+function refuseUnfit(app: FastifyInstance, allowedOrigins: readonly string[] | undefined): void {
   const allowed = allowedOrigins && new Set(allowedOrigins)
   app.addHook('onRequest', (request, reply, done) => {
     holdBody(request, reply)
@@ -122,9 +143,12 @@ function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions):
 }
 
 /** Limits answers that are not read. Closes the connection if the service is stopping or the body is unread. */
-function limitAnswers(app: FastifyInstance, options: ListenerOptions): void {
-  const { stopping, lingerMs: maxMs = 2_000 } = options
-  const limit = limitUnreadAnswers(options)
+function limitAnswers(
+  app: FastifyInstance,
+  { signals: { stopping }, timeouts = {} }: ListenerContext,
+): void {
+  const { lingerMs: maxMs = 2_000, readerTimeoutMs } = timeouts
+  const limit = limitUnreadAnswers(readerTimeoutMs)
   app.addHook('onSend', async (request, reply, answer) => {
     // An idle connection would keep the process alive until its client closes it.
     if (stopping.aborted) void reply.header('connection', 'close')
@@ -138,8 +162,11 @@ const HEAD_TIMEOUT_MS = 20_000
 /** A download has ten or more listeners for its end, at which Node warns of a leak. */
 const MOST_LISTENERS = 20
 
-function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
-  const { logger, trustedProxies, server, headTimeoutMs = HEAD_TIMEOUT_MS } = options
+function serverOptions(
+  { logger, trustedProxies, timeouts = {} }: ListenerContext,
+  requestTimeout: number,
+): FastifyHttpOptions<Server> {
+  const { headTimeoutMs = HEAD_TIMEOUT_MS } = timeouts
   return {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     // `request-outcome.ts` logs one line per request, without its path.
@@ -163,8 +190,7 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
     return503OnClosing: false,
     // Our own parser limits names, in bytes; the size of the head limits the rest.
     routerOptions: { maxParamLength: 64 * 1024 },
-    // `idleTimeoutMs` limits bodies. Their total time is not limited.
-    requestTimeout: 0,
+    requestTimeout,
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,
     http: {
@@ -173,6 +199,5 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
       // `request-head.ts` refuses it, with a problem document.
       requireHostHeader: false,
     },
-    ...server,
   }
 }

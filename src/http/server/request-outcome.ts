@@ -72,9 +72,9 @@ export function beginTrace(
 }
 
 export interface OutcomeOptions {
-  readonly connections: Pick<Connections, 'takeBytes' | 'isTimedOut'>
-  readonly meter?: RequestMeter
-  readonly shutdown?: AbortSignal
+  readonly connections: Connections
+  readonly meter: RequestMeter | undefined
+  readonly shutdown: AbortSignal
 }
 
 export function decorateOutcome(app: FastifyInstance): void {
@@ -94,7 +94,7 @@ export function followToEnd(
   const route = routeOptions.url
   const count = meter?.begin({ method, route, socket })
   reply.raw.once('close', () => {
-    const isShutDown = shutdown?.aborted === true
+    const isShutDown = shutdown.aborted
     const isTimedOut = !isAnswered(request, reply) && connections.isTimedOut(socket)
     const { status, abortedBy } = outcomeOf(request, reply, { isShutDown, isTimedOut })
     const { problem: code, reason, user, upload } = request

@@ -14,22 +14,17 @@ const WAITING = {
   counted: 'bytes in answers that have not been read',
 }
 
-export interface UnreadAnswerOptions {
-  /** See `limitReader`; 30 s by default. */
-  readonly readerTimeoutMs?: number | undefined
-}
-
 /**
  * Bounds the time and the memory of answers that clients do not read, except for downloads, which have bounds of their
  * own. The returned function is called with each payload before it is sent, and returns what to send. It throws
  * `too_many_requests` and `unavailable`. Buffers take no memory of their own: they are shared, as those of a web page.
  */
 export function limitUnreadAnswers(
-  options: UnreadAnswerOptions,
+  readerTimeoutMs: number | undefined,
 ): (reply: FastifyReply, payload: unknown) => unknown {
   const slots = new ReaderSlots(WAITING)
   return (reply, payload) => {
-    limitReader(reply, options)
+    limitReader(reply, readerTimeoutMs)
     if (typeof payload !== 'string' || payload.length < SMALL_BYTES) return payload
     // Node would reserve three bytes for each character that waits.
     const bytes = Buffer.from(payload)
@@ -44,9 +39,7 @@ export function limitUnreadAnswers(
   }
 }
 
-/** Ends the connection if the client reads nothing of its answer for `readerTimeoutMs` to twice as long. */
-export function limitReader(reply: FastifyReply, options: UnreadAnswerOptions): void {
-  reply.raw.setTimeout(options.readerTimeoutMs ?? READER_TIMEOUT_MS, () =>
-    breakOff(reply, 'the answer was not read'),
-  )
+/** Ends the connection if the client reads nothing of its answer for `timeoutMs` to twice as long. */
+export function limitReader(reply: FastifyReply, timeoutMs = READER_TIMEOUT_MS): void {
+  reply.raw.setTimeout(timeoutMs, () => breakOff(reply, 'the answer was not read'))
 }

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createListener } from '../../../src/http/server/listener.ts'
+import { createBareListener } from '../server/bare-listener.ts'
 
 const CHUNKED = 'PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
 const SMALL_CHUNKS = `${CHUNKED}${'1\r\nA\r\n'.repeat(10_000)}0\r\n\r\n`
@@ -21,11 +21,7 @@ const clients: Socket[] = []
 beforeEach(async () => {
   sockets = []
   onChunk = async () => {}
-  app = await createListener({
-    logger: undefined,
-    trustedProxies: [],
-    stopping: new AbortController().signal,
-  })
+  app = await createBareListener()
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
   app.put('/', async ({ raw, intake }) => {

@@ -2,15 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { RequestBody } from '../../../src/http/body/request-body.ts'
-import { createListener } from '../../../src/http/server/listener.ts'
+import { createBareListener } from '../server/bare-listener.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 
 it('a body is checked in the async context of its request', async () => {
   const active = new AsyncLocalStorage<string>()
-  const app = await createListener({
-    logger: undefined,
-    trustedProxies: [],
-    stopping: new AbortController().signal,
+  const app = await createBareListener({
     traces: {
       begin: ({ headers }) => ({
         traceId: '',

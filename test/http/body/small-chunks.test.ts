@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RequestBody } from '../../../src/http/body/request-body.ts'
-import { createListener } from '../../../src/http/server/listener.ts'
+import { createBareListener } from '../server/bare-listener.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 
 const BLOCK = '1\r\nA\r\n'.repeat(10_900)
@@ -21,11 +21,7 @@ const clients: Socket[] = []
 beforeEach(async () => {
   sockets = []
   seenChunks = 0
-  app = await createListener({
-    logger: undefined,
-    trustedProxies: [],
-    stopping: new AbortController().signal,
-  })
+  app = await createBareListener()
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
   app.put('/', async (request) => {

@@ -8,7 +8,6 @@ import { Type } from '../../../src/http/openapi/type.ts'
 const API = {
   title: 'An API',
   description: 'For the test.',
-  basePath: '',
   credentials: ['key', { type: 'http', scheme: 'bearer' }],
   tags: [],
   problems: {
@@ -42,7 +41,7 @@ function documentOf(
   route: ReturnType<typeof described>,
 ): Answered {
   const app = fastify()
-  const document = describeRoutes(app, API)
+  const document = describeRoutes(app, API, '')
   app.route({ url, method, ...route, handler: () => undefined })
   const { paths } = JSON.parse(JSON.stringify(document())) as {
     paths: Record<string, Record<string, Answered>>

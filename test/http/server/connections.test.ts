@@ -5,15 +5,11 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Connections } from '../../../src/http/server/connections.ts'
-import { createListener } from '../../../src/http/server/listener.ts'
+import type { RequestMeter } from '../../../src/http/server/request-outcome.ts'
+import { createBareListener } from './bare-listener.ts'
 
 async function listen(connections: Connections) {
-  const app = await createListener({
-    logger: undefined,
-    trustedProxies: [],
-    stopping: new AbortController().signal,
-    connections,
-  })
+  const app = await createBareListener({ connections })
   onTestFinished(() => void app.close())
   return app
 }
@@ -62,18 +58,14 @@ it('a request is held back while requests are, and is served afterwards', async 
 
 it('the end of a request that its handler destroyed is reported like any other', async () => {
   const statuses: number[] = []
-  const app = await createListener({
-    trustedProxies: [],
-    stopping: new AbortController().signal,
-    meter: {
-      begin:
-        () =>
-        ({ status }) =>
-          void statuses.push(status),
-      refuse: () => {},
-    },
-    logger: pino({ level: 'silent' }),
-  })
+  const meter: RequestMeter = {
+    begin:
+      () =>
+      ({ status }) =>
+        void statuses.push(status),
+    refuse: () => {},
+  }
+  const app = await createBareListener({ logger: pino({ level: 'silent' }) }, { meter })
   onTestFinished(() => {
     app.server.closeAllConnections()
     return app.close()

@@ -1,15 +1,11 @@
 import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { createListener } from '../../../src/http/server/listener.ts'
+import { createBareListener } from './bare-listener.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 
 it.each([1_001, 2_500])('a header behind %d others frames the body and is seen', async (others) => {
-  const app = await createListener({
-    logger: undefined,
-    trustedProxies: [],
-    stopping: new AbortController().signal,
-  })
+  const app = await createBareListener()
   onTestFinished(() => app.close())
   app.put('/', async ({ raw, headers }) => `${headers['content-length']} ${await text(raw)}`)
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createListener } from '../../../src/http/server/listener.ts'
+import { createBareListener } from './bare-listener.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 
 const GET = 'GET /other HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -18,11 +18,7 @@ const clients: Socket[] = []
 beforeEach(async () => {
   begun = []
   sockets = []
-  app = await createListener({
-    logger: undefined,
-    trustedProxies: [],
-    stopping: new AbortController().signal,
-  })
+  app = await createBareListener()
   app.server.on('connection', (socket) => sockets.push(socket))
   app.addHook('onRequest', async ({ method, url }) => void begun.push(`${method} ${url}`))
   app.get('/other', () => 'other')

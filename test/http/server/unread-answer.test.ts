@@ -1,19 +1,14 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { createListener } from '../../../src/http/server/listener.ts'
-import type { UnreadAnswerOptions } from '../../../src/http/server/unread-answer.ts'
+import { createBareListener } from './bare-listener.ts'
+import type { ListenerTimeouts } from '../../../src/http/server/listener.ts'
 
 /** More than the buffers of both kernels. */
 const LARGE = 'x'.repeat(12 * 2 ** 20)
 
-async function listen(options: UnreadAnswerOptions = {}) {
-  const app = await createListener({
-    logger: undefined,
-    trustedProxies: [],
-    stopping: new AbortController().signal,
-    ...options,
-  })
+async function listen(timeouts: ListenerTimeouts = {}) {
+  const app = await createBareListener({ timeouts })
   onTestFinished(() => app.server.closeAllConnections())
   app.get('/large', () => LARGE)
   app.get('/shared', () => SHARED)

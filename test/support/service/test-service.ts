@@ -17,6 +17,7 @@ import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import type { PageFile, WebPage } from '../../../src/http/pages/static-assets.ts'
+import { Connections } from '../../../src/http/server/connections.ts'
 import { buildListeners, type ListenersOptions } from '../../../src/serve.ts'
 import { type Conformance, holdToDocument } from '../../openapi/hold-to-document.ts'
 import { failOnDeath } from '../runner/fail-on-death.ts'
@@ -50,7 +51,7 @@ export interface TestServiceOptions
   extends
     Partial<Limits>,
     Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'recordMs' | 'space'>,
-    Partial<Pick<ListenersOptions, 'idleTimeoutMs' | 'lingerMs' | 'headTimeoutMs'>> {
+    NonNullable<ListenersOptions['timeouts']> {
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly failedAttemptPolicy?: FailedAttemptPolicy
   /** The user's page, with its session; neither when left out. */
@@ -140,13 +141,17 @@ export async function startTestService(
     config,
     service,
     logger,
-    stopping: new AbortController().signal,
-    shutdown: options.shutdown ?? new AbortController().signal,
-    idleTimeoutMs,
-    lingerMs,
-    headTimeoutMs,
-    pages: { user: options.page, operator: options.operatorPage },
-    docs: { public: options.docs, admin: options.adminDocs },
+    connections: new Connections(),
+    signals: {
+      stopping: new AbortController().signal,
+      shutdown: options.shutdown ?? new AbortController().signal,
+    },
+    timeouts: { idleTimeoutMs, lingerMs, headTimeoutMs },
+    pages: {
+      user: options.page,
+      operator: options.operatorPage,
+      docs: { public: options.docs, admin: options.adminDocs },
+    },
   })
   const conformance: Conformance[] = []
   const ports: number[] = []
@@ -179,14 +184,14 @@ function configOf(
 }
 
 function overridesOf(options: TestServiceOptions, calls: PortCalls): Overrides {
-  const { tokenCacheMs = 0, failedAttemptPolicy: policy = PATIENT } = options
+  const { tokenCacheMs = 0, failedAttemptPolicy = PATIENT } = options
   return {
     ...options,
     garbageDelayMs: 0,
     retentionMs: 60_000,
     thread: { onDeath: failOnDeath },
-    accessTokens: { cacheMs: tokenCacheMs },
-    failedAttempts: { policy },
+    tokenCacheMs,
+    failedAttemptPolicy,
     aroundPorts: (ports) => calls.record({ ...ports, ledger: withoutRetention(ports.ledger) }),
   }
 }
