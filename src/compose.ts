@@ -27,6 +27,7 @@ import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { SqliteInstances } from './database/sqlite/instances.ts'
 import { Writer } from './database/sqlite/writer/writer.ts'
 import { createCallMeters } from './metrics/call-meters.ts'
+import { createInstruments } from './metrics/instruments.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { layerPorts, type Ports } from './ports.ts'
 import type { TracedPlaces } from './tracing/port-traces.ts'
@@ -193,15 +194,15 @@ function createUseCases(config: Config, opened: Opened) {
 
 function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
   const { baseCapacity, uploadMemory } = config
-  const meter = createCallMeters()
+  const { connections } = database
+  const instruments = createInstruments({ hasPool: connections !== undefined })
+  const meter = createCallMeters(instruments)
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
   const layered = layerPorts({ database, objects: store, baseCapacity, writer, trace, meter })
   const { ledger, objects } = layered.unmetered
   const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
   const memory = new UploadMemory({ budget: uploadMemory, partSize: partSizeOf(config) })
-  const { registry } = meter
-  const { connections } = database
-  const metrics = createMetrics({ registry, ledger, readiness, memory, connections })
+  const metrics = createMetrics({ instruments, ledger, readiness, memory, connections })
   return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
 }
 

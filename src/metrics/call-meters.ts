@@ -1,41 +1,21 @@
-import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { AppError, isAppError } from '../core/errors.ts'
 import { MissingObject, type Repository } from '../core/files/repository.ts'
+import type { Instruments } from './instruments.ts'
 
 type Call = (...args: never[]) => Promise<unknown>
 
 export type CallMeter = (method: string, call: Call) => Call
 
 export interface CallMeters {
-  readonly registry: Registry
   readonly database: CallMeter
   readonly objectStore: CallMeter
 }
 
-export function createCallMeters(registry: Registry = new Registry()): CallMeters {
-  return {
-    registry,
-    database: createCallMeter(registry, 'database'),
-    objectStore: createCallMeter(registry, 'object_store'),
-  }
+export function createCallMeters({ database, objectStore }: Instruments): CallMeters {
+  return { database: createCallMeter(database), objectStore: createCallMeter(objectStore) }
 }
 
-const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-
-function createCallMeter(registry: Registry, of: 'database' | 'object_store'): CallMeter {
-  const help = of.replace('_', ' ')
-  const common = { labelNames: ['operation'], registers: [registry] }
-  const seconds = new Histogram({
-    name: `cloud_repository_${of}_call_seconds`,
-    help: `Duration of calls to the ${help} by operation.`,
-    buckets: BUCKETS,
-    ...common,
-  })
-  const errors = new Counter({
-    name: `cloud_repository_${of}_errors_total`,
-    help: `Calls to the ${help} that failed or timed out. Refusals are not errors.`,
-    ...common,
-  })
+function createCallMeter({ seconds, errors }: Instruments['database']): CallMeter {
   return (method, call) => {
     const operation = method.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     return async (...args) => {
@@ -69,48 +49,27 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
-/** For uploads of one request and resumable uploads. */
-export function createStoredBytes(registry: Registry): Counter {
-  return new Counter({
-    name: 'cloud_repository_uploaded_bytes_total',
-    help: 'Bytes of the files that uploads have stored.',
-    registers: [registry],
-  })
-}
-
 export function meterRepository(
   repository: Repository,
-  registry: Registry,
-  storedBytes: Counter,
+  { runningUploads, storedBytes, lostContents }: Instruments,
 ): Repository {
-  const registers = [registry]
-  const running = new Gauge({
-    name: 'cloud_repository_uploads_running',
-    help: 'Uploads in progress on this instance, including those that wait for memory.',
-    registers,
-  })
-  const lost = new Counter({
-    name: 'cloud_repository_lost_contents_total',
-    help: 'Downloads whose object remains missing or has the wrong size: data is lost, or the store is incomplete.',
-    registers,
-  })
   return {
     ...repository,
     async upload(upload) {
-      running.inc()
+      runningUploads.inc()
       try {
         const committed = await repository.upload(upload)
         storedBytes.inc(committed.file.size)
         return committed
       } finally {
-        running.dec()
+        runningUploads.dec()
       }
     },
     async open(file) {
       try {
         return await repository.open(file)
       } catch (error) {
-        if (isLoss(error)) lost.inc()
+        if (isLoss(error)) lostContents.inc()
         throw error
       }
     },

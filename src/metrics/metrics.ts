@@ -1,13 +1,15 @@
-import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client'
+import { collectDefaultMetrics } from '@prometheus-io/client'
+import type { BacklogLedger } from '../core/sweep/backlog-ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import type { ResumableUploads } from '../core/uploads/resumable/resumable-uploads.ts'
-import { createAppendMetrics, type UploadHooks } from './appends.ts'
-import { createStoredBytes, meterRepository } from './call-meters.ts'
-import { type BacklogOptions, createBacklogMetrics, createDependencyMetrics } from './scrape.ts'
+import { createUploadHooks, meterAppends, type UploadHooks } from './appends.ts'
+import { meterRepository } from './call-meters.ts'
+import type { Instruments } from './instruments.ts'
 import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
-import { createSaturationMetrics, type SaturationOptions } from './saturation.ts'
+import { readSaturation, type Saturable } from './saturation.ts'
+import { createBacklogScrape, createDependencyScrape } from './scrape.ts'
 import { meterSweeper } from './sweeps.ts'
 
 export interface Metrics {
@@ -28,48 +30,42 @@ export interface BuildInfo {
   readonly version: string
 }
 
-export interface MetricsOptions
-  extends Omit<BacklogOptions, 'registry'>, Omit<SaturationOptions, 'registry'> {
-  readonly registry?: Registry
+export interface MetricsOptions extends Saturable {
+  readonly instruments: Instruments
+  readonly ledger: BacklogLedger
   readonly readiness: Readiness
 }
 
-export function createMetrics({ registry = new Registry(), ...options }: MetricsOptions): Metrics {
-  const backlog = createBacklogMetrics({ registry, ...options })
-  const dependencies = createDependencyMetrics({ registry, ...options })
-  createSaturationMetrics({ registry, ...options })
-  const requests = createRequestMetrics(registry)
-  const storedBytes = createStoredBytes(registry)
-  const appends = createAppendMetrics(registry, storedBytes)
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { instruments, ledger, readiness } = options
+  const { registry } = instruments
+  const backlog = createBacklogScrape(instruments, ledger)
+  const dependencies = createDependencyScrape(instruments.dependencyUp, readiness)
+  const requests = createRequestMetrics(instruments)
+  let uploads: ResumableUploads | undefined
   let watchesProcess = false
   return {
     contentType: registry.contentType,
     async expose() {
       await Promise.all([backlog.scrape(), dependencies.scrape()])
       requests.settle()
+      readSaturation(instruments, options)
+      instruments.runningAppends.set(uploads?.runningAppends ?? 0)
       return await registry.metrics()
     },
-    watchProcess(build) {
+    watchProcess({ version }) {
       if (watchesProcess) return
       watchesProcess = true
       collectDefaultMetrics({ register: registry })
-      exposeBuild(registry, build)
+      instruments.buildInfo().set({ version }, 1)
     },
-    meterSweeper: (sweeper) => meterSweeper(sweeper, registry),
-    meterRepository: (repository) => meterRepository(repository, registry, storedBytes),
-    uploadHooks: appends.hooks,
-    meterUploads: (uploads) => appends.meter(uploads),
+    meterSweeper: (sweeper) => meterSweeper(sweeper, instruments),
+    meterRepository: (repository) => meterRepository(repository, instruments),
+    uploadHooks: createUploadHooks(instruments),
+    meterUploads(given) {
+      uploads = given
+      return meterAppends(given, instruments)
+    },
     meterRequests: (listener) => requests.meter(listener),
   }
-}
-
-/** Always 1. Queries join other metrics by the label `version`. */
-function exposeBuild(registry: Registry, { version }: BuildInfo): void {
-  const build = new Gauge({
-    name: 'cloud_repository_build_info',
-    help: 'Always 1; the label is the version of this instance.',
-    labelNames: ['version'],
-    registers: [registry],
-  })
-  build.set({ version }, 1)
 }

@@ -1,5 +1,5 @@
-import { Gauge, type Registry } from '@prometheus-io/client'
 import type { UploadMemory } from '../core/memory/upload-memory.ts'
+import type { Instruments } from './instruments.ts'
 
 export interface ConnectionCounts {
   readonly limit: number
@@ -8,42 +8,25 @@ export interface ConnectionCounts {
   readonly waiting: number
 }
 
-export interface SaturationOptions {
-  readonly registry: Registry
-  readonly memory: Pick<UploadMemory, 'usage'>
+export interface Saturable {
+  readonly memory: UploadMemory
   /** `undefined` if the database has no pool. */
   readonly connections: (() => ConnectionCounts) | undefined
 }
 
-export function createSaturationMetrics({
-  registry,
-  memory,
-  connections,
-}: SaturationOptions): void {
-  const gauge = (name: string, help: string, read: () => number): Gauge =>
-    new Gauge({
-      name: `cloud_repository_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read())
-      },
-    })
-  const memoryHelp = 'Memory that uploads of this instance may use.'
-  gauge('upload_memory_limit_bytes', memoryHelp, () => memory.usage().budget)
-  gauge(
-    'upload_memory_taken_bytes',
-    'Memory that uploads of this instance use.',
-    () => memory.usage().taken,
-  )
-  gauge('upload_memory_waiting', 'Uploads that wait for memory.', () => memory.usage().waiting)
+/** Sets the gauges of upload memory and database connections to their current values. */
+export function readSaturation(
+  { memory: gauges, pool }: Instruments,
+  { memory, connections }: Saturable,
+): void {
+  const { budget, taken, waiting } = memory.usage()
+  gauges.budget.set(budget)
+  gauges.taken.set(taken)
+  gauges.waiting.set(waiting)
   if (connections === undefined) return
-  const limitHelp = 'Maximum number of database connections of this instance.'
-  gauge('database_connections_limit', limitHelp, () => connections().limit)
-  const waitingHelp = 'Calls that wait for a database connection.'
-  gauge('database_connections_waiting', waitingHelp, () => connections().waiting)
-  const openHelp = 'Open database connections.'
-  gauge('database_connections_open', openHelp, () => connections().open)
-  const inUse = () => connections().open - connections().idle
-  gauge('database_connections_used', 'Database connections in use.', inUse)
+  const counts = connections()
+  pool?.limit.set(counts.limit)
+  pool?.waiting.set(counts.waiting)
+  pool?.open.set(counts.open)
+  pool?.used.set(counts.open - counts.idle)
 }

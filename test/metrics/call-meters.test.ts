@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { createCallMeters } from '../../src/metrics/call-meters.ts'
+import { createInstruments } from '../../src/metrics/instruments.ts'
 import { sampleOf } from '../support/http/metrics-text.ts'
 
 const DOWN = new AppError('unavailable', 'Down.', { cause: new Error('ECONNREFUSED') })
 
 function createMeter() {
-  const { registry, database } = createCallMeters()
+  const instruments = createInstruments({ hasPool: false })
+  const { database } = createCallMeters(instruments)
   const count = async (name: string, operation: string) =>
     sampleOf(
-      await registry.metrics(),
+      await instruments.registry.metrics(),
       `cloud_repository_database_${name}{operation="${operation}"}`,
     )
   return { meter: database, count }

@@ -1,10 +1,10 @@
-import { Registry } from '@prometheus-io/client'
 import { expect, it } from 'vitest'
+import { createInstruments } from '../../src/metrics/instruments.ts'
 import { createRequestMetrics } from '../../src/metrics/requests.ts'
 
 it('takes back nothing when a connection is destroyed with bytes that it had not sent', async () => {
-  const registry = new Registry()
-  const metrics = createRequestMetrics(registry)
+  const instruments = createInstruments({ hasPool: false })
+  const metrics = createRequestMetrics(instruments)
   const socket = { bytesRead: 100, bytesWritten: 5000 }
   const begun = { method: 'GET', route: '/livez', socket: socket as never }
   const end = metrics.meter('public').begin(begun)
@@ -13,6 +13,8 @@ it('takes back nothing when a connection is destroyed with bytes that it had not
   socket.bytesWritten = 4000
   end({ status: 499, code: null, seconds: 1 })
   metrics.settle()
-  const sent = await registry.getSingleMetric('cloud_repository_sent_bytes_total')?.get()
+  const sent = await instruments.registry
+    .getSingleMetric('cloud_repository_sent_bytes_total')
+    ?.get()
   expect(sent?.values.map(({ value }) => value)).toEqual([5000])
 })

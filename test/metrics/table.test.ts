@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Repository } from '../../src/core/files/repository.ts'
-import type { Sweeper } from '../../src/core/sweep/sweeper.ts'
-import type { ResumableUploads } from '../../src/core/uploads/resumable/resumable-uploads.ts'
 import { type CallMeters, createCallMeters } from '../../src/metrics/call-meters.ts'
+import { createInstruments } from '../../src/metrics/instruments.ts'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts'
 import { openTestCore } from '../support/service/test-core.ts'
 import { parseMetrics } from '../support/http/metrics-text.ts'
@@ -13,9 +12,10 @@ import { ampleMemory } from '../support/upload-memory.ts'
 describe("the documents' table of metrics", () => {
   it('has every metric with its type and labels, and no other', async () => {
     await using core = await openTestCore()
-    const calls = createCallMeters()
+    const instruments = createInstruments({ hasPool: true })
+    const calls = createCallMeters(instruments)
     const metrics = createMetrics({
-      registry: calls.registry,
+      instruments,
       ledger: core.ledger,
       readiness: { failures: async () => new Map() },
       memory: ampleMemory(),
@@ -41,10 +41,7 @@ async function useAll(metrics: Metrics, calls: CallMeters): Promise<void> {
     const failing = meter('check', () => Promise.reject(new Error('down')))
     await expect(failing()).rejects.toThrow('down')
   }
-  metrics.meterSweeper({} as Sweeper)
-  metrics.meterRepository({} as Repository)
-  metrics.meterUploads({ runningAppends: 0 } as ResumableUploads)
-  const socket = { bytesRead: 1, bytesWritten: 1 }
+  const socket = { bytesRead: 1, bytesWritten: 1 } as Socket
   const meter = metrics.meterRequests('public')
   meter.begin({ method: 'GET', route: '/a', socket })({ status: 200, code: null, seconds: 1 })
   meter.begin({ method: 'GET', route: '/a', socket })

@@ -24,7 +24,7 @@ export interface SweepRequest {
   readonly signal: AbortSignal
   readonly onProgress?: (figures: SweepFigures) => void
   /** If set, wait for a running sweep to finish instead of returning; called once when waiting starts. */
-  readonly onWait?: () => void
+  readonly onWait?: (() => void) | undefined
 }
 
 export interface SweepFigures {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import { createInstruments } from '../../../src/metrics/instruments.ts'
 import { createMetrics, type MetricsOptions } from '../../../src/metrics/metrics.ts'
 import type { Sweeper } from '../../../src/core/sweep/sweeper.ts'
 import { expectProblem, type OpenService, upload } from '../fixture.ts'
@@ -159,6 +160,7 @@ const HISTOGRAMS = /_(request|call)_seconds$/
 /** What metrics read, of which nothing but the backlog matters. */
 function inTrouble(measureBacklog: Ledger['measureBacklog']): MetricsOptions {
   return {
+    instruments: createInstruments({ hasPool: false }),
     ledger: { measureBacklog, measureJournal: () => Promise.reject(outage()) },
     readiness: { failures: async () => new Map() },
     memory: ampleMemory(),

@@ -1,0 +1,229 @@
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { ERROR_CODES } from '../core/error-codes.ts'
+
+export type Instruments = ReturnType<typeof createInstruments>
+
+/** Counts are exact up to this number; above it, the exact value does not matter. */
+export const MAX_COUNTED = 10_000
+
+export const APPEND_ENDS = [
+  'finished',
+  'stored',
+  'broken',
+  'superseded',
+  'fenced',
+  'refused',
+  'failed',
+] as const
+
+const CALL_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+
+const BY_ROUTE = ['listener', 'method', 'route'] as const
+
+/**
+ * All metrics of the service, in the order in which they are exposed. Labels are bounded: listed methods, route
+ * templates, operations of ports, and closed lists.
+ */
+export function createInstruments({ hasPool }: { readonly hasPool: boolean }) {
+  const registry = new Registry()
+  const { counter, countedBy, gauge, histogram } = createMakers(registry)
+  const callsOf = (of: string, name: string) => ({
+    seconds: histogram(`${of}_call_seconds`, `Duration of calls to the ${name} by operation.`, {
+      labels: ['operation'],
+      buckets: CALL_SECONDS,
+    }),
+    errors: counter(
+      `${of}_errors`,
+      `Calls to the ${name} that failed or timed out. Refusals are not errors.`,
+      'operation',
+    ),
+  })
+  return {
+    registry,
+    database: callsOf('database', 'database'),
+    objectStore: callsOf('object_store', 'object store'),
+    backlog: {
+      count: gauge(
+        'sweep_backlog',
+        `Items that are due for a sweep by any instance, counted up to ${MAX_COUNTED}.`,
+        'of',
+      ),
+      age: gauge(
+        'sweep_backlog_age_seconds',
+        'How long the oldest item that is due for a sweep has been due.',
+        'of',
+      ),
+    },
+    journal: {
+      reservations: gauge(
+        'reservations',
+        `Uploads with a single request in progress on all instances, counted up to ${MAX_COUNTED}.`,
+      ),
+      reservedBytes: gauge(
+        'reserved_bytes',
+        `Bytes reserved by uploads in progress, up to ${MAX_COUNTED} uploads.`,
+      ),
+      unfinishedUploads: gauge(
+        'unfinished_uploads',
+        `Unfinished resumable uploads, counted up to ${MAX_COUNTED}.`,
+      ),
+      unfinishedBytes: gauge(
+        'unfinished_bytes',
+        `Bytes announced by unfinished resumable uploads, up to ${MAX_COUNTED} uploads.`,
+      ),
+      garbage: gauge(
+        'garbage_objects',
+        `Objects that no file refers to, counted up to ${MAX_COUNTED}.`,
+      ),
+    },
+    dependencyUp: gauge(
+      'part_up',
+      '1 if the part responds, 0 if it fails, as checked by /readyz.',
+      'part',
+    ),
+    memory: {
+      budget: gauge('upload_memory_limit_bytes', 'Memory that uploads of this instance may use.'),
+      taken: gauge('upload_memory_taken_bytes', 'Memory that uploads of this instance use.'),
+      waiting: gauge('upload_memory_waiting', 'Uploads that wait for memory.'),
+    },
+    pool: hasPool
+      ? {
+          limit: gauge(
+            'database_connections_limit',
+            'Maximum number of database connections of this instance.',
+          ),
+          waiting: gauge(
+            'database_connections_waiting',
+            'Calls that wait for a database connection.',
+          ),
+          open: gauge('database_connections_open', 'Open database connections.'),
+          used: gauge('database_connections_used', 'Database connections in use.'),
+        }
+      : undefined,
+    refusals: countedBy('refusals', 'Refused requests by the code of their problem document.', {
+      label: 'code',
+      values: ERROR_CODES,
+    }),
+    requests: counter(
+      'requests',
+      'Finished requests; status 499: the client left before its response was complete.',
+      ...BY_ROUTE,
+      'status',
+    ),
+    requestSeconds: histogram(
+      'request_seconds',
+      'Duration from the head of a request to the end of its response.',
+      { labels: BY_ROUTE, buckets: REQUEST_SECONDS },
+    ),
+    receivedBytes: counter(
+      'received_bytes',
+      'Bytes received on connections, including headers and requests in progress.',
+      ...BY_ROUTE,
+    ),
+    sentBytes: counter(
+      'sent_bytes',
+      'Bytes sent on connections, including headers and requests in progress.',
+      ...BY_ROUTE,
+    ),
+    runningRequests: gauge(
+      'requests_running',
+      'Requests in progress on this instance.',
+      ...BY_ROUTE,
+    ),
+    storedBytes: counter('uploaded_bytes', 'Bytes of the files that uploads have stored.'),
+    appends: countedBy('appends', 'Appends to resumable uploads, by how they ended.', {
+      label: 'end',
+      values: APPEND_ENDS,
+    }),
+    tailBytes: countedBy('tail_bytes', 'Bytes of tail objects, stored and read back.', {
+      label: 'way',
+      values: ['stored', 'read_back'],
+    }),
+    rereads: counter('digest_rereads', 'Objects read again to compute their SHA-256.'),
+    rereadBytes: counter('digest_reread_bytes', 'Bytes read to compute these digests.'),
+    lostUploads: counter('lost_uploads', 'Uploads that ended because the store lost their bytes.'),
+    runningAppends: gauge('appends_running', 'Appends that are receiving bytes on this instance.'),
+    runningUploads: gauge(
+      'uploads_running',
+      'Uploads in progress on this instance, including those that wait for memory.',
+    ),
+    lostContents: counter(
+      'lost_contents',
+      'Downloads whose object remains missing or has the wrong size: data is lost, or the store is incomplete.',
+    ),
+    swept: {
+      expiredUploads: counter(
+        'expired_uploads',
+        'Uploads that were aborted because their lease had expired.',
+      ),
+      removedObjects: counter('removed_objects', 'Object keys that the sweeper has cleared.'),
+      failedRemovals: counter('failed_removals', 'Failed attempts to remove an object.'),
+      forgottenUploads: counter(
+        'forgotten_uploads',
+        'Settled uploads that were removed from the journal.',
+      ),
+      purgedRows: counter(
+        'purged_rows',
+        'Rows of deleted users that were removed from the database.',
+      ),
+    },
+    sweeps: countedBy(
+      'sweeps',
+      'Sweeps of this instance by outcome; elsewhere: another instance was sweeping.',
+      { label: 'end', values: ['complete', 'gave_up', 'elsewhere', 'failed'] },
+    ),
+    lastSweep: {
+      start: gauge(
+        'last_sweep_start_timestamp_seconds',
+        'When the last sweep of this instance started, excluding the outcome elsewhere.',
+      ),
+      end: gauge(
+        'last_sweep_end_timestamp_seconds',
+        'When the last sweep of this instance ended, excluding the outcome elsewhere.',
+      ),
+      duration: gauge(
+        'last_sweep_duration_seconds',
+        'How long the last sweep of this instance took, excluding the outcome elsewhere.',
+      ),
+    },
+    /** Queries join other metrics by the label `version`. Registered on call, after the metrics of the process. */
+    buildInfo: () =>
+      gauge('build_info', 'Always 1; the label is the version of this instance.', 'version'),
+  }
+}
+
+function createMakers(registry: Registry) {
+  const registers = [registry]
+  function counter<L extends string = never>(name: string, help: string, ...labelNames: L[]) {
+    return new Counter<L>({ name: `cloud_repository_${name}_total`, help, labelNames, registers })
+  }
+  return {
+    counter,
+    /** Starts at 0 for each of the label's values. */
+    countedBy: <L extends string>(
+      name: string,
+      help: string,
+      { label, values }: { readonly label: L; readonly values: readonly string[] },
+    ): Counter<L> => {
+      const counted = counter(name, help, label)
+      for (const value of values) counted.labels(value).inc(0)
+      return counted
+    },
+    gauge: <L extends string = never>(name: string, help: string, ...labelNames: L[]) =>
+      new Gauge<L>({ name: `cloud_repository_${name}`, help, labelNames, registers }),
+    histogram: <L extends string>(
+      name: string,
+      help: string,
+      { labels, buckets }: { readonly labels: readonly L[]; readonly buckets: readonly number[] },
+    ) =>
+      new Histogram<L>({
+        name: `cloud_repository_${name}`,
+        help,
+        labelNames: labels,
+        buckets: [...buckets],
+        registers,
+      }),
+  }
+}
