@@ -200,7 +200,11 @@ function createPorts(config: Config, { database, store, writer, overrides }: Ope
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
   const layered = layerPorts({ database, objects: store, baseCapacity, writer, trace, meter })
   const { ledger, objects } = layered.unmetered
-  const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
+  const readiness = createReadiness({
+    checkDatabase: () => ledger.check(),
+    checkObjectStore: (signal) => objects.check(signal),
+    timeoutMs: READINESS_TIMEOUT_MS,
+  })
   const memory = new UploadMemory({ budget: uploadMemory, partSize: partSizeOf(config) })
   const metrics = createMetrics({ instruments, ledger, readiness, memory, connections })
   return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }

@@ -82,8 +82,8 @@ describe('after a stall of the process, what has arrived is not refused as late'
   it('an answer to the question whether a part is ready', async () => {
     const arrival = expectMessage()
     const readiness = createReadiness({
-      ledger: { check: async () => 0 },
-      objects: { check: async () => void (await arrival.message) },
+      checkDatabase: async () => 0,
+      checkObjectStore: async () => void (await arrival.message),
       timeoutMs: LIMIT_MS,
     })
     const failures = readiness.failures()

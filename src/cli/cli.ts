@@ -1,6 +1,13 @@
 import { parseArgs } from 'node:util'
 import { isAppError, messageOf } from '../core/errors.ts'
-import type { Command, CommandCall, CommandServices, StandaloneCommand } from './command.ts'
+import type {
+  Command,
+  CommandArguments,
+  CommandCall,
+  CommandServices,
+  DatabaseCopies,
+  StandaloneCommand,
+} from './command.ts'
 import { DEVICES, GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
@@ -8,13 +15,14 @@ import { UPLOADS } from './commands/uploads.ts'
 import { USERS } from './commands/users.ts'
 import { printable, render, type Result } from './render.ts'
 
-export interface CliOptions extends Pick<CommandCall, 'copies'> {
+export interface CliOptions {
   readonly args: readonly string[]
   /** Called only if the command is well-formed. */
   readonly open: () => Promise<CommandServices>
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
   readonly drawLine?: CommandCall['drawLine']
+  readonly copies: DatabaseCopies
   readonly interruption: () => AbortSignal
 }
 
@@ -80,7 +88,7 @@ const COMMANDS: readonly AnyCommand[] = [
 
 type AnyCommand = Command | StandaloneCommand
 
-interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'json'> {
+interface Call extends CommandArguments {
   readonly command: AnyCommand
 }
 

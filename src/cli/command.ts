@@ -45,18 +45,25 @@ export interface DatabaseCopies {
   ): Promise<{ readonly database: string; readonly bytes: number }>
 }
 
-export interface CommandCall {
+/** The words of a call. */
+export interface CommandArguments {
   readonly operands: readonly string[]
   readonly flags: Readonly<Record<string, string>>
   readonly switches: ReadonlySet<string>
   readonly json: boolean
-  /** Prints immediately. The result of `run` is printed afterwards. */
-  readonly print: (line: string) => void
+}
+
+export interface Terminal {
   readonly printError: (line: string) => void
-  /** Sets the exit code to 1; the command continues. */
-  readonly fail: () => void
   /** Overwrites the last line of the terminal; `undefined` if `printError` does not write to one. */
   readonly drawLine: ((text: string) => void) | undefined
+}
+
+export interface CommandCall extends CommandArguments, Terminal {
+  /** Prints immediately. The result of `run` is printed afterwards. */
+  readonly print: (line: string) => void
+  /** Sets the exit code to 1; the command continues. */
+  readonly fail: () => void
   readonly copies: DatabaseCopies
   /** For long commands: aborts on SIGINT and SIGTERM, which otherwise end the process at once. */
   readonly interruption: () => AbortSignal
@@ -103,7 +110,7 @@ const EVERY_MS = 10_000
 
 /** Returns a function that may be called at any rate and prints every 10 s. */
 export function showProgress<T>(
-  { printError }: Pick<CommandCall, 'printError'>,
+  { printError }: Terminal,
   describe: (progress: T) => string,
 ): (progress: T) => void {
   let toldAt = performance.now()

@@ -1,7 +1,5 @@
 import { settledUnlessAborted, timeoutSignal } from './async/deadline.ts'
 import type { Dependency } from './errors.ts'
-import type { ObjectStore } from './objects/object-store.ts'
-import type { SweepLedger } from './sweep/sweep-ledger.ts'
 
 export interface Readiness {
   /**
@@ -12,23 +10,23 @@ export interface Readiness {
 }
 
 export interface ReadinessOptions {
-  readonly ledger: Pick<SweepLedger, 'check'>
-  readonly objects: Pick<ObjectStore, 'check'>
+  readonly checkDatabase: () => Promise<unknown>
+  readonly checkObjectStore: (signal: AbortSignal) => Promise<void>
   readonly timeoutMs: number
 }
 
 const MAX_AGE_MS = 500
 
 export function createReadiness(options: ReadinessOptions): Readiness {
-  const { ledger, objects, timeoutMs } = options
+  const { checkDatabase, checkObjectStore, timeoutMs } = options
   let latest: Promise<ReadonlyMap<Dependency, unknown>> | undefined
   let askedAt = Number.NEGATIVE_INFINITY
 
   async function ask(): Promise<ReadonlyMap<Dependency, unknown>> {
     const signal = timeoutSignal(timeoutMs)
     const answers = await Promise.all([
-      failureOf('database', settledUnlessAborted(ledger.check(), signal)),
-      failureOf('object_store', settledUnlessAborted(objects.check(signal), signal)),
+      failureOf('database', settledUnlessAborted(checkDatabase(), signal)),
+      failureOf('object_store', settledUnlessAborted(checkObjectStore(signal), signal)),
     ])
     return new Map(answers.flat())
   }

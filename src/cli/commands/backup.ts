@@ -1,9 +1,9 @@
 import { formatByteSize } from '../../core/byte-size.ts'
 import {
   type Command,
-  type CommandCall,
   showProgress,
   type StandaloneCommand,
+  type Terminal,
   type Transfer,
 } from '../command.ts'
 import { Bytes, type Row } from '../render.ts'
@@ -49,11 +49,11 @@ function resultOf(places: Row, { bytes }: { readonly bytes: number }): Row {
 const BAR_WIDTH = 30
 
 /** Draws a bar on a terminal; elsewhere prints every 10 s. Disposal clears the bar. */
-export function showTransfer(call: Pick<CommandCall, 'printError' | 'drawLine'>) {
-  const { drawLine } = call
+export function showTransfer(terminal: Terminal) {
+  const { drawLine } = terminal
   const describe = ({ moved, total }: Transfer): string =>
     `${formatByteSize(moved)} of ${formatByteSize(total)}`
-  const say = showProgress(call, describe)
+  const say = showProgress(terminal, describe)
   const onProgress = (transfer: Transfer): void => {
     if (drawLine === undefined) return say(transfer)
     const share = Math.min(1, transfer.moved / Math.max(1, transfer.total))

@@ -88,7 +88,7 @@ const LABEL = new RegExp(LABEL_PATTERN)
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { users, jwtUsers, failedAttempts } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options
-  const uses = createLastUsed({ users, clock })
+  const uses = createLastUsed(users, clock)
 
   const onUse = uses.note
   const ports = { users, jwtUsers, failedAttempts }
@@ -196,10 +196,7 @@ const MAX_NOTED = 50_000
 const PAGE = 500
 
 /** Collects token uses, so that `last_used_at` costs one statement for many requests and delays none. */
-export function createLastUsed({
-  users,
-  clock,
-}: Required<Pick<AccessTokensOptions, 'users' | 'clock'>>): LastUsed {
+export function createLastUsed(users: UserStore, clock: () => number): LastUsed {
   let usedAt = new Map<string, number>()
   return {
     note(sha256) {

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { File } from './file.ts'
+import type { Version } from '../objects/object-key.ts'
 
 /** Etags without quotes, one of which must match. `*` matches any file. */
 export type EntityTags = '*' | readonly string[]
@@ -13,7 +13,10 @@ export interface Precondition {
 }
 
 /** What a precondition compares of a file. */
-export type Comparable = Pick<File, 'version' | 'updatedAt'>
+export interface Comparable {
+  readonly version: Version
+  readonly updatedAt: number
+}
 
 /** Evaluates the precondition of a write. `file` is `undefined` if the name has no file. */
 export function isMet(precondition: Precondition, file: Comparable | undefined): boolean {

@@ -2,22 +2,31 @@ import type { Readable } from 'node:stream'
 import { type AuthorizedCaller, type Caller, inactiveUser } from '../users/caller.ts'
 import { cutPage } from '../pagination.ts'
 import { AppError } from '../errors.ts'
-import { fileNotFound, type File } from './file.ts'
-import type { FileName } from './file-name.ts'
-import { type FilePosition, MAX_SCANNED_FILES, positionOf } from './listing.ts'
+import { fileNotFound, type File, type Visibility } from './file.ts'
+import type { FileName, FileNamePrefix } from './file-name.ts'
+import {
+  type Audience,
+  type FileOrder,
+  type FilePosition,
+  MAX_SCANNED_FILES,
+  positionOf,
+} from './listing.ts'
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
-import type { DeleteFile, FindFile, ListFiles, UpdateFile, FileLedger } from './file-ledger.ts'
+import type { FileLedger } from './file-ledger.ts'
 import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
 import type { Unfinished, ResumableLedger } from '../uploads/resumable/resumable-ledger.ts'
+import type { Precondition } from './precondition.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Version } from '../objects/object-key.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
-export interface ListRepository extends Omit<
-  ListFiles,
-  'audience' | 'userCreatedAt' | 'maxScanned'
-> {
+export interface ListRepository {
+  readonly userId: UserId
+  readonly prefix: FileNamePrefix
+  readonly order: FileOrder
+  readonly after: FilePosition | undefined
+  readonly limit: number
   /** `undefined` without an access token. */
   readonly viewer: Caller | undefined
 }
@@ -53,9 +62,17 @@ export interface OpenedFile {
   readonly release?: OpenedObject['release']
 }
 
-export type DeleteOwnFile = Omit<DeleteFile, 'garbageDelayMs'> & AuthorizedCaller
+export interface DeleteOwnFile extends AuthorizedCaller {
+  readonly name: FileName
+  readonly precondition?: Precondition | undefined
+}
 
-export type UpdateOwnFile = Omit<UpdateFile, 'garbageDelayMs'> & AuthorizedCaller
+export interface UpdateOwnFile extends DeleteOwnFile {
+  /** `undefined` keeps the name; the same holds for `visibility`. */
+  readonly newName: FileName | undefined
+  readonly visibility: Visibility | undefined
+  readonly overwrite: boolean
+}
 
 export interface Repository extends Uploads {
   /**
@@ -99,7 +116,8 @@ export function createRepository(options: RepositoryOptions): Repository {
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
     const seenBy = audienceOf(userId, viewer)
-    const file = await ledger.findFile({ userId, name, ...seenBy })
+    const { audience, userCreatedAt } = seenBy
+    const file = await ledger.findFile({ userId, name, audience, userCreatedAt })
     if (file !== undefined) return file
     await requireActive(userId, seenBy)
     throw fileNotFound()
@@ -120,9 +138,14 @@ export function createRepository(options: RepositoryOptions): Repository {
       const file = await stat(request)
       const selection = select(file)
       if (selection === 'nothing') return { file, selection, body: undefined }
-      const range = selection === 'whole' ? {} : { range: selection }
-      const opened = await objects.open({ key: file.objectKey, ...range, signal })
-      if (opened?.size === file.size) return openedFile(opened, { file, selection })
+      const range = selection === 'whole' ? undefined : selection
+      const opened = await objects.open({ key: file.objectKey, range, signal })
+      if (opened?.size === file.size) {
+        const { body, release } = opened
+        return body instanceof Uint8Array
+          ? { file, selection, body: undefined, content: body }
+          : { file, selection, body, release }
+      }
       if (opened !== undefined) throw wrongSize(file, opened)
       // After an overwrite, the row already has the new object.
       if (file.version === missing) throw missingObject(file)
@@ -130,17 +153,28 @@ export function createRepository(options: RepositoryOptions): Repository {
     }
   }
 
-  async function list({ viewer, ...page }: ListRepository): Promise<FilePage> {
-    const seenBy = audienceOf(page.userId, viewer)
-    const bounds = { limit: page.limit + 1, maxScanned: MAX_SCANNED_FILES }
-    const found = await ledger.listFiles({ ...page, ...seenBy, ...bounds })
-    const { page: files, last } = cutPage(found.files, page.limit)
-    if (files.length === 0) await requireActive(page.userId, seenBy)
-    return { files, next: last === undefined ? found.scannedTo : positionOf(last, page.order) }
+  async function list(page: ListRepository): Promise<FilePage> {
+    const { userId, viewer, prefix, order, after, limit } = page
+    const seenBy = audienceOf(userId, viewer)
+    const found = await ledger.listFiles({
+      userId,
+      userCreatedAt: seenBy.userCreatedAt,
+      audience: seenBy.audience,
+      prefix,
+      order,
+      after,
+      limit: limit + 1,
+      maxScanned: MAX_SCANNED_FILES,
+    })
+    const { page: files, last } = cutPage(found.files, limit)
+    if (files.length === 0) await requireActive(userId, seenBy)
+    return { files, next: last === undefined ? found.scannedTo : positionOf(last, order) }
   }
 
+  const uploads = createUploads(options)
   return {
-    ...createUploads(options),
+    upload: (upload) => uploads.upload(upload),
+    admit: (upload) => uploads.admit(upload),
     stat,
     open,
     list,
@@ -149,24 +183,31 @@ export function createRepository(options: RepositoryOptions): Repository {
       if (report === undefined) throw inactiveUser(undefined)
       return { ...report, unfinished: await ledger.measureUnfinished(userId) }
     },
-    async remove({ reverify, ...file }) {
+    async remove({ userId, userCreatedAt, reverify, name, precondition }) {
       await reverify()
-      await ledger.deleteFile({ ...file, garbageDelayMs })
+      await ledger.deleteFile({ userId, userCreatedAt, name, precondition, garbageDelayMs })
     },
-    async change({ reverify, ...change }) {
+    async change({ userId, userCreatedAt, reverify, name, precondition, ...change }) {
       await reverify()
-      return await ledger.updateFile({ ...change, garbageDelayMs })
+      const { newName, visibility, overwrite } = change
+      return await ledger.updateFile({
+        userId,
+        userCreatedAt,
+        name,
+        precondition,
+        newName,
+        visibility,
+        overwrite,
+        garbageDelayMs,
+      })
     },
   }
 }
 
-function openedFile(opened: OpenedObject, of: Pick<OpenedFile, 'file' | 'selection'>): OpenedFile {
-  const { body, release } = opened
-  if (body instanceof Uint8Array) return { ...of, body: undefined, content: body }
-  return { ...of, body, release }
+interface SeenBy {
+  readonly audience: Audience
+  readonly userCreatedAt?: number
 }
-
-type SeenBy = Pick<FindFile, 'audience' | 'userCreatedAt'>
 
 function audienceOf(owner: UserId, viewer: Caller | undefined): SeenBy {
   if (viewer === undefined) return { audience: 'anyone' }

@@ -27,7 +27,7 @@ export interface ByteRange {
 }
 
 export interface OpenObject extends NamedObject {
-  readonly range?: ByteRange
+  readonly range?: ByteRange | undefined
 }
 
 export interface ListObjects {
@@ -101,13 +101,15 @@ export interface ObjectStore extends AppendStore {
   close(): Promise<void>
 }
 
-export function chunksOf({
-  body,
-}: Pick<OpenedObject | PutObject, 'body'>): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+interface Content {
+  readonly body: Readable | Uint8Array
+}
+
+export function chunksOf({ body }: Content): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
   return body instanceof Uint8Array ? [body] : body
 }
 
-export function discardBody({ body }: Pick<OpenedObject | PutObject, 'body'>): void {
+export function discardBody({ body }: Content): void {
   if (!(body instanceof Uint8Array)) body.destroy()
 }
 

@@ -44,7 +44,10 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
   }
 }
 
-function keepLease({ ledger, upload }: ReserveOptions): Pick<Reservation, 'lost'> & Disposable {
+function keepLease({
+  ledger,
+  upload,
+}: ReserveOptions): Disposable & { readonly lost: AbortSignal } {
   const { version, leaseMs } = upload
   const lost = new AbortController()
   let endsAt = performance.now() + leaseMs

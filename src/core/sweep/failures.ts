@@ -1,6 +1,5 @@
 import { AppError, isAppError } from '../errors.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { SweepLedger } from './sweep-ledger.ts'
 
 /** The failures of one sweep, collected so that its other work continues. */
 export interface Failures {
@@ -12,20 +11,17 @@ export interface Failures {
 }
 
 /** An attempt rejects only with the signal's reason, or if the database is down: other work would time out too. */
-export function createFailures({
-  ledger,
-  signal,
-}: {
-  readonly ledger: Pick<SweepLedger, 'check'>
-  readonly signal: AbortSignal
-}): Failures {
+export function createFailures(
+  checkDatabase: () => Promise<unknown>,
+  signal: AbortSignal,
+): Failures {
   const users: UserId[] = []
   let first: { readonly error: unknown } | undefined
 
   async function note(error: unknown): Promise<void> {
     signal.throwIfAborted()
     first ??= { error }
-    await ledger.check()
+    await checkDatabase()
   }
 
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {

@@ -25,18 +25,19 @@ export function abortedRemover(run: RemovalRun, failures: Failures): () => Promi
   let after: AbortedUpload | undefined
 
   async function note(removals: UserRemovals<AbortedUpload>): Promise<void> {
-    const times = { recheckMs: RECHECK_MS, retentionMs }
-    run.onForgotten(await ledger.noteAbortedRemovals({ ...removals, ...times }))
+    const { userId, removed, failed, retryMs } = removals
+    const note = { userId, removed, failed, retryMs, recheckMs: RECHECK_MS, retentionMs }
+    run.onForgotten(await ledger.noteAbortedRemovals(note))
   }
 
   return async () => {
     const page = await ledger.listAbortedUploads({ after, limit: PAGE, retentionMs })
-    const { progress, ...removals } = await removePage(page, run)
+    const removals = await removePage(page, run)
     // Only a row that is deleted changes its user's figures.
     const userOf = ({ isLast, userId }: AbortedUpload) => (isLast ? userId : undefined)
     await noteByUser(removals, { failures, userOf, note })
     after = page.at(-1)
-    return progress
+    return removals.progress
   }
 }
 
@@ -51,10 +52,10 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
 
   return async () => {
     const page = await ledger.listGarbage({ after, limit: PAGE })
-    const { progress, ...removals } = await removePage(page, run)
+    const removals = await removePage(page, run)
     await noteByUser(removals, { failures, userOf: ({ userId }) => userId, note })
     after = page.at(-1)
-    return progress
+    return removals.progress
   }
 }
 
@@ -68,7 +69,7 @@ interface NoteOptions<T> {
 }
 
 async function noteByUser<T>(
-  { removed, failed }: Omit<Removals<T>, 'retryMs'>,
+  { removed, failed }: RemovedPage<T>,
   { failures, userOf, note }: NoteOptions<T>,
 ): Promise<void> {
   const users = new Set([...removed, ...failed].map(userOf))
@@ -100,7 +101,11 @@ const RETRY_MS = 10_000
 /** Minimum time between removals of the same aborted upload's object. */
 const RECHECK_MS = 20_000
 
-type RemovedPage<T> = Omit<Removals<T>, 'retryMs'> & { readonly progress: Progress }
+interface RemovedPage<T> {
+  readonly removed: readonly T[]
+  readonly failed: readonly T[]
+  readonly progress: Progress
+}
 
 async function removePage<T extends { readonly objectKey: ObjectKey }>(
   page: readonly T[],

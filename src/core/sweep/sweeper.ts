@@ -86,7 +86,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     } catch (error) {
       // Objects go before their rows, and garbage is never referred to again: this needs neither write nor lease.
       if (!isDatabaseFull(error)) throw error
-      const failures = createFailures(run)
+      const failures = createFailures(() => ledger.check(), signal)
       await runUntilDone(garbageRemover(run, failures), signal)
       failures.throwFirst()
       if (report.removedObjects === 0) throw error
@@ -94,7 +94,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     }
 
     async function sweepInTurn(): Promise<SweepReport> {
-      const failures = createFailures(run)
+      const failures = createFailures(() => ledger.check(), signal)
       await failures.attempt(() => runUntilDone(expiry(run, failures), signal))
       const lease = createLeaderLease({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
       let end: SweepReport['end'] = 'elsewhere'
@@ -115,7 +115,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     async expire(signal) {
       let expired = 0
       const onExpired = (uploads: number): void => void (expired += uploads)
-      const failures = createFailures({ ledger, signal })
+      const failures = createFailures(() => ledger.check(), signal)
       await runUntilDone(expiry({ ledger, signal, onExpired }, failures), signal)
       failures.throwFirst()
       return expired
@@ -134,10 +134,17 @@ const NOTHING_DONE = {
   purgedRows: 0,
 }
 
-interface SweepRun extends RemovalRun, Pick<SweeperOptions, 'garbageDelayMs'> {
+interface SweepRun extends RemovalRun, ExpiryRun {
   readonly ledger: SweepLedger & UploadLedger & LeaderLeases
-  readonly onExpired: (uploads: number) => void
+  readonly signal: AbortSignal
+  readonly garbageDelayMs?: number
   readonly onPurged: (rows: number) => void
+}
+
+interface ExpiryRun {
+  readonly ledger: SweepLedger & UploadLedger
+  readonly signal: AbortSignal
+  readonly onExpired: (uploads: number) => void
 }
 
 type Step = () => Promise<Progress>
@@ -181,10 +188,7 @@ const PAGE = 100
 /** With so many failures, the cause is not individual users. */
 const MAX_FAILED_USERS = 500
 
-function expiry(
-  { ledger, signal, onExpired }: Pick<SweepRun, 'ledger' | 'signal' | 'onExpired'>,
-  failures: Failures,
-): Step {
+function expiry({ ledger, signal, onExpired }: ExpiryRun, failures: Failures): Step {
   return async () => {
     const page = await ledger.listExpiredUploads({ except: failures.users(), limit: PAGE })
     const failedBefore = failures.users().length

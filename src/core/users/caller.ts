@@ -17,7 +17,7 @@ export interface AuthorizedCaller extends Caller {
   readonly reverify: () => Promise<void>
 }
 
-export function callerOf({ userId, createdAt }: Pick<User, 'userId' | 'createdAt'>): Caller {
+export function callerOf({ userId, createdAt }: User): Caller {
   return { userId, userCreatedAt: createdAt }
 }
 

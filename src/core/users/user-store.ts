@@ -34,9 +34,16 @@ export interface AccessTokenUse {
 }
 
 /** Adds bytes to a user's capacity. (source, reference) is unique per user. Times are milliseconds since 1970. */
-export interface Grant {
+export interface Grant extends GrantName, GrantTerms {
+  readonly createdAt: number
+}
+
+export interface GrantName {
   readonly source: string
   readonly reference: string
+}
+
+export interface GrantTerms {
   readonly bytes: number
   /** The model of the device; set only for grants with the source `device`. */
   readonly model: string | undefined
@@ -44,7 +51,6 @@ export interface Grant {
   readonly startsAt: number | undefined
   /** Exclusive; `undefined` if the grant never ends. */
   readonly endsAt: number | undefined
-  readonly createdAt: number
 }
 
 export interface AccessTokenKey {
@@ -60,13 +66,11 @@ export interface NewAccessToken extends AccessTokenKey {
   readonly expiresInMs: number | undefined
 }
 
-export interface GrantKey {
+export interface GrantKey extends GrantName {
   readonly userId: UserId
-  readonly source: string
-  readonly reference: string
 }
 
-export interface NewGrant extends GrantKey, Omit<Grant, 'source' | 'reference' | 'createdAt'> {}
+export interface NewGrant extends GrantKey, GrantTerms {}
 
 export interface GrantFilter {
   readonly userId: UserId
@@ -75,7 +79,7 @@ export interface GrantFilter {
 }
 
 export interface GrantPage {
-  readonly after: Pick<Grant, 'source' | 'reference'> | undefined
+  readonly after: GrantName | undefined
   readonly limit: number
 }
 

@@ -3,7 +3,7 @@ import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Finding, VerifyRun } from './run.ts'
+import type { Difference, VerifyRun } from './run.ts'
 
 const FILES_PER_PAGE = 500
 const PARALLEL_FILES = 8
@@ -35,12 +35,10 @@ export async function verifyFiles(
   } while (after !== undefined)
 }
 
-type Fault = Pick<Finding, 'kind' | 'recorded' | 'found'>
-
 async function faultOf(
   run: VerifyRun,
   { file, isComplete }: { readonly file: FiledObject; readonly isComplete: boolean },
-): Promise<Fault | undefined> {
+): Promise<Difference | undefined> {
   const { objects, signal, readOneIn } = run
   if (readOneIn !== undefined && Math.random() * readOneIn < 1) return await readFault(run, file)
   if (isComplete) return undefined
@@ -51,13 +49,13 @@ async function faultOf(
 function sizeFault(
   { size }: FiledObject,
   object: { readonly size: number } | undefined,
-): Fault | undefined {
+): Difference | undefined {
   if (object === undefined) return { kind: 'missing_object', recorded: size }
   if (object.size !== size) return { kind: 'wrong_size', recorded: size, found: object.size }
   return undefined
 }
 
-async function readFault(run: VerifyRun, file: FiledObject): Promise<Fault | undefined> {
+async function readFault(run: VerifyRun, file: FiledObject): Promise<Difference | undefined> {
   const { objects, signal, verification } = run
   const { objectKey: key, size, sha256 } = file
   const onBytes = (bytes: number): void => void (verification.readBytes += bytes)

@@ -1,4 +1,3 @@
-import type { File } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -28,13 +27,17 @@ export interface Balance {
 export interface TracedObject {
   readonly objectKey: ObjectKey
   /** The current file with this content, if any. */
-  readonly file: Pick<File, 'size' | 'updatedAt'> | undefined
+  readonly file: { readonly size: number; readonly updatedAt: number } | undefined
 }
 
-export type FiledObject = Pick<
-  File,
-  'userId' | 'name' | 'version' | 'objectKey' | 'size' | 'sha256'
->
+export interface FiledObject {
+  readonly userId: UserId
+  readonly name: FileName
+  readonly version: Version
+  readonly objectKey: ObjectKey
+  readonly size: number
+  readonly sha256: string
+}
 
 /**
  * PORT: the records that `verify` compares with each other and with the object store. Each method is one statement or

@@ -1,4 +1,4 @@
-import type { Balance, TracedObject } from './inventory.ts'
+import type { TracedObject } from './inventory.ts'
 import { inChunks } from '../async/chunks.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import {
@@ -20,7 +20,7 @@ const PARALLEL_HEADS = 8
 /** Reports unreferenced objects; returns the number of complete objects of files that the balance counted. */
 export async function verifyObjects(
   run: VerifyRun,
-  { userId, readAt }: Pick<Balance, 'userId' | 'readAt'>,
+  { userId, readAt }: { readonly userId: UserId; readonly readAt: number },
 ): Promise<number> {
   let sound = 0
   let orphans: ObjectKey[] = []
@@ -102,17 +102,12 @@ async function reportOrphans(run: VerifyRun, { userId, keys }: LostObjects): Pro
   const discarded = repairs ? await inventory.discardObjects({ keys, garbageDelayMs }) : []
   const gone = new Set(discarded)
   for (const objectKey of keys) {
-    run.report({
-      kind: 'orphaned_object',
-      ...(userId && { userId }),
-      objectKey,
-      repaired: gone.has(objectKey),
-    })
+    run.report({ kind: 'orphaned_object', userId, objectKey, repaired: gone.has(objectKey) })
   }
 }
 
 function reportForeign(run: VerifyRun, { userId, keys }: LostObjects): void {
   for (const objectKey of keys) {
-    run.report({ kind: 'foreign_object', ...(userId && { userId }), objectKey, repaired: false })
+    run.report({ kind: 'foreign_object', userId, objectKey, repaired: false })
   }
 }

@@ -29,14 +29,17 @@ export const FINDING_KINDS = [
 
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
-/** A difference between the database's record and the actual state. */
-export interface Finding {
+/** What the database records, and what was found instead. */
+export interface Difference {
   readonly kind: FindingKind
-  readonly userId?: UserId
-  readonly name?: FileName
-  readonly objectKey?: ObjectKey
   readonly recorded?: number | string
   readonly found?: number | string
+}
+
+export interface Finding extends Difference {
+  readonly userId?: UserId | undefined
+  readonly name?: FileName
+  readonly objectKey?: ObjectKey
   readonly repaired: boolean
 }
 

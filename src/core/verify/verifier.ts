@@ -6,7 +6,7 @@ import { verifyFiles } from './files.ts'
 import { verifyObjects, verifyUnknownUsers } from './objects.ts'
 import { verifyUploads } from './uploads.ts'
 import {
-  type Finding,
+  type Difference,
   startRun,
   type Verification,
   type VerifierOptions,
@@ -94,11 +94,9 @@ async function verifyQuota(run: VerifyRun, balance: Balance): Promise<void> {
   }
 }
 
-type Drift = Pick<Finding, 'kind' | 'recorded' | 'found'>
-
-function driftOf({ isUser, recorded, counted }: Balance): readonly Drift[] {
+function driftOf({ isUser, recorded, counted }: Balance): readonly Difference[] {
   if (recorded === undefined) return [{ kind: 'missing_quota' }]
-  const figures: readonly Drift[] = [
+  const figures: readonly Difference[] = [
     { kind: 'used_bytes', recorded: recorded.used, found: counted.used },
     { kind: 'reserved_bytes', recorded: recorded.reserved, found: counted.reserved },
     { kind: 'file_count', recorded: recorded.fileCount, found: counted.fileCount },

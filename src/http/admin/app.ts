@@ -13,6 +13,7 @@ import { describeRoutes } from '../openapi/document.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
+import { readLimit } from '../shared-routes/pagination.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { ADMIN_API } from './api.ts'
@@ -63,6 +64,7 @@ export async function buildAdmin(
   const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
+  app.addHook('preValidation', readLimit)
   takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
   await app.register(healthRoutes, { readiness, stopping })
   await app.register(openApiRoutes, { document, docs, credentials: 'required' })

@@ -9,8 +9,9 @@ import { abortedBy } from '../server/problem.ts'
 import { takenBytes } from '../server/reader-slots.ts'
 import { breakOff } from '../server/request-outcome.ts'
 
-export interface SendBodyOptions extends Pick<OpenedObject, 'release'> {
+export interface SendBodyOptions {
   readonly body: Readable
+  readonly release: OpenedObject['release']
   readonly waiting: FairShare
   /** Aborts when the client disconnects or the shutdown grace period ends. */
   readonly signal: AbortSignal

@@ -22,7 +22,7 @@ export interface OpenFileFormOptions extends ReadOptions {
  * `truncated_body` or `request_timeout`; the request can then be drained.
  */
 export async function openFileForm(
-  request: Pick<FastifyRequest, 'raw' | 'intake' | 'headers'>,
+  request: FastifyRequest,
   options: OpenFileFormOptions,
 ): Promise<FileForm> {
   const { headers } = request
@@ -62,7 +62,7 @@ function parseFormBoundary(headers: Headers): string {
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/
 
 /** Smallest possible size of the file in the form, in bytes; 0 if unknown. */
-export function minFileSize({ headers }: Pick<FastifyRequest, 'headers'>): number {
+export function minFileSize(headers: Headers): number {
   return Math.max(0, (contentLength(headers) ?? 0) - MAX_OVERHEAD_BYTES)
 }
 
@@ -79,5 +79,5 @@ function sizeOf(headers: Headers, boundary: string, offset: number): IncomingFil
   }
   // The line break after a form is optional.
   const announced = Math.max(0, rest - 2)
-  return { min: Math.min(minFileSize({ headers }), announced), announced, max: rest }
+  return { min: Math.min(minFileSize(headers), announced), announced, max: rest }
 }

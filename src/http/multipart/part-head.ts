@@ -49,7 +49,10 @@ const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[^\r\n\0 \t][^\r\n\0]*
 
 const ONCE = new Set(['content-disposition', 'content-transfer-encoding'])
 
-function describe({ parameters }: ParameterizedValue): Omit<PartHead, 'isJson'> {
+function describe({ parameters }: ParameterizedValue): {
+  readonly name: string
+  readonly isFile: boolean
+} {
   const seen = new Map<string, string>()
   for (const [name, value] of parameters) {
     if (seen.has(name)) throw malformed('repeats a Content-Disposition parameter')

@@ -1,15 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type PageFile, readDocument, readWebPage, type WebPage } from './static-assets.ts'
 
-type Logger = Pick<FastifyBaseLogger, 'warn'>
-
 export interface Pages {
   readonly user: WebPage
   readonly operator: WebPage
 }
 
 /** Reads the web pages in `folder`. A missing or unreadable page does not prevent the APIs from starting. */
-export async function openPages(folder: string, logger: Logger): Promise<Pages> {
+export async function openPages(folder: string, logger: FastifyBaseLogger): Promise<Pages> {
   try {
     const user = await readWebPage(folder, 'index.html')
     const operator = await readWebPage(folder, 'operator.html')
@@ -30,7 +28,10 @@ export interface DocumentPages {
 }
 
 /** Reads the pages of the API reference in `folder`. The service starts without them if they cannot be read. */
-export async function openDocuments(folder: string, logger: Logger): Promise<DocumentPages> {
+export async function openDocuments(
+  folder: string,
+  logger: FastifyBaseLogger,
+): Promise<DocumentPages> {
   try {
     return {
       public: await readDocument(folder, 'docs.html'),

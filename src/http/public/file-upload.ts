@@ -20,7 +20,7 @@ export function uploadTarget(request: FastifyRequest) {
 }
 
 /** As the query parameter demands it. Throws `invalid_parameter`. */
-export function askedVisibility({ query }: Pick<FastifyRequest, 'query'>): Visibility | undefined {
+export function askedVisibility({ query }: FastifyRequest): Visibility | undefined {
   return parseVisibility((query as { readonly visibility?: unknown }).visibility)
 }
 

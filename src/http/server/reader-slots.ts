@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { AppError, tooManyRequests } from '../../core/errors.ts'
 import { clientAddressOf } from './request-head.ts'
@@ -12,18 +11,27 @@ export interface ReaderLimits {
   readonly counted: string
 }
 
-export interface ReaderSlot {
+export interface Reader {
   /** The user, or the address without a token. */
   readonly owner: string
   readonly isUser: boolean
+}
+
+/** Of `Socket`. */
+export interface WrittenBytes {
+  readonly bytesWritten: number
+  readonly writableLength: number
+}
+
+export interface ReaderSlot extends Reader {
   /** How much of the limits it takes. */
   readonly size: number
-  readonly socket: Pick<Socket, 'bytesWritten' | 'writableLength'>
+  readonly socket: WrittenBytes
   /** Ends the answer. Called at most once, and never after `release`. */
   readonly giveWay: () => void
 }
 
-export function ownerOf(request: FastifyRequest): Pick<ReaderSlot, 'owner' | 'isUser'> {
+export function ownerOf(request: FastifyRequest): Reader {
   const { userId } = request.user ?? {}
   return userId === undefined
     ? { owner: `address ${clientAddressOf(request)}`, isUser: false }
@@ -137,6 +145,6 @@ function tooMany({ perOwner, counted }: ReaderLimits): AppError {
 }
 
 /** Bytes the kernel has taken; a write in progress counts when it is complete. */
-export function takenBytes(socket: Pick<Socket, 'bytesWritten' | 'writableLength'>): number {
+export function takenBytes(socket: WrittenBytes): number {
   return socket.bytesWritten - socket.writableLength
 }

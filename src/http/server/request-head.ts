@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
 import { formatError } from '../../core/errors.ts'
@@ -37,7 +37,8 @@ const TARGET = /^(?:\/|https?:\/\/|\*$)/i
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-type Arrived = Pick<IncomingMessage, 'headers'> & {
+interface Arrived {
+  readonly headers: IncomingHttpHeaders
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
@@ -61,13 +62,19 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
 
+/** Of `FastifyRequest`. */
+interface Peer {
+  readonly ip: string
+  readonly socket: Socket
+}
+
 /** Ignores an `X-Forwarded-For` that is no IP address: many clients could share it, and it would reach the log. */
-export function addressOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
+export function addressOf({ ip, socket }: Peer): string {
   return isIP(ip) === 0 ? (socket.remoteAddress ?? 'unknown') : ip
 }
 
-export function clientAddressOf(request: Pick<FastifyRequest, 'ip' | 'socket'>): ClientAddress {
-  return parseClientAddress(addressOf(request))
+export function clientAddressOf(peer: Peer): ClientAddress {
+  return parseClientAddress(addressOf(peer))
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
@@ -20,12 +21,15 @@ declare module 'fastify' {
   }
 }
 
-/** `bytesOut` counts the bytes that the kernel has taken. After an aborted answer, it can be up to 512 KiB more. */
-export interface RequestEnd extends CarriedBytes {
+export interface RequestResult {
   /** The status sent; 499 if none was, or if the client left early. */
   readonly status: number
-  readonly ms: number
   readonly code: ErrorCode | null
+}
+
+/** `bytesOut` counts the bytes that the kernel has taken. After an aborted answer, it can be up to 512 KiB more. */
+export interface RequestEnd extends CarriedBytes, RequestResult {
+  readonly ms: number
   readonly abortedBy: AbortedBy | null
 }
 
@@ -36,8 +40,8 @@ export interface RequestMeter {
     /** The template of the path; `undefined` if no route matched. */
     readonly route: string | undefined
     readonly socket: Socket
-  }): (end: Pick<RequestEnd, 'status' | 'code'> & { readonly seconds: number }) => void
-  refuse(refusal: Pick<RequestEnd, 'status' | 'code'>): void
+  }): (end: RequestResult & { readonly seconds: number }) => void
+  refuse(refusal: RequestResult): void
 }
 
 export interface RequestTrace {
@@ -48,13 +52,14 @@ export interface RequestTrace {
 }
 
 export interface RequestTraces {
-  begin(
-    request: Pick<FastifyRequest, 'id' | 'method' | 'headers'> & {
-      readonly route: string | undefined
-      readonly scheme: string
-      readonly httpVersion: string
-    },
-  ): RequestTrace
+  begin(request: {
+    readonly id: string
+    readonly method: string
+    readonly headers: IncomingHttpHeaders
+    readonly route: string | undefined
+    readonly scheme: string
+    readonly httpVersion: string
+  }): RequestTrace
 }
 
 export function beginTrace(
@@ -128,7 +133,7 @@ function outcomeOf(
   request: FastifyRequest,
   reply: FastifyReply,
   { isShutDown, isTimedOut }: { readonly isShutDown: boolean; readonly isTimedOut: boolean },
-): Pick<RequestEnd, 'status' | 'abortedBy'> {
+): { readonly status: number; readonly abortedBy: AbortedBy | null } {
   const { raw } = reply
   const isWhole = isAnswered(request, reply)
   const closedBy = isTimedOut ? 'timeout' : 'client'

@@ -51,7 +51,7 @@ export const pageScope: FastifyPluginAsync<PageOptions> = async (app, options) =
 }
 
 /** `GET /` and `GET /assets/{name}`, from memory; 404 without a build. */
-const pageRoutes: FastifyPluginAsync<Pick<PageOptions, 'page'>> = async (app, { page }) => {
+const pageRoutes: FastifyPluginAsync<{ readonly page: WebPage }> = async (app, { page }) => {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',

@@ -1,9 +1,6 @@
 import { isVersion, type Version } from '../../core/objects/object-key.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import type {
-  ResumablePage,
-  ResumableUpload,
-} from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { ResumableUpload } from '../../core/uploads/resumable/resumable-ledger.ts'
 import { Bytes, OneOf, Text, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { type PagedList, textsOf } from './pagination.ts'
@@ -56,7 +53,7 @@ export function uploadMembers<S extends string>(upload: ResumableUpload, state: 
 
 /** For `readPage`. */
 export function pagedUploads(
-  list: (page: Pick<ResumablePage, 'after' | 'limit'>) => Promise<readonly ResumableUpload[]>,
+  list: PagedList<ResumableUpload, Version>['list'],
 ): PagedList<ResumableUpload, Version> {
   return {
     read: (key) => textsOf(key, 1)?.find(isVersion),

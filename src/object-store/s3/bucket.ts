@@ -38,12 +38,16 @@ export const DEFAULT_DEADLINES: S3Deadlines = {
   cleanupMs: 3000,
 }
 
-export interface S3Bucket {
+/** What a call by the SDK needs. */
+export interface CalledBucket {
   readonly client: S3Client
+  readonly deadlines: S3Deadlines
+}
+
+export interface S3Bucket extends CalledBucket {
   readonly direct: DirectS3
   readonly checksums: PartChecksums
   readonly name: string
-  readonly deadlines: S3Deadlines
 }
 
 interface Call<I extends ServiceInputTypes, O extends ServiceOutputTypes> {
@@ -52,7 +56,7 @@ interface Call<I extends ServiceInputTypes, O extends ServiceOutputTypes> {
 }
 
 export function callS3<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
-  { client, deadlines }: Pick<S3Bucket, 'client' | 'deadlines'>,
+  { client, deadlines }: CalledBucket,
   { command, signal }: Call<I, O>,
 ): Promise<O> {
   return withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { NamedObject } from '../../core/objects/object-key.ts'
 import { withDeadline } from '../../core/async/deadline.ts'
-import { callS3, hasName, isMissing, type S3Bucket } from './bucket.ts'
+import { type CalledBucket, callS3, hasName, isMissing, type S3Bucket } from './bucket.ts'
 
 /** Nodes asked after a removal; the load balancer may pick the same node twice. */
 const LOOKS = 2
@@ -45,7 +45,7 @@ export async function abortOpenUploads(
   bucket: UploadBucket,
   { key, signal }: KeyAndSignal,
 ): Promise<void> {
-  let page: Page | undefined
+  let page: ListMultipartUploadsCommandOutput | undefined
   do {
     // MinIO lists the uploads of exactly `Prefix`; other servers include longer keys.
     const command = new ListMultipartUploadsCommand({
@@ -61,17 +61,14 @@ export async function abortOpenUploads(
   } while (page.IsTruncated === true)
 }
 
-export type UploadBucket = Pick<S3Bucket, 'client' | 'name' | 'deadlines'>
+export interface UploadBucket extends CalledBucket {
+  readonly name: string
+}
 
 interface KeyAndSignal {
   readonly key: string
   readonly signal: AbortSignal
 }
-
-type Page = Pick<
-  ListMultipartUploadsCommandOutput,
-  'Uploads' | 'IsTruncated' | 'NextKeyMarker' | 'NextUploadIdMarker'
->
 
 export async function abortUpload(
   bucket: UploadBucket,

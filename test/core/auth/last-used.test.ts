@@ -19,7 +19,7 @@ async function openUses(core: TestCore, options: { fails?: boolean } = {}) {
     if (options.fails === true) throw outage()
   }
   const users = { ...core.users, recordAccessTokenUses }
-  return { uses: createLastUsed({ users, clock: () => clock.now }), clock, calls }
+  return { uses: createLastUsed(users, () => clock.now), clock, calls }
 }
 
 describe('the uses of access tokens', () => {

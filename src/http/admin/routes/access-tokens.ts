@@ -2,7 +2,7 @@ import type { AccessTokens } from '../../../core/auth/access-tokens.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { AccessToken } from '../../../core/users/user-store.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { type Key, readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { type Key, readPage } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { ACCESS_TOKENS } from './access-tokens.openapi.ts'
 
@@ -21,21 +21,17 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
     return reply.code(201).send({ ...termsOf(token), access_token: token.secret })
   })
 
-  app.get(
-    collection,
-    { ...ACCESS_TOKENS.list, preValidation: readLimit },
-    async ({ params, query }) => {
-      const { entries, next_cursor } = await readPage(query, {
-        read: placeOf,
-        async list({ after, limit }) {
-          const tokens = await accessTokens.list(params.user_id)
-          return tokens.filter((token) => isAfter(token, after)).slice(0, limit)
-        },
-        keyOf: ({ createdAt, tokenId }) => [createdAt, tokenId],
-      })
-      return { access_tokens: entries.map(toEntry), next_cursor }
-    },
-  )
+  app.get(collection, ACCESS_TOKENS.list, async ({ params, query }) => {
+    const { entries, next_cursor } = await readPage(query, {
+      read: placeOf,
+      async list({ after, limit }) {
+        const tokens = await accessTokens.list(params.user_id)
+        return tokens.filter((token) => isAfter(token, after)).slice(0, limit)
+      },
+      keyOf: ({ createdAt, tokenId }) => [createdAt, tokenId],
+    })
+    return { access_tokens: entries.map(toEntry), next_cursor }
+  })
 
   app.delete(`${collection}/:token_id`, ACCESS_TOKENS.revoke, async (request, reply) => {
     const { user_id: userId, token_id: tokenId } = request.params
@@ -45,7 +41,10 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
   })
 }
 
-type Place = Pick<AccessToken, 'createdAt' | 'tokenId'>
+interface Place {
+  readonly createdAt: number
+  readonly tokenId: string
+}
 
 function placeOf([createdAt, tokenId, ...more]: Key): Place | undefined {
   const isPlace = typeof createdAt === 'number' && typeof tokenId === 'string' && more.length === 0

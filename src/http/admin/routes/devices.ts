@@ -2,7 +2,7 @@ import type { Grants } from '../../../core/quota/grants.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { DEVICES } from './devices.openapi.ts'
 
@@ -18,8 +18,8 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async
     const { model, bytes } = request.body
     const device = { userId: user_id, deviceId: device_id, model, bytes }
     const { grant, created } = await grants.putDevice(device)
-    const terms = { model, bytes: grant.bytes, created }
-    audit(request, { action: 'device.put', user_id, device_id, ...terms })
+    const granted = { model, bytes: grant.bytes, created }
+    audit(request, { action: 'device.put', user_id, device_id, ...granted })
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
@@ -30,7 +30,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async
     return reply.code(204).send()
   })
 
-  app.get(collection, { ...DEVICES.list, preValidation: readLimit }, async ({ params, query }) => {
+  app.get(collection, DEVICES.list, async ({ params, query }) => {
     const { entries, next_cursor } = await readPage(query, {
       read: (key) => textsOf(key, 1)?.map((reference) => ({ source: 'device', reference }))[0],
       list: (page) => grants.listDevices(params.user_id, page),

@@ -1,9 +1,9 @@
 import type { Grants } from '../../../core/quota/grants.ts'
 import { formatTimestamp, parseTimestamp } from '../../../core/timestamp.ts'
-import type { Grant } from '../../../core/users/user-store.ts'
+import type { Grant, GrantName } from '../../../core/users/user-store.ts'
 import { grantReply } from '../../openapi/reply-schemas.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { type Key, readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { GRANTS } from './grants.openapi.ts'
 
@@ -25,8 +25,8 @@ export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async 
       startsAt: starts_at === undefined ? undefined : parseTimestamp(starts_at, 'starts_at'),
       endsAt: ends_at === undefined ? undefined : parseTimestamp(ends_at, 'ends_at'),
     })
-    const terms = { bytes, starts_at, ends_at, created }
-    audit(request, { action: 'grant.put', user_id, source, reference, ...terms })
+    const action = 'grant.put'
+    audit(request, { action, user_id, source, reference, bytes, starts_at, ends_at, created })
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
@@ -37,7 +37,7 @@ export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async 
     return reply.code(204).send()
   })
 
-  app.get(collection, { ...GRANTS.list, preValidation: readLimit }, async ({ params, query }) => {
+  app.get(collection, GRANTS.list, async ({ params, query }) => {
     const { entries, next_cursor } = await readPage(query, {
       read: placeOf,
       list: (page) => grants.listGrants(params.user_id, page),
@@ -47,7 +47,7 @@ export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async 
   })
 }
 
-function placeOf(key: Key): Pick<Grant, 'source' | 'reference'> | undefined {
+function placeOf(key: Key): GrantName | undefined {
   const [source = '', reference = ''] = textsOf(key, 2) ?? []
   return source === '' ? undefined : { source, reference }
 }

@@ -1,7 +1,7 @@
 import type { UploadAdministration } from '../../../core/uploads/resumable/upload-administration.ts'
 import { unfinishedState } from '../../../core/uploads/resumable/upload-state.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { readPage } from '../../shared-routes/pagination.ts'
 import { pagedUploads, uploadMembers } from '../../shared-routes/upload-resource.ts'
 import { audit } from '../audit.ts'
 import { UPLOADS } from './uploads.openapi.ts'
@@ -16,7 +16,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesOptions> = asyn
 ) => {
   const collection = '/admin/users/:user_id/uploads'
 
-  app.get(collection, { ...UPLOADS.list, preValidation: readLimit }, async ({ params, query }) => {
+  app.get(collection, UPLOADS.list, async ({ params, query }) => {
     const { user_id: userId } = params
     const list = pagedUploads((page) => uploads.list({ userId, ...page }))
     const { entries, next_cursor } = await readPage(query, list)

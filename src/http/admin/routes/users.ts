@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../../core/timestamp.ts'
 import { isUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
 import type { Users } from '../../../core/users/users.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { USERS } from './users.openapi.ts'
 
@@ -24,7 +24,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (ap
     return reply.code(created ? 201 : 200).send(toReply(account))
   })
 
-  app.get(collection, { ...USERS.list, preValidation: readLimit }, async ({ query }) => {
+  app.get(collection, USERS.list, async ({ query }) => {
     const prefix = parseUserIdPrefix(query.prefix ?? '')
     const { entries, next_cursor } = await readPage(query, {
       read: (key) => textsOf(key, 1)?.find(isUserId),

@@ -25,7 +25,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     const asked = askedVisibility(request)
     const signal = requestSignal(reply, shutdown)
     async function onStart(): Promise<void> {
-      await repository.admit({ ...target, min: minFileSize(request) })
+      await repository.admit({ ...target, min: minFileSize(request.headers) })
       tellToContinue(request, reply)
     }
     const form = { signal, idleTimeoutMs, ...(expectsContinue(request) && { onStart }) }
