@@ -8,9 +8,9 @@ export interface AppErrorOptions {
   readonly cause?: unknown
   /** Extra members of the problem document: snake_case unless a standard names them; may replace `type` and `title`. */
   readonly facts?: Readonly<Record<string, number | string>>
-  /** The part that failed, for `unavailable`; logged, never shown to a client. */
+  /** The dependency that failed, for `unavailable`; logged, never shown to a client. */
   readonly dependency?: Dependency
-  /** The part can be read but not written, because its disk is full. */
+  /** The dependency can be read but not written, because its disk is full. */
   readonly isFull?: boolean
   /** The failure was logged where it happened, once for all requests that it fails. */
   readonly isLogged?: boolean

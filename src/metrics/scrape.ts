@@ -42,7 +42,7 @@ export function createDependencyScrape(
     clear: () => up.reset(),
     read: async () => {
       const failures = await readiness.failures()
-      for (const part of DEPENDENCIES) up.set({ part }, failures.has(part) ? 0 : 1)
+      for (const name of DEPENDENCIES) up.set({ part: name }, failures.has(name) ? 0 : 1)
     },
   })
 }

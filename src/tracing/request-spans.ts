@@ -53,7 +53,7 @@ const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TR
 function attributesOf({ id, method, route, scheme, httpVersion }: RequestHead): Attributes {
   return {
     'http.request.method': METHODS.has(method) ? method : '_OTHER',
-    ...(route !== undefined && { 'http.route': route }),
+    'http.route': route,
     'url.scheme': scheme,
     'network.protocol.version': httpVersion,
     'http.response.header.x-request-id': [id],
@@ -66,9 +66,9 @@ function endSpan(span: Span, outcome: RequestOutcome): void {
     'http.response.status_code': status,
     'http.request.size': bytesIn,
     'http.response.size': bytesOut,
-    ...(userId !== null && { 'user.id': userId }),
-    ...(code !== null && { 'cloud_repository.code': code }),
-    ...(abortedBy !== null && { 'cloud_repository.aborted_by': abortedBy }),
+    'user.id': userId ?? undefined,
+    'cloud_repository.code': code ?? undefined,
+    'cloud_repository.aborted_by': abortedBy ?? undefined,
   })
   // A client error is no error of the server's span; an aborted response is.
   if (status >= 500 || (abortedBy !== null && status < 400)) {

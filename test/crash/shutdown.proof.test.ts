@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import type { Finding } from '../../src/core/verify/run.ts'
+import type { Finding } from '../../src/core/verify/verify-run.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { openService } from '../../src/compose.ts'
 import { uploadHead } from '../support/http/multipart-body.ts'

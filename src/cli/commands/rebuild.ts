@@ -3,7 +3,7 @@ import {
   REBUILD_FINDING_KINDS,
   type RebuildCounts,
   type RebuildFinding,
-} from '../../core/rebuild/run.ts'
+} from '../../core/rebuild/rebuild-run.ts'
 import { type Command, printFinding, showProgress } from '../command.ts'
 import { Bytes, type Row } from '../render.ts'
 

@@ -4,7 +4,7 @@ import {
   FINDING_KINDS,
   type FindingKind,
   type Verification,
-} from '../../core/verify/run.ts'
+} from '../../core/verify/verify-run.ts'
 import {
   type Command,
   type CommandCall,

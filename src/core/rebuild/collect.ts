@@ -10,7 +10,7 @@ import {
   timeOf,
 } from '../objects/object-key.ts'
 import { nameIn } from '../objects/object-metadata.ts'
-import type { RebuildRun } from './run.ts'
+import type { RebuildRun } from './rebuild-run.ts'
 import type { FoundObject } from './journal.ts'
 
 const OBJECTS_PER_BATCH = 500

@@ -8,7 +8,7 @@ import {
   type RebuildRequest,
   type RebuildRun,
   startRun,
-} from './run.ts'
+} from './rebuild-run.ts'
 
 export type Rebuilt =
   | { readonly refused: true }

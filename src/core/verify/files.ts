@@ -3,7 +3,7 @@ import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Difference, VerifyRun } from './run.ts'
+import type { Difference, VerifyRun } from './verify-run.ts'
 
 const FILES_PER_PAGE = 500
 const PARALLEL_FILES = 8

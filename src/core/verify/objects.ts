@@ -10,7 +10,7 @@ import {
 } from '../objects/object-key.ts'
 import type { ListedObject } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { VerifyRun } from './run.ts'
+import type { VerifyRun } from './verify-run.ts'
 
 const OBJECTS_PER_BATCH = 500
 /** Every discard reads all files, however few keys it has. */

@@ -2,7 +2,7 @@ import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { Version } from '../objects/object-key.ts'
 import type { ResumableUpload } from '../uploads/resumable/resumable-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { VerifyRun } from './run.ts'
+import type { VerifyRun } from './verify-run.ts'
 
 const UPLOADS_PER_PAGE = 100
 const PARALLEL_UPLOADS = 8

@@ -12,7 +12,7 @@ import {
   type VerifierOptions,
   type VerifyRequest,
   type VerifyRun,
-} from './run.ts'
+} from './verify-run.ts'
 
 export interface Verifier {
   /**

@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { AppError, invalidParameter, formatError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type ReadOptions, RequestBody, type RequestFile } from '../body/request-body.ts'
-import { assertIdentity, contentLength, parseParameters } from '../headers/content-headers.ts'
+import { assertIdentity, contentLength } from '../headers/content-headers.ts'
+import { parseParameters } from '../headers/parameterized-value.ts'
 import { FormParser, MAX_OVERHEAD_BYTES } from './form-parser.ts'
 
 type Headers = FastifyRequest['headers']

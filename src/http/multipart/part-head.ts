@@ -1,5 +1,5 @@
 import { type AppError, formatError } from '../../core/errors.ts'
-import { parseParameters, type ParameterizedValue } from '../headers/content-headers.ts'
+import { parseParameters, type ParameterizedValue } from '../headers/parameterized-value.ts'
 
 export interface PartHead {
   readonly name: string

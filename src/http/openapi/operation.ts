@@ -10,15 +10,22 @@ declare module 'fastify' {
   }
 }
 
-export interface Operation {
+export interface Operation extends Shared, Unshared {}
+
+interface Shared {
+  readonly tag: string
+  /** Whether credentials are required (default), used if sent, or ignored. */
+  readonly credentials?: 'required' | 'optional' | 'none'
+  /** Codes in addition to those of `problemsOf`. */
+  readonly problems?: readonly ErrorCode[]
+}
+
+interface Unshared {
   readonly operationId: string
   readonly summary: string
   readonly description?: string
-  readonly tag: string
   /** Replaces the route's path, without the base path, where one route serves several. */
   readonly path?: string
-  /** Whether credentials are required (default), used if sent, or ignored. */
-  readonly credentials?: 'required' | 'optional' | 'none'
   /** Replace the route's schemas where a parser with its own error codes validates. */
   readonly parameters?: {
     readonly path?: Schemas
@@ -28,7 +35,6 @@ export interface Operation {
   /** Also replaces a schema. The default is the route's body schema, optional if no member is required. */
   readonly requestBody?: Json
   readonly responses: Readonly<Record<number, string | Answer>>
-  /** Codes in addition to those of `problemsOf`. */
   readonly problems?: readonly ErrorCode[]
 }
 
@@ -44,14 +50,20 @@ export interface Answer {
   readonly content?: Json
 }
 
-export function described<const S extends FastifySchema>(
-  route: S & Operation,
-): {
+interface Described<S> {
   readonly schema: Pick<S, keyof FastifySchema & keyof S>
   readonly config: { readonly operation: Operation }
-} {
+}
+
+export function described<const S extends FastifySchema>(route: S & Operation): Described<S> {
   const { params, querystring, body, response, ...operation }: FastifySchema & Operation = route
   const parts = Object.entries({ params, querystring, body, response })
   const schema = Object.fromEntries(parts.filter(([, part]) => part !== undefined))
-  return { schema: schema as Pick<S, keyof FastifySchema & keyof S>, config: { operation } }
+  return { schema: schema as Described<S>['schema'], config: { operation } }
+}
+
+/** `described` for operations that share some members; an operation's own members replace them. */
+export function describing<const C extends FastifySchema & Shared>(shared: C) {
+  return <const S extends FastifySchema & Unshared>(route: S): Described<Omit<C, keyof S> & S> =>
+    described(Object.assign({}, shared, route))
 }

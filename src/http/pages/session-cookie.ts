@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HOST_PREFIX } from '../server/request-head.ts'
 
 export interface SessionCookies {
   readonly name: string
@@ -60,3 +59,27 @@ function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
 function isHttps({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true
 }
+
+/**
+ * The distinct values of the cookies `name` and `__Host-` + `name`. Over HTTPS the latter decides alone: no subdomain
+ * and no page without TLS can set it to lock the user out. Over HTTP, any port of localhost can set both. HTTPS that no
+ * trusted proxy reports counts as HTTP.
+ */
+export function shownValues(request: FastifyRequest, name: string): readonly string[] {
+  const { headers, protocol, server } = request
+  const ofHost = new Set<string>()
+  const ofName = new Set<string>()
+  // Pair by pair: of a whole header the parser only returns the first cookie of a name.
+  for (const pair of headers.cookie?.includes(name) === true ? headers.cookie.split(';') : []) {
+    const cookies = server.parseCookie(pair)
+    const bound = cookies[HOST_PREFIX + name]
+    const plain = cookies[name]
+    if (bound !== undefined) ofHost.add(bound)
+    if (plain !== undefined) ofName.add(plain)
+  }
+  if (protocol === 'https' && ofHost.size > 0) return [...ofHost]
+  return [...new Set([...ofHost, ...ofName])]
+}
+
+/** Browsers accept such a cookie only from the host itself, with `Secure`, for `/`. */
+const HOST_PREFIX = '__Host-'

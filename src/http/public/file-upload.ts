@@ -4,7 +4,7 @@ import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
 import { Bytes } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { parseVisibility, type Visibility } from '../../core/files/file.ts'
-import { parseReprDigest } from '../headers/content-headers.ts'
+import { parseReprDigest } from '../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../headers/preconditions.ts'
 import { FileReply, fileReply, ownFile } from './file-resource.ts'
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
 import { formatError } from '../../core/errors.ts'
 
@@ -76,27 +75,3 @@ export function addressOf({ ip, socket }: Peer): string {
 export function clientAddressOf(peer: Peer): ClientAddress {
   return parseClientAddress(addressOf(peer))
 }
-
-/**
- * The distinct values of the cookies `name` and `__Host-` + `name`. Over HTTPS the latter decides alone: no subdomain
- * and no page without TLS can set it to lock the user out. Over HTTP, any port of localhost can set both. HTTPS that no
- * trusted proxy reports counts as HTTP.
- */
-export function shownValues(request: FastifyRequest, name: string): readonly string[] {
-  const { headers, protocol, server } = request
-  const ofHost = new Set<string>()
-  const ofName = new Set<string>()
-  // Pair by pair: of a whole header the parser only returns the first cookie of a name.
-  for (const pair of headers.cookie?.includes(name) === true ? headers.cookie.split(';') : []) {
-    const cookies = server.parseCookie(pair)
-    const bound = cookies[HOST_PREFIX + name]
-    const plain = cookies[name]
-    if (bound !== undefined) ofHost.add(bound)
-    if (plain !== undefined) ofName.add(plain)
-  }
-  if (protocol === 'https' && ofHost.size > 0) return [...ofHost]
-  return [...new Set([...ofHost, ...ofName])]
-}
-
-/** Browsers accept such a cookie only from the host itself, with `Secure`, for `/`. */
-export const HOST_PREFIX = '__Host-'

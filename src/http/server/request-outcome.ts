@@ -114,12 +114,13 @@ export function followToEnd(
       status,
       ms,
       code,
-      ...(reason !== null && { reason }),
+      reason: reason ?? undefined,
       aborted_by: abortedBy,
       bytes_in: bytesIn,
       bytes_out: bytesOut,
       user_id: userId,
-      ...(upload && { upload_id: upload.id, upload_offset: upload.offset }),
+      upload_id: upload?.id,
+      upload_offset: upload?.offset,
       address: addressOf({ ip: request.ip, socket }),
     }
     request.log[routeOptions.config.isProbe === true ? 'debug' : 'info'](line, 'request finished')

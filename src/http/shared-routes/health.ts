@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { AppError, isDatabaseFull } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
-import { described } from '../openapi/operation.ts'
+import { describing } from '../openapi/operation.ts'
 import { Type } from '../openapi/type.ts'
 
 export interface HealthOptions {
@@ -41,18 +41,16 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
   })
 }
 
-const probe = { tag: 'health', credentials: 'none' } as const
+const probe = describing({ tag: 'health', credentials: 'none' })
 
-const LIVE = described({
-  ...probe,
+const LIVE = probe({
   operationId: 'isLive',
   summary: 'Check that the process is alive',
   response: { 200: Type.Object({ status: Type.Literal('live') }) },
   responses: { 200: { description: 'The process is alive.', headers: ['Cache-Control'] } },
 })
 
-const READY = described({
-  ...probe,
+const READY = probe({
   operationId: 'isReady',
   summary: 'Check that the service can handle requests',
   description:
@@ -74,11 +72,11 @@ const READY = described({
 })
 
 function notReady(failures: ReadonlyMap<string, unknown>): AppError {
-  const parts = [...failures.keys()].join(' and the ').replace('_', ' ')
+  const dependencies = [...failures.keys()].join(' and the ').replace('_', ' ')
   const isOnlyFull = failures.size === 1 && isDatabaseFull(failures.get('database'))
   const detail = isOnlyFull
     ? 'The disk of the database is full.'
-    : `The check of the ${parts} failed.`
+    : `The check of the ${dependencies} failed.`
   return new AppError('unavailable', detail, {
     cause: [...failures.values()][0],
     facts: {

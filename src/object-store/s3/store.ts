@@ -38,29 +38,27 @@ export interface S3StoreOptions
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 4, maxFileSize = 0 } = options
   const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
+  const { connectionMs, requestHandler, maxAttempts, warn } = options
   const client = createS3Client(options)
-  const common = { client, checksums: new PartChecksums(options), name, deadlines }
+  const checksums = new PartChecksums({ warn })
   const clock = { skewMs: 0 }
   const transports: S3Transport[] = []
   const connect = (maxSockets: number | undefined): S3Bucket => {
-    const transport = createS3Transport({ ...options, maxSockets })
+    const transport = createS3Transport({ maxSockets, connectionMs, requestHandler })
     transports.push(transport)
-    const { maxAttempts } = options
-    return {
-      ...common,
-      direct: new DirectS3({ client, bucket: name, maxAttempts, clock, transport }),
-    }
+    const direct = new DirectS3({ client, bucket: name, maxAttempts, clock, transport })
+    return { client, direct, checksums, name, deadlines }
   }
   const bucket = connect(options.maxSockets)
   // Separate sockets, so that slow readers do not block other requests.
   const readers = connect(options.maxSockets ?? READER_SOCKETS)
   const pool = new BufferPool()
-  const uploads = { options: { partSize, queueSize, maxFileSize }, pool }
+  const sizes = { partSize, queueSize, maxFileSize }
   return {
     hasTails: true,
     planAppend,
     isFenceable,
-    put: (object) => uploadObject(bucket, { object, ...uploads }),
+    put: (object) => uploadObject(bucket, { object, options: sizes, pool }),
     partSizeFor: (length) => partSizeFor(length ?? maxFileSize, partSize),
     append: (append) => appendObject(bucket, { append, concurrency: queueSize, pool }),
     removeFenced: (append) => translated(removeFenced(bucket, append)),

@@ -3,7 +3,7 @@ import {
   MAX_EXPIRES_IN_SECONDS,
   MAX_LABEL_LENGTH,
 } from '../../../core/auth/access-tokens.ts'
-import { described } from '../../openapi/operation.ts'
+import { describing } from '../../openapi/operation.ts'
 import { Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
@@ -66,27 +66,24 @@ const AccessToken = Type.Object(
 
 const AccessTokenPage = Page('AccessTokenPage', { access_tokens: Type.Array(AccessToken) })
 
-const every = { ...OF_USER, tag: 'access tokens', problems: ['not_found'] } as const
+const ofUser = describing({ ...OF_USER, tag: 'access tokens', problems: ['not_found'] })
 
 export const ACCESS_TOKENS = {
-  issue: described({
-    ...every,
+  issue: ofUser({
     operationId: 'issueAccessToken',
     summary: 'Issue an access token',
     body: Terms,
     response: { 201: IssuedAccessToken },
     responses: { 201: 'The new token. Its secret is shown only once.' },
   }),
-  list: described({
-    ...every,
+  list: ofUser({
     operationId: 'listAccessTokens',
     summary: "List a user's access tokens, oldest first, without their secrets",
     querystring: PAGE_QUERY,
     response: { 200: AccessTokenPage },
     responses: { 200: 'One page of access tokens.' },
   }),
-  revoke: described({
-    ...every,
+  revoke: ofUser({
     operationId: 'revokeAccessToken',
     summary: 'Revoke an access token',
     params: OfToken,

@@ -1,5 +1,5 @@
 import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
-import { described } from '../../openapi/operation.ts'
+import { describing } from '../../openapi/operation.ts'
 import { Bytes, Page, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
@@ -49,11 +49,10 @@ const Device = Type.Object(
 
 const DevicePage = Page('DevicePage', { devices: Type.Array(Device) })
 
-const every = { ...OF_USER, tag: 'devices', problems: ['not_found'] } as const
+const ofUser = describing({ ...OF_USER, tag: 'devices', problems: ['not_found'] })
 
 export const DEVICES = {
-  join: described({
-    ...every,
+  join: ofUser({
     operationId: 'putDevice',
     summary: 'Add a device, which increases the capacity',
     description: 'Repeated requests count once. The terms of the last request apply.',
@@ -65,15 +64,13 @@ export const DEVICES = {
       201: 'The device was added.',
     },
   }),
-  leave: described({
-    ...every,
+  leave: ofUser({
     operationId: 'deleteDevice',
     summary: 'Remove a device, which reduces the capacity but deletes no files',
     params: OfDevice,
     responses: { 204: 'The device was removed, or did not exist.' },
   }),
-  list: described({
-    ...every,
+  list: ofUser({
     operationId: 'listDevices',
     summary: "List a user's devices",
     querystring: PAGE_QUERY,

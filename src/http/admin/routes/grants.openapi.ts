@@ -1,5 +1,5 @@
 import { SOURCE_PATTERN } from '../../../core/quota/grants.ts'
-import { described } from '../../openapi/operation.ts'
+import { describing } from '../../openapi/operation.ts'
 import { Bytes, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
@@ -58,11 +58,10 @@ const Grant = Type.Object(
 
 const GrantPage = Page('GrantPage', { grants: Type.Array(Grant) })
 
-const every = { ...OF_USER, tag: 'grants', problems: ['not_found'] } as const
+const ofUser = describing({ ...OF_USER, tag: 'grants', problems: ['not_found'] })
 
 export const GRANTS = {
-  put: described({
-    ...every,
+  put: ofUser({
     operationId: 'putGrant',
     summary: 'Grant capacity',
     description: 'Repeated requests count once. The terms of the last request apply.',
@@ -74,15 +73,13 @@ export const GRANTS = {
       201: 'The grant was created.',
     },
   }),
-  revoke: described({
-    ...every,
+  revoke: ofUser({
     operationId: 'revokeGrant',
     summary: 'Revoke a grant, which reduces the capacity but deletes no files',
     params: OfGrant,
     responses: { 204: 'The grant was revoked, or did not exist.' },
   }),
-  list: described({
-    ...every,
+  list: ofUser({
     operationId: 'listGrants',
     summary: "List a user's grants, including devices",
     querystring: PAGE_QUERY,

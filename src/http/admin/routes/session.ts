@@ -1,7 +1,7 @@
-import { described } from '../../openapi/operation.ts'
+import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { forgetSession, keepSession } from '../../pages/session-cookie.ts'
-import { shownValues } from '../../server/request-head.ts'
+import { shownValues } from '../../pages/session-cookie.ts'
 import {
   ADMIN_SESSION_COOKIE,
   ADMIN_SESSION_SECONDS,
@@ -41,7 +41,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   })
 }
 
-const common = { tag: 'session', credentials: 'none', querystring: NO_QUERY } as const
+const ofSession = describing({ tag: 'session', credentials: 'none', querystring: NO_QUERY })
 
 const Session = Type.Object(
   { admin_token: Type.String() },
@@ -52,8 +52,7 @@ const Session = Type.Object(
   },
 )
 
-const OPEN = described({
-  ...common,
+const OPEN = ofSession({
   operationId: 'openSession',
   summary: 'Open a browser session with the admin token',
   description:
@@ -65,8 +64,7 @@ const OPEN = described({
   problems: ['unauthorized'],
 })
 
-const CLOSE = described({
-  ...common,
+const CLOSE = ofSession({
   operationId: 'closeSession',
   summary: 'Remove the session from the browser',
   responses: { 204: { description: 'The cookie is removed.', headers: ['Set-Cookie'] } },

@@ -1,6 +1,6 @@
 import type { Version } from '../../../core/objects/object-key.ts'
 import { UNFINISHED_STATES } from '../../../core/uploads/resumable/upload-state.ts'
-import { described } from '../../openapi/operation.ts'
+import { describing } from '../../openapi/operation.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
@@ -24,11 +24,10 @@ const OfUpload = Type.Object({
   }),
 })
 
-const every = { ...OF_USER, tag: 'uploads' } as const
+const ofUser = describing({ ...OF_USER, tag: 'uploads' })
 
 export const UPLOADS = {
-  list: described({
-    ...every,
+  list: ofUser({
     operationId: 'listUnfinishedUploads',
     summary: "List a user's unfinished resumable uploads, oldest first",
     querystring: PAGE_QUERY,
@@ -36,8 +35,7 @@ export const UPLOADS = {
     responses: { 200: 'One page of unfinished uploads.' },
     problems: ['not_found'],
   }),
-  cancel: described({
-    ...every,
+  cancel: ofUser({
     operationId: 'cancelUnfinishedUpload',
     summary: 'Cancel an unfinished upload, which releases its reservation',
     description:

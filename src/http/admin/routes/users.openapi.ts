@@ -1,5 +1,5 @@
 import { USER_ID_PREFIX_PATTERN } from '../../../core/users/user-id.ts'
-import { described } from '../../openapi/operation.ts'
+import { described, describing } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
@@ -44,7 +44,7 @@ const ListQuery = Type.Object(
 
 const UserPage = Page('UserPage', { users: Type.Array(User) })
 
-const ofUser = { ...OF_USER, problems: ['not_found'] } as const
+const ofUser = describing({ ...OF_USER, tag: 'users', problems: ['not_found'] })
 
 export const USERS = {
   make: described({
@@ -56,11 +56,9 @@ export const USERS = {
     response: { 201: User },
     responses: { 201: 'The user was created.' },
   }),
-  put: described({
-    ...OF_USER,
+  put: ofUser({
     operationId: 'putUser',
     summary: 'Create a user with this id unless the user already exists',
-    tag: 'users',
     body: Nothing,
     response: { 200: User, 201: User },
     responses: { 200: 'The user already existed.', 201: 'The user was created.' },
@@ -74,35 +72,29 @@ export const USERS = {
     response: { 200: UserPage },
     responses: { 200: 'One page of users.' },
   }),
-  show: described({
-    ...ofUser,
+  show: ofUser({
     operationId: 'getUser',
     summary: 'Get a user',
-    tag: 'users',
     response: { 200: User },
     responses: { 200: 'The user.' },
   }),
-  patch: described({
-    ...ofUser,
+  patch: ofUser({
     operationId: 'setUserStatus',
     summary: 'Suspend a user, or end the suspension',
     description:
       'The change applies to the next request on this instance, and within 5 s on other instances.',
-    tag: 'users',
     body: Status,
     response: { 200: User },
     responses: {
       200: { description: 'The user after the change.', example: { status: 'suspended' } },
     },
   }),
-  remove: described({
-    ...ofUser,
+  remove: ofUser({
     operationId: 'deleteUser',
     summary: 'Delete a user and all files of the user',
     description:
       'The files and tokens stop working immediately (on other instances within 5 s). Files and rows are ' +
       'purged later. After that, the user no longer exists.',
-    tag: 'users',
     responses: { 202: 'The user is deleted. The data will be purged.' },
   }),
 }

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { parseItem } from 'structured-headers'
 import { AppError, invalidParameter } from '../../../core/errors.ts'
-import { bodySize, parseReprDigest } from '../../headers/content-headers.ts'
+import { bodySize } from '../../headers/content-headers.ts'
+import { parseReprDigest } from '../../headers/repr-digest.ts'
 
 /** The iteration of draft-ietf-httpbis-resumable-upload: drafts 09 to 12. */
 export const INTEROP_VERSION = 8

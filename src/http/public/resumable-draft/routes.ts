@@ -4,7 +4,7 @@ import type { NamedResumable } from '../../../core/uploads/resumable/resumable-l
 import type { ResumableUploads } from '../../../core/uploads/resumable/resumable-uploads.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { assertRawBody } from '../../body/raw-body.ts'
-import { parseReprDigest } from '../../headers/content-headers.ts'
+import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
 import { fileNameParam, OWN_FILE_PATH } from '../file-resource.ts'

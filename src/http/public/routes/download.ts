@@ -4,12 +4,8 @@ import { createFairShare } from '../../../core/async/fair-share.ts'
 import type { File } from '../../../core/files/file.ts'
 import type { ReadFile, Selection } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
-import {
-  addVary,
-  contentDisposition,
-  formatReprDigest,
-  wantsReprDigest,
-} from '../../headers/content-headers.ts'
+import { addVary, contentDisposition } from '../../headers/content-headers.ts'
+import { formatReprDigest, wantsReprDigest } from '../../headers/repr-digest.ts'
 import { fileNameParam, type FileRouteOptions } from '../file-resource.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'

@@ -2,7 +2,7 @@ import fastifyCookie from '@fastify/cookie'
 import type { AccessTokens } from '../../../core/auth/access-tokens.ts'
 import { accessTokenInvalid } from '../../../core/users/caller.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
-import { described } from '../../openapi/operation.ts'
+import { describing } from '../../openapi/operation.ts'
 import { TOKEN } from '../../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../access-token.ts'
@@ -50,15 +50,14 @@ function secondsOf(expiresInMs = Infinity): number {
   throw accessTokenInvalid()
 }
 
-const common = { tag: 'session', credentials: 'none' } as const
+const ofSession = describing({ tag: 'session', credentials: 'none' })
 
 const Session = Type.Object(
   { access_token: Type.String() },
   { title: 'Session', additionalProperties: false, examples: [{ access_token: 'crt_...' }] },
 )
 
-const OPEN = described({
-  ...common,
+const OPEN = ofSession({
   operationId: 'openSession',
   summary: 'Store an access token in a browser cookie',
   description:
@@ -69,8 +68,7 @@ const OPEN = described({
   problems: TOKEN,
 })
 
-const CLOSE = described({
-  ...common,
+const CLOSE = ofSession({
   operationId: 'closeSession',
   summary: 'Remove the access token from the browser',
   description: 'The token itself stays valid. Only an operator can revoke it.',
