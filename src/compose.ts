@@ -17,6 +17,7 @@ import { createSweeper } from './core/sweep/sweeper.ts'
 import { createResumableUploads } from './core/uploads/resumable/resumable-uploads.ts'
 import { createUploadAdministration } from './core/uploads/resumable/upload-administration.ts'
 import { UploadMemory } from './core/memory/upload-memory.ts'
+import type { UserStore } from './core/users/user-store.ts'
 import { createUsers } from './core/users/users.ts'
 import { createVerifier } from './core/verify/verifier.ts'
 import { backUp } from './database/sqlite/backup.ts'
@@ -112,20 +113,13 @@ interface Opened {
 }
 
 function createUseCases(config: Config, opened: Opened) {
-  const { database, jwt, overrides } = opened
+  const { database, overrides } = opened
   const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
   const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs, recordMs } = overrides
   const { garbageDelayMs = config.garbageDelayMs } = overrides
   const { ports, metrics, readiness, memory } = createPorts(config, opened)
   const { ledger, users, objects } = ports
-  const failedAttempts = createFailedAttemptLimiter({ policy: overrides.failedAttemptPolicy })
-  const accessTokens = createAccessTokens({
-    users,
-    jwtUsers:
-      jwt && createJwtUsers({ users, verifier: jwt.verifier, createsUsers: jwt.createsUsers }),
-    failedAttempts,
-    cacheMs: overrides.tokenCacheMs,
-  })
+  const { accessTokens, failedAttempts } = createAuth(users, opened)
   const space = overrides.space ?? openFreeSpace(config, database)
   const repository = createRepository({
     ledger,
@@ -190,6 +184,15 @@ function createUseCases(config: Config, opened: Opened) {
     verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
     rebuilder: createRebuilder({ journal, objects, garbageDelayMs: REBUILT_GARBAGE_DELAY_MS }),
   }
+}
+
+function createAuth(users: UserStore, { jwt, overrides }: Opened) {
+  const failedAttempts = createFailedAttemptLimiter({ policy: overrides.failedAttemptPolicy })
+  const jwtUsers =
+    jwt && createJwtUsers({ users, verifier: jwt.verifier, createsUsers: jwt.createsUsers })
+  const cacheMs = overrides.tokenCacheMs
+  const accessTokens = createAccessTokens({ users, jwtUsers, failedAttempts, cacheMs })
+  return { accessTokens, failedAttempts }
 }
 
 function createPorts(config: Config, { database, store, writer, overrides }: Opened) {

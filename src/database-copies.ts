@@ -11,8 +11,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export function createDatabaseCopies(environment: Environment): DatabaseCopies {
   return {
-    async send({ copyTo, target, ...progress }) {
-      const address = parseS3Address(target)
+    async send({ copyTo, target, onProgress, signal }) {
+      const { bucket, key } = parseS3Address(target)
       const { dataDir } = readConfig(environment)
       const client = readS3Settings(environment)
       const { uploadCopy } = await import('./object-store/s3/database-copy.ts')
@@ -20,13 +20,13 @@ export function createDatabaseCopies(environment: Environment): DatabaseCopies {
       const file = join(dataDir, `backup-${randomUUID()}.sqlite`)
       try {
         await copyTo(file)
-        return await uploadCopy({ ...progress, ...address, client, file })
+        return await uploadCopy({ bucket, key, client, file, onProgress, signal })
       } finally {
         await rm(file, { force: true })
       }
     },
-    async restore({ source, ...progress }) {
-      const address = parseS3Address(source)
+    async restore({ source, onProgress, signal }) {
+      const { bucket, key } = parseS3Address(source)
       const { database } = readConfig(environment)
       const client = readS3Settings(environment)
       if (database.kind !== 'sqlite')
@@ -35,8 +35,9 @@ export function createDatabaseCopies(environment: Environment): DatabaseCopies {
       const directory = dirname(database.file)
       await ensureDirectory(directory, directory)
       const fetch = (file: string): Promise<void> =>
-        downloadCopy({ ...progress, ...address, client, file })
-      return { database: database.file, ...(await restore({ file: database.file, fetch })) }
+        downloadCopy({ bucket, key, client, file, onProgress, signal })
+      const { bytes } = await restore({ file: database.file, fetch })
+      return { database: database.file, bytes }
     },
   }
 }

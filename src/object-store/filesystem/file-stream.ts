@@ -2,15 +2,14 @@ import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
-import {
-  detachBuffer,
-  type OpenedObject,
-  type OpenObject,
-} from '../../core/objects/object-store.ts'
+import { detachBuffer, type OpenedObject, type ByteRange } from '../../core/objects/object-store.ts'
 import { BUFFER_BYTES, BufferPool } from '../buffer-pool.ts'
 import { storeError } from '../store-error.ts'
 
-type Opening = Pick<OpenObject, 'signal'> & { readonly range: OpenObject['range'] | undefined }
+interface Opening {
+  readonly range: ByteRange | undefined
+  readonly signal: AbortSignal
+}
 
 const openFile = promisify(open)
 

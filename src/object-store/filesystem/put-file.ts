@@ -90,7 +90,8 @@ export class FileWriter {
   }
 }
 
-interface Writing extends Pick<PutObject, 'signal'> {
+interface Writing {
+  readonly signal: AbortSignal
   readonly metadata: PutObject['metadata']
   /** Resolves to the size of the file, which is on disk. */
   readonly writeContent: (file: string) => Promise<number>
