@@ -58,8 +58,6 @@ export interface Overrides extends Partial<ServiceTimes> {
   readonly space?: FreeSpace | undefined
   /** How often the caller is verified again while a body arrives. */
   readonly reverifyMs?: number | undefined
-  /** How often a running append records its bytes. */
-  readonly recordMs?: number | undefined
   readonly tokenCacheMs?: number
   readonly failedAttemptPolicy?: FailedAttemptPolicy
 }
@@ -115,7 +113,7 @@ interface Opened {
 function createUseCases(config: Config, opened: Opened) {
   const { database, overrides } = opened
   const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
-  const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs, recordMs } = overrides
+  const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
   const { garbageDelayMs = config.garbageDelayMs } = overrides
   const { ports, metrics, readiness, memory } = createPorts(config, opened)
   const { ledger, users, objects } = ports
@@ -146,7 +144,6 @@ function createUseCases(config: Config, opened: Opened) {
       lifetimeMs,
       garbageDelayMs,
       reverifyMs,
-      recordMs,
       onStored,
       onReread,
       onLost,

@@ -95,9 +95,13 @@ describe('the strict reading of resumable uploads', () => {
     expect(found).toEqual({ kind: 'append', id: 'u', offset: 7 })
   })
 
-  it('finds the creation of the draft', () => {
-    const found = read('PUT /users/me/repo/a HTTP/1.1', ...draft, 'Upload-Complete: ?1')
-    expect(found).toEqual({ kind: 'create', name: 'a', endsFile: true })
+  it.each([
+    [['Upload-Complete: ?1'], true],
+    [['Upload-Complete: ?0', 'Upload-Length: 4'], true],
+    [['Upload-Complete: ?0', 'Upload-Length: 5'], false],
+  ])('finds the creation of the draft with %j', (lines, endsFile) => {
+    const found = read('PUT /users/me/repo/a HTTP/1.1', ...draft, ...lines)
+    expect(found).toEqual({ kind: 'create', name: 'a', endsFile })
   })
 
   it.each([

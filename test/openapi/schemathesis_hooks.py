@@ -19,10 +19,9 @@ def before_call(context, case, kwargs):
     place of a PATCH has an offset; which protocol an upload is sent by, and which headers of the IETF draft belong
     together."""
     headers = case.headers if case.headers is not None else {}
-    if case.method != "OPTIONS":
-        for name in ["Upload-Draft-Interop-Version", "Upload-Complete"]:
-            if name in headers:
-                del headers[name]
+    for name in ["Upload-Draft-Interop-Version", "Upload-Complete"]:
+        if name in headers:
+            del headers[name]
     if case.operation.path == "/users/me/uploads/{upload_id}":
         headers.setdefault("Tus-Resumable", "1.0.0")
     if SHA256.fullmatch(str(headers.get("Repr-Digest", ""))):
@@ -46,7 +45,6 @@ def filter_case(context, case):
         has_short_name,
         has_known_digest,
         has_length_that_counts,
-        has_draft_version,
         has_no_cursor,
         has_one_end,
         has_entity_tags,
@@ -81,13 +79,6 @@ def has_length_that_counts(case):
     """Uploads of a file in one request ignore the length that those of the IETF draft announce."""
     is_file = case.operation.path == "/users/me/repo/{file_name}"
     return not is_file or "Upload-Length" not in (case.headers or {})
-
-
-def has_draft_version(case):
-    """Without that header, OPTIONS gets 405 as on every other path, and not 400."""
-    is_file = case.operation.path == "/users/me/repo/{file_name}"
-    is_discovery = case.method == "OPTIONS" and is_file
-    return not is_discovery or "Upload-Draft-Interop-Version" in (case.headers or {})
 
 
 def has_one_end(case):

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { FileName } from '../../core/files/file-name.ts'
-import { formatError } from '../../core/errors.ts'
+import { AppError, formatError } from '../../core/errors.ts'
 
 /** Throws `format_error` for any Content-Encoding but identity, and any Transfer-Encoding but chunked. */
 export function assertIdentity(headers: IncomingHttpHeaders): void {
@@ -13,6 +13,15 @@ export function assertIdentity(headers: IncomingHttpHeaders): void {
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
     throw formatError('The only supported Transfer-Encoding is chunked.')
   }
+}
+
+/** Parameters don't matter. Throws `unsupported_media_type`. */
+export function assertMediaType(
+  { 'content-type': type = '' }: IncomingHttpHeaders,
+  expected: string,
+): void {
+  if (type.split(';', 1)[0]?.trim().toLowerCase() === expected) return
+  throw new AppError('unsupported_media_type', `The Content-Type must be ${expected}.`)
 }
 
 /** `undefined` if none applies. Throws `format_error` above 2^53 - 1: Node's parser accepts up to 2^64 - 1. */

@@ -21,7 +21,6 @@ import { pageScope } from '../shared-routes/page.ts'
 import { deleteRoutes } from './routes/delete.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { resumableRoutes } from './resumable/resumable.ts'
-import { resumableDraftRoutes } from './resumable-draft/routes.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 
@@ -113,22 +112,14 @@ async function usersScope(
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   const files = { repository, idleTimeoutMs, shutdown }
-  await app.register(uploadRoutes, files)
+  const resumable = { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown }
+  await app.register(uploadRoutes, { ...resumable, repository, interimResponses })
   await app.register(downloadRoutes, { repository, downloads, stopping, idleTimeoutMs, shutdown })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
   await app.register(listRoutes, { repository })
   await app.register(capacityRoutes, { repository, maxFiles })
-  await app.register(resumableRoutes, { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown })
-  await app.register(resumableDraftRoutes, {
-    repository,
-    uploads,
-    basePath,
-    maxFileSize,
-    interimResponses,
-    idleTimeoutMs,
-    shutdown,
-  })
+  await app.register(resumableRoutes, resumable)
   refuseNestedNames(app)
   await app.register(others)
 }

@@ -25,9 +25,7 @@ export function otherMethods(
 ): FastifyPluginAsync {
   const { prefix } = app
   const known = new Map<string, Methods>()
-  app.addHook('onRoute', ({ url, method, config, constraints }) => {
-    // Requests that don't meet the constraint need a fallback all the same.
-    if (constraints !== undefined) return
+  app.addHook('onRoute', ({ url, method, config }) => {
     const others = known.get(url) ?? elsewhere[url.slice(prefix.length)] ?? []
     known.set(url, [...others, ...([method].flat() as Methods)])
     // An inner scope handles this path.

@@ -64,7 +64,9 @@ function draftRequest(request: ReadRequest): ResumableRequest | undefined {
   const name = nameOf(request.target)
   const isCreation = method === 'PUT' || method === 'POST'
   if (name === undefined || !isCreation || complete === undefined) return undefined
-  return { kind: 'create', name, endsFile: isWhole && complete === '1' }
+  const length = bytesIn(only(request, 'upload-length'))
+  const endsFile = (isWhole && complete === '1') || length === request.body.length
+  return { kind: 'create', name, endsFile }
 }
 
 function append(id: string, offset: number | undefined): ResumableRequest | undefined {

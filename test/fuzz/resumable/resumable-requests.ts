@@ -103,7 +103,9 @@ function draftCreation(subject: Subject, { random, headers }: Build): Buffer {
     headers: [
       ...headers,
       `Upload-Complete: ${isLast ? '?1' : '?0'}`,
-      ...(random.chance(0.5) ? [`Upload-Length: ${content.length + (isLast ? 0 : 9)}`] : []),
+      ...(random.chance(0.5)
+        ? [`Upload-Length: ${content.length + (isLast ? 0 : random.pick([0, 9]))}`]
+        : []),
       ...someCondition(subject, random),
       ...someContentDigest(content, random),
     ],

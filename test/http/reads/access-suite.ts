@@ -216,7 +216,7 @@ export function refusedAccessSuite(open: OpenService): void {
     )
 
     it.each([
-      ['OPTIONS', 'me/repo/file.bin', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
+      ['TRACE', 'me/repo/file.bin', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
       ['PUT', 'ME/repo/file.bin', 'GET, HEAD'],
       ['PATCH', 'ME/repo/file.bin', 'GET, HEAD'],
       ['DELETE', 'ME/repo/file.bin', 'GET, HEAD'],

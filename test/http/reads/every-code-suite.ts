@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { ERROR_CODES, type ErrorCode } from '../../../src/core/error-codes.ts'
-import type { Version } from '../../../src/core/objects/object-key.ts'
 import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { callerNamed } from '../../support/caller.ts'
 import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
 import { filePart, multipartBody } from '../../support/http/multipart-body.ts'
 import { never, put } from '../../support/objects.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
-import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { append, cancel, create, createUpload } from '../resumable/tus-requests.ts'
+import type { TestService } from '../../support/service/test-service.ts'
+import { append, cancel, create, createUpload, finishElsewhere } from '../resumable/tus-requests.ts'
 import { beginUpload, change } from '../file-requests.ts'
 import {
   ask,
@@ -254,22 +252,6 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       return download(scene.service, scene)
     },
   ],
-}
-
-/** Seals an upload of one byte and holds it, as an instance does that finishes it. */
-async function finishElsewhere(
-  { ledger, users }: TestService,
-  { user: { userId }, version }: { readonly user: TestUser; readonly version: Version },
-): Promise<void> {
-  const named = { ...(await callerNamed(users, userId)), version }
-  const holding = { holder: 'another instance', holderMs: 60_000 }
-  const claim = await ledger.claimAppend({ ...named, ...holding, offset: 0, tailKey: undefined })
-  if (claim === undefined) throw new Error('The upload is not open.')
-  const { epoch, storeState } = claim.upload
-  const recorded = { userId, version, epoch, offset: 1, storeState, replacedFrom: 0, pieces: [] }
-  const sealed = { sha256: undefined }
-  await ledger.recordAppend({ ...recorded, lifetimeMs: 60_000, holderMs: undefined, sealed })
-  await ledger.claimFinish({ ...named, ...holding })
 }
 
 /** Where the content of the file is. */

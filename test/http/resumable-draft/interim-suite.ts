@@ -1,14 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  type ClientRequest,
-  type IncomingMessage,
-  type InformationEvent,
-  request as httpRequest,
-} from 'node:http'
+import { type ClientRequest, type InformationEvent, request as httpRequest } from 'node:http'
 import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../../support/http/raw-http.ts'
@@ -17,15 +11,7 @@ import type { TestService, TestUser } from '../../support/service/test-service.t
 import { ask, jsonOf, MIB, type OpenService, pathOf, SHORT_LINGER, usageOf } from '../fixture.ts'
 import * as tus from '../resumable/tus-requests.ts'
 import { sendResumably } from './draft-client.ts'
-import {
-  append,
-  create,
-  DRAFT,
-  expectRefused,
-  expectStored,
-  head,
-  PARTIAL_TYPE,
-} from './draft-requests.ts'
+import { append, create, DRAFT, expectRefused, expectStored, head } from './draft-requests.ts'
 
 const execute = promisify(execFile)
 
@@ -133,59 +119,6 @@ export function draftInterimSuite(open: OpenService): void {
       await expectStored(service, reply, { ...upload, content })
     })
 
-    it('is told how far a long request has come, once that is recorded', async () => {
-      const quick = await open({ interimResponses: true, recordMs: 20, ...SHORT_LINGER })
-      try {
-        const user = await quick.createUser(64 * MIB)
-        // Every store has made a part of it durable.
-        const content = randomBytes(40 * MIB)
-        const request = sendFile({ port: quick.port, user, content, until: 18 * MIB })
-        const told = interimOf(request)
-        await expect.poll(() => told.map(offsetIn), tus.POLL).toContainEqual(atLeast(8 * MIB))
-        const { location } = told[0]?.headers ?? {}
-        const upload = tus.uploadOf({ headers: { location: String(location) } }, { user })
-        request.destroy()
-        const { headers } = await head(quick, upload)
-        const offset = Number(headers['upload-offset'])
-        const offsets = told.slice(1).map(offsetIn)
-        expect(offsets).toEqual([...offsets].sort((one, other) => one - other))
-        expect(offset).toBeGreaterThanOrEqual(Math.max(...offsets))
-        const sent = { ...DRAFT, ...PARTIAL_TYPE, 'Upload-Complete': '?1' }
-        const rest = httpRequest({
-          port: quick.port,
-          method: 'PATCH',
-          path: upload.path,
-          headers: { ...sent, Cookie: user.cookie, 'Upload-Offset': offset },
-          agent: false,
-        })
-        const toldOfRest = interimOf(rest)
-        rest.write(content.subarray(offset, -1))
-        await expect.poll(() => toldOfRest.length, tus.POLL).toBeGreaterThan(0)
-        expect(toldOfRest[0]?.headers).toEqual({
-          'upload-offset': expect.stringMatching(/^[0-9]+$/) as string,
-          'upload-draft-interop-version': '8',
-        })
-        rest.end(content.subarray(-1))
-        const [response] = (await once(rest, 'response')) as [IncomingMessage]
-        expect(response.statusCode).toBe(200)
-        response.resume()
-        await tus.expectFile(quick, { user, name: 'file.bin' }, content)
-      } finally {
-        await quick.stop()
-      }
-    })
-
-    it('replies to the resumed request what the first one would have got', async () => {
-      const request = sendFile({ user, content: Buffer.from('whole') })
-      const [response] = (await once(request, 'response')) as [IncomingMessage]
-      const { replaced, size } = JSON.parse(await text(response)) as Record<string, unknown>
-      expect({ replaced, size, complete: response.headers['upload-complete'] }).toEqual({
-        replaced: false,
-        size: 5,
-        complete: '?1',
-      })
-    })
-
     it.each([
       ['Repr-Digest', '?1'],
       ['Content-Digest', '?0'],
@@ -236,12 +169,11 @@ export function draftInterimSuite(open: OpenService): void {
     })
 
     function sendFile(sent: {
-      readonly port?: number
       readonly user: TestUser
       readonly content: Uint8Array
-      readonly until?: number
+      readonly until: number
     }): ClientRequest {
-      const { port = service.port, user, content, until = content.length } = sent
+      const { user, content, until } = sent
       const headers = {
         ...DRAFT,
         Cookie: user.cookie,
@@ -250,7 +182,7 @@ export function draftInterimSuite(open: OpenService): void {
       }
       const path = pathOf('file.bin')
       const request = httpRequest({
-        port,
+        port: service.port,
         method: 'PUT',
         path,
         headers,
@@ -258,23 +190,7 @@ export function draftInterimSuite(open: OpenService): void {
       })
       request.on('error', () => undefined)
       request.write(content.subarray(0, until))
-      if (until === content.length) request.end()
       return request
     }
   })
-}
-
-/** All interim responses to a request, as they come. */
-function interimOf(request: ClientRequest): readonly InformationEvent[] {
-  const told: InformationEvent[] = []
-  request.on('information', (information) => told.push(information))
-  return told
-}
-
-function offsetIn({ headers }: InformationEvent): number {
-  return Number(headers['upload-offset'] ?? 0)
-}
-
-function atLeast(bytes: number): unknown {
-  return expect.toSatisfy((offset: number) => offset >= bytes)
 }

@@ -3,6 +3,7 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../../src/core/objects/object-key.ts'
 import { httpChunk } from '../../support/http/multipart-body.ts'
 import { type Piece, type RawExchange, rawRequest } from '../../support/http/raw-http.ts'
+import { callerNamed } from '../../support/caller.ts'
 import { digest } from '../../support/objects.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { ask, download, jsonOf, type Placed, type Reply, usageOf } from '../fixture.ts'
@@ -298,4 +299,20 @@ export async function expectOldFile(
   await expectFile(service, { user, name }, content)
   expect(await usageOf(service, user)).toMatchObject({ used: content.length, fileCount: 1 })
   await expectOnlyFilesOf(service, { user, names: [name] })
+}
+
+/** Seals an upload of one byte and holds it, as an instance does that finishes it. */
+export async function finishElsewhere(
+  { ledger, users }: TestService,
+  { user: { userId }, version }: { readonly user: TestUser; readonly version: Version },
+): Promise<void> {
+  const named = { ...(await callerNamed(users, userId)), version }
+  const holding = { holder: 'another instance', holderMs: 60_000 }
+  const claim = await ledger.claimAppend({ ...named, ...holding, offset: 0, tailKey: undefined })
+  if (claim === undefined) throw new Error('The upload is not open.')
+  const { epoch, storeState } = claim.upload
+  const recorded = { userId, version, epoch, offset: 1, storeState, replacedFrom: 0, pieces: [] }
+  const sealed = { sha256: undefined }
+  await ledger.recordAppend({ ...recorded, lifetimeMs: 60_000, holderMs: undefined, sealed })
+  await ledger.claimFinish({ ...named, ...holding })
 }

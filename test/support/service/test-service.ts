@@ -50,7 +50,7 @@ type Limits = Pick<
 export interface TestServiceOptions
   extends
     Partial<Limits>,
-    Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'recordMs' | 'space'>,
+    Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'space'>,
     NonNullable<ListenersOptions['timeouts']> {
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly failedAttemptPolicy?: FailedAttemptPolicy

@@ -19,8 +19,6 @@ export interface ResumableOptions {
   readonly lifetimeMs: number
   readonly garbageDelayMs: number
   readonly reverifyMs?: number | undefined
-  /** How often a running append records its bytes; every 5 s by default. */
-  readonly recordMs?: number | undefined
   /** Called after a finish has committed the file, with its size in bytes. */
   readonly onStored?: ((bytes: number) => void) | undefined
   /** Called after a finish has read the object to compute its digest, with the number of bytes read. */

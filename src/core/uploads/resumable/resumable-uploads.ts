@@ -1,10 +1,8 @@
-import { Readable } from 'node:stream'
 import { isAppError } from '../../errors.ts'
 import type { File } from '../../files/file.ts'
 import type { CommittedUpload } from '../upload-ledger.ts'
 import type { Version } from '../../objects/object-key.ts'
 import type { Caller } from '../../users/caller.ts'
-import type { IncomingFile } from '../store-content.ts'
 import {
   appendBytes,
   type AppendOptions,
@@ -12,7 +10,7 @@ import {
   type AppendToUpload,
 } from './append/append.ts'
 import { createUpload, type CreateUpload } from './create-upload.ts'
-import { assertAddsNothing } from './append/empty-append.ts'
+import { assertAddsNothing, emptyAppend, type NamedUpload } from './append/empty-append.ts'
 import {
   discard,
   type FinishCaller,
@@ -33,17 +31,6 @@ export interface Appended extends Omit<AppendResult, 'sealed'> {
   readonly expiresAt: number
   /** Set if the upload is finished. */
   readonly committed: FinishResult | undefined
-}
-
-export interface NamedUpload extends FinishCaller {
-  readonly version: Version
-  /** The request's signal. Ends the wait for a running append. */
-  readonly signal: AbortSignal
-}
-
-export interface ResumeUpload extends NamedUpload {
-  /** An open upload that has all its bytes stays open: an append seals it. */
-  readonly keepsOpen?: boolean | undefined
 }
 
 /** A resumable upload, and its file while it is the current version. */
@@ -68,10 +55,10 @@ export interface ResumableUploads {
 
   /**
    * Resolves to the upload with the offset at which to continue. Stops a running append, and finishes an upload that
-   * has all its bytes. An offset equal to the length means that the file is committed, unless `keepsOpen`. Rejects with
-   * `not_found` and `upload_gone`, and as `finishUpload` does.
+   * has all its bytes. An offset equal to the length means that the file is committed. Rejects with `not_found` and
+   * `upload_gone`, and as `finishUpload` does.
    */
-  resume(upload: ResumeUpload): Promise<ResumableUpload>
+  resume(upload: NamedUpload): Promise<ResumableUpload>
 
   /** What the commit of a finished upload returned. Rejects with `upload_gone` once the journal has forgotten it. */
   outcome(upload: Caller & Pick<NamedResumable, 'version'>): Promise<CommittedUpload>
@@ -125,10 +112,6 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
       const committed = await finishHeld(shared, request, sealed)
       return { ...result, expiresAt: sealed.expiresAt, cut: undefined, committed }
     }
-    if (request.sealedBy === 'body' && result.cut === undefined) {
-      const { offset } = result
-      return await append({ ...emptyAppend(request, offset), length: offset })
-    }
     if (result.cut === 'fenced') await request.reverify()
     const left = await existing(request)
     // The append that took over may have finished the upload. No client waits for the response to this one.
@@ -166,10 +149,10 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     return upload
   }
 
-  async function resume(request: ResumeUpload): Promise<ResumableUpload> {
+  async function resume(request: NamedUpload): Promise<ResumableUpload> {
     const upload = await takenOver(request, request.signal)
     if (upload.state === 'sealed') await finishUpload(shared, request, upload)
-    else if (upload.state === 'open' && upload.offset === upload.length && !request.keepsOpen)
+    else if (upload.state === 'open' && upload.offset === upload.length)
       await seal(request, upload.offset)
     else return await confirmed(upload)
     return { ...upload, state: 'finished' }
@@ -233,23 +216,5 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     get runningAppends() {
       return running.size
     },
-  }
-}
-
-/** Seals an upload that has all its bytes. */
-function emptyAppend(
-  { userId, userCreatedAt, reverify, version, signal, shutdown }: NamedUpload,
-  offset: number,
-): AppendToUpload {
-  const caller = { userId, userCreatedAt, reverify }
-  return { ...caller, version, offset, bodySize: 0, open: emptyBody, signal, shutdown }
-}
-
-function emptyBody(): IncomingFile & Disposable {
-  return {
-    content: Readable.from([]),
-    size: { min: 0, announced: 0, max: 0 },
-    end: async () => undefined,
-    [Symbol.dispose]: () => undefined,
   }
 }

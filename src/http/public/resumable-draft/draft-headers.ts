@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { parseItem } from 'structured-headers'
 import { AppError, invalidParameter } from '../../../core/errors.ts'
 import { bodySize } from '../../headers/content-headers.ts'
@@ -9,83 +9,63 @@ export const INTEROP_VERSION = 8
 
 export const PARTIAL_MEDIA_TYPE = 'application/partial-upload'
 
-export function interopVersion(headers: IncomingHttpHeaders): number | undefined {
-  return integerOf(headers['upload-draft-interop-version'])
+/** Whether a request to an upload is by the draft. One that names both protocols is by tus. */
+export function speaksDraft({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
+  return headers['tus-resumable'] === undefined && isInteropVersion(headers)
 }
 
-/** `undefined` if missing or malformed. */
+export function isInteropVersion(headers: IncomingHttpHeaders): boolean {
+  return integerOf(headers['upload-draft-interop-version']) === INTEROP_VERSION
+}
+
+/** Whether the content is the end of the file; `undefined` if the header is missing or malformed. */
 export function completeness(headers: IncomingHttpHeaders): boolean | undefined {
   const value = itemOf(headers['upload-complete'])
   return typeof value === 'boolean' ? value : undefined
 }
 
-/** Whether the content is the end of the file. Throws `invalid_parameter` if missing or malformed. */
-export function parseComplete(headers: IncomingHttpHeaders): boolean {
+/**
+ * The headers that creations and appends have in common. The length is that of `Upload-Length`, or where the content
+ * ends the file. Throws `invalid_parameter` if one is malformed, and `inconsistentLength` if these two differ.
+ */
+export function parseContent(headers: IncomingHttpHeaders, offset: number) {
   const isLast = completeness(headers)
   if (isLast === undefined) throw invalid('Upload-Complete', 'must be ?1 or ?0')
-  return isLast
-}
-
-/** Throws `invalid_parameter` if missing or malformed. */
-export function parseOffset(headers: IncomingHttpHeaders): number {
-  return parseBytes(headers, 'Upload-Offset')
-}
-
-/**
- * The length that the request indicates, by `Upload-Length` or by where its content ends the file. Throws
- * `invalid_parameter` if malformed, and `inconsistentLength` if the two differ.
- */
-export function parseLength(
-  headers: IncomingHttpHeaders,
-  { offset, isLast }: { readonly offset: number; readonly isLast: boolean },
-): number | undefined {
   const isAnnounced = headers['upload-length'] !== undefined
   const announced = isAnnounced ? parseBytes(headers, 'Upload-Length') : undefined
   const size = bodySize(headers)
   const end = isLast && size !== undefined ? offset + size : undefined
-  if (announced === undefined || end === undefined || announced === end) return announced ?? end
-  throw inconsistentLength('Upload-Length is not where the content ends.')
+  if (announced !== undefined && end !== undefined && announced !== end) {
+    throw inconsistentLength('Upload-Length is not where the content ends.')
+  }
+  return { isLast, length: announced ?? end, checksum: parseContentDigest(headers) }
 }
 
-/** Of the content, as the checksum of an append. Throws `invalid_parameter`; algorithms but SHA-256 are ignored. */
-export function parseContentDigest(headers: IncomingHttpHeaders) {
+/** Algorithms but SHA-256 are ignored. */
+function parseContentDigest(headers: IncomingHttpHeaders) {
   const hex = parseReprDigest(headers['content-digest']?.toString(), 'Content-Digest')
   if (hex === undefined) return undefined
   return { algorithm: 'sha256', digest: Buffer.from(hex, 'hex').toString('base64') } as const
 }
 
-/** Throws `unsupported_media_type`. */
-export function assertPartialUpload({ 'content-type': type = '' }: IncomingHttpHeaders): void {
-  if (type.split(';', 1)[0]?.trim().toLowerCase() === PARTIAL_MEDIA_TYPE) return
-  throw new AppError('unsupported_media_type', `The Content-Type must be ${PARTIAL_MEDIA_TYPE}.`)
+/** A number of bytes. Throws `invalid_parameter` if missing or malformed. */
+export function parseBytes(headers: IncomingHttpHeaders, name: string): number {
+  const bytes = integerOf(headers[name.toLowerCase()])
+  if (bytes === undefined) throw invalid(name, 'must be a whole number of bytes')
+  return bytes
 }
 
-export interface UploadLimits {
-  /** In bytes. */
-  readonly maxFileSize: number
-  /** When the upload expires, if it is unfinished. */
-  readonly expiresAt?: number | undefined
-}
-
-export function limitHeader({ maxFileSize, expiresAt }: UploadLimits): OutgoingHttpHeaders {
-  const maxAge = expiresAt === undefined ? [] : [`max-age=${secondsUntil(expiresAt)}`]
-  return { 'upload-limit': [`max-size=${maxFileSize}`, ...maxAge].join(', ') }
-}
-
-function secondsUntil(time: number): number {
-  return Math.max(0, Math.floor((time - Date.now()) / 1000))
+/** `expiresAt`: when an unfinished upload expires. */
+export function limitHeader(maxFileSize: number, expiresAt?: number) {
+  const seconds = expiresAt && Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
+  const maxAge = seconds === undefined ? '' : `, max-age=${seconds}`
+  return { 'upload-limit': `max-size=${maxFileSize}${maxAge}` }
 }
 
 export function inconsistentLength(detail: string): AppError {
   const type = 'https://iana.org/assignments/http-problem-types#inconsistent-upload-length'
   const facts = { parameter: 'Upload-Length', type, title: 'Inconsistent Upload Length Values' }
   return new AppError('invalid_parameter', detail, { facts })
-}
-
-function parseBytes(headers: IncomingHttpHeaders, name: string): number {
-  const bytes = integerOf(headers[name.toLowerCase()])
-  if (bytes === undefined) throw invalid(name, 'must be a whole number of bytes')
-  return bytes
 }
 
 function invalid(header: string, rule: string): AppError {

@@ -58,27 +58,19 @@ export const DRAFT_OFFSET = {
 } as const satisfies Answer
 
 export const DISCOVER = {
+  preflightMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
   operation: {
     tag: 'files',
     operationId: 'describeFileUpload',
     summary: 'Ask whether uploads to this path can be resumed',
-    description: 'Without the header, the response is 405.',
     credentials: 'optional',
-    parameters: {
-      path: { file_name: FILE_NAME },
-      header: {
-        'Upload-Draft-Interop-Version': {
-          ...DRAFT_VERSION['Upload-Draft-Interop-Version'],
-          required: true,
-        },
-      },
-    },
+    parameters: { path: { file_name: FILE_NAME } },
     responses: {
       204: {
         description: 'They can, by the IETF draft "Resumable Uploads for HTTP".',
         headers: ['Upload-Limit', 'Accept-Patch'],
       },
     },
-    problems: ['method_not_allowed', 'invalid_file_name'],
+    problems: ['invalid_file_name'],
   },
 } as const satisfies FastifyContextConfig

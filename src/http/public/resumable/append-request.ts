@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isAppError } from '../../../core/errors.ts'
 import type { AppendToUpload } from '../../../core/uploads/resumable/append/append.ts'
 import type { Appended } from '../../../core/uploads/resumable/resumable-uploads.ts'
 import type { AuthorizedCaller } from '../../../core/users/caller.ts'
@@ -42,6 +43,14 @@ export function appendOf(
     shutdown,
     failure: async () => await body?.end().catch((error: unknown) => error),
   }
+}
+
+/** A refusal because of the offset tells the right one. */
+export function tellOffset(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (!isAppError(error, 'offset_mismatch')) return
+  const offset = Number(error.facts['offset'])
+  noteOffset(request, offset)
+  void reply.header('upload-offset', offset)
 }
 
 /**

@@ -8,15 +8,17 @@ import type { ResumableUpload } from '../../../core/uploads/resumable/resumable-
 import { mayTellOffset, uploadBusy } from '../../../core/uploads/resumable/refusals.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { assertRawBody } from '../../body/raw-body.ts'
-import { bodySize } from '../../headers/content-headers.ts'
+import { assertMediaType, bodySize } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
-import { askedVisibility, UPLOAD_QUERY } from '../file-upload.ts'
+import { askedVisibility, UPLOAD_QUERY, UploadedFile } from '../file-upload.ts'
+import * as draft from '../resumable-draft/append.ts'
+import { limitHeader, PARTIAL_MEDIA_TYPE, speaksDraft } from '../resumable-draft/draft-headers.ts'
 import { appendOf, isLeftUnanswered } from './append-request.ts'
 import {
-  assertAppendType,
+  APPEND_MEDIA_TYPE,
   assertTusVersion,
   CHECKSUM_ALGORITHMS,
   invalid,
@@ -52,11 +54,14 @@ export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOpt
       create,
     )
   }
-  app.head(UPLOAD_PATH, { config: operations.OFFSET }, offsetHandler(options))
-  const append = appendHandler(options)
+  const offset = byProtocol(offsetHandler(options), draft.offsetHandler(options))
+  app.head(UPLOAD_PATH, { config: operations.OFFSET }, offset)
+  const append = byProtocol(appendHandler(options), draft.appendHandler(options))
   const cancel = cancelHandler(options)
-  app.patch(UPLOAD_PATH, { config: operations.APPEND, onRequest: refuseOtherVersions }, append)
-  app.delete(UPLOAD_PATH, { config: operations.CANCEL, onRequest: refuseOtherVersions }, cancel)
+  const schema = { response: { 200: UploadedFile } }
+  const onRequest = refuseOtherProtocols
+  app.patch(UPLOAD_PATH, { schema, config: operations.APPEND, onRequest }, append)
+  app.delete(UPLOAD_PATH, { config: operations.CANCEL, onRequest }, cancel)
   // For clients that can send neither PATCH nor DELETE, such as Java's HttpURLConnection.
   app.post(
     UPLOAD_PATH,
@@ -80,6 +85,8 @@ function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions)
     'tus-max-size': maxFileSize,
     'tus-extension': TUS_EXTENSIONS,
     'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
+    'accept-patch': `${APPEND_MEDIA_TYPE}, ${PARTIAL_MEDIA_TYPE}`,
+    ...limitHeader(maxFileSize),
   }
   for (const [url, methods] of Object.entries(METHODS)) {
     const config = { preflightMethods: methods, ...(url === UPLOADS_PATH && operations.DISCOVER) }
@@ -95,6 +102,16 @@ const METHODS = {
 async function refuseOtherVersions(request: FastifyRequest): Promise<void> {
   requireUser(request)
   assertTusVersion(request.headers)
+}
+
+async function refuseOtherProtocols(request: FastifyRequest): Promise<void> {
+  if (!speaksDraft(request)) await refuseOtherVersions(request)
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+function byProtocol(tus: Handler, draft: Handler): Handler {
+  return (request, reply) => (speaksDraft(request) ? draft : tus)(request, reply)
 }
 
 function createHandler({ uploads, basePath, idleTimeoutMs, shutdown }: ResumableRouteOptions) {
@@ -141,7 +158,7 @@ function createHandler({ uploads, basePath, idleTimeoutMs, shutdown }: Resumable
 
 /** Refuses a body before the request can stop a running append. */
 function assertAppendable(headers: FastifyRequest['headers']): void {
-  assertAppendType(headers)
+  assertMediaType(headers, APPEND_MEDIA_TYPE)
   assertRawBody(headers)
 }
 

@@ -29,12 +29,6 @@ export function assertTusVersion({ 'tus-resumable': version }: IncomingHttpHeade
   throw new AppError('tus_version_unsupported', detail)
 }
 
-/** The media type of an append, or of a creation with content. Throws `unsupported_media_type`. */
-export function assertAppendType({ 'content-type': type = '' }: IncomingHttpHeaders): void {
-  if (type.split(';', 1)[0]?.trim().toLowerCase() === APPEND_MEDIA_TYPE) return
-  throw new AppError('unsupported_media_type', `The Content-Type must be ${APPEND_MEDIA_TYPE}.`)
-}
-
 /**
  * `undefined` if the length is deferred. Throws `invalid_parameter` unless the request has exactly one of two headers.
  */

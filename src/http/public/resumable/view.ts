@@ -8,6 +8,8 @@ import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.
 import { pagedUploads, uploadMembers, uploadSchemas } from '../../shared-routes/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
 import { FileReply, fileReply } from '../file-resource.ts'
+import { offsetHandler } from '../resumable-draft/append.ts'
+import { speaksDraft } from '../resumable-draft/draft-headers.ts'
 import { DRAFT_OFFSET, DRAFT_VERSION } from '../resumable-draft/operations.ts'
 import { RESUMABLE } from './operations.ts'
 import { UPLOAD_ID_PARAM } from './parameters.ts'
@@ -59,12 +61,15 @@ export const UploadPage = Page(
 
 export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> = async (
   app,
-  { uploads },
+  options,
 ) => {
+  const { uploads } = options
+  const offset = offsetHandler(options)
   app.get(
     UPLOAD_PATH,
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
-    async (request) => {
+    async (request, reply) => {
+      if (speaksDraft(request)) return await offset(request, reply)
       const { userId, userCreatedAt } = requireUser(request)
       const found = await uploads.find({ userId, userCreatedAt, version: uploadId(request) })
       noteOffset(request, found.upload.offset)

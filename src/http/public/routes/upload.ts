@@ -9,6 +9,7 @@ import {
   uploadedFile,
   uploadTarget,
 } from '../file-upload.ts'
+import { type CreationOptions, discovery, orCreation } from '../resumable-draft/creation.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { expectsContinue, tellToContinue } from '../../server/unread-body.ts'
 import { minFileSize, openFileForm } from '../../multipart/file-form.ts'
@@ -16,11 +17,11 @@ import { openRawBody } from '../../body/raw-body.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
 
-export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
+export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (app, options) => {
   const { repository, shutdown, idleTimeoutMs } = options
   const schema = { querystring: UPLOAD_QUERY, response: { 200: UploadedFile } }
 
-  app.post(OWN_FILE_PATH, { schema, config: FORM_UPLOAD }, async (request, reply) => {
+  const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
     const asked = askedVisibility(request)
     const signal = requestSignal(reply, shutdown)
@@ -32,19 +33,22 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     using incoming = await openFileForm(request, form)
     const visibility = () => agree(asked, parseVisibility(incoming.field('visibility')))
     return uploadedFile(await repository.upload({ ...target, visibility, incoming, signal }))
-  })
+  }
+  app.post(OWN_FILE_PATH, { schema, config: FORM_UPLOAD, ...orCreation(options, storeForm) })
 
   const put = { schema, onRequest: ignoreContentType, config: RAW_UPLOAD }
-  app.put(OWN_FILE_PATH, put, (request, reply) => storeBody(request, reply, options))
+  const store = (request: FastifyRequest, reply: FastifyReply) => storeBody(request, reply, options)
+  app.put(OWN_FILE_PATH, { ...put, ...orCreation(options, store) })
+  discovery(app, options)
 }
 
 /** The service does not store the type, so a malformed type is not an error. */
-export async function ignoreContentType({ raw }: FastifyRequest): Promise<void> {
+async function ignoreContentType({ raw }: FastifyRequest): Promise<void> {
   delete raw.headers['content-type']
 }
 
 /** Stores the body as the file that the path names. */
-export async function storeBody(
+async function storeBody(
   request: FastifyRequest,
   reply: FastifyReply,
   { repository, shutdown, idleTimeoutMs }: FileRouteOptions,

@@ -49,7 +49,7 @@ describe('an append without a byte', () => {
     expect(await find({ version })).toMatchObject({ epoch: 0, holder: undefined })
     expect(await garbage()).toEqual([])
     expect(s3.calls).toEqual([])
-    const sealing = { version, content: '', sealedBy: 'body' } as const
+    const sealing = { version, content: '', length: 0 }
     expect((await appendIn(uploads, caller, sealing)).committed).toBeDefined()
   })
 

@@ -89,7 +89,7 @@ type Append = Pick<AppendToUpload, 'version'> &
   Partial<
     Pick<
       AppendToUpload,
-      'offset' | 'bodySize' | 'checksum' | 'sha256' | 'sealedBy' | 'shutdown' | 'open'
+      'offset' | 'length' | 'bodySize' | 'checksum' | 'sha256' | 'shutdown' | 'open'
     >
   >
 

@@ -7,6 +7,7 @@ export interface RecorderOptions {
   readonly ledger: Pick<ResumableLedger, 'recordAppend'>
   readonly running: Pick<RunningAppends, 'releases'>
   readonly lifetimeMs: number
+  /** How often the bytes are recorded. */
   readonly recordMs?: number | undefined
 }
 
@@ -15,8 +16,6 @@ export interface RecordedAppend {
   readonly upload: ResumableUpload
   /** Whether nothing counts before the end of the append. */
   readonly isAtomic: boolean
-  /** Called while the append runs, with an offset that has grown and is recorded. */
-  readonly onRecorded?: ((offset: number) => void) | undefined
 }
 
 /** The lease of an append, or of a finish. Each record renews it. */
@@ -33,7 +32,6 @@ export class AppendRecorder implements Disposable {
   readonly isAtomic: boolean
   readonly #options: RecorderOptions
   readonly #upload: ResumableUpload
-  readonly #onRecorded: RecordedAppend['onRecorded']
   readonly #lost = new AbortController()
   /** Aborts when nothing more can be recorded: another append took over, or the ledger failed for a whole lease. */
   readonly lost = this.#lost.signal
@@ -45,11 +43,10 @@ export class AppendRecorder implements Disposable {
   #heldUntil = performance.now() + HOLDER_MS
   #last: Promise<boolean> = Promise.resolve(true)
 
-  constructor(options: RecorderOptions, { upload, isAtomic, onRecorded }: RecordedAppend) {
+  constructor(options: RecorderOptions, { upload, isAtomic }: RecordedAppend) {
     this.isAtomic = isAtomic
     this.#options = options
     this.#upload = upload
-    this.#onRecorded = onRecorded
     const { offset, storeState } = upload
     this.#latest = { offset, replacedFrom: offset, pieces: [], storeState }
     this.#recorded = offset
@@ -112,13 +109,9 @@ export class AppendRecorder implements Disposable {
 
   async #renew(): Promise<void> {
     const askedAt = performance.now()
-    const before = this.#recorded
-    const counted = this.#counted()
     try {
-      if (await this.#record(counted, { holderMs: HOLDER_MS })) {
-        this.#heldUntil = askedAt + HOLDER_MS
-        if (counted.offset > before) this.#onRecorded?.(counted.offset)
-      }
+      const isRecorded = await this.#record(this.#counted(), { holderMs: HOLDER_MS })
+      if (isRecorded) this.#heldUntil = askedAt + HOLDER_MS
     } catch (cause) {
       // An earlier failure may be transient.
       if (performance.now() < this.#heldUntil) return

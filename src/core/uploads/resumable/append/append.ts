@@ -42,11 +42,6 @@ export interface AppendToUpload extends AuthorizedCaller {
   readonly length?: number | undefined
   /** Declares the digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
-  /**
-   * What seals the upload: reaching its length (the default), only a later append, or the end of this body, which also
-   * declares a length that is still deferred. A body that breaks off seals nothing short of the length.
-   */
-  readonly sealedBy?: 'length' | 'later' | 'body' | undefined
   readonly bodySize: number | undefined
   /** Makes the append atomic: nothing counts unless the body has this digest, in base64. */
   readonly checksum?: { readonly algorithm: 'sha1' | 'sha256'; readonly digest: string } | undefined
@@ -55,8 +50,6 @@ export interface AppendToUpload extends AuthorizedCaller {
    * too slow, or when `stop` aborts; `end` then rejects with the reason.
    */
   readonly open: (stop: AbortSignal) => IncomingFile & Disposable
-  /** Called about every 5 s while the append runs, if its recorded offset has grown. */
-  readonly onRecorded?: ((offset: number) => void) | undefined
   /** The request's signal. Ends the wait for memory; received bytes are kept. */
   readonly signal: AbortSignal
   /** Aborts when the grace period of a shutdown ends. */
@@ -91,7 +84,8 @@ export async function appendBytes(
   const covered = upload.length ?? upload.offset + (request.bodySize ?? 0)
   const { length, sha256 } = request
   await ledger.prepareAppend({ ...terms, bytes: covered, length, sha256 })
-  if (isIdle(request, upload)) {
+  // It neither adds a byte nor seals the upload, so it need not claim it.
+  if (request.bodySize === 0 && upload.offset !== upload.length) {
     assertChecksum(request, request.checksum && createHash(request.checksum.algorithm))
     // The offset was only read, and no record follows.
     await ledger.confirm()
@@ -103,12 +97,10 @@ export async function appendBytes(
   using recorder = new AppendRecorder(options, {
     upload: { ...claimed.upload, storeState: claimed.plan.ifUnused },
     isAtomic: request.checksum !== undefined,
-    onRecorded: request.onRecorded,
   })
   const extend = (bytes: number): Promise<void> => ledger.prepareAppend({ ...terms, bytes })
   const reservation = new GrowingReservation({ covered, extend })
-  const staysOpen = request.sealedBy === 'later'
-  const append = { ...claimed, allocation, running, recorder, reservation, staysOpen }
+  const append = { ...claimed, allocation, running, recorder, reservation }
   try {
     return await receive(options, request, append)
   } catch (error) {
@@ -119,20 +111,11 @@ export async function appendBytes(
   }
 }
 
-/** Whether the append neither adds a byte nor seals the upload, so that it need not claim it. */
-function isIdle(
-  { bodySize, sealedBy }: AppendToUpload,
-  { offset, length }: Pick<ResumableUpload, 'offset' | 'length'>,
-): boolean {
-  return bodySize === 0 && (offset !== length || sealedBy === 'later')
-}
-
 interface Append extends Claimed {
   readonly allocation: MemoryAllocation
   readonly running: RunningAppend
   readonly recorder: AppendRecorder
   readonly reservation: GrowingReservation
-  readonly staysOpen: boolean
 }
 
 async function receive(
@@ -237,7 +220,7 @@ interface Ended extends Stored {
 
 /** Seals an upload that has all its bytes. A broken body is no failure if some of its bytes were stored. */
 async function record(append: Append, ended: Ended): Promise<AppendResult> {
-  const { upload, running, recorder, staysOpen } = append
+  const { upload, running, recorder } = append
   const { durable, failure, isInterrupted = false, digest, digests } = ended
   if (recorder.isAtomic && failure !== undefined) return await recordNothing(append, failure)
   if (isTooLong(failure)) {
@@ -248,7 +231,7 @@ async function record(append: Append, ended: Ended): Promise<AppendResult> {
   const hash = digest?.at(offset)
   // Otherwise its last bytes may still be a tail, which `finish` cannot use.
   const hasReached = offset > upload.offset || !isInterrupted
-  const isWhole = offset === upload.length && hasReached && !staysOpen
+  const isWhole = offset === upload.length && hasReached
   const seal = isWhole ? { sha256: hash?.digest('hex') } : undefined
   const cut = running.stopped()
   if (!(await recorder.end(durable, seal))) return { offset, sealed: undefined, cut: 'fenced' }

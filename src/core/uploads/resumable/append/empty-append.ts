@@ -1,6 +1,35 @@
+import { Readable } from 'node:stream'
+import type { FinishCaller } from '../finish.ts'
 import type { AppendToUpload } from './append.ts'
 import { lengthExceeded, offsetMismatch, storedNothing } from '../refusals.ts'
 import type { ResumableUpload } from '../resumable-ledger.ts'
+import type { Version } from '../../../objects/object-key.ts'
+import type { IncomingFile } from '../../store-content.ts'
+
+export interface NamedUpload extends FinishCaller {
+  readonly version: Version
+  /** The request's signal. Ends the wait for a running append. */
+  readonly signal: AbortSignal
+}
+
+/** Declares a length that is still deferred, and seals an upload that has all its bytes. */
+export function emptyAppend(
+  { userId, userCreatedAt, reverify, version, signal, shutdown }: NamedUpload,
+  length: number,
+): AppendToUpload {
+  const caller = { userId, userCreatedAt, reverify }
+  const content = { offset: length, length, bodySize: 0, open: emptyBody }
+  return { ...caller, version, ...content, signal, shutdown }
+}
+
+function emptyBody(): IncomingFile & Disposable {
+  return {
+    content: Readable.from([]),
+    size: { min: 0, announced: 0, max: 0 },
+    end: async () => undefined,
+    [Symbol.dispose]: () => undefined,
+  }
+}
 
 /**
  * Resolves if the append adds nothing at the end of an upload that has all its bytes, as the last one of
