@@ -353,7 +353,7 @@ describe('the output', () => {
     expect(await json('users list')).toEqual([])
   })
 
-  it.each(['', 'help', '--help', 'serve --help', 'users --help'])(
+  it.each(['', 'help', '--help', '-h', 'serve --help', 'users --help'])(
     'of %j is the help',
     async (args) => {
       const { code, out, err } = await run(args === '' ? [] : args)
@@ -385,7 +385,7 @@ describe('the help', () => {
 })
 
 describe('the help on a command', () => {
-  it.each(['verify --help', 'help verify', 'verify alice --deep --help'])(
+  it.each(['verify --help', 'verify -h', 'help verify', 'verify alice --deep --help'])(
     'is what %j answers',
     async (args) => {
       const { code, out, err } = await run(args)

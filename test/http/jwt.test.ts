@@ -134,28 +134,40 @@ describe('a JWT as the access token', () => {
     }
   })
 
-  it.each<[which: string, reason: string, Partial<Signed>]>([
-    ['of a sub that is no user id', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim('auth0|5f')],
-    ['of an e-mail address', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim('a@example.org')],
-    ['without a sub', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim(undefined)],
-    ['without exp', 'ERR_JWT_CLAIM_VALIDATION_FAILED (exp)', { claims: { exp: undefined } }],
-    ['for others', 'ERR_JWT_CLAIM_VALIDATION_FAILED (aud)', { claims: { aud: 'secret-other' } }],
-    ['of others', 'ERR_JWT_CLAIM_VALIDATION_FAILED (iss)', { claims: { iss: 'secret-other' } }],
-    ['that has expired', 'ERR_JWT_EXPIRED (exp)', { claims: { exp: 1_000_000 } }],
-    ['of an unknown key', 'ERR_JWKS_NO_MATCHING_KEY', { header: { kid: 'secret-other' } }],
-    ['without a key', 'ERR_JWS_INVALID', { header: { kid: undefined } }],
-    ['of an unknown user', 'not_found', claim('secret-user')],
-    ['that is too long', 'format_error', { claims: { padding: 'x'.repeat(8192) } }],
-  ])('%s is refused with the reason %s in the log', async (_which, reason, token) => {
-    const { service, logged } = await openLogged()
-    const jwt = await provider.sign({ kid: 'key', ...token })
-    expectProblem(await download(service, { headers: { cookie: `access_token=${jwt}` } }), INVALID)
-    await expect.poll(() => logged('access_token_invalid')).toHaveLength(1)
-    const [line = ''] = logged('access_token_invalid')
-    expect(JSON.parse(line)).toMatchObject({ reason, msg: 'request finished' })
-    expect(line).not.toMatch(/secret-|auth0|example/)
-  })
+  describe('that is refused', () => {
+    let refusing: Awaited<ReturnType<typeof openLogged>>
+    beforeAll(async () => {
+      refusing = await openLogged()
+      services = []
+    })
+    afterAll(() => refusing.service.stop())
 
+    it.each<[which: string, reason: string, Partial<Signed>]>([
+      ['of a sub that is no user id', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim('auth0|5f')],
+      ['of an e-mail address', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim('a@example.org')],
+      ['without a sub', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim(undefined)],
+      ['without exp', 'ERR_JWT_CLAIM_VALIDATION_FAILED (exp)', { claims: { exp: undefined } }],
+      ['for others', 'ERR_JWT_CLAIM_VALIDATION_FAILED (aud)', { claims: { aud: 'secret-other' } }],
+      ['of others', 'ERR_JWT_CLAIM_VALIDATION_FAILED (iss)', { claims: { iss: 'secret-other' } }],
+      ['that has expired', 'ERR_JWT_EXPIRED (exp)', { claims: { exp: 1_000_000 } }],
+      ['of an unknown key', 'ERR_JWKS_NO_MATCHING_KEY', { header: { kid: 'secret-other' } }],
+      ['without a key', 'ERR_JWS_INVALID', { header: { kid: undefined } }],
+      ['of an unknown user', 'not_found', claim('secret-user')],
+      ['that is too long', 'format_error', { claims: { padding: 'x'.repeat(8192) } }],
+    ])('%s leaves the reason %s in the log', async (_which, reason, token) => {
+      const { service, logged } = refusing
+      const before = logged('access_token_invalid').length
+      const jwt = await provider.sign({ kid: 'key', ...token })
+      expectProblem(
+        await download(service, { headers: { cookie: `access_token=${jwt}` } }),
+        INVALID,
+      )
+      await expect.poll(() => logged('access_token_invalid')).toHaveLength(before + 1)
+      const line = logged('access_token_invalid').at(-1) ?? ''
+      expect(JSON.parse(line)).toMatchObject({ reason, msg: 'request finished' })
+      expect(line).not.toMatch(/secret-|auth0|example/)
+    })
+  })
   it('says nothing in the log but its one line while the keys can not be fetched', async () => {
     const { service, logged } = await openLogged({ clock: () => 0 })
     const headers = await cookieOf()

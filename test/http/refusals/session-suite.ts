@@ -162,28 +162,22 @@ export function sessionSuite(open: OpenService): void {
     })
   })
 
-  describe('a session of another service', () => {
-    let service: TestService | undefined
-    const start = async (options?: TestServiceOptions): Promise<TestService> => {
-      service = await openWithPage(options)
-      return service
-    }
-    beforeEach(() => async () => {
-      await service?.stop()
-      service = undefined
+  describe('a session without a trusted proxy', () => {
+    let service: TestService
+    let user: TestUser
+    beforeAll(async () => {
+      service = await openWithPage({ failedAttemptPolicy: FAILED_ATTEMPT_POLICY })
+      user = await service.createUser(0)
     })
+    afterAll(() => service.stop())
 
     it('is not by HTTPS because a stranger says so', async () => {
-      const service = await start()
-      const user = await service.createUser(0)
       const forged = { 'X-Forwarded-Proto': 'https', Forwarded: 'proto=https' }
       const reply = await signIn(service, secretOf(user), forged)
       expect(attributesOf(reply)).not.toContain('Secure')
     })
 
     it('is no way around the limit of guesses', async () => {
-      const service = await start({ failedAttemptPolicy: FAILED_ATTEMPT_POLICY })
-      const user = await service.createUser(0)
       for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxFailedAttempts; attempt += 1) {
         expectProblem(await signIn(service, wrong()), INVALID)
       }

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NO_BUILD } from '../../support/http/page.ts'
 import type { RawExchange } from '../../support/http/raw-http.ts'
-import type {
-  TestService,
-  TestServiceOptions,
-  TestUser,
-} from '../../support/service/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import {
   ask,
   download,
@@ -112,22 +108,26 @@ export function twoTokensSuite(open: OpenService): void {
   })
 
   describe('the cookies of a session', () => {
-    let service: TestService | undefined
-    beforeEach(() => async () => {
-      await service?.stop()
-      service = undefined
+    const services = new Map<string, TestService>()
+    beforeAll(async () => {
+      for (const basePath of ['', '/a/b']) {
+        const options = { page: NO_BUILD, trustedProxies: ['127.0.0.1'], basePath }
+        services.set(basePath, await open(options))
+      }
     })
+    afterAll(() => Promise.all([...services.values()].map((service) => service.stop())))
 
     /** The cookies that an answer sets and expires, each as `name path`. */
     async function changedBy(
       method: 'POST' | 'DELETE',
-      { headers = {}, ...options }: TestServiceOptions & { headers?: Record<string, string> } = {},
+      { headers = {}, basePath = '' }: { headers?: Record<string, string>; basePath?: string } = {},
     ) {
-      service = await open({ page: NO_BUILD, trustedProxies: ['127.0.0.1'], ...options })
+      const service = services.get(basePath)
+      if (service === undefined) throw new Error('There is no such service.')
       const user = await service.createUser(0)
       const reply = await ask(service, {
         method,
-        path: `${options.basePath ?? ''}/session`,
+        path: `${basePath}/session`,
         headers: { ...headers, 'Content-Type': 'application/json' },
         ...(method === 'POST' ? { body: `{"access_token":"${secretOf(user)}"}` } : {}),
       })
@@ -167,7 +167,6 @@ export function twoTokensSuite(open: OpenService): void {
       const opened = await changedBy('POST', options)
       expect(opened.set).toEqual(['access_token /a/b'])
       expect(opened.expired).toEqual([`${HOST_NAME} /`, ...plain([...above, ...below])])
-      await service?.stop()
       const closed = await changedBy('DELETE', options)
       expect(closed.expired).toEqual([`${HOST_NAME} /`, ...plain([...above, '/a/b', ...below])])
     })
