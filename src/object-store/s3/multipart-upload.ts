@@ -16,11 +16,14 @@ export interface OpenMultipart {
 }
 
 /** A part that the store has confirmed. */
-export interface SentPart {
+export interface StoredPart {
   readonly partNumber: number
-  readonly byteLength: number
   readonly etag: string
   readonly crc32: string | undefined
+}
+
+export interface SentPart extends StoredPart {
+  readonly byteLength: number
 }
 
 export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | 'signal'> {
@@ -114,7 +117,7 @@ export class MultipartUpload {
 
 export interface CompleteMultipart extends NamedObject, Pick<OpenMultipart, 'uploadId'> {
   /** All parts of the upload, in any order. */
-  readonly parts: readonly Omit<SentPart, 'byteLength'>[]
+  readonly parts: readonly StoredPart[]
 }
 
 /** Makes the object. Resolves and rejects as `callOrFind`. */

@@ -2,7 +2,7 @@ import { confirmMissing } from '../confirm-missing.ts'
 import type { NamedObject } from '../../../core/objects/object-key.ts'
 import { hasName, type S3Bucket } from '../bucket.ts'
 import { headObject } from '../get-object.ts'
-import type { SentPart } from '../multipart-upload.ts'
+import type { StoredPart } from '../multipart-upload.ts'
 import { listParts } from './list-parts.ts'
 
 interface FailedCall extends NamedObject {
@@ -26,10 +26,7 @@ export async function isForgotten(bucket: S3Bucket, call: FailedCall): Promise<b
 /** Whether the store holds other parts than these: a fenced append has sent different bytes. */
 export async function isOverwritten(
   bucket: S3Bucket,
-  {
-    parts,
-    ...call
-  }: FailedCall & { readonly parts: readonly Pick<SentPart, 'partNumber' | 'etag'>[] },
+  { parts, ...call }: FailedCall & { readonly parts: readonly StoredPart[] },
 ): Promise<boolean> {
   if (!hasName(call.cause, 'InvalidPart')) return false
   const find = async (): Promise<object | undefined> => {

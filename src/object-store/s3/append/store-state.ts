@@ -1,10 +1,6 @@
-import type {
-  AppendToPlan,
-  Piece,
-  PlannedAppend,
-} from '../../../core/uploads/resumable/append-store.ts'
+import type { AppendToPlan, PlannedAppend } from '../../../core/uploads/resumable/append-store.ts'
 import { parseMembers } from '../../parse-members.ts'
-import type { OpenMultipart, SentPart } from '../multipart-upload.ts'
+import type { OpenMultipart } from '../multipart-upload.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. */
 export interface StoreState {
@@ -59,14 +55,17 @@ export function isFenceable(storeState: string): boolean {
   return parseStoreState(storeState).whole !== 'intended'
 }
 
-type Receipt = Pick<SentPart, 'etag' | 'crc32'>
+interface Receipt {
+  readonly etag: string
+  readonly crc32: string | undefined
+}
 
 export function formatReceipt({ etag, crc32 }: Receipt): string {
   return crc32 === undefined ? etag : `${etag} ${crc32}`
 }
 
 /** An ETag contains no space (RFC 9110 section 8.8.3). */
-export function parseReceipt({ receipt }: Pick<Piece, 'receipt'>): Receipt {
+export function parseReceipt({ receipt }: { readonly receipt: string }): Receipt {
   const [etag = '', crc32] = receipt.split(' ')
   return { etag, crc32 }
 }
