@@ -1,3 +1,4 @@
+// On a PostgreSQL with a synchronous standby, and local files.
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// On PostgreSQL and MinIO, behind nginx.
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, inject, it } from 'vitest'

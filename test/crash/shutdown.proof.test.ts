@@ -5,7 +5,8 @@ import type { Finding } from '../../src/core/verify/verify-run.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { openService } from '../../src/compose.ts'
 import { uploadHead } from '../support/http/multipart-body.ts'
-import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { startDemo } from '../support/service/demo.ts'
+import { exitOf, temporaryFolder } from '../support/service/program.ts'
 import { type Piece, type RawExchange, rawRequest } from '../support/http/raw-http.ts'
 import { readUsage } from '../support/read-usage.ts'
 
@@ -19,17 +20,10 @@ afterEach(async () => {
   opened = new AsyncDisposableStack()
 })
 
-describe('SIGTERM', () => {
+describe('SIGTERM of the program on SQLite and local files', () => {
   it('with 20 uploads under way: those that end do so, the rest gets 503, the quota is exact (G01)', async () => {
     const DATA_DIR = await temporaryFolder(opened)
-    const { process, output } = await startProgram({
-      args: ['serve', '--demo', '--print-token'],
-      environment: { DATA_DIR },
-      opened,
-    })
-    await expect.poll(output, { timeout: 60_000 }).toMatch(/--cookie (\S+)/)
-    const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []
-    const [, cookie = ''] = /--cookie (\S+)/.exec(output()) ?? []
+    const { process, output, url, cookie } = await startDemo({ environment: { DATA_DIR }, opened })
     const client = { port: Number(new URL(url).port), cookie }
     const service = await openService(readConfig({ DATA_DIR }))
     opened.defer(() => service.close())

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/servers/postgres.ts'
-import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { startProgram, temporaryFolder } from '../support/service/program.ts'
+import { issueCookie } from '../support/service/running-service.ts'
+import { s3Settings } from '../support/service/s3-settings.ts'
 import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
 
 const minio = inject('minio')
@@ -23,17 +25,9 @@ describe('three instances that start at once where there is nothing yet (G04)', 
   it.skipIf(missing)('all come up on PostgreSQL and MinIO, with one set of tables', async () => {
     const database = await createDatabase(postgres ?? '')
     opened.defer(() => database.drop())
-    const { bucket } = freshBucket(minio)
-    const { endpoint = '', accessKeyId = '', secretAccessKey = '', region = '' } = minio ?? {}
-    opened.defer(() => removeBucket({ ...freshBucket(minio), bucket }))
-    await expectAllToServe({
-      DATABASE_URL: database.url,
-      OBJECT_STORE: `s3://${bucket}`,
-      AWS_ENDPOINT_URL_S3: endpoint,
-      AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    })
+    const bucket = freshBucket(minio)
+    opened.defer(() => removeBucket(bucket))
+    await expectAllToServe({ DATABASE_URL: database.url, ...s3Settings(bucket) })
   })
 })
 
@@ -49,7 +43,7 @@ async function expectAllToServe(environment: Readonly<Record<string, string>>): 
     expect(process.exitCode).toBeNull()
     urls.push(/the API listens at (http:\/\/[\d.:]+)/.exec(output())?.[1] ?? '')
   }
-  const cookie = `access_token=${await issueToken(environment)}`
+  const cookie = await issueCookie('alice', { environment, opened })
   const path = `/users/me/repo/${randomUUID()}`
   const put = await fetch(`${urls[0]}${path}`, {
     method: 'PUT',
@@ -61,17 +55,4 @@ async function expectAllToServe(environment: Readonly<Record<string, string>>): 
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     expect(await (await fetch(`${url}${path}`, { headers: { cookie } })).text()).toBe('hello')
   }
-}
-
-async function issueToken(environment: Readonly<Record<string, string>>): Promise<string> {
-  const run = async (...args: readonly string[]): Promise<string> => {
-    const { process, output } = await startProgram({ args, environment, opened })
-    expect(await exitOf(process)).toBe(0)
-    return output()
-  }
-  await run('users', 'create', 'alice')
-  const answer = JSON.parse(await run('tokens', 'issue', 'alice', '--json')) as {
-    readonly access_token: string
-  }
-  return answer.access_token
 }

@@ -1,3 +1,4 @@
+// The program on SQLite and local files.
 import { afterEach, describe, expect, it } from 'vitest'
 import { exitOf, startProgram } from '../support/service/program.ts'
 import { parseMetrics } from '../support/http/metrics-text.ts'

@@ -1,22 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { startProgram, type Started } from '../support/service/program.ts'
+import { type Demo, startDemo } from '../support/service/demo.ts'
 import { type CollectedSpan, SERVER, type TraceCollector } from '../support/http/trace-collector.ts'
 
-export interface TracedDemo extends Started {
-  readonly url: string
-  readonly cookie: string
-}
-
 /** A process with a demo user that sends its spans to the collector at once. */
-export async function startTracedDemo(options: {
+export function startTracedDemo(options: {
   readonly collector: TraceCollector
   readonly environment: Readonly<Record<string, string>>
   readonly opened: AsyncDisposableStack
-}): Promise<TracedDemo> {
+}): Promise<Demo> {
   const { collector, environment, opened } = options
-  const started = await startProgram({
-    args: ['serve', '--demo', '--print-token'],
+  return startDemo({
     environment: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -25,11 +19,6 @@ export async function startTracedDemo(options: {
     },
     opened,
   })
-  const { output } = started
-  await expect.poll(output, { timeout: 30_000 }).toMatch(/curl .*\n.*curl /)
-  const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []
-  const [, cookie = ''] = /--cookie (\S+)/.exec(output()) ?? []
-  return { ...started, url, cookie }
 }
 
 /** The server's span of the last request by this method, and the names of those under it as they began. */

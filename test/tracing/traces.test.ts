@@ -10,7 +10,8 @@ import {
   startTraceCollector,
   type TraceCollector,
 } from '../support/http/trace-collector.ts'
-import { startTracedDemo, type TracedDemo, traceOf } from './traced-demo.ts'
+import type { Demo } from '../support/service/demo.ts'
+import { startTracedDemo, traceOf } from './traced-demo.ts'
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
 const PARENT_ID = 'b7ad6b7169203331'
@@ -31,7 +32,7 @@ describe('the traces', () => {
   })
   afterEach(() => opened.disposeAsync())
 
-  function start(environment: Readonly<Record<string, string>> = {}): Promise<TracedDemo> {
+  function start(environment: Readonly<Record<string, string>> = {}): Promise<Demo> {
     return startTracedDemo({ collector, environment, opened })
   }
 

@@ -1,3 +1,4 @@
+// On SQLite and an S3 in this process.
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
