@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { parseUserId } from './core/users/user-id.ts'
-import type { Service } from './compose.ts'
+import type { Service } from './compose/compose.ts'
 
 const DAY_SECONDS = 24 * 3600
 

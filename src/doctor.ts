@@ -9,7 +9,7 @@ import { createLedger } from './database/ledger/ledger.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
-import { openDatabase, openObjectStore } from './adapters.ts'
+import { openDatabase, openObjectStore } from './compose/adapters.ts'
 import { settingWarnings } from './config/warnings.ts'
 
 export type Diagnosis = Readonly<{

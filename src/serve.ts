@@ -3,18 +3,22 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './http/admin/app.ts'
 import { buildMonitoring } from './http/admin/monitoring.ts'
 import { readVersion } from './build-info.ts'
-import { type BackgroundJobs, type JobIntervals, startBackgroundJobs } from './background-jobs.ts'
+import {
+  type BackgroundJobs,
+  type JobIntervals,
+  startBackgroundJobs,
+} from './compose/background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
-import type { ResumableUploads } from './core/uploads/resumable/resumable-uploads.ts'
-import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
+import type { ResumableUploads } from './core/resumable/resumable-uploads.ts'
+import { closeIdleFromNowOn, drain, emptyQueue } from './compose/drain.ts'
 import { buildApp } from './http/public/app.ts'
 import { Connections } from './http/server/connections.ts'
 import type { ListenerTimeouts, StopSignals } from './http/server/listener.ts'
 import { type DocumentPages, openDocuments, openPages } from './http/pages/open-pages.ts'
 import type { WebPage } from './http/pages/static-assets.ts'
-import type { Service } from './compose.ts'
+import type { Service } from './compose/compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 export interface ServeOptions {

@@ -4,7 +4,7 @@ import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
-import type { UploadAdministration } from '../core/uploads/resumable/upload-administration.ts'
+import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
 import type { Result, Row } from './render.ts'
 

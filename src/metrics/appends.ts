@@ -1,7 +1,7 @@
 import { isAppError } from '../core/errors.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
-import type { TailBytes } from '../core/uploads/resumable/resumable-options.ts'
-import type { Appended, ResumableUploads } from '../core/uploads/resumable/resumable-uploads.ts'
+import type { TailBytes } from '../core/resumable/resumable-options.ts'
+import type { Appended, ResumableUploads } from '../core/resumable/resumable-uploads.ts'
 import type { APPEND_ENDS, Instruments } from './instruments.ts'
 
 /** Options of `createResumableUploads`. */

@@ -10,7 +10,7 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createDatabaseCopies } from '../../src/database-copies.ts'
+import { createDatabaseCopies } from '../../src/compose/database-copies.ts'
 import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
 import { createS3Store } from '../../src/object-store/s3/store.ts'
 import { openClone } from '../documents/clone.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CommandServices } from '../../src/cli/command.ts'
-import { openService } from '../../src/compose.ts'
+import { openService } from '../../src/compose/compose.ts'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { outage } from '../support/faults/faults.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openService, type Service } from '../../src/compose.ts'
+import { openService, type Service } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { createVersion, objectKey, type Version } from '../../src/core/objects/object-key.ts'

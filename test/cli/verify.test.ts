@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CommandServices } from '../../src/cli/command.ts'
-import { openService } from '../../src/compose.ts'
+import { openService } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { ALICE, strayKey } from '../core/verify/fixture.ts'
 import { contentOf } from '../support/http/incoming-file.ts'

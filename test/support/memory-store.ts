@@ -19,7 +19,7 @@ import type {
   Durable,
   FinishObject,
   RecordedUpload,
-} from '../../src/core/uploads/resumable/append-store.ts'
+} from '../../src/core/resumable/append-store.ts'
 import { consumeBody } from '../../src/object-store/consume-body.ts'
 import { receiveBody } from '../../src/object-store/receive-body.ts'
 import { parseMembers } from '../../src/object-store/parse-members.ts'

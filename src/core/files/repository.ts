@@ -14,7 +14,7 @@ import {
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
 import type { FileLedger } from './file-ledger.ts'
 import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
-import type { Unfinished, ResumableLedger } from '../uploads/resumable/resumable-ledger.ts'
+import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
 import type { Precondition } from './precondition.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'

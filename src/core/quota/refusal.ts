@@ -1,6 +1,6 @@
 import { AppError, tooManyRequests } from '../errors.ts'
 import type { Usage } from '../users/account-ledger.ts'
-import type { Unfinished } from '../uploads/resumable/resumable-ledger.ts'
+import type { Unfinished } from '../resumable/resumable-ledger.ts'
 import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { availableBytes } from './capacity.ts'

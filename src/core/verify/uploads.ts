@@ -1,6 +1,6 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { Version } from '../objects/object-key.ts'
-import type { ResumableUpload } from '../uploads/resumable/resumable-ledger.ts'
+import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { VerifyRun } from './verify-run.ts'
 

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
-import type { ResumableLedger } from '../uploads/resumable/resumable-ledger.ts'
+import type { ResumableLedger } from '../resumable/resumable-ledger.ts'
 
 /** Closed list of what `verify` can find (docs/backup.md, "Verifying"). */
 export const FINDING_KINDS = [

@@ -1,4 +1,4 @@
-import type { ResumableLedger } from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
 import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 import type { RunBatch } from '../database.ts'
 import type { Session } from './session.ts'

@@ -1,9 +1,5 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
-import type {
-  Claim,
-  ClaimAppend,
-  RecordAppend,
-} from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { Claim, ClaimAppend, RecordAppend } from '../../core/resumable/resumable-ledger.ts'
 import { compileOnce, type Slot } from '../statement.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import {

@@ -7,7 +7,7 @@ import type {
 } from '../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
-import type { CreateResumable } from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { garbageBytes, mayBegin, mayCommit, mayCreate } from '../ledger/quota-rule.ts'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Piece } from '../../core/uploads/resumable/append-store.ts'
+import type { Piece } from '../../core/resumable/append-store.ts'
 import type {
   Claim,
   ClaimAppend,
@@ -8,7 +8,7 @@ import type {
   NamedClaim,
   NamedResumable,
   ResumableUpload,
-} from '../../core/uploads/resumable/resumable-ledger.ts'
+} from '../../core/resumable/resumable-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
 import { inline, type Slot } from '../statement.ts'

@@ -1,9 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type {
-  CreateResumable,
-  ResumableUpload,
-} from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { CreateResumable, ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
 import {
   assertPrecondition,
   bigint,

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import { endedAlready, uploadBusy, uploadNotFound } from '../../core/uploads/resumable/refusals.ts'
-import type { PrepareAppend } from '../../core/uploads/resumable/resumable-ledger.ts'
+import { endedAlready, uploadBusy, uploadNotFound } from '../../core/resumable/refusals.ts'
+import type { PrepareAppend } from '../../core/resumable/resumable-ledger.ts'
 import {
   assertPrecondition,
   bigint,

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import type { Piece } from '../../core/uploads/resumable/append-store.ts'
+import type { Piece } from '../../core/resumable/append-store.ts'
 import type {
   NamedResumable,
   ResumablePage,
   ResumableUpload,
   Unfinished,
-} from '../../core/uploads/resumable/resumable-ledger.ts'
+} from '../../core/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { UploadPieceRow } from '../schema.ts'
 import { createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
-import type { RecordAppend } from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { RecordAppend } from '../../core/resumable/resumable-ledger.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
 import { inline, type Slot } from '../statement.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'

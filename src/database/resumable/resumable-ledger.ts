@@ -1,4 +1,4 @@
-import type { ResumableLedger } from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
 import type { Session } from '../ledger/session.ts'
 import { askToStop, claimAppend, claimFinish, endFinish, fence } from './claim.ts'
 import { createResumable } from './create.ts'

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Piece } from '../../core/uploads/resumable/append-store.ts'
+import type { Piece } from '../../core/resumable/append-store.ts'
 import type {
   NamedResumable,
   ResumableState,
   ResumableUpload,
-} from '../../core/uploads/resumable/resumable-ledger.ts'
+} from '../../core/resumable/resumable-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { ResumableUploadRow, UploadPieceRow, UploadRow } from '../schema.ts'
 import type { Clocked } from '../ledger/ledger-sql.ts'

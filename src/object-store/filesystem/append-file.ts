@@ -1,11 +1,7 @@
 import { constants } from 'node:fs'
 import { access, copyFile, type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type {
-  AppendObject,
-  StoredAppend,
-  Durable,
-} from '../../core/uploads/resumable/append-store.ts'
+import type { AppendObject, StoredAppend, Durable } from '../../core/resumable/append-store.ts'
 import { receiveBody } from '../receive-body.ts'
 import { formatStoreState, type StoreState, parseStoreState } from './store-state.ts'
 import { ensureDirectory, syncDirectory } from './fsync-directory.ts'

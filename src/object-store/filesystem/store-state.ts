@@ -1,4 +1,4 @@
-import type { AppendToPlan, PlannedAppend } from '../../core/uploads/resumable/append-store.ts'
+import type { AppendToPlan, PlannedAppend } from '../../core/resumable/append-store.ts'
 import { parseMembers } from '../parse-members.ts'
 import { storeError } from '../store-error.ts'
 import { TEMPORARY } from './temporary-files.ts'

@@ -7,7 +7,7 @@ import { FIRST_BYTES } from '../../../src/core/memory/body-memory.ts'
 import { UploadMemory } from '../../../src/core/memory/upload-memory.ts'
 import { BufferPool } from '../../../src/object-store/buffer-pool.ts'
 import { gatherParts } from '../../../src/object-store/s3/parts.ts'
-import { createRandom } from '../../simulation/plan/random.ts'
+import { createRandom } from '../../proofs/simulation/plan/random.ts'
 
 const KIB = 2 ** 10
 const MIB = 2 ** 20

@@ -1,7 +1,7 @@
 import { authorized, callerNamed } from '../../support/caller.ts'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { openService } from '../../../src/compose.ts'
+import { openService } from '../../../src/compose/compose.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'

@@ -8,7 +8,7 @@ import {
   type ObjectKey,
   type Version,
 } from '../../../src/core/objects/object-key.ts'
-import type { Piece } from '../../../src/core/uploads/resumable/append-store.ts'
+import type { Piece } from '../../../src/core/resumable/append-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../src/database/migrate.ts'

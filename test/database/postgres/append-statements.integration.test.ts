@@ -4,7 +4,7 @@ import type {
   ClaimAppend,
   RecordAppend,
   ResumableUpload,
-} from '../../../src/core/uploads/resumable/resumable-ledger.ts'
+} from '../../../src/core/resumable/resumable-ledger.ts'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'

@@ -4,8 +4,8 @@ import {
   isInteropVersion,
   parseBytes,
   parseContent,
-} from '../../../src/http/public/resumable-draft/draft-headers.ts'
-import { createRandom, type Random } from '../../simulation/plan/random.ts'
+} from '../../../src/http/public/draft/draft-headers.ts'
+import { createRandom, type Random } from '../../proofs/simulation/plan/random.ts'
 
 /** Integers of RFC 9651 that are no count of bytes, and what looks like one. */
 const NO_BYTES =

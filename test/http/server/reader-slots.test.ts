@@ -3,7 +3,7 @@ import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenFile, Repository } from '../../../src/core/files/repository.ts'
 import { type ReaderSlot, ReaderSlots } from '../../../src/http/server/reader-slots.ts'
-import { downloadRoutes } from '../../../src/http/public/routes/download.ts'
+import { downloadRoutes } from '../../../src/http/public/files/download.ts'
 
 const STRANGER = { isUser: false }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { createRandom, type Random } from '../../simulation/plan/random.ts'
+import { createRandom, type Random } from '../../proofs/simulation/plan/random.ts'
 
 /** How a side learns that its connection is broken: after all that was sent to it, or at once and without the rest. */
 export type Ending = 'fin' | 'rst'

@@ -1,4 +1,4 @@
-import type { Ports } from '../../../src/ports.ts'
+import type { Ports } from '../../../src/compose/layers.ts'
 
 /** Methods that read, or that only record who was here when. */
 const READ = /\.(find|list|usage|count|report|measure|head|open|check|record)/

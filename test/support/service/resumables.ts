@@ -1,9 +1,6 @@
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
-import type {
-  Appended,
-  ResumableUploads,
-} from '../../../src/core/uploads/resumable/resumable-uploads.ts'
+import type { Appended, ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { authorized, callerNamed } from '../caller.ts'

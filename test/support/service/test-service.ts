@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
-import { openService, type Overrides, type Service } from '../../../src/compose.ts'
+import { openService, type Overrides, type Service } from '../../../src/compose/compose.ts'
 import { type Config, readConfig } from '../../../src/config/config.ts'
 import type { AccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import {
@@ -12,7 +12,7 @@ import type { FailedAttemptLimiter } from '../../../src/core/auth/failed-attempt
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { SweepReport } from '../../../src/core/sweep/sweeper.ts'
-import type { ResumableUploads } from '../../../src/core/uploads/resumable/resumable-uploads.ts'
+import type { ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'

@@ -1,5 +1,5 @@
 import type { Version } from '../../../core/objects/object-key.ts'
-import { UNFINISHED_STATES } from '../../../core/uploads/resumable/upload-state.ts'
+import { UNFINISHED_STATES } from '../../../core/resumable/upload-state.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'

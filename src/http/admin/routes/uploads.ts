@@ -1,5 +1,5 @@
-import type { UploadAdministration } from '../../../core/uploads/resumable/upload-administration.ts'
-import { unfinishedState } from '../../../core/uploads/resumable/upload-state.ts'
+import type { UploadAdministration } from '../../../core/resumable/upload-administration.ts'
+import { unfinishedState } from '../../../core/resumable/upload-state.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { readPage } from '../../shared-routes/pagination.ts'
 import { pagedUploads, uploadMembers } from '../../shared-routes/upload-resource.ts'

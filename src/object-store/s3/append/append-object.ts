@@ -1,5 +1,5 @@
 import type { Permit } from '../../../core/memory/body-memory.ts'
-import type { AppendObject, StoredAppend } from '../../../core/uploads/resumable/append-store.ts'
+import type { AppendObject, StoredAppend } from '../../../core/resumable/append-store.ts'
 import type { BufferPool } from '../../buffer-pool.ts'
 import { receiveBody, type ReceivingBody } from '../../receive-body.ts'
 import type { S3Bucket } from '../bucket.ts'

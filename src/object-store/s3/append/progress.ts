@@ -1,4 +1,4 @@
-import type { AppendObject, Durable, Piece } from '../../../core/uploads/resumable/append-store.ts'
+import type { AppendObject, Durable, Piece } from '../../../core/resumable/append-store.ts'
 import type { OpenMultipart } from '../multipart-upload.ts'
 import { formatStoreState, type StoreState } from './store-state.ts'
 

@@ -1,4 +1,4 @@
-import type { FencedAppend } from '../../../core/uploads/resumable/append-store.ts'
+import type { FencedAppend } from '../../../core/resumable/append-store.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { abortUpload } from '../delete-object.ts'
 import { parseStoreState } from './store-state.ts'

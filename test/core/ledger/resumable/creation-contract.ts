@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type {
   PrepareAppend,
   ResumableUpload,
-} from '../../../../src/core/uploads/resumable/resumable-ledger.ts'
+} from '../../../../src/core/resumable/resumable-ledger.ts'
 import {
   type Account,
   BASE_CAPACITY,

@@ -6,7 +6,7 @@ import {
   objectKey,
   type ObjectKey,
 } from '../../../../src/core/objects/object-key.ts'
-import type { Piece } from '../../../../src/core/uploads/resumable/append-store.ts'
+import type { Piece } from '../../../../src/core/resumable/append-store.ts'
 import type {
   Claim,
   ClaimAppend,
@@ -15,7 +15,7 @@ import type {
   PrepareAppend,
   RecordAppend,
   ResumableUpload,
-} from '../../../../src/core/uploads/resumable/resumable-ledger.ts'
+} from '../../../../src/core/resumable/resumable-ledger.ts'
 import type { Caller } from '../../../../src/core/users/caller.ts'
 import { LONG_MS } from '../fixture.ts'
 

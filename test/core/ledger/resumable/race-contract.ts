@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ResumableUpload } from '../../../../src/core/uploads/resumable/resumable-ledger.ts'
+import type { ResumableUpload } from '../../../../src/core/resumable/resumable-ledger.ts'
 import {
   type Account,
   count,

@@ -1,0 +1,82 @@
+import { stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Config, JwtConfig, ObjectStoreConfig } from '../config/config.ts'
+import type { DatabaseConfig } from '../config/parsers.ts'
+import type { IdentityProvider } from '../core/auth/jwt-users.ts'
+import { AppError } from '../core/errors.ts'
+import type { ObjectStore } from '../core/objects/object-store.ts'
+import { createFreeSpace, type FreeSpace } from '../core/uploads/free-space.ts'
+import type { Database } from '../database/database.ts'
+import { openSqlite } from '../database/sqlite/sqlite.ts'
+import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
+import { createFilesystemStore } from '../object-store/filesystem/store.ts'
+
+/** Creates the directory of an embedded database, so that it survives a power cut. */
+export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  if (config.kind === 'postgres') {
+    const { openPostgres } = await import('../database/postgres/postgres.ts')
+    return openPostgres(config)
+  }
+  const { file } = config
+  const directory = dirname(file)
+  // SQLite syncs this directory itself. Those above it are ours to open only if they were created here.
+  await ensureDirectory(directory, directory).catch((cause: unknown) => {
+    const detail = `The database folder ${directory} cannot be used. Set DATA_DIR or DATABASE_URL to another one.`
+    throw new AppError('unavailable', detail, { cause })
+  })
+  return openSqlite({ file })
+}
+
+export interface ObjectStoreOptions {
+  /** In bytes. */
+  readonly maxFileSize: number
+  readonly warn: ((err: unknown, message: string) => void) | undefined
+}
+
+export async function openObjectStore(
+  config: ObjectStoreConfig,
+  { maxFileSize, warn }: ObjectStoreOptions,
+): Promise<ObjectStore> {
+  if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
+  const { bucket, region, endpoint, forcePathStyle, credentials } = config
+  const { createS3Store } = await import('../object-store/s3/store.ts')
+  return createS3Store({
+    bucket,
+    region,
+    endpoint,
+    forcePathStyle,
+    credentials,
+    maxFileSize,
+    warn,
+  })
+}
+
+/** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */
+export async function openJwt(
+  { jwksUrl, issuer, audience, createsUsers }: JwtConfig,
+  warn: ((err: unknown, message: string) => void) | undefined,
+): Promise<IdentityProvider> {
+  const { createJwtVerifier } = await import('../jwt/jwt-verifier.ts')
+  return { verifier: createJwtVerifier({ jwksUrl, issuer, audience, warn }), createsUsers }
+}
+
+/** Covers local disks only; those of servers are not visible. */
+export function openFreeSpace(
+  { database, objectStore, minFreeSpace }: Config,
+  { measureFreePages }: Database,
+): FreeSpace | undefined {
+  const folders = [
+    ...(database.kind === 'sqlite' ? [{ path: dirname(database.file), holdsObjects: false }] : []),
+    ...(objectStore.kind === 'file' ? [{ path: objectStore.directory, holdsObjects: true }] : []),
+  ]
+  const measure = async (folder: string): Promise<number> => {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize
+  }
+  const measurePages = async (folder: string): Promise<number> => {
+    if (database.kind !== 'sqlite' || measureFreePages === undefined) return 0
+    const [disk, ofDatabase] = await Promise.all([stat(folder), stat(dirname(database.file))])
+    return disk.dev === ofDatabase.dev ? await measureFreePages() : 0
+  }
+  return createFreeSpace({ folders, minBytes: minFreeSpace, measure, measurePages })
+}

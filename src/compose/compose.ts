@@ -1,0 +1,263 @@
+import { openDatabase, openFreeSpace, openJwt, openObjectStore } from './adapters.ts'
+import { type Config, partSizeOf } from '../config/config.ts'
+import { createAccessTokens } from '../core/auth/access-tokens.ts'
+import { timeoutSignal } from '../core/async/deadline.ts'
+import type { FreeSpace } from '../core/uploads/free-space.ts'
+import { createGrants } from '../core/quota/grants.ts'
+import { createFailedAttemptLimiter } from '../core/auth/failed-attempt-limiter.ts'
+import type { FailedAttemptPolicy } from '../core/auth/failed-attempts.ts'
+import { createJwtUsers, type IdentityProvider } from '../core/auth/jwt-users.ts'
+import type { Ledger } from '../database/ledger/ledger.ts'
+import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
+import type { ObjectStore } from '../core/objects/object-store.ts'
+import { createReadiness } from '../core/readiness.ts'
+import { createRebuilder } from '../core/rebuild/rebuilder.ts'
+import { createRepository } from '../core/files/repository.ts'
+import { createSweeper } from '../core/sweep/sweeper.ts'
+import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
+import { createUploadAdministration } from '../core/resumable/upload-administration.ts'
+import { UploadMemory } from '../core/memory/upload-memory.ts'
+import type { UserStore } from '../core/users/user-store.ts'
+import { createUsers } from '../core/users/users.ts'
+import { createVerifier } from '../core/verify/verifier.ts'
+import { backUp } from '../database/sqlite/backup.ts'
+import type { Database } from '../database/database.ts'
+import { createInventory } from '../database/verify/inventory.ts'
+import { migrate } from '../database/migrate.ts'
+import { createRebuildJournal } from '../database/rebuild/journal.ts'
+import { SqliteInstances } from '../database/sqlite/instances.ts'
+import { Writer } from '../database/sqlite/writer/writer.ts'
+import { createCallMeters } from '../metrics/call-meters.ts'
+import { createInstruments } from '../metrics/instruments.ts'
+import { createMetrics } from '../metrics/metrics.ts'
+import { layerPorts, type Ports } from './layers.ts'
+import type { TracedPlaces } from '../tracing/port-traces.ts'
+import type { Tracing } from '../tracing/tracing.ts'
+
+export type Service = Awaited<ReturnType<typeof openService>>
+
+export interface ServiceTimes {
+  /** Uploads, with their reservations, and sweeps expire this long after their last renewal. */
+  readonly leaseMs: number
+  /** Longer than a download takes to open the object it has found, and than a retried write can still land. */
+  readonly garbageDelayMs: number
+  /** Several times the longest possible request to the object store (`object-store/s3/bucket.ts`). */
+  readonly retentionMs: number
+}
+
+export interface Overrides extends Partial<ServiceTimes> {
+  readonly tracing?: Tracing | undefined
+  readonly warn?: ((err: unknown, message: string) => void) | undefined
+  /** Replace the configured adapters; the caller closes them. */
+  readonly database?: Database
+  readonly objects?: ObjectStore
+  /** Starts the writer thread now, not at the first upload. `onDeath` receives the cause of its end. */
+  readonly thread?: { readonly onDeath: (cause: unknown) => void }
+  readonly aroundPorts?: (ports: Ports) => Ports
+  readonly jwt?: IdentityProvider | undefined
+  readonly space?: FreeSpace | undefined
+  /** How often the caller is verified again while a body arrives. */
+  readonly reverifyMs?: number | undefined
+  readonly tokenCacheMs?: number
+  readonly failedAttemptPolicy?: FailedAttemptPolicy
+}
+
+const LEASE_MS = 60_000
+
+/** Time for an operator to review what a rebuild took for replaced, and for users to miss it. */
+const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
+
+/** Composition root of the server, CLI, tests and benchmarks. Creates missing tables and a missing bucket. */
+export async function openService(config: Config, overrides: Overrides = {}) {
+  const { warn, thread } = overrides
+  await using opened = new AsyncDisposableStack()
+  const database = overrides.database ?? (await openDatabase(config.database))
+  if (overrides.database === undefined) opened.defer(() => database.close())
+  const { objectStore, maxFileSize } = config
+  const store = overrides.objects ?? (await openObjectStore(objectStore, { maxFileSize, warn }))
+  if (overrides.objects === undefined) opened.defer(() => store.close())
+  await migrate(database)
+  await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
+  const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
+  const embedded = overrides.database === undefined ? openEmbedded(config, thread) : undefined
+  opened.defer(() => embedded?.instances.leave())
+  opened.defer(() => embedded?.writer.close())
+  if (thread !== undefined) embedded?.writer.start()
+  const { writer } = embedded ?? {}
+  const useCases = createUseCases(config, { database, store, writer, jwt, overrides })
+  const { ledger } = useCases
+  const kept = opened.move()
+  return {
+    ...useCases,
+    /** Call before serving. Ends upload leases of dead processes (embedded database only) and returns how many. */
+    join: async () => (embedded === undefined ? 0 : endLeases(embedded, { ledger, warn })),
+    /** `file` must not exist; see `database/sqlite/backup.ts`. */
+    backup: (file: string) => backUp(database, file),
+    close: () => kept.disposeAsync(),
+  }
+}
+
+const PREPARE_TIMEOUT_MS = 30_000
+
+/** With the half second of caching, a hanging dependency is reported well within 2 s. */
+const READINESS_TIMEOUT_MS = 1_000
+
+interface Opened {
+  readonly database: Database
+  readonly store: ObjectStore
+  readonly writer: Writer | undefined
+  readonly jwt: IdentityProvider | undefined
+  readonly overrides: Overrides
+}
+
+function createUseCases(config: Config, opened: Opened) {
+  const { database, overrides } = opened
+  const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
+  const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
+  const { garbageDelayMs = config.garbageDelayMs } = overrides
+  const { ports, metrics, readiness, memory } = createPorts(config, opened)
+  const { ledger, users, objects } = ports
+  const { accessTokens, failedAttempts } = createAuth(users, opened)
+  const space = overrides.space ?? openFreeSpace(config, database)
+  const repository = createRepository({
+    ledger,
+    objects,
+    memory,
+    space,
+    maxFileSize,
+    maxFiles,
+    maxUploads,
+    leaseMs,
+    garbageDelayMs,
+    reverifyMs,
+  })
+  const { onStored, onReread, onLost, onTail } = metrics.uploadHooks
+  const uploads = metrics.meterUploads(
+    createResumableUploads({
+      ledger,
+      objects,
+      memory,
+      space,
+      maxFileSize,
+      maxFiles,
+      maxUnfinished,
+      lifetimeMs,
+      garbageDelayMs,
+      reverifyMs,
+      onStored,
+      onReread,
+      onLost,
+      onTail,
+    }),
+  )
+  const administeredUsers = createUsers({
+    users,
+    ledger,
+    onChange: (userId) => accessTokens.forgetUser(userId),
+  })
+  const { deviceCapacity, deviceModels } = config
+  const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
+  const inventory = createInventory(database)
+  const journal = createRebuildJournal(database)
+  return {
+    ledger,
+    objects,
+    userStore: users,
+    users: administeredUsers,
+    accessTokens,
+    failedAttempts,
+    grants: createGrants({ users, deviceCapacity, deviceModels }),
+    repository: metrics.meterRepository(repository),
+    uploads,
+    uploadAdministration: createUploadAdministration({
+      ledger,
+      objects,
+      users: administeredUsers,
+      uploads,
+    }),
+    readiness,
+    sweeper: metrics.meterSweeper(sweeper),
+    metrics,
+    verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
+    rebuilder: createRebuilder({ journal, objects, garbageDelayMs: REBUILT_GARBAGE_DELAY_MS }),
+  }
+}
+
+function createAuth(users: UserStore, { jwt, overrides }: Opened) {
+  const failedAttempts = createFailedAttemptLimiter({ policy: overrides.failedAttemptPolicy })
+  const jwtUsers =
+    jwt && createJwtUsers({ users, verifier: jwt.verifier, createsUsers: jwt.createsUsers })
+  const cacheMs = overrides.tokenCacheMs
+  const accessTokens = createAccessTokens({ users, jwtUsers, failedAttempts, cacheMs })
+  return { accessTokens, failedAttempts }
+}
+
+function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
+  const { baseCapacity, uploadMemory } = config
+  const { connections } = database
+  const instruments = createInstruments({ hasPool: connections !== undefined })
+  const meter = createCallMeters(instruments)
+  const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
+  const layered = layerPorts({ database, objects: store, baseCapacity, writer, trace, meter })
+  const { ledger, objects } = layered.unmetered
+  const readiness = createReadiness({
+    checkDatabase: () => ledger.check(),
+    checkObjectStore: (signal) => objects.check(signal),
+    timeoutMs: READINESS_TIMEOUT_MS,
+  })
+  const memory = new UploadMemory({ budget: uploadMemory, partSize: partSizeOf(config) })
+  const metrics = createMetrics({ instruments, ledger, readiness, memory, connections })
+  return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
+}
+
+function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
+  return {
+    system: database.kind === 'sqlite' ? 'sqlite' : 'postgresql',
+    bucket: objectStore.kind === 's3' ? objectStore.bucket : undefined,
+  }
+}
+
+interface Embedded {
+  readonly writer: Writer
+  readonly instances: SqliteInstances
+}
+
+/** Embedded only: a database server has its own processes, and clients on machines unknown here. */
+function openEmbedded(
+  { database, baseCapacity }: Config,
+  thread: Overrides['thread'],
+): Embedded | undefined {
+  if (database.kind !== 'sqlite') return undefined
+  const { file } = database
+  return {
+    writer: new Writer({ file, baseCapacity }, thread?.onDeath ?? endProcess),
+    instances: new SqliteInstances(file),
+  }
+}
+
+/** As for any uncaught error: all data is durable, and the supervisor restarts the service. */
+function endProcess(cause: unknown): void {
+  process.nextTick(() => {
+    throw new Error('The database writer thread has ended.', { cause })
+  })
+}
+
+async function endLeases(
+  { instances, writer }: Embedded,
+  { ledger, warn }: { readonly ledger: Ledger; readonly warn: Overrides['warn'] },
+): Promise<number> {
+  const joined = instances.join(() =>
+    ledger.endLeases().catch((cause: unknown) => {
+      // Leases expire anyway. A full disk, for example, must not prevent the start: removals make room.
+      warn?.(
+        cause,
+        'ending the upload leases of a crashed process failed; waiting for their expiry',
+      )
+      return 0
+    }),
+  )
+  const ended = (await joined) ?? 0
+  // Each ended lease leads to an abort, which writes.
+  if (ended > 0) writer.start()
+  return ended
+}

@@ -1,0 +1,97 @@
+import type { ObjectStore } from '../core/objects/object-store.ts'
+import type { UserStore } from '../core/users/user-store.ts'
+import type { Database } from '../database/database.ts'
+import { createLedger, type Ledger } from '../database/ledger/ledger.ts'
+import type { Writer } from '../database/sqlite/writer/writer.ts'
+import { createUserStore } from '../database/users/user-store.ts'
+import type { CallMeters } from '../metrics/call-meters.ts'
+import type { PortTraces } from '../tracing/port-traces.ts'
+
+export interface Ports {
+  readonly ledger: Ledger
+  readonly users: UserStore
+  readonly objects: ObjectStore
+}
+
+export interface PortsOptions {
+  readonly database: Database
+  readonly objects: ObjectStore
+  readonly baseCapacity: number
+  /** `undefined` unless the database is embedded. */
+  readonly writer: Writer | undefined
+  readonly trace: PortTraces | undefined
+  readonly meter: CallMeters
+}
+
+export interface LayeredPorts extends Ports {
+  /** For probes and scrapes, which do not count as calls of the service. */
+  readonly unmetered: Ports
+}
+
+/** Layers from the inside out: adapter, writer thread, trace, meter. */
+export function layerPorts(options: PortsOptions): LayeredPorts {
+  const { database, objects, baseCapacity, writer, trace, meter } = options
+  const ledger = createLedger(database, { baseCapacity })
+  const users = createUserStore(database)
+  const traced = {
+    ledger: wrap(writer?.ledger(ledger) ?? ledger, trace?.ledger),
+    users: wrap(writer?.users(users) ?? users, trace?.users),
+    objects: wrap(objects, trace?.objects, OBJECT_CALLS),
+  }
+  return {
+    unmetered: traced,
+    ledger: wrap(traced.ledger, meter.database),
+    users: wrap(traced.users, meter.database),
+    objects: wrap(traced.objects, meter.objectStore, OBJECT_CALLS),
+  }
+}
+
+/** Members to trace and meter. A list is excluded, since its duration depends on its reader. */
+const OBJECT_CALLS = {
+  put: true,
+  append: true,
+  finish: true,
+  isStored: true,
+  partSizeFor: false,
+  hasTails: false,
+  planAppend: false,
+  isFenceable: false,
+  removeFenced: true,
+  open: true,
+  head: true,
+  remove: true,
+  list: false,
+  prepare: false,
+  check: false,
+  close: false,
+} as const satisfies Record<keyof ObjectStore, boolean>
+
+/** Metric labels and span names of renamed methods: they are public, so they keep their first name. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  deleteFile: 'removeFile',
+  updateFile: 'changeFile',
+  acquireLeaderLease: 'holdChore',
+  releaseLeaderLease: 'leaveChore',
+} satisfies Partial<Record<keyof Ledger, string>>
+
+type Call = (...args: never[]) => Promise<unknown>
+
+type Layer = (method: string, call: Call) => Call
+
+function wrap<P extends object>(
+  port: P,
+  layer: Layer | undefined,
+  isCall: Readonly<Record<string, boolean>> = Object.fromEntries(
+    Object.keys(port).map((method) => [method, true]),
+  ),
+): P {
+  if (layer === undefined) return port
+  const members = port as Readonly<Record<string, Call | boolean>>
+  const wrapped = Object.entries(isCall).map(([name, isWrapped]) => {
+    const member = members[name]
+    if (typeof member !== 'function') return [name, member]
+    const method: Call = member.bind(port)
+    return [name, isWrapped ? layer(OPERATIONS[name] ?? name, method) : method]
+  })
+  return Object.fromEntries(wrapped) as P
+}

@@ -1,0 +1,86 @@
+import type { FileName } from '../files/file-name.ts'
+import type { Visibility } from '../files/file.ts'
+import { invalidParameter } from '../errors.ts'
+import { isMet, type Precondition, preconditionFailed } from '../files/precondition.ts'
+import { createVersion, objectKey } from '../objects/object-key.ts'
+import type { AuthorizedCaller } from '../users/caller.ts'
+import { fileTooLarge } from '../uploads/byte-meter.ts'
+import type { ResumableUpload } from './resumable-ledger.ts'
+import type { ResumableOptions } from './resumable-options.ts'
+
+export interface CreateUpload extends AuthorizedCaller {
+  readonly name: FileName
+  /** `undefined` if the length is deferred. */
+  readonly length: number | undefined
+  readonly metadata: string
+  readonly visibility: Visibility | undefined
+  readonly precondition: Precondition | undefined
+  /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
+  readonly sha256: string | undefined
+  /** An append follows, so an empty file is not committed yet. */
+  readonly hasContent: boolean
+  readonly shutdown: AbortSignal
+}
+
+/**
+ * See `ResumableLedger.createResumable`. Also rejects with `invalid_parameter` for a precondition above
+ * `MAX_PRECONDITION_BYTES`, and with `file_too_large` and `insufficient_storage`. Sends nothing to the store.
+ */
+export async function createUpload(
+  options: ResumableOptions,
+  request: CreateUpload,
+): Promise<ResumableUpload> {
+  const { ledger, objects, maxFiles, maxUnfinished } = options
+  await assertAcceptable(options, request)
+  const version = createVersion()
+  const { userId, userCreatedAt, name, length, metadata, visibility, precondition } = request
+  return await ledger.createResumable({
+    userId,
+    userCreatedAt,
+    version,
+    objectKey: objectKey(userId, version),
+    name,
+    length,
+    partSize: objects.partSizeFor(length),
+    metadata,
+    visibility,
+    precondition,
+    expectedSha256: request.sha256,
+    maxFiles,
+    maxUnfinished,
+    emptyLifetimeMs: EMPTY_LIFETIME_MS,
+    maxLifetimeMs: MAX_LIFETIME_MS,
+  })
+}
+
+/** An empty upload has nothing to resume, and the response with its URL may have been lost. */
+const EMPTY_LIFETIME_MS = 10 * 60_000
+
+const MAX_LIFETIME_MS = 7 * 24 * 60 * 60_000
+
+/** As JSON. The ledger keeps it until the upload ends; the precondition of any other upload is not stored. */
+export const MAX_PRECONDITION_BYTES = 1024
+
+function assertStorable(precondition: Precondition): void {
+  if (Buffer.byteLength(JSON.stringify(precondition)) <= MAX_PRECONDITION_BYTES) return
+  const header = precondition.ifMatch === undefined ? 'If-None-Match' : 'If-Match'
+  throw invalidParameter(
+    header,
+    `A resumable upload can store preconditions of at most ${MAX_PRECONDITION_BYTES} bytes.`,
+  )
+}
+
+/** Reports a failed precondition before the other refusals, as the ledger does. */
+async function assertAcceptable(
+  { ledger, maxFileSize, space }: ResumableOptions,
+  request: CreateUpload,
+): Promise<void> {
+  const { precondition, length = 0 } = request
+  if (precondition !== undefined) {
+    assertStorable(precondition)
+    const file = await ledger.findFile({ ...request, audience: 'owner' })
+    if (!isMet(precondition, file)) throw preconditionFailed()
+  }
+  if (length > maxFileSize) throw fileTooLarge(maxFileSize)
+  await space?.assertRoom(length)
+}

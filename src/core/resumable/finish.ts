@@ -1,0 +1,278 @@
+import { timeoutSignal } from '../async/deadline.ts'
+import { AppError, isAppError } from '../errors.ts'
+import type { ErrorCode } from '../error-codes.ts'
+import type { CommittedUpload, CommitUpload, UploadOutcome } from '../uploads/upload-ledger.ts'
+import { objectMetadata } from '../objects/object-metadata.ts'
+import { readStoredDigest } from '../objects/stored-digest.ts'
+import type { AuthorizedCaller, Caller } from '../users/caller.ts'
+import { digestMismatch } from '../uploads/store-content.ts'
+import { endedAlready, uploadBusy, uploadGone } from './refusals.ts'
+import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
+import type { ResumableOptions } from './resumable-options.ts'
+import { HOLDER_MS } from './append/append-recorder.ts'
+import type { RunningAppends } from './append/running-appends.ts'
+
+export interface FinishOptions extends ResumableOptions {
+  readonly running: RunningAppends
+}
+
+export interface FinishCaller extends AuthorizedCaller {
+  /** Aborts when the grace period of a shutdown is over. A client that disconnects does not stop a finish. */
+  readonly shutdown: AbortSignal
+}
+
+export interface FinishResult {
+  readonly sha256: string
+}
+
+/** The refusals that leave the upload sealed: the user can make room or change the file, and try again. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'capacity_exceeded',
+  'file_count_exceeded',
+  'precondition_failed',
+  'too_many_requests',
+  'user_suspended',
+  'access_token_invalid',
+])
+
+/**
+ * Makes a sealed upload the file: object, digest, commit. Can be repeated on any instance. One call at a time does the
+ * work, and a later call gets the same result. Rejects with `upload_busy` while another call is at work; with
+ * `digest_mismatch` or `upload_gone` (`lost`), which end the upload; and as `UploadLedger.commit` does, which leaves it
+ * sealed. If in doubt, a sealed upload is never aborted.
+ */
+export async function finishUpload(
+  options: FinishOptions,
+  caller: FinishCaller,
+  sealed: ResumableUpload,
+): Promise<FinishResult> {
+  const { ledger, running } = options
+  const { userId, userCreatedAt } = caller
+  const named = { userId, userCreatedAt, version: sealed.version }
+  const upload = await ledger.claimFinish({ ...named, holder: running.holder, holderMs: HOLDER_MS })
+  if (upload === undefined) return await finishedByAnother(options, named)
+  return await finishHeld(options, caller, upload)
+}
+
+/** A sealed upload whose lease the caller has. */
+export interface HeldUpload extends ResumableUpload {
+  /** Its last append has also completed the object. */
+  readonly isFinished?: boolean | undefined
+}
+
+/** As `finishUpload`, for an upload whose lease the caller has. Releases it unless the file is committed. */
+export async function finishHeld(
+  options: FinishOptions,
+  caller: FinishCaller,
+  upload: HeldUpload,
+): Promise<FinishResult> {
+  const { ledger } = options
+  const { userId, userCreatedAt } = caller
+  const named = { userId, userCreatedAt, version: upload.version }
+  using claim = keepClaim(options, upload)
+  let stored: Stored | undefined
+  try {
+    const signal = AbortSignal.any([claim.lost, caller.shutdown])
+    stored = await storeObject(options, upload, signal)
+    await caller.reverify()
+    const { file } = await commit(options, { ...named, ...stored, ...termsOf(options, upload) })
+    options.onStored?.(file.size)
+    return { sha256: file.sha256 }
+  } catch (error) {
+    if (isAppError(error, 'digest_mismatch')) await discard(options, upload, 'cancelled')
+    const code = isAppError(error) ? error.code : undefined
+    const refusal = code !== undefined && REFUSALS.has(code) ? code : undefined
+    const { version, epoch } = upload
+    const end = { userId, version, epoch, refusal, sha256: stored?.sha256 }
+    await ledger.endFinish(end).catch(() => undefined)
+    throw FAILURES.has(code) ? ((await endedSince(options, named)) ?? error) : error
+  }
+}
+
+/** What a finish fails with if the upload is ended meanwhile: neither the database nor the store is at fault. */
+const FAILURES: ReadonlySet<ErrorCode | undefined> = new Set(['unavailable', 'upload_busy'])
+
+async function endedSince(
+  { ledger }: FinishOptions,
+  named: NamedResumable,
+): Promise<AppError | undefined> {
+  const found = await ledger.findResumable(named).catch(() => undefined)
+  return found && endedAlready(found)
+}
+
+/** Repeats a commit whose outcome is unknown: for the same version, its result is the same. */
+async function commit({ ledger }: FinishOptions, upload: CommitUpload): Promise<CommittedUpload> {
+  try {
+    return await ledger.commit(upload)
+  } catch (error) {
+    if (!isAppError(error, 'unavailable')) throw error
+    return await ledger.commit(upload)
+  }
+}
+
+/** What the commit of a finished upload returned: the journal repeats it, and of the terms only the version counts. */
+export function repeatCommit(
+  options: FinishOptions,
+  caller: Caller,
+  upload: ResumableUpload,
+): Promise<CommittedUpload> {
+  const { userId, userCreatedAt } = caller
+  const { version, offset: size, sha256 = '' } = upload
+  const named = { userId, userCreatedAt, version }
+  return commit(options, { ...named, size, sha256, ...termsOf(options, upload) })
+}
+
+function termsOf({ maxFiles, garbageDelayMs }: FinishOptions, upload: ResumableUpload) {
+  const { visibility, precondition } = upload
+  return { visibility, precondition, maxFiles, garbageDelayMs }
+}
+
+/** What the finish of a finished upload resolved to. Its row has no digest if the object was read for it. */
+export async function finishedBefore(
+  options: FinishOptions,
+  caller: Caller,
+  upload: ResumableUpload,
+): Promise<FinishResult> {
+  const { sha256 } = upload
+  if (sha256 === undefined) return (await repeatCommit(options, caller, upload)).file
+  await options.ledger.confirm()
+  return { sha256 }
+}
+
+async function finishedByAnother(
+  options: FinishOptions,
+  named: Caller & NamedResumable,
+): Promise<FinishResult> {
+  const found = await options.ledger.findResumable(named)
+  if (found?.state === 'finished') return await finishedBefore(options, named, found)
+  throw (found && endedAlready(found)) ?? uploadBusy()
+}
+
+interface Stored {
+  readonly size: number
+  readonly sha256: string
+}
+
+async function storeObject(
+  options: FinishOptions,
+  upload: HeldUpload,
+  signal: AbortSignal,
+): Promise<Stored> {
+  const { offset: size, isFinished = false } = upload
+  assertDigest(upload, upload.sha256)
+  if (!isFinished) await finishObject(options, upload, signal)
+  return { size, sha256: upload.sha256 ?? (await readDigest(options, upload, signal)) }
+}
+
+async function finishObject(
+  options: FinishOptions,
+  upload: ResumableUpload,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ledger, objects } = options
+  const { version, objectKey: key, offset: size, name, partSize, storeState } = upload
+  const finished = await objects.finish({
+    key,
+    partSize,
+    storeState,
+    size,
+    pieces: await ledger.listPieces(version),
+    metadata: objectMetadata(name),
+    signal,
+  })
+  if (finished === undefined) throw await abortLost(options, upload)
+  if (finished.size !== size) throw wrongSize(size, finished.size)
+}
+
+/** Reads the whole object, because no single instance has received all of its bytes in order. */
+async function readDigest(
+  options: FinishOptions,
+  upload: ResumableUpload,
+  signal: AbortSignal,
+): Promise<string> {
+  const { objects, onReread } = options
+  const { objectKey: key, offset: size } = upload
+  let bytes = 0
+  const onBytes = (more: number): void => void (bytes += more)
+  const read = await readStoredDigest({ objects, key, size, onBytes, signal }).finally(() =>
+    onReread?.(bytes),
+  )
+  if (read.sha256 === undefined) {
+    throw new AppError('unavailable', 'The object store cannot currently return the content.', {
+      dependency: 'object_store',
+    })
+  }
+  assertDigest(upload, read.sha256)
+  return read.sha256
+}
+
+function assertDigest({ expectedSha256 }: ResumableUpload, sha256: string | undefined): void {
+  if (expectedSha256 === undefined || sha256 === undefined || sha256 === expectedSha256) return
+  throw digestMismatch(sha256)
+}
+
+/** Aborts an upload whose bytes the store no longer has. Returns the error for the client. */
+export async function abortLost(
+  options: Pick<ResumableOptions, 'ledger' | 'objects' | 'onLost'>,
+  upload: ResumableUpload,
+): Promise<AppError> {
+  if ((await discard(options, upload, 'lost')) === 'committed') return uploadBusy()
+  options.onLost?.()
+  return uploadGone('lost')
+}
+
+/**
+ * Ends an upload, unless a commit came first, and removes its object if there can be one. The sweeper removes what this
+ * call cannot.
+ */
+export async function discard(
+  { ledger, objects }: Pick<ResumableOptions, 'ledger' | 'objects'>,
+  { userId, version, objectKey: key }: ResumableUpload,
+  endedAs: 'cancelled' | 'lost',
+): Promise<UploadOutcome | undefined> {
+  const outcome = await ledger.abort({ userId, version, endedAs })
+  if (outcome !== 'aborted') return outcome
+  await objects.remove({ key, signal: timeoutSignal(REMOVE_MS) }).catch(() => undefined)
+  return outcome
+}
+
+const REMOVE_MS = 3_000
+
+function wrongSize(sent: number, stored: number): AppError {
+  return new AppError('unavailable', 'The stored object does not have the size of the upload.', {
+    cause: new Error(`recorded ${sent} bytes, stored ${stored}`),
+    dependency: 'object_store',
+  })
+}
+
+/**
+ * Renews the claim of a finish, because a store can take minutes to complete a multipart upload of gigabytes. `lost`
+ * aborts when another instance has fenced the claim, or the upload has ended.
+ */
+function keepClaim(
+  { ledger, lifetimeMs }: FinishOptions,
+  upload: ResumableUpload,
+): Disposable & { readonly lost: AbortSignal } {
+  const { userId, version, epoch, offset, storeState, sha256 } = upload
+  const lost = new AbortController()
+  async function renew(): Promise<void> {
+    const isHeld = await ledger
+      .recordAppend({
+        userId,
+        version,
+        epoch,
+        offset,
+        storeState,
+        replacedFrom: offset,
+        pieces: [],
+        lifetimeMs,
+        holderMs: HOLDER_MS,
+        sealed: { sha256 },
+      })
+      // If the claim was lost, the compare-and-set of the commit decides.
+      .catch(() => true)
+    if (!isHeld) lost.abort(uploadBusy())
+  }
+  const timer = setInterval(() => void renew(), HOLDER_MS / 3).unref()
+  return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(timer) }
+}

@@ -1,0 +1,37 @@
+import type { FileName } from '../files/file-name.ts'
+import type { File } from '../files/file.ts'
+import { timeOf } from '../objects/object-key.ts'
+import type { ResumableUpload } from './resumable-ledger.ts'
+
+/** Describes a finished upload whose row has been deleted, from its file. */
+export function finishedUpload(file: File): ResumableUpload {
+  const { userId, version, name, objectKey: key, size, sha256, visibility, updatedAt } = file
+  return {
+    userId,
+    version,
+    name,
+    objectKey: key,
+    state: 'finished',
+    length: size,
+    offset: size,
+    partSize: size,
+    epoch: 0,
+    isHeld: false,
+    holder: undefined,
+    storeState: '{}',
+    metadata: nameMetadata(name),
+    visibility,
+    precondition: undefined,
+    expectedSha256: undefined,
+    sha256,
+    refusal: undefined,
+    createdAt: timeOf(version),
+    updatedAt,
+    expiresAt: updatedAt,
+  }
+}
+
+/** The `Upload-Metadata` of an upload of which only the file's name is known. */
+export function nameMetadata(name: FileName): string {
+  return `filename ${Buffer.from(name).toString('base64')}`
+}

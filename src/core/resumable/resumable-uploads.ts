@@ -1,0 +1,220 @@
+import { isAppError } from '../errors.ts'
+import type { File } from '../files/file.ts'
+import type { CommittedUpload } from '../uploads/upload-ledger.ts'
+import type { Version } from '../objects/object-key.ts'
+import type { Caller } from '../users/caller.ts'
+import {
+  appendBytes,
+  type AppendOptions,
+  type AppendResult,
+  type AppendToUpload,
+} from './append/append.ts'
+import { createUpload, type CreateUpload } from './create-upload.ts'
+import { assertAddsNothing, emptyAppend, type NamedUpload } from './append/empty-append.ts'
+import {
+  discard,
+  type FinishCaller,
+  type FinishResult,
+  finishedBefore,
+  finishHeld,
+  finishUpload,
+  repeatCommit,
+} from './finish.ts'
+import { finishedUpload } from './finished-upload.ts'
+import { assertUnfinished, uploadBusy, uploadGone, uploadNotFound } from './refusals.ts'
+import type { NamedResumable, ResumablePage, ResumableUpload } from './resumable-ledger.ts'
+import type { ResumableOptions } from './resumable-options.ts'
+import { DigestCache } from './append/running-digest.ts'
+import { RunningAppends } from './append/running-appends.ts'
+
+export interface Appended extends Omit<AppendResult, 'sealed'> {
+  readonly expiresAt: number
+  /** Set if the upload is finished. */
+  readonly committed: FinishResult | undefined
+}
+
+/** A resumable upload, and its file while it is the current version. */
+export interface FoundUpload {
+  readonly upload: ResumableUpload
+  readonly file: File | undefined
+}
+
+/**
+ * What these methods report about an upload, in a result or a refusal, survives a failover of the database to a
+ * synchronous standby: it is committed or confirmed (`ResumableLedger.confirm`) after it was read. `list` acknowledges nothing.
+ */
+export interface ResumableUploads {
+  /** See `createUpload`. An empty file is committed immediately, unless an append follows. */
+  create(upload: CreateUpload): Promise<Appended & { readonly version: Version }>
+
+  /**
+   * Guarantees that the bytes below the returned offset are durable, and that the file is committed if `committed` is
+   * set. Stops a running append to the same upload, on any instance. See `appendBytes` and `finishUpload`.
+   */
+  append(append: AppendToUpload): Promise<Appended>
+
+  /**
+   * Resolves to the upload with the offset at which to continue. Stops a running append, and finishes an upload that
+   * has all its bytes. An offset equal to the length means that the file is committed. Rejects with `not_found` and
+   * `upload_gone`, and as `finishUpload` does.
+   */
+  resume(upload: NamedUpload): Promise<ResumableUpload>
+
+  /** What the commit of a finished upload returned. Rejects with `upload_gone` once the journal has forgotten it. */
+  outcome(upload: Caller & Pick<NamedResumable, 'version'>): Promise<CommittedUpload>
+
+  /** Stops no append. Rejects with `not_found`, and with `upload_gone` if the upload has ended without a file. */
+  find(upload: NamedResumable): Promise<FoundUpload>
+
+  /** The user's unfinished uploads, oldest first. */
+  list(page: ResumablePage): Promise<readonly ResumableUpload[]>
+
+  /**
+   * Releases the reservation immediately, and ends a running append of this instance. Rejects with `not_found`, and
+   * with `upload_gone` if the upload has ended.
+   */
+  cancel(upload: NamedResumable): Promise<void>
+
+  /** Stops the appends of this instance that other instances have asked to stop. Call it every second. */
+  stopAsked(): Promise<void>
+
+  /** For a shutdown: all appends stop, record what they have received, and resolve. */
+  stopAll(): Promise<void>
+
+  readonly runningAppends: number
+}
+
+export function createResumableUploads(options: ResumableOptions): ResumableUploads {
+  const { ledger } = options
+  const running = new RunningAppends(options)
+  const digests = new DigestCache()
+  const shared: AppendOptions = { ...options, running, digests }
+
+  async function create(request: CreateUpload): Promise<Appended & { readonly version: Version }> {
+    const upload = await createUpload(options, request)
+    const { version, expiresAt } = upload
+    const begun = { version, offset: 0, cut: undefined, committed: undefined }
+    if (request.length !== 0 || request.hasContent) return { ...begun, expiresAt }
+    const { userId, userCreatedAt, reverify, shutdown } = request
+    const named = { userId, userCreatedAt, reverify, version, signal: shutdown, shutdown }
+    return { version, ...(await append(emptyAppend(named, 0))) }
+  }
+
+  async function append(request: AppendToUpload): Promise<Appended> {
+    const found = await takenOver(request, request.signal)
+    if (found.state === 'sealed' || found.state === 'finished') {
+      await assertAddsNothing(request, found)
+      return await finished(request, found)
+    }
+    assertUnfinished(found)
+    const { sealed, ...result } = await appendBytes(shared, request, found)
+    if (sealed !== undefined) {
+      const committed = await finishHeld(shared, request, sealed)
+      return { ...result, expiresAt: sealed.expiresAt, cut: undefined, committed }
+    }
+    if (result.cut === 'fenced') await request.reverify()
+    const left = await existing(request)
+    // The append that took over may have finished the upload. No client waits for the response to this one.
+    if (result.cut === 'fenced' && left.state !== 'finished') assertUnfinished(left)
+    return { ...result, expiresAt: left.expiresAt, committed: undefined }
+  }
+
+  async function finished(caller: FinishCaller, upload: ResumableUpload): Promise<Appended> {
+    const { state, offset, expiresAt } = upload
+    const finish = state === 'finished' ? finishedBefore : finishUpload
+    const committed = await finish(shared, caller, upload)
+    return { offset, expiresAt, cut: undefined, committed }
+  }
+
+  async function existing(named: NamedResumable): Promise<ResumableUpload> {
+    const found = await ledger.findResumable(named)
+    if (found !== undefined) return found
+    // The row of a finished upload is deleted after a while, but its file remains.
+    const file = await ledger.findVersion(named)
+    if (file === undefined) throw uploadNotFound()
+    return finishedUpload(file)
+  }
+
+  /** Stops a running append. */
+  async function takenOver(
+    { userId, userCreatedAt, version }: NamedResumable,
+    signal: AbortSignal,
+  ): Promise<ResumableUpload> {
+    // Nothing else of the request: calls of ports may go to another thread, which takes plain data only.
+    const named = { userId, userCreatedAt, version }
+    const found = await existing(named)
+    if (found.state !== 'open') return found
+    const upload = await running.takeOver(named, found, signal)
+    if (upload === undefined) throw uploadNotFound()
+    return upload
+  }
+
+  async function resume(request: NamedUpload): Promise<ResumableUpload> {
+    const upload = await takenOver(request, request.signal)
+    if (upload.state === 'sealed') await finishUpload(shared, request, upload)
+    else if (upload.state === 'open' && upload.offset === upload.length)
+      await seal(request, upload.offset)
+    else return await confirmed(upload)
+    return { ...upload, state: 'finished' }
+  }
+
+  /** For an upload that is reported as it was read, without a commit since. */
+  async function confirmed(upload: ResumableUpload): Promise<ResumableUpload> {
+    if (upload.state !== 'finished') assertUnfinished(upload)
+    await ledger.confirm()
+    return upload
+  }
+
+  /** Refusals, too, report what was read: the offset, that the upload has ended, or that there is none. */
+  async function confirmingRefusal<T>(outcome: Promise<T>): Promise<T> {
+    try {
+      return await outcome
+    } catch (error) {
+      if (isAppError(error) && error.code !== 'unavailable') await ledger.confirm()
+      throw error
+    }
+  }
+
+  /** For an upload whose last append recorded all bytes, but did not seal it. */
+  async function seal(request: NamedUpload, offset: number): Promise<void> {
+    const { committed } = await append(emptyAppend(request, offset))
+    // Another request has taken over, and this one does not know how that ends (I12).
+    if (committed === undefined) throw uploadBusy()
+  }
+
+  async function find(named: NamedResumable): Promise<FoundUpload> {
+    const upload = await existing(named)
+    const file = upload.state === 'finished' ? await ledger.findVersion(named) : undefined
+    return { upload: await confirmed(upload), file }
+  }
+
+  async function outcome(upload: Caller & Pick<NamedResumable, 'version'>) {
+    const { userId, userCreatedAt, version } = upload
+    const named = { userId, userCreatedAt, version }
+    const found = await ledger.findResumable(named)
+    if (found?.state !== 'finished') throw uploadGone('finished')
+    return await repeatCommit(shared, named, found)
+  }
+
+  async function cancel(named: NamedResumable): Promise<void> {
+    const upload = await existing(named)
+    assertUnfinished(upload)
+    if ((await discard(options, upload, 'cancelled')) === 'committed') throw uploadGone('finished')
+    await running.endCancelled(named.version)
+  }
+
+  return {
+    create: (request) => confirmingRefusal(create(request)),
+    append: (request) => confirmingRefusal(append(request)),
+    resume: (request) => confirmingRefusal(resume(request)),
+    find: (named) => confirmingRefusal(find(named)),
+    outcome: (upload) => confirmingRefusal(outcome(upload)),
+    list: (page) => ledger.listResumables(page),
+    cancel: (named) => confirmingRefusal(cancel(named)),
+    stopAsked: () => running.stopAsked(),
+    stopAll: () => running.stopAll(),
+    get runningAppends() {
+      return running.size
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import { capacityFigures } from '../../core/quota/capacity.ts'
+import type { Repository } from '../../core/files/repository.ts'
+import type { CapacityReport } from '../../core/users/account-ledger.ts'
+import { described } from '../openapi/operation.ts'
+import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
+import { requireUser } from './access-token.ts'
+
+export interface CapacityOptions {
+  readonly repository: Repository
+  readonly maxFiles: number
+}
+
+const GrantInForce = Type.Object(
+  {
+    source: Text('The origin of the grant: `base`, `device` or another one.'),
+    reference: Text('Unique among the grants of this source.'),
+    bytes: Bytes('Bytes that the grant adds to the capacity.'),
+    model: Type.Optional(Text('The model of the device.')),
+    starts_at: TimeOrNull('When the grant came into force.'),
+    ends_at: TimeOrNull('When the grant ends.'),
+  },
+  { title: 'GrantInForce' },
+)
+
+const ALWAYS = { starts_at: null, ends_at: null } as const
+const BASE = { ...ALWAYS, source: 'base', reference: 'base' } as const
+
+const { state, ...FIGURES } = USAGE
+
+const Reply = Type.Object(
+  {
+    user_id: Text('The owner of the repository.', 'alice'),
+    ...FIGURES,
+    max_files: Count('Maximum number of files.', 100_000),
+    unfinished_uploads: Type.Object(
+      {
+        count: Count('Number of unfinished resumable uploads.', 0),
+        bytes: Bytes('Sum of their announced lengths in bytes.', 0),
+      },
+      { description: 'Resumable uploads that are neither finished nor cancelled.' },
+    ),
+    state,
+    grants: Type.Array(GrantInForce, {
+      examples: [
+        [
+          { ...BASE, bytes: 1_073_741_824 },
+          {
+            ...ALWAYS,
+            source: 'device',
+            reference: 'camera-17',
+            bytes: 5_368_709_120,
+            model: 'camera-2',
+          },
+        ],
+      ],
+    }),
+  },
+  { title: 'Capacity', description: 'A consistent snapshot of the figures of a repository.' },
+)
+
+/**
+ * `GET /users/me/capacity`: one consistent snapshot with the grants that add up to the capacity, then the unfinished
+ * uploads.
+ */
+export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
+  const { repository, maxFiles } = options
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/users/me/capacity',
+    ...CAPACITY,
+    handler: async (request, reply) => {
+      const user = requireUser(request)
+      const report = await repository.reportCapacity(user)
+      void reply.header('cache-control', 'no-store')
+      return {
+        user_id: user.userId,
+        ...capacityFigures(report.usage),
+        max_files: maxFiles,
+        unfinished_uploads: report.unfinished,
+        grants: grantsOf(report),
+      }
+    },
+  })
+}
+
+function grantsOf({ baseCapacity, grants }: CapacityReport) {
+  return [{ ...BASE, bytes: baseCapacity }, ...grants.map(grantReply)]
+}
+
+const CAPACITY = described({
+  operationId: 'getCapacity',
+  summary: "Get the caller's capacity and the grants that add up to it",
+  tag: 'capacity',
+  response: { 200: Reply },
+  responses: {
+    200: {
+      description: 'A consistent snapshot of the figures, in bytes.',
+      headers: ['Cache-Control'],
+      example: { capacity: 6_442_450_944, available: 6_442_444_801 },
+    },
+  },
+})

@@ -1,0 +1,26 @@
+import { type FileRouteOptions, OWN_FILE_PATH, ownFile } from './file-resource.ts'
+import { described } from '../../openapi/operation.ts'
+import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
+import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { discardBody } from '../../body/discard-body.ts'
+
+export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
+  const { repository, idleTimeoutMs, shutdown: signal } = options
+  app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
+    const file = ownFile(request)
+    const precondition = parseWritePrecondition(request.headers)
+    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await repository.remove({ ...file, precondition })
+    return reply.code(204).send()
+  })
+}
+
+const REMOVAL = described({
+  operationId: 'deleteFile',
+  summary: "Delete one of the caller's files",
+  tag: 'files',
+  parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
+  responses: { 204: 'The file is deleted and its bytes are available again.' },
+  problems: ['not_found'],
+})

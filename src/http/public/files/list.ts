@@ -1,0 +1,149 @@
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import { AppError, invalidParameter } from '../../../core/errors.ts'
+import {
+  FILE_NAME_PREFIX_PATTERN,
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../../core/files/file-name.ts'
+import {
+  FILE_ORDERS,
+  type FileOrder,
+  type FilePosition,
+  MAX_SCANNED_FILES,
+} from '../../../core/files/listing.ts'
+import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
+import type { Repository } from '../../../core/files/repository.ts'
+import { isUserId, type UserId } from '../../../core/users/user-id.ts'
+import { FileReply, fileReply } from './file-resource.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import { USER_ID } from '../../openapi/parameters.ts'
+import { Page } from '../../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import {
+  formatCursor,
+  type Key,
+  PAGE_QUERY,
+  parseCursor,
+  readLimit,
+} from '../../shared-routes/pagination.ts'
+import { requireUser } from '../access-token.ts'
+
+const Query = Type.Object(
+  {
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description:
+          'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +
+          'Names are compared byte by byte.',
+        examples: ['READ'],
+      }),
+    ),
+    order: Type.Optional(
+      Type.Unsafe<FileOrder>({
+        type: 'string',
+        enum: FILE_ORDERS,
+        default: 'name',
+        description:
+          'The sort order. `name` sorts bytewise. A leading `-` sorts in descending order.',
+      }),
+    ),
+    ...PAGE_QUERY.properties,
+  },
+  { additionalProperties: false },
+)
+
+const Reply = Page('FilePage', { files: Type.Array(FileReply) }, 'One page of a listing.')
+
+export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
+  app,
+  { repository },
+) => {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/users/:user_id/repo',
+    schema: { querystring: Query, response: { 200: Reply } },
+    config: LISTINGS,
+    onRequest: async (request) => void ownerOf(request),
+    preValidation: readLimit,
+    handler: async (request, reply) => {
+      const { prefix = '', order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
+      const owner = ownerOf(request)
+      const after =
+        cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
+      assertPrefixDecodable(request)
+      const { files, next } = await repository.list({
+        userId: owner,
+        viewer: request.user ?? undefined,
+        prefix: parseFileNamePrefix(prefix),
+        order,
+        after,
+        limit,
+      })
+      void reply.header('cache-control', 'private, no-cache')
+      return {
+        files: files.map(fileReply),
+        next_cursor: next === undefined ? null : formatCursor([order, next.value, next.name]),
+      }
+    },
+  })
+}
+
+function ownerOf(request: FastifyRequest): UserId {
+  const { user_id: segment } = request.params as { readonly user_id: string }
+  if (segment === 'me') return requireUser(request).userId
+  if (isUserId(segment)) return segment
+  throw new AppError('not_found', 'This path does not exist.')
+}
+
+/** The query parser leaves invalid UTF-8 undecoded. All parameters but the prefix have been refused for it by now. */
+function assertPrefixDecodable({ raw: { url = '' } }: FastifyRequest): void {
+  try {
+    decodeURIComponent(url)
+  } catch {
+    throw invalidParameter('prefix', 'The prefix is not valid percent-encoded UTF-8.')
+  }
+}
+
+/** A cursor is valid only for the order of its listing. */
+function placeOf(
+  [forOrder, value, name, ...more]: Key,
+  order: FileOrder,
+): FilePosition | undefined {
+  if (forOrder !== order || typeof value !== 'number' || more.length > 0) return undefined
+  return { value, name: parseFileName(String(name)) }
+}
+
+const LISTING = {
+  tag: 'files',
+  responses: {
+    200: {
+      description:
+        'One page of the files that the caller may see. A page can have fewer files than `limit`, or none, and still a ' +
+        '`next_cursor`: with a `prefix` and an `order` other than by name, a request looks at no more than ' +
+        `${MAX_SCANNED_FILES} files. Only \`null\` ends the listing.`,
+      headers: ['Cache-Control'],
+    },
+  },
+} as const satisfies Partial<Operation>
+
+const LISTINGS = {
+  operation: [
+    {
+      ...LISTING,
+      operationId: 'listOwnFiles',
+      summary: "List the caller's files",
+      path: '/users/me/repo',
+    },
+    {
+      ...LISTING,
+      operationId: 'listFiles',
+      summary: "List a user's files that the caller may see",
+      credentials: 'optional',
+      parameters: { path: { user_id: USER_ID } },
+      problems: ['not_found'],
+    },
+  ],
+} as const satisfies FastifyContextConfig

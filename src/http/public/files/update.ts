@@ -1,0 +1,87 @@
+import type { FastifyRequest } from 'fastify'
+import { type AppError, formatError } from '../../../core/errors.ts'
+import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
+import { parseFileName } from '../../../core/files/file-name.ts'
+import {
+  FileReply,
+  fileReply,
+  type FileRouteOptions,
+  OWN_FILE_PATH,
+  ownFile,
+} from './file-resource.ts'
+import { takeJson } from '../../body/json-body.ts'
+import { described } from '../../openapi/operation.ts'
+import { jsonRequestBody } from '../../openapi/operation-object.ts'
+import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+
+const Body = Type.Object(
+  {
+    name: Type.Optional(Type.String({ description: 'The new file name, at most 255 bytes.' })),
+    visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
+    overwrite: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether to replace a file that already has the new name. If `false`, the request gets 409 when such a ' +
+          'file exists.',
+      }),
+    ),
+  },
+  {
+    title: 'Change',
+    description: 'A new name, a new visibility, or both.',
+    additionalProperties: false,
+    examples: [{ name: 'notes.md', visibility: 'users' }],
+  },
+)
+
+export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
+  const { repository } = options
+  takeJson(app, options)
+
+  // Checked first, so that only a client with a token and a file name learns what the body should look like.
+  const onRequest = async (request: FastifyRequest) => void ownFile(request)
+
+  app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
+    const { name: newName, visibility, overwrite = false } = request.body
+    if (newName === undefined && visibility === undefined) throw nothingToChange()
+    const changed = await repository.change({
+      ...ownFile(request),
+      newName: newName === undefined ? undefined : parseFileName(newName),
+      visibility,
+      overwrite,
+      precondition: parseWritePrecondition(request.headers),
+    })
+    return fileReply(changed)
+  })
+}
+
+function nothingToChange(): AppError {
+  return formatError('The body must contain "name", "visibility" or both.')
+}
+
+const CHANGE = described({
+  operationId: 'changeFile',
+  summary: "Rename one of the caller's files, or change who may read it",
+  description:
+    'The content, its version and its ETag stay the same. The body is JSON in UTF-8 of at most 16 KiB.',
+  tag: 'files',
+  parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
+  body: Body,
+  // An invalid name and an empty change have their own error codes.
+  requestBody: jsonRequestBody({
+    ...Body,
+    anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
+    properties: { ...Body.properties, name: { ...FILE_NAME_SCHEMA, ...Body.properties.name } },
+  }),
+  response: { 200: FileReply },
+  responses: {
+    200: {
+      description: 'The file after the change.',
+      example: { name: 'notes.md', visibility: 'users' },
+    },
+  },
+  problems: ['not_found', 'file_exists'],
+})

@@ -1,0 +1,108 @@
+import type { FastifyContextConfig } from 'fastify'
+import { VISIBILITIES } from '../../../core/files/file.ts'
+import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/form-parser.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
+import { DRAFT_CREATION } from '../draft/operations.ts'
+
+const VISIBILITY = {
+  type: 'string',
+  enum: VISIBILITIES,
+  description:
+    'Who may download the file. The default for a new file is `private`. A replaced file keeps its visibility.',
+} as const
+
+const REPR_DIGEST = {
+  type: 'string',
+  pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$',
+  description:
+    'The SHA-256 of the file (RFC 9530), checked before the file becomes visible. Other algorithms are ignored.',
+  examples: ['sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'],
+} as const
+
+const UPLOAD = {
+  tag: 'files',
+  parameters: {
+    path: { file_name: FILE_NAME },
+    query: { visibility: VISIBILITY },
+    header: { ...PRECONDITIONS, 'Repr-Digest': REPR_DIGEST, ...DRAFT_CREATION.header },
+  },
+  problems: [
+    'digest_mismatch',
+    'capacity_exceeded',
+    'file_count_exceeded',
+    'file_too_large',
+    'insufficient_storage',
+    ...DRAFT_CREATION.problems,
+  ],
+} as const satisfies Partial<Operation>
+
+const STORED = {
+  description: 'The file is stored. It replaces any existing file with the same name.',
+  example: {
+    replaced: false,
+    capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
+  },
+} as const
+
+const RESPONSES = { 200: STORED, 201: DRAFT_CREATION.response } as const
+
+export const FORM_UPLOAD = {
+  operation: {
+    ...UPLOAD,
+    operationId: 'uploadFile',
+    summary: 'Upload a file as a form',
+    description:
+      'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
+      'repeat.\n\n' +
+      'By the IETF draft "Resumable Uploads for HTTP", a body of any other type is the file or its first part.\n\n' +
+      'If several causes apply, the response reports the first in this order: another site, the access token, the ' +
+      'file name, the form, the preconditions, the maximum file size, the number of uploads in progress, the ' +
+      'replaced and deleted files that are awaiting removal, the number of files, the capacity.',
+    requestBody: {
+      required: true,
+      content: {
+        'multipart/form-data': {
+          schema: {
+            type: 'object',
+            required: ['file'],
+            maxProperties: MAX_FIELDS + 1,
+            additionalProperties: { type: 'string', maxLength: MAX_FIELD_BYTES },
+            properties: {
+              visibility: VISIBILITY,
+              file: {
+                type: 'string',
+                format: 'binary',
+                contentMediaType: 'application/octet-stream',
+                description:
+                  'The content, in one part with a `filename` parameter, whose value is ignored. The form may have ' +
+                  'up to 8 other parts, of at most 4 KiB each and 64 KiB in total. They are ignored, except for ' +
+                  '`visibility`.',
+              },
+            },
+          },
+          encoding: { file: { contentType: 'application/octet-stream' } },
+        },
+      },
+    },
+    responses: RESPONSES,
+    problems: [...UPLOAD.problems, 'missing_file_part', 'multiple_file_parts'],
+  },
+} as const satisfies FastifyContextConfig
+
+export const RAW_UPLOAD = {
+  operation: {
+    ...UPLOAD,
+    operationId: 'putFile',
+    summary: 'Upload a file as the request body',
+    description:
+      'The body is stored byte for byte. Its `Content-Type` is ignored. The request is safe to repeat. ' +
+      'By the IETF draft "Resumable Uploads for HTTP", the body can also be the first part of the file.',
+    requestBody: {
+      description: 'The content of the file. Without a body, an empty file is stored.',
+      required: false,
+      content: { 'application/octet-stream': {} },
+    },
+    responses: { ...RESPONSES, 200: { ...STORED, headers: ['ETag', 'Upload-Complete'] } },
+  },
+} as const satisfies FastifyContextConfig

@@ -1,0 +1,76 @@
+import fastifyCookie from '@fastify/cookie'
+import type { AccessTokens } from '../../core/auth/access-tokens.ts'
+import { accessTokenInvalid } from '../../core/users/caller.ts'
+import { takeJson, type TakeJsonOptions } from '../body/json-body.ts'
+import { describing } from '../openapi/operation.ts'
+import { TOKEN } from '../openapi/problem-responses.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
+import { ACCESS_TOKEN_COOKIE } from './access-token.ts'
+import { addressOf } from '../server/request-head.ts'
+import { forgetSession, keepSession } from '../pages/session-cookie.ts'
+import { discardBody } from '../body/discard-body.ts'
+
+export interface SessionOptions extends TakeJsonOptions {
+  readonly accessTokens: AccessTokens
+  readonly basePath: string
+}
+
+/** Maximum lifetime of the cookie; the token may live longer. */
+const MAX_SESSION_SECONDS = 30 * 24 * 3600
+
+/** Scripts can't read the cookie, and other sites can't send it. Both routes expire planted cookies. */
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (app, options) => {
+  const { accessTokens, basePath, shutdown: signal, idleTimeoutMs } = options
+  const cookies = { name: ACCESS_TOKEN_COOKIE, basePath, pathsBelow: PATHS_BELOW }
+  await app.register(fastifyCookie, { hook: false })
+
+  app.delete('/session', CLOSE, async (request, reply) => {
+    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    forgetSession({ request, reply }, cookies)
+    return reply.code(204).send()
+  })
+
+  await app.register(async (scope) => {
+    takeJson(scope, options)
+    scope.post<{ Body: { access_token: string } }>('/session', OPEN, async (request, reply) => {
+      const secret = request.body.access_token
+      const token = await accessTokens.inspect(secret, addressOf(request))
+      const maxAge = secondsOf(token.expiresInMs)
+      keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
+      return reply.code(204).send()
+    })
+  })
+}
+
+const PATHS_BELOW = ['/users', '/users/me', '/users/me/repo', '/users/me/uploads']
+
+function secondsOf(expiresInMs = Infinity): number {
+  const seconds = Math.min(MAX_SESSION_SECONDS, Math.floor(expiresInMs / 1000))
+  if (seconds > 0) return seconds
+  throw accessTokenInvalid()
+}
+
+const ofSession = describing({ tag: 'session', credentials: 'none' })
+
+const Session = Type.Object(
+  { access_token: Type.String() },
+  { title: 'Session', additionalProperties: false, examples: [{ access_token: 'crt_...' }] },
+)
+
+const OPEN = ofSession({
+  operationId: 'openSession',
+  summary: 'Store an access token in a browser cookie',
+  description:
+    'For pages on the same origin. The cookie is valid as long as the token, but at most 30 days. If it was ' +
+    'set over HTTPS, browsers send it only over HTTPS. The body is JSON in UTF-8 of at most 16 KiB.',
+  body: Session,
+  responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
+  problems: TOKEN,
+})
+
+const CLOSE = ofSession({
+  operationId: 'closeSession',
+  summary: 'Remove the access token from the browser',
+  description: 'The token itself stays valid. Only an operator can revoke it.',
+  responses: { 204: { description: 'The cookie is removed.', headers: ['Set-Cookie'] } },
+})

@@ -1,0 +1,220 @@
+import type { FastifyContextConfig } from 'fastify'
+import { VISIBILITIES } from '../../../core/files/file.ts'
+import { PRECONDITIONS } from '../../openapi/parameters.ts'
+import { DRAFT_APPEND, DRAFT_OFFSET } from '../draft/operations.ts'
+import {
+  APPEND_HEADERS,
+  ofUpload,
+  REPR_DIGEST,
+  TUS_RESUMABLE,
+  UPLOAD_CHECKSUM,
+  UPLOAD_LENGTH,
+} from './parameters.ts'
+import { APPEND_MEDIA_TYPE } from './tus-headers.ts'
+
+const CONTENT = { [APPEND_MEDIA_TYPE]: { schema: { type: 'string', format: 'binary' } } } as const
+
+export const RESUMABLE = { tag: 'uploads' } as const
+
+/** The codes with which the commit of a sealed upload can be refused. */
+const COMMIT_PROBLEMS = [
+  'capacity_exceeded',
+  'file_count_exceeded',
+  'precondition_failed',
+  'digest_mismatch',
+] as const
+
+const ON_UPLOAD = ['not_found', 'upload_gone', 'upload_busy', 'tus_version_unsupported'] as const
+
+export const DISCOVER = {
+  operation: {
+    ...RESUMABLE,
+    operationId: 'describeUploads',
+    summary: 'Get the protocol version, the extensions and the maximum file size',
+    credentials: 'optional',
+    responses: {
+      204: {
+        description: 'The capabilities of this service.',
+        headers: [
+          'Tus-Resumable',
+          'Tus-Version',
+          'Tus-Extension',
+          'Tus-Max-Size',
+          'Tus-Checksum-Algorithm',
+        ],
+      },
+    },
+  },
+} as const satisfies FastifyContextConfig
+
+export const CREATE = {
+  operation: {
+    ...RESUMABLE,
+    operationId: 'createUpload',
+    summary: 'Create a resumable upload',
+    description:
+      'Reserves the length, so that a file that does not fit is refused before any byte is sent. With a body, also ' +
+      'appends. Preconditions and `Repr-Digest` apply to the file. Preconditions are checked again at the end.',
+    parameters: {
+      query: {
+        visibility: {
+          type: 'string',
+          enum: VISIBILITIES,
+          description:
+            'Who may read the file. Takes precedence over the key `visibility` of `Upload-Metadata`.',
+        },
+      },
+      header: {
+        'Tus-Resumable': {
+          ...TUS_RESUMABLE,
+          description: 'The version of the tus protocol.',
+          required: true,
+        },
+        'Upload-Length': UPLOAD_LENGTH,
+        'Upload-Defer-Length': {
+          type: 'string',
+          const: '1',
+          description: 'Sent instead of `Upload-Length` if a later append declares the length.',
+        },
+        'Upload-Metadata': {
+          required: true,
+          type: 'string',
+          maxLength: 4096,
+          description:
+            'Pairs of a key and a base64 value, separated by commas. `filename` is required, `visibility` optional.',
+          examples: ['filename aGVsbG8udHh0'],
+        },
+        'Upload-Checksum': UPLOAD_CHECKSUM,
+        'Repr-Digest': REPR_DIGEST,
+        ...PRECONDITIONS,
+      },
+    },
+    requestBody: { required: false, content: CONTENT },
+    responses: {
+      201: {
+        description: 'The upload was created. `Location` is its path.',
+        headers: ['Location', 'Tus-Resumable', 'Upload-Offset', 'Upload-Expires'],
+      },
+    },
+    problems: [
+      ...COMMIT_PROBLEMS,
+      'unfinished_uploads_exceeded',
+      'invalid_file_name',
+      'file_too_large',
+      'insufficient_storage',
+      'tus_version_unsupported',
+      'unsupported_media_type',
+      'upload_length_exceeded',
+      'checksum_mismatch',
+    ],
+  },
+} as const satisfies FastifyContextConfig
+
+const READ_WITHOUT = {
+  ...TUS_RESUMABLE,
+  description: 'The version of the tus protocol. Without it, the request only reads the offset.',
+} as const
+
+export const OFFSET = {
+  operation: {
+    ...RESUMABLE,
+    operationId: 'getUploadOffset',
+    summary: 'Get the offset at which to continue',
+    description:
+      'Stops a running append, so that its bytes count. An offset equal to the length means that the file is stored. ' +
+      '`upload_busy` can also mean a temporary failure of the service.',
+    parameters: ofUpload({ 'Tus-Resumable': READ_WITHOUT }),
+    responses: {
+      200: {
+        description: 'The next append must begin at `Upload-Offset`.',
+        headers: [
+          'Tus-Resumable',
+          'Upload-Offset',
+          'Upload-Length',
+          'Upload-Metadata',
+          'Upload-Expires',
+          'Cache-Control',
+        ],
+      },
+      204: DRAFT_OFFSET,
+    },
+    problems: [...ON_UPLOAD, ...COMMIT_PROBLEMS],
+  },
+} as const satisfies FastifyContextConfig
+
+export const APPEND = {
+  operation: {
+    ...RESUMABLE,
+    operationId: 'appendToUpload',
+    summary: 'Append bytes to an upload',
+    description:
+      'If the connection breaks, the bytes that have arrived are kept. The append that reaches the length stores the ' +
+      'file, and its response has the SHA-256 of the file in `Repr-Digest`. A client that cannot send PATCH sends ' +
+      'POST with `X-HTTP-Method-Override: PATCH`.',
+    parameters: ofUpload({
+      ...APPEND_HEADERS,
+      ...DRAFT_APPEND.header,
+      'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
+    }),
+    requestBody: { required: false, content: { ...CONTENT, ...DRAFT_APPEND.content } },
+    responses: {
+      200: DRAFT_APPEND.response,
+      204: {
+        description: 'The bytes below `Upload-Offset` are durable.',
+        headers: [
+          'Tus-Resumable',
+          'Upload-Offset',
+          'Upload-Expires',
+          'Repr-Digest',
+          'Upload-Complete',
+          'Upload-Limit',
+        ],
+      },
+    },
+    problems: [
+      ...ON_UPLOAD,
+      ...COMMIT_PROBLEMS,
+      'unfinished_uploads_exceeded',
+      'offset_mismatch',
+      'file_too_large',
+      'insufficient_storage',
+      'unsupported_media_type',
+      'upload_length_exceeded',
+      'checksum_mismatch',
+    ],
+  },
+} as const satisfies FastifyContextConfig
+
+export const CANCEL = {
+  operation: {
+    ...RESUMABLE,
+    operationId: 'cancelUpload',
+    summary: 'Cancel an upload',
+    description: 'Releases its reservation immediately.',
+    parameters: ofUpload(),
+    responses: { 204: { description: 'The upload was cancelled.', headers: ['Tus-Resumable'] } },
+    problems: ['not_found', 'upload_gone', 'tus_version_unsupported'],
+  },
+} as const satisfies FastifyContextConfig
+
+export const OVERRIDE = {
+  operation: {
+    ...RESUMABLE,
+    operationId: 'postToUpload',
+    summary: 'Append to an upload, or cancel it, without PATCH and DELETE',
+    description:
+      'For clients that cannot send these methods. Has the same effect as a request with the named method.',
+    parameters: ofUpload({
+      'X-HTTP-Method-Override': {
+        required: true,
+        type: 'string',
+        enum: ['PATCH', 'DELETE'],
+        description: 'The intended method. Without this header, the response is 405.',
+      },
+      ...APPEND_HEADERS,
+    }),
+    requestBody: { required: false, content: CONTENT },
+    responses: { 204: APPEND.operation.responses[204] },
+    problems: [...APPEND.operation.problems, 'method_not_allowed'],
+  },
+} as const satisfies FastifyContextConfig

@@ -1,0 +1,218 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../core/errors.ts'
+import type { Appended, ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
+import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
+import { mayTellOffset, uploadBusy } from '../../../core/resumable/refusals.ts'
+import { discardBody } from '../../body/discard-body.ts'
+import { assertRawBody } from '../../body/raw-body.ts'
+import { assertMediaType, bodySize } from '../../headers/content-headers.ts'
+import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
+import { requireUser } from '../access-token.ts'
+import { askedVisibility, UPLOAD_QUERY, UploadedFile } from '../files/file-upload.ts'
+import * as draft from '../draft/append.ts'
+import { limitHeader, PARTIAL_MEDIA_TYPE, speaksDraft } from '../draft/draft-headers.ts'
+import { appendOf, isLeftUnanswered } from './append-request.ts'
+import {
+  APPEND_MEDIA_TYPE,
+  assertTusVersion,
+  CHECKSUM_ALGORITHMS,
+  invalid,
+  parseChecksum,
+  parseLength,
+  parseMetadata,
+  parseNewLength,
+  parseOffset,
+  TUS_EXTENSIONS,
+  TUS_VERSION,
+} from './tus-headers.ts'
+import * as operations from './operations.ts'
+import { noteOffset, UPLOAD_PATH, uploadId, UPLOADS_PATH } from './upload-path.ts'
+
+export interface ResumableRouteOptions {
+  readonly uploads: ResumableUploads
+  readonly basePath: string
+  /** In bytes. */
+  readonly maxFileSize: number
+  readonly idleTimeoutMs: number
+  readonly shutdown: AbortSignal
+}
+
+/** tus 1.0.0 over `ResumableUploads`. */
+export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOptions) {
+  discovery(app, options)
+  const create = createHandler(options)
+  for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
+    const config = url === UPLOADS_PATH ? operations.CREATE : {}
+    app.post(
+      url,
+      { schema: { querystring: UPLOAD_QUERY }, config, onRequest: refuseOtherVersions },
+      create,
+    )
+  }
+  const offset = byProtocol(offsetHandler(options), draft.offsetHandler(options))
+  app.head(UPLOAD_PATH, { config: operations.OFFSET }, offset)
+  const append = byProtocol(appendHandler(options), draft.appendHandler(options))
+  const cancel = cancelHandler(options)
+  const schema = { response: { 200: UploadedFile } }
+  const onRequest = refuseOtherProtocols
+  app.patch(UPLOAD_PATH, { schema, config: operations.APPEND, onRequest }, append)
+  app.delete(UPLOAD_PATH, { config: operations.CANCEL, onRequest }, cancel)
+  // For clients that can send neither PATCH nor DELETE, such as Java's HttpURLConnection.
+  app.post(
+    UPLOAD_PATH,
+    { config: operations.OVERRIDE, onRequest: refuseOtherVersions },
+    async (request, reply) => {
+      const method = request.headers['x-http-method-override']?.toString().toUpperCase()
+      if (method === 'PATCH') return await append(request, reply)
+      if (method === 'DELETE') return await cancel(request, reply)
+      void reply.header('allow', 'GET, HEAD, PATCH, DELETE, OPTIONS')
+      throw new AppError(
+        'method_not_allowed',
+        'POST needs X-HTTP-Method-Override: PATCH or DELETE.',
+      )
+    },
+  )
+}
+
+function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions): void {
+  const headers = {
+    'tus-version': TUS_VERSION,
+    'tus-max-size': maxFileSize,
+    'tus-extension': TUS_EXTENSIONS,
+    'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
+    'accept-patch': `${APPEND_MEDIA_TYPE}, ${PARTIAL_MEDIA_TYPE}`,
+    ...limitHeader(maxFileSize),
+  }
+  for (const [url, methods] of Object.entries(METHODS)) {
+    const config = { preflightMethods: methods, ...(url === UPLOADS_PATH && operations.DISCOVER) }
+    app.options(url, { config }, async (_request, reply) => reply.code(204).headers(headers).send())
+  }
+}
+
+const METHODS = {
+  [UPLOADS_PATH]: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+  [UPLOAD_PATH]: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
+} as const
+
+async function refuseOtherVersions(request: FastifyRequest): Promise<void> {
+  requireUser(request)
+  assertTusVersion(request.headers)
+}
+
+async function refuseOtherProtocols(request: FastifyRequest): Promise<void> {
+  if (!speaksDraft(request)) await refuseOtherVersions(request)
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+function byProtocol(tus: Handler, draft: Handler): Handler {
+  return (request, reply) => (speaksDraft(request) ? draft : tus)(request, reply)
+}
+
+function createHandler({ uploads, basePath, idleTimeoutMs, shutdown }: ResumableRouteOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { headers } = request
+    if (headers['upload-concat'] !== undefined) {
+      throw invalid('Upload-Concat', 'is not supported')
+    }
+    const length = parseNewLength(headers)
+    const metadata = parseMetadata(headers)
+    const checksum = parseChecksum(headers)
+    const hasContent = bodySize(headers) !== 0
+    if (hasContent) assertAppendable(headers)
+    const caller = requireUser(request)
+    const asked = askedVisibility(request)
+    const created = await uploads.create({
+      ...caller,
+      name: metadata.name,
+      length,
+      metadata: metadata.header,
+      visibility: asked ?? metadata.visibility,
+      precondition: parseWritePrecondition(headers),
+      sha256: parseReprDigest(headers['repr-digest']?.toString()),
+      hasContent,
+      shutdown,
+    })
+    const { version } = created
+    request.upload = { id: version, offset: created.offset }
+    void reply.code(201).header('location', `${basePath}${UPLOADS_PATH}/${version}`)
+    if (!hasContent) return answerAppend(reply, created)
+    const target = { ...caller, version, offset: 0, checksum }
+    const append = appendOf(request, reply, { ...target, idleTimeoutMs, shutdown })
+    try {
+      const appended = await uploads.append(append)
+      if (appended.cut === 'broken' && append.signal.aborted) throw append.signal.reason
+      return answerAppend(reply, appended)
+    } catch (error) {
+      // The client does not know the URL of the upload.
+      await uploads.cancel({ ...caller, version }).catch(() => undefined)
+      throw error
+    }
+  }
+}
+
+/** Refuses a body before the request can stop a running append. */
+function assertAppendable(headers: FastifyRequest['headers']): void {
+  assertMediaType(headers, APPEND_MEDIA_TYPE)
+  assertRawBody(headers)
+}
+
+function appendHandler({ uploads, idleTimeoutMs, shutdown }: ResumableRouteOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { headers } = request
+    const version = uploadId(request)
+    assertAppendable(headers)
+    const target = { ...requireUser(request), version, offset: parseOffset(headers) }
+    const sha256 = parseReprDigest(headers['repr-digest']?.toString())
+    const more = { length: parseLength(headers), sha256, checksum: parseChecksum(headers) }
+    const options = { ...target, ...more, idleTimeoutMs, shutdown }
+    return answerAppend(reply, await uploads.append(appendOf(request, reply, options)))
+  }
+}
+
+function answerAppend(reply: FastifyReply, appended: Appended): FastifyReply {
+  const { offset, expiresAt, committed } = appended
+  if (isLeftUnanswered(reply, appended)) return reply
+  void reply.header('upload-offset', offset)
+  if (committed === undefined)
+    void reply.header('upload-expires', new Date(expiresAt).toUTCString())
+  else void reply.header('repr-digest', formatReprDigest(committed.sha256))
+  return (reply.statusCode === 201 ? reply : reply.code(204)).send()
+}
+
+function offsetHandler({ uploads, shutdown }: ResumableRouteOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const caller = requireUser(request)
+    const version = uploadId(request)
+    // Pages of other sites can send a HEAD without this header, so it must change nothing.
+    const speaksTus = request.headers['tus-resumable'] !== undefined
+    if (speaksTus) assertTusVersion(request.headers)
+    const signal = requestSignal(reply, shutdown)
+    const upload = speaksTus
+      ? await uploads.resume({ ...caller, version, signal, shutdown })
+      : (await uploads.find({ ...caller, version })).upload
+    if (!mayTellOffset(upload)) throw uploadBusy()
+    noteOffset(request, upload.offset)
+    return reply.code(200).headers(offsetHeaders(upload)).send()
+  }
+}
+
+function offsetHeaders({ offset, length, metadata, expiresAt, state }: ResumableUpload) {
+  return {
+    'upload-offset': offset,
+    'upload-metadata': metadata,
+    ...(length === undefined ? { 'upload-defer-length': 1 } : { 'upload-length': length }),
+    ...(state === 'open' && { 'upload-expires': new Date(expiresAt).toUTCString() }),
+  }
+}
+
+function cancelHandler({ uploads, idleTimeoutMs, shutdown: signal }: ResumableRouteOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const named = { ...requireUser(request), version: uploadId(request) }
+    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await uploads.cancel(named)
+    return reply.code(204).send()
+  }
+}

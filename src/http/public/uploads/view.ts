@@ -1,0 +1,124 @@
+import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
+import type { FoundUpload } from '../../../core/resumable/resumable-uploads.ts'
+import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import { Page } from '../../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { pagedUploads, uploadMembers, uploadSchemas } from '../../shared-routes/upload-resource.ts'
+import { requireUser } from '../access-token.ts'
+import { FileReply, fileReply } from '../files/file-resource.ts'
+import { offsetHandler } from '../draft/append.ts'
+import { speaksDraft } from '../draft/draft-headers.ts'
+import { DRAFT_OFFSET, DRAFT_VERSION } from '../draft/operations.ts'
+import { RESUMABLE } from './operations.ts'
+import { UPLOAD_ID_PARAM } from './parameters.ts'
+import type { ResumableRouteOptions } from './routes.ts'
+import { metadataValues } from './tus-headers.ts'
+import { noteOffset, UPLOAD_PATH, uploadId, UPLOADS_PATH } from './upload-path.ts'
+
+export const UploadReply = Type.Object(
+  {
+    ...uploadSchemas([...UNFINISHED_STATES, 'finished']),
+    visibility: Type.Unsafe<Visibility | null>({
+      type: ['string', 'null'],
+      enum: [...VISIBILITIES, null],
+      description:
+        'As specified at the creation; `null` keeps the visibility of the replaced file.',
+      examples: [null],
+    }),
+    metadata: Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'The decoded `Upload-Metadata`.',
+      examples: [{ filename: 'film.mov' }],
+    }),
+    file: Type.Unsafe<ReturnType<typeof fileReply> | null>({
+      ...FileReply,
+      type: ['object', 'null'],
+      description: 'The file, if the upload is finished and the file has not been replaced since.',
+      examples: [null],
+    }),
+  },
+  { title: 'Upload', description: 'A resumable upload.' },
+)
+
+export function uploadReply({ upload, file }: FoundUpload) {
+  const { visibility, metadata } = upload
+  return {
+    ...uploadMembers(upload, upload.state === 'finished' ? 'finished' : unfinishedState(upload)),
+    visibility: visibility ?? null,
+    metadata: Object.fromEntries(metadataValues(metadata)),
+    file: file === undefined ? null : fileReply(file),
+  }
+}
+
+export const UploadPage = Page(
+  'UploadPage',
+  { uploads: Type.Array(UploadReply) },
+  'A page of unfinished uploads.',
+)
+
+export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> = async (
+  app,
+  options,
+) => {
+  const { uploads } = options
+  const offset = offsetHandler(options)
+  app.get(
+    UPLOAD_PATH,
+    { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
+    async (request, reply) => {
+      if (speaksDraft(request)) return await offset(request, reply)
+      const { userId, userCreatedAt } = requireUser(request)
+      const found = await uploads.find({ userId, userCreatedAt, version: uploadId(request) })
+      noteOffset(request, found.upload.offset)
+      return uploadReply(found)
+    },
+  )
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: UPLOADS_PATH,
+    schema: { querystring: PAGE_QUERY, response: { 200: UploadPage } },
+    config: { operation: LIST },
+    onRequest: async (request) => void requireUser(request),
+    preValidation: readLimit,
+    handler: async (request) => {
+      const { userId, userCreatedAt } = requireUser(request)
+      const list = pagedUploads((page) => uploads.list({ userId, userCreatedAt, ...page }))
+      const { entries, next_cursor } = await readPage(request.query, list)
+      return {
+        uploads: entries.map((upload) => uploadReply({ upload, file: undefined })),
+        next_cursor,
+      }
+    },
+  })
+}
+
+const LOOK = {
+  ...RESUMABLE,
+  operationId: 'getUpload',
+  summary: 'Describe an upload',
+  description:
+    'Does not stop a running append, and does not require `Tus-Resumable`. ' +
+    'With `Upload-Draft-Interop-Version`, the same as `HEAD`.',
+  parameters: { path: { upload_id: UPLOAD_ID_PARAM }, header: DRAFT_VERSION },
+  responses: {
+    200: { description: 'The upload.', headers: ['Cache-Control'] },
+    204: DRAFT_OFFSET,
+  },
+  problems: ['not_found', 'upload_gone'],
+} as const satisfies Operation
+
+const LIST = {
+  ...RESUMABLE,
+  operationId: 'listUploads',
+  summary: 'List the unfinished uploads',
+  responses: {
+    200: {
+      description: 'A page of the unfinished uploads, oldest first.',
+      headers: ['Cache-Control'],
+    },
+  },
+} as const satisfies Operation

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { emptyAppend } from '../../../../src/core/resumable/append/empty-append.ts'
+import { faultyStore, outage } from '../../../support/faults/faults.ts'
+import { appendIn, createIn, openS3Uploads } from '../s3-uploads.ts'
+
+describe('an append without content', () => {
+  it('declares a length that is deferred, and stores the file', async () => {
+    await using opened = await openS3Uploads()
+    const { caller } = opened
+    const uploads = opened.open()
+    const { version } = await createIn(uploads, caller, undefined)
+    const upload = { ...caller, version }
+    await appendIn(uploads, caller, { version, content: 'four' })
+    await expect(uploads.outcome(upload)).rejects.toMatchObject({ code: 'upload_gone' })
+    const { signal } = new AbortController()
+    const last = emptyAppend({ ...upload, signal, shutdown: signal }, 4)
+    expect(await uploads.append(last)).toMatchObject({ offset: 4, committed: {} })
+    const outcome = await uploads.outcome(upload)
+    expect(outcome).toMatchObject({ file: { version, size: 4 }, replaced: false })
+    expect(await uploads.outcome(upload)).toEqual(outcome)
+  })
+
+  it('seals nothing if the store fails before the last bytes have become a part (I11)', async () => {
+    await using opened = await openS3Uploads()
+    const { caller, objects } = opened
+    const uploads = opened.open()
+    const { version } = await createIn(uploads, caller, undefined)
+    await appendIn(uploads, caller, { version, content: 'four' })
+    const append: typeof objects.append = async () => Promise.reject(outage())
+    const last = { version, offset: 4, content: '', length: 4 }
+    const failing = opened.open(faultyStore(objects, { append }))
+    await expect(appendIn(failing, caller, last)).rejects.toMatchObject({ code: 'unavailable' })
+    expect((await uploads.find({ ...caller, version })).upload).toMatchObject({ state: 'open' })
+    expect(await appendIn(uploads, caller, last)).toMatchObject({ offset: 4, committed: {} })
+  })
+})

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Database } from '../../../src/database/database.ts'
+import { download, MIB, upload, usageOf } from '../../http/fixture.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { Proxy, Toxic } from '../../support/faults/toxiproxy.ts'
+import { missing, openFaultyService, SHORT } from './faulty-service.ts'
+import { expectSettled } from './settled.ts'
+
+const SWALLOWED = { type: 'timeout', attributes: { timeout: 0 } } as const
+const COMMIT_LOST: Toxic = { ...SWALLOWED, stream: 'upstream' }
+const ANSWER_LOST: Toxic = { ...SWALLOWED, stream: 'downstream' }
+
+const CASES = [
+  { outcome: 'did not arrive', toxic: COMMIT_LOST, back: true, status: 503, content: 'old' },
+  { outcome: 'arrived', toxic: ANSWER_LOST, back: true, status: 200, content: 'new' },
+  { outcome: 'did not arrive', toxic: COMMIT_LOST, back: false, status: 503, content: 'old' },
+  { outcome: 'arrived', toxic: ANSWER_LOST, back: false, status: 503, content: 'new' },
+] as const
+
+describe.skipIf(missing)('F04 the connection is lost in the commit of an overwrite', () => {
+  it.concurrent.each(CASES)(
+    'whose COMMIT $outcome, and the database is back at once: $back; it answers $status and leaves the $content file',
+    async ({ toxic, back, status, content }) => {
+      const armed: Toxic[] = []
+      const wrap = (database: Database, way: Proxy): Database =>
+        ambush({ database, way, back, spring: () => armed.shift() })
+      await using faulty = await openFaultyService({ ...SHORT, wrap })
+      const { service, sound, ways } = faulty
+      const user = await sound.createUser(64 * MIB)
+      const files = { old: randomBytes(70_000), new: randomBytes(90_000) }
+      const what = { user, name: 'file.bin', timeoutMs: 60_000 }
+      await upload(sound, { ...what, content: files.old })
+      // What has a condition is committed by itself; those that go together are in cluster/postgres.
+      const headers = { 'if-match': '*' }
+
+      armed.push(toxic)
+      const reply = await upload(service, { ...what, headers, content: files.new })
+      await ways['the database'].heal()
+
+      expect(reply.status).toBe(status)
+      await eventually(async () => {
+        const read = await download(service, { user })
+        expect({ status: read.status, exact: read.body.equals(files[content]) }).toEqual({
+          status: 200,
+          exact: true,
+        })
+      })
+      await expectSettled(faulty, { user, names: ['file.bin'] })
+      expect(await usageOf(sound, user)).toMatchObject({ used: files[content].length })
+    },
+    300_000,
+  )
+})
+
+interface Ambush {
+  readonly database: Database
+  readonly way: Proxy
+  /** What happens to the way when the statements of a commit are done and COMMIT is next. */
+  readonly spring: () => Toxic | undefined
+  /** Whether the way is sound again as soon as the commit has failed. */
+  readonly back: boolean
+}
+
+/** A database whose way breaks under the commit of an upload. */
+function ambush({ database, way, spring, back }: Ambush): Database {
+  return {
+    ...database,
+    async transaction(work) {
+      try {
+        return await database.transaction(async (tx) => {
+          const result = await work(tx)
+          const toxic = isCommitted(result) ? spring() : undefined
+          if (toxic !== undefined) await way.disturb(toxic)
+          return result
+        })
+      } catch (error) {
+        if (back) await healAndClose(way)
+        throw error
+      }
+    },
+  }
+}
+
+/** The fault's end closes every connection, and the pool needs a moment to see that those it keeps are gone. */
+async function healAndClose(way: Proxy): Promise<void> {
+  await way.heal()
+  await setTimeout(500)
+}
+
+/** Whether a transaction is about to answer what `UploadLedger.commit` does. */
+function isCommitted(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && 'replaced' in result
+}

@@ -1,0 +1,163 @@
+import type { Random } from '../simulation/plan/random.ts'
+import { filePart, multipartBody } from '../../support/http/multipart-body.ts'
+import { message, someContent } from './message.ts'
+import { resumableRequest } from './resumable/resumable-requests.ts'
+import { someCondition, type Subject } from './subject.ts'
+
+export interface ValidRequest {
+  readonly listener: 'public' | 'admin'
+  readonly bytes: Buffer
+}
+
+/** One well-formed request of any operation of either listener. */
+export function pickRequest(subject: Subject, random: Random): ValidRequest {
+  if (random.chance(0.12)) return { listener: 'admin', bytes: adminRequest(subject, random) }
+  const build = random.pick([formRequest, formRequest, otherRequest, resumableRequest])
+  return { listener: 'public', bytes: build(subject, random) }
+}
+
+/** A download of the kept file, by whose content an answer can be told from all others. */
+export function downloadOf({ cookie, kept }: Subject): Buffer {
+  return message({ line: `GET /users/me/repo/${kept.name}`, headers: [`Cookie: ${cookie}`] })
+}
+
+function formRequest(subject: Subject, random: Random): Buffer {
+  const boundary = random.pick([
+    'XBOUNDARY',
+    '----WebKitFormBoundary7MA4YWxkTrZu0gW',
+    'a',
+    "'()+_,-./:=?",
+  ])
+  const field = {
+    name: random.pick(['visibility', 'x', '__proto__']),
+    content: random.pick(['users', 'private', 'y']),
+  }
+  const file = filePart(someContent(random))
+  const parts = random.pick([
+    [file],
+    [file],
+    [field, file],
+    [file, field],
+    [{ name: 'a', content: '' }, file, field],
+  ])
+  const options = {
+    boundary,
+    ...(random.chance(0.1) && { preamble: 'preamble' }),
+    ...(random.chance(0.1) && { epilogue: '\r\nepilogue' }),
+  }
+  return message({
+    line: `POST /users/me/repo/${someName(subject, random)}`,
+    headers: [
+      `Cookie: ${subject.cookie}`,
+      `Content-Type: multipart/form-data; boundary=${random.pick([boundary, `"${boundary}"`])}`,
+      ...someCondition(subject, random),
+    ],
+    body: multipartBody(parts, options),
+    ...(random.chance(0.4) && { chunked: random }),
+  })
+}
+
+function otherRequest(subject: Subject, random: Random): Buffer {
+  const { cookie, kept, userId } = subject
+  const own = random.chance(0.9) ? [`Cookie: ${cookie}`] : []
+  const keptPath = `/users/${random.pick(['me', userId])}/repo/${kept.name}`
+  const json = [...own, 'Content-Type: application/json']
+  return random.pick<() => Buffer>([
+    () =>
+      message({
+        line: `PUT /users/me/repo/${someName(subject, random)}`,
+        headers: [...own, ...someCondition(subject, random)],
+        body: someContent(random),
+        ...(random.chance(0.4) && { chunked: random }),
+      }),
+    () => message({ line: `GET ${keptPath}`, headers: [...own, ...someReading(subject, random)] }),
+    () => message({ line: `HEAD ${keptPath}`, headers: [...own, ...someReading(subject, random)] }),
+    () => message({ line: `DELETE /users/me/repo/${someName(subject, random)}`, headers: own }),
+    () =>
+      message({
+        line: `PATCH /users/me/repo/${kept.name}`,
+        headers: json,
+        body: Buffer.from(
+          random.pick([`{"name":"${subject.fresh}"}`, '{"visibility":"public"}', '{}']),
+        ),
+      }),
+    () => message({ line: `GET /users/me/repo?prefix=k&order=-size&limit=3`, headers: own }),
+    () => message({ line: `GET /users/${userId}/repo`, headers: own }),
+    () => message({ line: 'GET /users/me/capacity', headers: own }),
+    () =>
+      message({
+        line: `OPTIONS ${keptPath}`,
+        headers: ['Origin: http://a.test', 'Access-Control-Request-Method: PUT'],
+      }),
+    () => message({ line: `OPTIONS *` }),
+    () => message({ line: `GET ${random.pick(['/livez', '/readyz', '/openapi.json', '/'])}` }),
+  ])()
+}
+
+function adminRequest({ adminToken }: Subject, random: Random): Buffer {
+  const headers = random.chance(0.9) ? [`Authorization: Bearer ${adminToken}`] : []
+  const json = [...headers, 'Content-Type: application/json']
+  const user = '/admin/users/scratch'
+  const reads = [
+    '/admin/users?limit=2',
+    user,
+    `${user}/devices`,
+    `${user}/grants`,
+    `${user}/access-tokens`,
+    `${user}/uploads`,
+    '/metrics',
+    '/openapi.json',
+  ] as const
+  return random.pick<() => Buffer>([
+    () => message({ line: `GET ${random.pick(reads)}`, headers }),
+    () => message({ line: `PUT ${user}`, headers }),
+    () =>
+      message({
+        line: `PATCH ${user}`,
+        headers: json,
+        body: Buffer.from('{"status":"suspended"}'),
+      }),
+    () =>
+      message({
+        line: `POST ${user}/access-tokens`,
+        headers: json,
+        body: Buffer.from('{"label":"a","expires_in":60}'),
+      }),
+    () =>
+      message({
+        line: `PUT ${user}/devices/d1`,
+        headers: json,
+        body: Buffer.from('{"model":"m","bytes":1000}'),
+      }),
+    () => message({ line: `DELETE ${user}/devices/d1`, headers }),
+    () => message({ line: `DELETE ${user}/uploads/019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e`, headers }),
+    () =>
+      message({
+        line: `PUT ${user}/grants/promotion/g1`,
+        headers: json,
+        body: Buffer.from('{"bytes":5,"ends_at":"2030-01-01T00:00:00Z"}'),
+      }),
+  ])()
+}
+
+function someName({ kept, fresh }: Subject, random: Random): string {
+  const query = random.chance(0.1) ? '?visibility=public' : ''
+  return `${random.chance(0.4) ? kept.name : fresh}${query}`
+}
+
+function someReading({ kept }: Subject, random: Random): string[] {
+  if (random.chance(0.3)) return []
+  return [
+    random.pick([
+      'Range: bytes=0-4',
+      'Range: bytes=-5',
+      'Range: bytes=3-',
+      'Range: bytes=0-1,3-4',
+      `If-None-Match: "${kept.etag}"`,
+      `If-Range: "${kept.etag}"\r\nRange: bytes=1-2`,
+      'If-Modified-Since: Sat, 21 Nov 2020 00:00:00 GMT',
+      'Want-Repr-Digest: sha-256=1',
+      'Accept: text/html;q=0.1',
+    ]),
+  ]
+}

@@ -1,0 +1,115 @@
+import { startOperation, userIdOf } from '../world/client.ts'
+import { startAppend, startCreation, startNamed } from '../world/resumable-client.ts'
+import { MAX_ZOMBIE_MS } from '../plan/parameters.ts'
+import type { Action } from '../plan/plan.ts'
+import type { Process } from '../world/timeline.ts'
+import { demand } from './violation.ts'
+import { isAppError } from '../../../../src/core/errors.ts'
+import { type Instance, startInstance, type World } from '../world/world.ts'
+
+/** Lets one action of a plan begin. */
+export async function conduct(world: World, action: Action): Promise<void> {
+  switch (action.kind) {
+    case 'grant':
+    case 'suspend':
+    case 'activate':
+    case 'delete user':
+      return administer(world, action)
+    case 'crash':
+      return crash(world, action.process)
+    case 'pause':
+      instanceAt(world, action.process).process.pausedUntil = world.timeline.now + action.ms
+      return
+    case 'sweep':
+      return sweep(world, instanceAt(world, action.process))
+    case 'upload':
+    case 'get':
+    case 'stat':
+    case 'list':
+    case 'remove':
+    case 'rename':
+      startOperation(world, action, instanceAt(world, action.process))
+      return
+    case 'create':
+      startCreation(world, action, instanceAt(world, action.process))
+      return
+    case 'append': {
+      const { twin, process } = action
+      startAppend(world, action, instanceAt(world, process))
+      if (twin === 'none') return
+      const second = { ...action, asks: false, isForeign: twin === 'foreign' }
+      startAppend(world, second, instanceAt(world, process + 1))
+      return
+    }
+    case 'head':
+    case 'cancel':
+      startNamed(world, action, instanceAt(world, action.process))
+  }
+}
+
+/** Kills an instance in the middle of whatever it does, and starts another in its place. */
+export function crash(world: World, index: number): void {
+  const { instances, timeline, random } = world
+  const { process } = instanceAt(world, index)
+  process.alive = false
+  timeline.note(`${process.name} dies`)
+  if (random.chance(0.5)) timeline.delayOutside(process, random.below(MAX_ZOMBIE_MS / 2))
+  for (const operation of world.operations) {
+    if (operation.answer === 'none yet' && operation.process === process)
+      operation.answer = 'unknown'
+  }
+  const name = `${process.name}'`
+  const next: Process = { name, alive: true, pausedUntil: 0, skewMs: process.skewMs }
+  instances[index % instances.length] = startInstance(world, next)
+}
+
+/** Has an instance sweep. What it can't do is no fault; what it should not do the checker sees. */
+export function sweep({ timeline, report }: World, { process, sweeper }: Instance): void {
+  timeline.runAs({ process, name: 'sweep', operation: undefined }, () => {
+    sweeper.sweep(new AbortController()).catch((error: unknown) => {
+      try {
+        demand(isAppError(error, 'unavailable'), 'X', `a sweep failed with ${String(error)}`)
+      } catch (violation) {
+        report(violation)
+      }
+    })
+  })
+}
+
+function instanceAt({ instances }: World, index: number): Instance {
+  const instance = instances[index % instances.length]
+  if (instance === undefined) throw new TypeError('A run has an instance')
+  return instance
+}
+
+async function administer(
+  { users, model }: World,
+  action: Extract<Action, { readonly kind: 'grant' | 'suspend' | 'activate' | 'delete user' }>,
+): Promise<void> {
+  const userId = userIdOf(action.user)
+  const isDeleted = model.user(userId).status === 'deleted'
+  if (action.kind === 'activate' && isDeleted) {
+    // A deleted user's id is free again once all of it has been purged.
+    const made = await users.createUser(userId).catch(() => undefined)
+    if (made?.created) model.create(made.user)
+    return
+  }
+  if (isDeleted) return
+  switch (action.kind) {
+    case 'grant': {
+      const { bytes } = action
+      const grant = { userId, source: 'simulation', reference: '1', bytes, model: undefined }
+      await users.putGrant({ ...grant, startsAt: undefined, endsAt: undefined })
+      return model.setGranted(userId, bytes)
+    }
+    case 'suspend':
+    case 'activate': {
+      const status = action.kind === 'suspend' ? 'suspended' : 'active'
+      await users.setUserStatus(userId, status)
+      return model.setStatus(userId, status)
+    }
+    case 'delete user':
+      await users.deleteUser(userId)
+      return model.setStatus(userId, 'deleted')
+  }
+}

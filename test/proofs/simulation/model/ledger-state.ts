@@ -1,0 +1,72 @@
+import { DatabaseSync } from 'node:sqlite'
+import type {
+  FileRow,
+  GarbageRow,
+  QuotaRow,
+  ResumableUploadRow,
+  UploadPieceRow,
+  UploadRow,
+} from '../../../../src/database/schema.ts'
+
+export type ResumableState = UploadRow['state']
+
+/** A resumable upload, with what the journal of uploads has of it. */
+export type ResumableRow = ResumableUploadRow &
+  Pick<UploadRow, 'name' | 'object_key' | 'reserved_bytes' | 'state' | 'lease_until'>
+
+/** All that the database holds of files, at one moment. */
+export interface LedgerState {
+  readonly files: readonly FileRow[]
+  readonly quotas: readonly QuotaRow[]
+  readonly uploads: readonly UploadRow[]
+  readonly garbage: readonly GarbageRow[]
+  readonly resumables: readonly ResumableRow[]
+  /** By first byte. */
+  readonly pieces: readonly UploadPieceRow[]
+}
+
+export interface LedgerReader extends Disposable {
+  read(): LedgerState
+}
+
+/**
+ * Looks into a database's file beside the service, by a connection of its own. Returns the same state as before if
+ * nothing was written since.
+ */
+export function openLedgerReader(file: string): LedgerReader {
+  const connection = new DatabaseSync(file, { readOnly: true })
+  const select = (table: string) => connection.prepare(`SELECT * FROM ${table}`)
+  // Another number once another connection has changed the file.
+  const dataVersion = connection.prepare('PRAGMA data_version')
+  const statements = {
+    files: select('files'),
+    quotas: select('quotas'),
+    uploads: select('uploads'),
+    garbage: select('garbage'),
+    resumables: select(RESUMABLES),
+    pieces: select('upload_pieces ORDER BY version, first_byte'),
+  }
+  let last: { readonly at: unknown; readonly state: LedgerState } | undefined
+  return {
+    read() {
+      const at = dataVersion.get()?.['data_version']
+      if (last !== undefined && last.at === at) return last.state
+      const state = {
+        files: statements.files.all() as unknown as FileRow[],
+        quotas: statements.quotas.all() as unknown as QuotaRow[],
+        uploads: statements.uploads.all() as unknown as UploadRow[],
+        garbage: statements.garbage.all() as unknown as GarbageRow[],
+        resumables: statements.resumables.all() as unknown as ResumableRow[],
+        pieces: statements.pieces.all() as unknown as UploadPieceRow[],
+      }
+      last = { at, state }
+      return state
+    },
+    [Symbol.dispose]: () => connection.close(),
+  }
+}
+
+const RESUMABLES = `(
+  SELECT uploads.name, uploads.object_key, uploads.reserved_bytes, uploads.state, uploads.lease_until,
+    resumable_uploads.*
+  FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version)`

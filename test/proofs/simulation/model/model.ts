@@ -1,0 +1,99 @@
+import type { FileName } from '../../../../src/core/files/file-name.ts'
+import type { UserId } from '../../../../src/core/users/user-id.ts'
+import type { User } from '../../../../src/core/users/user-store.ts'
+import type { Version } from '../../../../src/core/objects/object-key.ts'
+import type { ModelUpload } from './model-upload.ts'
+import { BASE_CAPACITY } from '../plan/parameters.ts'
+
+/** A file as it should be. */
+export interface ModelFile {
+  readonly version: Version
+  readonly size: number
+  readonly sha256: string
+}
+
+/** A user as they should be, at one moment. */
+export interface ModelUser {
+  /** Which of the users who have had the id one after the other; 0 for none. */
+  readonly createdAt: number
+  readonly status: 'active' | 'suspended' | 'deleted'
+  readonly files: ReadonlyMap<FileName, ModelFile>
+  /** Bytes of grants in force. */
+  readonly granted: number
+}
+
+const NEW_USER: ModelUser = { createdAt: 0, status: 'active', files: new Map(), granted: 0 }
+
+/**
+ * What the ledger should say after the calls that had their effect; each user's past is kept for reads that began in
+ * it.
+ */
+export class Model {
+  /** All resumable uploads that were ever created, in that order. */
+  readonly uploads = new Map<Version, ModelUpload>()
+  /** Those whose client was told where they are. */
+  readonly knownUploads: ModelUpload[] = []
+  /** Keys under which the store has kept less than it confirmed. */
+  readonly damagedKeys = new Set<string>()
+  readonly #users = new Map<UserId, { readonly since: number; readonly user: ModelUser }[]>()
+  #moment = 0
+
+  userIds(): readonly UserId[] {
+    return [...this.#users.keys()]
+  }
+
+  user(userId: UserId): ModelUser {
+    return this.#users.get(userId)?.at(-1)?.user ?? { ...NEW_USER, status: 'deleted' }
+  }
+
+  /** A moment to which `since` can go back. */
+  now(): number {
+    return this.#moment
+  }
+
+  /** What the user was at that moment and has been since then. */
+  since(userId: UserId, moment: number): readonly ModelUser[] {
+    const states = this.#users.get(userId) ?? []
+    const first = states.findLastIndex((state) => state.since <= moment)
+    return states.slice(Math.max(0, first)).map((state) => state.user)
+  }
+
+  create({ userId, createdAt }: Pick<User, 'userId' | 'createdAt'>): void {
+    this.#change(userId, { ...NEW_USER, createdAt })
+  }
+
+  setStatus(userId: UserId, status: ModelUser['status']): void {
+    this.#change(userId, { ...this.user(userId), status })
+  }
+
+  setGranted(userId: UserId, granted: number): void {
+    this.#change(userId, { ...this.user(userId), granted })
+  }
+
+  put(userId: UserId, { name, file }: { name: FileName; file: ModelFile }): void {
+    const user = this.user(userId)
+    this.#change(userId, { ...user, files: new Map([...user.files, [name, file]]) })
+  }
+
+  remove(userId: UserId, name: FileName): void {
+    const user = this.user(userId)
+    const files = new Map(user.files)
+    files.delete(name)
+    this.#change(userId, { ...user, files })
+  }
+
+  #change(userId: UserId, user: ModelUser): void {
+    this.#moment += 1
+    const states = this.#users.get(userId) ?? []
+    states.push({ since: this.#moment, user })
+    this.#users.set(userId, states)
+  }
+}
+
+export function usedBytes({ files }: ModelUser): number {
+  return [...files.values()].reduce((sum, file) => sum + file.size, 0)
+}
+
+export function capacityOf({ granted }: ModelUser): number {
+  return BASE_CAPACITY + granted
+}

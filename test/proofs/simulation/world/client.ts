@@ -1,0 +1,204 @@
+import { AppError, isAppError } from '../../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../../src/core/error-codes.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../../src/core/files/file-name.ts'
+import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger.ts'
+import type { Precondition } from '../../../../src/core/files/precondition.ts'
+import {
+  MissingObject,
+  type OpenedFile,
+  type Repository,
+} from '../../../../src/core/files/repository.ts'
+import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'
+import { authorized } from '../../../support/caller.ts'
+import { bytesOf } from '../../../support/objects.ts'
+import { incomingOf } from './incoming.ts'
+import type { ModelUser } from '../model/model.ts'
+import { contentOf, digest, type Operation } from '../plan/operation.ts'
+import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
+import type { CreateAction } from '../plan/resumable-actions.ts'
+import type { FileAction, UploadAction } from '../plan/plan.ts'
+import { demand, Violation } from '../model/violation.ts'
+import type { Instance, World } from './world.ts'
+
+const USERS = ['alice', 'bob']
+
+export function userIdOf(user: number): UserId {
+  return parseUserId(USERS[user % USERS.length] ?? '')
+}
+
+/** Has a client ask an instance for something of a file, and holds its answer against the model. */
+export function startOperation(world: World, action: FileAction, instance: Instance): void {
+  const fileName = parseFileName(`file-${action.file}`)
+  const id = world.operations.length
+  const content = action.kind === 'upload' ? contentOf(id, action.size) : undefined
+  const asked = { action, userId: userIdOf(action.user), fileName, content, version: undefined }
+  beginOperation({ world, instance, asked }, (operation) =>
+    request({ world, operation, repository: instance.repository }, action),
+  )
+}
+
+interface BeginOperation {
+  readonly world: World
+  readonly instance: Instance
+  readonly asked: Pick<Operation, 'action' | 'userId' | 'fileName' | 'content' | 'version'>
+}
+
+/** Has a client make a request, on behalf of the user who has the id now. */
+export function beginOperation(
+  { world, instance, asked }: BeginOperation,
+  ask: (operation: Operation) => Promise<void>,
+): void {
+  const { operations, timeline, report, model } = world
+  const { process } = instance
+  const id = operations.length
+  const operation: Operation = {
+    ...asked,
+    id,
+    userCreatedAt: model.user(asked.userId).createdAt,
+    process,
+    startedAt: timeline.now,
+    answer: 'none yet',
+    isApplied: false,
+    hasEnded: false,
+    hasAskedCommit: false,
+    append: undefined,
+  }
+  operations.push(operation)
+  timeline.runAs({ process, name: `${asked.action.kind}#${id}`, operation: id }, () => {
+    void perform(world, () => ask(operation))
+      .then((answer) => settle(world, { operation, answer }))
+      .catch(report)
+  })
+}
+
+interface Client {
+  readonly world: World
+  readonly operation: Operation
+  readonly repository: Repository
+}
+
+/** What the client is told, with a failure that the port allows told from one that it does not. */
+async function perform(world: World, ask: () => Promise<void>): Promise<Operation['answer']> {
+  try {
+    await ask()
+    return 'done'
+  } catch (error) {
+    if (error instanceof Violation) throw error
+    demand(isAppError(error), 'X', `failed with ${String(error)}`)
+    demand(error.code !== 'internal_error', 'I3', `failed with ${String(error.cause)}`)
+    demand(!(error.cause instanceof MissingObject), 'I3', `failed with ${String(error.cause)}`)
+    world.timeline.note(`is told ${error.code}`)
+    return UNKNOWN.has(error.code) ? 'unknown' : 'refused'
+  }
+}
+
+const UNKNOWN: ReadonlySet<ErrorCode> = new Set(['unavailable', 'upload_busy'])
+
+function settle(
+  { timeline }: World,
+  { operation, answer }: { readonly operation: Operation; readonly answer: Operation['answer'] },
+): void {
+  timeline.note(`ends: ${answer}`)
+  operation.answer = answer
+  const { kind } = operation.action
+  const isWrite = kind === 'upload' || kind === 'remove' || kind === 'rename'
+  demand(!isWrite || answer !== 'done' || operation.isApplied, 'I1', 'acknowledged without effect')
+  demand(!isWrite || answer !== 'refused' || !operation.isApplied, 'I2', 'refused with effect')
+  const tookMs = timeline.now - operation.startedAt
+  demand(tookMs <= MAX_OPERATION_MS, 'I9', `took ${tookMs} ms`)
+}
+
+async function request(client: Client, action: FileAction): Promise<void> {
+  const { operation, repository } = client
+  const { userId, fileName: name } = operation
+  const caller = authorized(operation)
+  switch (action.kind) {
+    case 'upload':
+      return upload(client, action)
+    case 'get':
+      return get(client)
+    case 'stat':
+      await repository.stat({ userId, name, viewer: caller })
+      return
+    case 'list':
+      await repository.list({
+        userId,
+        viewer: caller,
+        prefix: parseFileNamePrefix(''),
+        order: 'name',
+        after: undefined,
+        limit: MAX_FILES,
+      })
+      return
+    case 'remove':
+      return repository.remove({ ...caller, name })
+    case 'rename': {
+      const newName = parseFileName(`file-${action.to}`)
+      const { overwrite } = action
+      await repository.change({ ...caller, name, newName, overwrite, visibility: undefined })
+      return
+    }
+  }
+}
+
+async function upload(
+  { world, operation, repository }: Client,
+  action: UploadAction,
+): Promise<void> {
+  const { timeline, random } = world
+  const { fileName: name, content } = operation
+  const leaving = new AbortController()
+  if (action.client === 'leaves') {
+    const gone = new AppError('truncated_body', 'The client closed the connection.')
+    const run = (): void => leaving.abort(gone)
+    timeline.add({ after: random.below(100), label: 'client leaves', run })
+  }
+  const answer: CommittedUpload = await repository.upload({
+    ...authorized(operation),
+    name,
+    visibility: () => undefined,
+    sha256: digestOf(action, content?.sha256),
+    precondition: preconditionOf(action),
+    incoming: incomingOf(world, { operation, action }),
+    signal: leaving.signal,
+  })
+  const { file } = answer
+  demand(file.version === operation.version, 'I1', 'acknowledged another version')
+  demand(file.sha256 === content?.sha256, 'I1', 'acknowledged another digest')
+}
+
+type Demanding = Pick<UploadAction | CreateAction, 'demands'>
+
+export function digestOf({ demands }: Demanding, sha256: string | undefined): string | undefined {
+  if (demands === 'wrong digest') return digest(Buffer.from('another content'))
+  return demands === 'right digest' ? sha256 : undefined
+}
+
+export function preconditionOf({ demands }: Demanding): Precondition | undefined {
+  if (demands === 'no file') return { ifNoneMatch: '*' }
+  if (demands === 'a file') return { ifMatch: '*' }
+  return undefined
+}
+
+async function get({ world, operation, repository }: Client): Promise<void> {
+  const { model, timeline, random } = world
+  const { userId, fileName: name } = operation
+  const since = model.now()
+  const past = (): readonly ModelUser[] => model.since(userId, since)
+  let opened: OpenedFile
+  try {
+    const signal = new AbortController().signal
+    opened = await repository.open({ userId, name, viewer: operation, signal })
+  } catch (error) {
+    const mayBeMissing = past().some((user) => user.status !== 'active' || !user.files.has(name))
+    demand(!isAppError(error, 'not_found') || mayBeMissing, 'I1', `${name} was not found`)
+    throw error
+  }
+  const { file, body } = opened
+  const isKnown = past().some((user) => user.files.get(name)?.version === file.version)
+  demand(isKnown, 'I1', `${name} was read as ${file.version}`)
+  // Some readers dawdle; what they opened has to stay (I1), whatever becomes of the file.
+  if (random.chance(0.2)) await timeline.wait(random.below(1_000_000), 'client reads on')
+  const bytes = await bytesOf(body)
+  demand(digest(bytes) === file.sha256, 'I1', `${name} was read with other bytes`)
+}

@@ -1,0 +1,117 @@
+import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
+import type { ObjectStore } from '../../../../src/core/objects/object-store.ts'
+import { createRepository, type Repository } from '../../../../src/core/files/repository.ts'
+import {
+  createResumableUploads,
+  type ResumableUploads,
+} from '../../../../src/core/resumable/resumable-uploads.ts'
+import { createSweeper, type Sweeper } from '../../../../src/core/sweep/sweeper.ts'
+import type { UserStore } from '../../../../src/core/users/user-store.ts'
+import type { Database } from '../../../../src/database/database.ts'
+import { createS3Store } from '../../../../src/object-store/s3/store.ts'
+import type { FakeS3 } from '../../../support/faults/fake-s3.ts'
+import type { LedgerReader } from '../model/ledger-state.ts'
+import { type BucketGate, gateBucket } from './bucket-gate.ts'
+import { gateLedger } from './ledger-gate.ts'
+import type { Model } from '../model/model.ts'
+import type { Operation } from '../plan/operation.ts'
+import {
+  GARBAGE_DELAY_MS,
+  LEASE_MS,
+  MAX_FILE_SIZE,
+  MAX_FILES,
+  MAX_UNFINISHED,
+  MAX_UPLOADS,
+  PART_SIZE,
+  RETENTION_MS,
+} from '../plan/parameters.ts'
+import type { Seam } from './seam.ts'
+import type { Actor, Process } from './timeline.ts'
+import { ampleMemory } from '../../../support/upload-memory.ts'
+
+/** Everything of one run. */
+export interface World extends Seam {
+  readonly database: Database
+  /** What all instances share: the ledger on the database, without a network before it. */
+  readonly ledger: Ledger
+  readonly users: UserStore
+  readonly ledgerReader: LedgerReader
+  readonly bucket: FakeS3
+  readonly model: Model
+  readonly operations: Operation[]
+  readonly instances: Instance[]
+  readonly variant: Variant
+  readonly uploadLifetimeMs: number
+  readonly report: (violation: unknown) => void
+}
+
+/** The ports as one instance sees them. */
+export interface Ports {
+  readonly ledger: Ledger
+  readonly objects: ObjectStore
+}
+
+/** What a run replaces in order to plant a bug; nothing, in the service as it is. */
+export interface Variant {
+  /** Replaces methods of the ledger on the database's side of the network. */
+  readonly sharedLedger?: (world: World) => Partial<Ledger>
+  /** Replaces methods of the ledger on the service's side of the network. */
+  readonly ledger?: (ports: Ports, world: World) => Partial<Ledger>
+  readonly objects?: (objects: ObjectStore, world: World) => Partial<ObjectStore>
+  readonly uploads?: (uploads: ResumableUploads, ports: Ports) => Partial<ResumableUploads>
+  readonly repository?: (repository: Repository) => Partial<Repository>
+  readonly sweeper?: (ports: Ports, world: World) => Sweeper
+  readonly retentionMs?: number
+}
+
+export interface Instance {
+  readonly process: Process
+  readonly repository: Repository
+  readonly uploads: ResumableUploads
+  /** Appends whose clients wait for their answers. */
+  readonly appends: Set<Operation>
+  /** Whether it asks every second which of its appends are to stop. */
+  isAsking: boolean
+  readonly sweeper: Sweeper
+  readonly gate: BucketGate
+}
+
+/** Starts an instance of the service: core and S3 adapter as they are, behind gates. */
+export function startInstance(world: World, process: Process): Instance {
+  const { bucket, variant } = world
+  const gate = gateBucket(bucket, world)
+  const store = createS3Store({
+    ...bucket.options(),
+    requestHandler: gate,
+    deadlines: {},
+    partSize: PART_SIZE,
+    maxFileSize: MAX_FILE_SIZE,
+  })
+  const objects = { ...store, ...variant.objects?.(store, world) }
+  const shared = { ...world.ledger, ...variant.sharedLedger?.(world) }
+  const gated = { ledger: gateLedger(shared, world), objects }
+  const ports = { objects, ledger: { ...gated.ledger, ...variant.ledger?.(gated, world) } }
+  const settings = {
+    ...ports,
+    memory: ampleMemory(),
+    maxFileSize: MAX_FILE_SIZE,
+    maxFiles: MAX_FILES,
+    garbageDelayMs: GARBAGE_DELAY_MS,
+  }
+  const repository = createRepository({ ...settings, maxUploads: MAX_UPLOADS, leaseMs: LEASE_MS })
+  const lifetimeMs = world.uploadLifetimeMs
+  const start: Actor = { process, name: 'start', operation: undefined }
+  const uploads = world.timeline.runAs(start, () =>
+    createResumableUploads({ ...settings, maxUnfinished: MAX_UNFINISHED, lifetimeMs }),
+  )
+  const { retentionMs = RETENTION_MS } = variant
+  return {
+    process,
+    gate,
+    repository: { ...repository, ...variant.repository?.(repository) },
+    uploads: { ...uploads, ...variant.uploads?.(uploads, ports) },
+    appends: new Set(),
+    isAsking: false,
+    sweeper: variant.sweeper?.(ports, world) ?? createSweeper({ ...ports, retentionMs }),
+  }
+}

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process'
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../support/service/program.ts'
+
+const execute = promisify(execFile)
+
+let opened: AsyncDisposableStack
+let root: string
+let built: string
+beforeEach(async () => {
+  opened = new AsyncDisposableStack()
+  root = await temporaryFolder(opened)
+  built = join(root, 'dist', 'web')
+  for (const name of ['package-lock.json', 'tsconfig.json', 'scripts', 'web', 'api']) {
+    await cp(name, join(root, name), { recursive: true, preserveTimestamps: true })
+  }
+  await symlink(resolve('node_modules'), join(root, 'node_modules'))
+  await logBuilds()
+})
+afterEach(() => opened.disposeAsync())
+
+const build = () => execute(process.execPath, [join(root, 'scripts', 'build-page.mjs')])
+
+/** Has each build leave a line in a file, where nothing else tells how many there were. */
+async function logBuilds(): Promise<void> {
+  const config = join(root, 'web', 'vite.config.ts')
+  const text = await readFile(config, 'utf8')
+  const log = `import { appendFileSync } from 'node:fs'\nappendFileSync('builds', 'build\\n')\n`
+  await writeFile(config, log + text)
+  await utimes(config, 0, 0)
+}
+
+async function builds(): Promise<number> {
+  const text = await readFile(join(root, 'builds'), 'utf8')
+  return text.trimEnd().split('\n').length
+}
+
+/** Makes what was built older than a source. */
+async function touch(): Promise<void> {
+  const later = new Date((await stat(join(built, 'index.html'))).mtimeMs + 1)
+  await utimes(join(root, 'web', 'index.html'), later, later)
+}
+
+describe('what builds the page', () => {
+  it('builds once, however many want it at once, and leaves nothing else', async () => {
+    await Promise.all([build(), build(), build()])
+    expect(await builds()).toBe(1)
+    expect(await readdir(join(root, 'dist'))).toEqual(['web'])
+  })
+
+  it('has the documents say which language the pages are in, which one file names', async () => {
+    await writeFile(join(root, 'web', 'language.ts'), `export const LANGUAGE = 'de'\n`)
+    await build()
+    for (const name of ['index.html', 'operator.html']) {
+      expect(await readFile(join(built, name), 'utf8')).toContain('<html lang="de">')
+    }
+    const entries = await readdir('web', { recursive: true, withFileTypes: true })
+    // What describes the API is English, as are its documents.
+    const sources = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith('docs'))
+    const named = await Promise.all(
+      sources.map(async ({ parentPath, name }) => {
+        const text = await readFile(join(parentPath, name), 'utf8')
+        return /\blang="(?!%LANGUAGE%)|\bIntl\.\w+\(['"[]|\btoLocale\w+\(|= 'en'/.test(text)
+          ? name
+          : []
+      }),
+    )
+    expect(named.flat()).toEqual(['language.ts'])
+  })
+
+  it('builds again what was cut: a compressed form that is missing', async () => {
+    await build()
+    await build()
+    expect(await builds()).toBe(1)
+    const assets = await readdir(join(built, 'assets'))
+    const form = assets.find((name) => name.endsWith('.br')) ?? ''
+    for (const cut of [join('assets', form), 'index.html.gz', 'index.html']) {
+      await rm(join(built, cut))
+      await build()
+      await stat(join(built, cut))
+    }
+    expect(await builds()).toBe(4)
+  })
+
+  it('builds again when a document of the API is newer', async () => {
+    await build()
+    const later = new Date((await stat(join(built, 'index.html'))).mtimeMs + 1)
+    await utimes(join(root, 'api', 'openapi.json'), later, later)
+    await build()
+    expect(await builds()).toBe(2)
+  })
+
+  it('compresses each file once, also where another build writes nothing', async () => {
+    await build()
+    const script = `import { build } from 'vite'
+      await build({ configFile: 'web/vite.config.ts', build: { write: false } })`
+    await execute(process.execPath, ['--input-type=module', '--eval', script], { cwd: root })
+    const names = await readdir(built, { recursive: true })
+    expect(names.filter((name) => /\.(br|gz)\.(br|gz)$/.test(name))).toEqual([])
+    expect(names).toEqual(expect.arrayContaining(['docs.html.br', 'admin-docs.html.gz']))
+  })
+
+  it('puts what is new into the folder that is read, which is never away, and takes out what is old', async () => {
+    await build()
+    const { ino } = await stat(built)
+    await writeFile(join(built, 'assets', 'old.js'), '')
+    await touch()
+    await build()
+    expect(await builds()).toBe(2)
+    expect((await stat(built)).ino).toBe(ino)
+    expect(await readdir(join(built, 'assets'))).not.toContain('old.js')
+  })
+
+  it('takes away what builds have left that were killed, and leaves alone what another is at', async () => {
+    const gone = execute(process.execPath, ['--eval', ''])
+    await gone
+    const { pid = 0 } = gone.child
+    const others = [`web-${process.pid}`, 'web-old', `web-${pid}.tar`]
+    for (const name of [`web-${pid}`, ...others]) {
+      await mkdir(join(root, 'dist', name, 'assets'), { recursive: true })
+      await writeFile(join(root, 'dist', name, 'assets', 'cut.js'), '')
+    }
+    await writeFile(join(root, 'dist', `web.lock-${pid}`), String(pid))
+    await build()
+    expect((await readdir(join(root, 'dist'))).toSorted()).toEqual(['web', ...others].toSorted())
+  })
+
+  it('does not wait for one that has died', async () => {
+    const gone = execute(process.execPath, ['--eval', ''])
+    await gone
+    await mkdir(join(root, 'dist'))
+    await writeFile(join(root, 'dist', 'web.lock'), String(gone.child.pid))
+    await build()
+    expect(await builds()).toBe(1)
+    expect(await readdir(join(root, 'dist'))).toEqual(['web'])
+  })
+})
