@@ -277,6 +277,26 @@ describe('finish', () => {
     await expectFinished(upload)
   })
 
+  it('ends the multipart upload that the store makes after the append was stopped', async () => {
+    const reached = Promise.withResolvers<void>()
+    const made = Promise.withResolvers<void>()
+    s3.inject('CreateMultipartUpload', async (apply) => {
+      const answer = apply()
+      reached.resolve()
+      await made.promise
+      return answer
+    })
+    const upload = open(CONTENT.length)
+    const stop = new AbortController()
+    const appending = upload.append(CONTENT, { signal: stop.signal })
+    await reached.promise
+    stop.abort(new Error('taken over'))
+    await expect(appending).rejects.toThrow()
+    expect(s3.uploads.size).toBe(1)
+    made.resolve()
+    await expect.poll(() => s3.uploads.size).toBe(0)
+  })
+
   it('refuses a state that is not its own, as append does', async () => {
     const upload = open(CONTENT.length)
     for (const state of ['', '1', 'null', '{}']) {

@@ -1,8 +1,10 @@
+import { timeoutSignal } from '../../../core/async/deadline.ts'
 import type { Permit } from '../../../core/memory/body-memory.ts'
 import type { AppendObject, StoredAppend } from '../../../core/resumable/append-store.ts'
 import type { BufferPool } from '../../buffer-pool.ts'
 import { receiveBody, type ReceivingBody } from '../../receive-body.ts'
 import type { S3Bucket } from '../bucket.ts'
+import { abortUpload } from '../delete-object.ts'
 import { MultipartUpload, type OpenMultipart, type SentPart } from '../multipart-upload.ts'
 import {
   type FirstPart,
@@ -73,6 +75,7 @@ class Appending {
   readonly #partStart: number
   /** Whether the body may still become the object itself, by one request. */
   #intendsWhole: boolean
+  #hasFailed = false
   /** Gathered bytes that do not complete a part. */
   #rest: PartContent | undefined
 
@@ -120,6 +123,7 @@ class Appending {
 
   /** Called when the append has failed. */
   end(): void {
+    this.#hasFailed = true
     this.#clearIntent()
     this.progress.end()
   }
@@ -170,10 +174,22 @@ class Appending {
       concurrency,
       signal,
       open: this.multipart,
-      onCreated: (multipart) => this.progress.setMultipart(multipart),
+      onCreated: (multipart) => this.#onCreated(multipart),
       onSent: (part, multipart) => this.#onSent(part, multipart),
     })
     await upload.send(first, complete)
+  }
+
+  #onCreated(multipart: OpenMultipart): void {
+    if (this.#hasFailed) void this.#abandon(multipart)
+    else this.progress.setMultipart(multipart)
+  }
+
+  /** Aborts an upload that nobody else knows: the store created it after the append had failed. Never rejects. */
+  async #abandon({ uploadId }: OpenMultipart): Promise<void> {
+    const { key } = this.#options.append
+    const signal = timeoutSignal(this.#bucket.deadlines.cleanupMs)
+    await abortUpload(this.#bucket, { key, uploadId, signal }).catch(() => undefined)
   }
 
   #onSent(part: SentPart, multipart: OpenMultipart): void {
