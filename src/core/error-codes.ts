@@ -114,7 +114,7 @@ const KINDS = {
   },
   request_head_too_large: {
     status: 431,
-    meaning: 'The request head is larger than 16 KiB.',
+    meaning: 'The request head is larger than 16 KiB or has more than 200 headers.',
   },
   range_not_satisfiable: {
     status: 416,

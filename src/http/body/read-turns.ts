@@ -11,12 +11,6 @@ const CHUNKS_PER_SECOND = 20_000
 
 const MS_PER_CHUNK = 0.001
 
-/** A browser sends fewer than 30. */
-const MANY_HEADERS = 200
-
-/** What Node's parser takes before the request begins. */
-const MS_PER_HEADER = 0.0005
-
 /** What an ordinary request takes to begin. */
 const ORDINARY_MS = 0.5
 
@@ -34,7 +28,7 @@ const SLICING_MS = 10_000
  * connections.
  *
  * - **Throttling.** A connection with many small chunks is paused until they are paid for.
- * - **Slicing.** Once the waste of one event-loop turn is expensive, all connections are read in slices of 2 KiB, for
+ * - **Slicing.** Once the waste of one event-loop turn is expensive, all connections are read in slices of 1 KiB, for
  *   1 ms per event-loop turn, and client addresses take turns. It ends after 10 s.
  */
 export class ReadTurns {
@@ -81,10 +75,8 @@ export class ReadTurns {
 
   /** Measures what the rest of the read costs that brought `request`, unless it looks ordinary. */
   begin(request: IncomingMessage, { isIgnored }: { readonly isIgnored: boolean }): void {
-    const headers = request.rawHeaders.length / 2
-    if (headers > MANY_HEADERS) this.#waste(headers * MS_PER_HEADER)
     const isChunked = request.headers['transfer-encoding'] !== undefined
-    if (!this.#isMeasuring && (isChunked || isIgnored || headers > MANY_HEADERS)) this.#measure()
+    if (!this.#isMeasuring && (isChunked || isIgnored)) this.#measure()
   }
 
   #measure(): void {

@@ -9,8 +9,8 @@ export function isSmall({ length }: Buffer): boolean {
   return length < SMALL_BYTES
 }
 
-/** What one slice can cost: 340 chunks of one byte, or 110 requests. */
-const SLICE_BYTES = 2 * 1024
+/** What one slice can cost: 170 chunks of one byte, or 55 requests. */
+const SLICE_BYTES = 1024
 
 /** How long one connection is read before the next one's turn. */
 const TURN_MS = 0.25

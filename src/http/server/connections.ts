@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/error-codes.ts'
 import { ReadTurns } from '../body/read-turns.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
+import { ConnectionSlots, defaultMaxConnections } from './connection-slots.ts'
 import { destroyLater, LingeringClose } from './lingering-close.ts'
 import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
@@ -50,8 +51,14 @@ export class Connections {
   readonly #lingeringClose = new LingeringClose()
   #lastChangedAt = Number.NEGATIVE_INFINITY
   #quietSince = performance.now()
+  readonly #slots: ConnectionSlots
+  #warnedAt = Number.NEGATIVE_INFINITY
   /** Set while requests are held back. */
   #held: (() => void)[] | undefined
+
+  constructor({ max = defaultMaxConnections() }: { readonly max?: number } = {}) {
+    this.#slots = new ConnectionSlots(max)
+  }
 
   /** Tracks the connections of `server`, whose `clientErrorHandler` must be `refuse`. */
   watch(server: Server, options: ConnectionsOptions): void {
@@ -61,6 +68,7 @@ export class Connections {
       this.#open.add(socket)
       const connection = this.#of(socket)
       connection.options = options
+      if (this.#slots.take(socket)) this.#warnOfCrowd(options)
       socket.once('timeout', () => (connection.isTimedOut = true))
       socket.once('close', () => {
         this.#open.delete(socket)
@@ -169,6 +177,13 @@ export class Connections {
     }
   }
 
+  #warnOfCrowd({ logger }: ConnectionsOptions): void {
+    const now = performance.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    logger?.warn('too many connections: closing the oldest ones of the client address with most')
+  }
+
   #ignore(request: IncomingMessage, connection: Connection): void {
     connection.ignoredRequests += 1
     this.#closeAfterAnswer(connection, request.socket)
@@ -190,6 +205,8 @@ export class Connections {
     return connection
   }
 }
+
+const WARN_EVERY_MS = 60_000
 
 /** One read can bring thousands, and Node keeps each until the connection has closed. */
 const MAX_IGNORED_REQUESTS = 100
@@ -226,7 +243,10 @@ function messageOf(problem: Problem, { isHead }: { isHead: boolean }): string {
 const MALFORMED = ['format_error', 'The request is not valid HTTP.'] as const
 
 const REFUSALS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
-  HPE_HEADER_OVERFLOW: ['request_head_too_large', 'The request head is larger than 16 KiB.'],
+  HPE_HEADER_OVERFLOW: [
+    'request_head_too_large',
+    'The request head is larger than 16 KiB, or has more than 200 headers.',
+  ],
   CONNECT: ['format_error', 'This server is not a proxy.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 }

@@ -96,8 +96,7 @@ export async function createListener(
   // Only routes that want a body read it, with their own limits.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  // Node hides further headers, also one by which it frames the body. The size of the head limits them.
-  app.server.maxHeadersCount = 0
+  app.server.maxHeadersCount = MAX_HEADERS
   connections.watch(app.server, { logger, meter })
   leaveContinueToHandlers(app)
   shareIntake(app, connections)
@@ -158,6 +157,9 @@ function limitAnswers(
 }
 
 const HEAD_TIMEOUT_MS = 20_000
+
+/** A browser sends fewer than 30. Thousands of tiny ones would take 200 KB for as long as their request waits. */
+const MAX_HEADERS = 200
 
 /** A download has ten or more listeners for its end, at which Node warns of a leak. */
 const MOST_LISTENERS = 20
