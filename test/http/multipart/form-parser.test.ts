@@ -403,7 +403,12 @@ describe('compared with @fastify/multipart', async () => {
         if (verdict !== 'accepted') return
         accepted += 1
         const reply = await app.inject({ method: 'POST', url: '/', headers, payload: body })
-        expect(reply.json()).toEqual({ contents: [content], fields })
+        // Ours leaves names as they are, byte for byte.
+        const decoded = fields.map((field) => ({
+          ...field,
+          name: Buffer.from(field.name, 'latin1').toString(),
+        }))
+        expect(reply.json()).toEqual({ contents: [content], fields: decoded })
       }),
       { numRuns: 1500 },
     )

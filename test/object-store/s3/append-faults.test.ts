@@ -291,7 +291,7 @@ describe('finish', () => {
     const appending = upload.append(CONTENT, { signal: stop.signal })
     await reached.promise
     stop.abort(new Error('taken over'))
-    await expect(appending).rejects.toThrow()
+    await expect(appending).rejects.toMatchObject({ code: 'unavailable' })
     expect(s3.uploads.size).toBe(1)
     made.resolve()
     await expect.poll(() => s3.uploads.size).toBe(0)
