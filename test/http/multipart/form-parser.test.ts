@@ -404,10 +404,9 @@ describe('compared with @fastify/multipart', async () => {
         accepted += 1
         const reply = await app.inject({ method: 'POST', url: '/', headers, payload: body })
         // Ours leaves names as they are, byte for byte.
-        const decoded = fields.map((field) => ({
-          ...field,
-          name: Buffer.from(field.name, 'latin1').toString(),
-        }))
+        const decoded = fields.map(({ name, value }) => {
+          return { name: Buffer.from(name, 'latin1').toString(), value }
+        })
         expect(reply.json()).toEqual({ contents: [content], fields: decoded })
       }),
       { numRuns: 1500 },
