@@ -33,6 +33,7 @@ export class FairSemaphore {
   /** Bytes by user; those of the reserve apart. */
   readonly #held = new Map<string, number>()
   readonly #reserved = new Map<string, number>()
+  #takenOfReserve = 0
   /** The requests of each user, in the order of the users' turns. */
   readonly #queue = new Map<string, readonly Waiting[]>()
 
@@ -100,10 +101,6 @@ export class FairSemaphore {
     return [...this.#queue.values()].flat()
   }
 
-  get #takenOfReserve(): number {
-    return [...this.#reserved.values()].reduce((sum, bytes) => sum + bytes, 0)
-  }
-
   #of(userId: string): readonly Waiting[] {
     return this.#queue.get(userId) ?? []
   }
@@ -126,8 +123,13 @@ export class FairSemaphore {
     const held = this.#reserved.get(userId) ?? 0
     const free = reserve.bytes - this.#takenOfReserve - bytes
     if (bytes > reserve.largest || held > free / 2) return undefined
+    this.#addReserved(userId, bytes)
+    return this.#permit(() => this.#addReserved(userId, -bytes))
+  }
+
+  #addReserved(userId: string, bytes: number): void {
+    this.#takenOfReserve += bytes
     add(this.#reserved, userId, bytes)
-    return this.#permit(() => add(this.#reserved, userId, -bytes))
   }
 
   #permit(giveBack: () => void): Permit {

@@ -100,14 +100,18 @@ export class UploadMemory {
 
   #tick(): void {
     for (const each of [...this.#allocations, this.#shares, this.#parts]) each.tick(TICK_MS)
-    this.#evictFor(this.#shares, () => SHARE_BYTES)
-    this.#evictFor(this.#parts, ({ partBytes }) => partBytes)
+    const evicted = this.#evictFor(this.#shares, {
+      most: MAX_EVICTIONS,
+      bytesOf: () => SHARE_BYTES,
+    })
+    const most = MAX_EVICTIONS - evicted
+    this.#evictFor(this.#parts, { most, bytesOf: ({ partBytes }) => partBytes })
   }
 
-  /** Evicts the slowest uploads until the requests that wait can be granted. */
-  #evictFor(semaphore: FairSemaphore, bytesOf: (upload: MemoryAllocation) => number): void {
+  /** Evicts the slowest uploads until the requests that wait can be granted. Returns how many. */
+  #evictFor(semaphore: FairSemaphore, { most, bytesOf }: Eviction): number {
     const { first } = semaphore
-    if (first === undefined) return
+    if (first === undefined) return 0
     // Otherwise a crowd of one user that is barely not slow would keep all others out.
     const limitOf = ({ userId }: MemoryAllocation): number =>
       first.firstMs >= LONG_FIRST_MS && userId !== first.userId
@@ -119,10 +123,19 @@ export class UploadMemory {
     const slow = holders
       .filter((upload) => !upload.evicted.aborted && upload.bytesPerSecond < limitOf(upload))
       .toSorted((a, b) => a.bytesPerSecond - b.bytesPerSecond)
-    for (const upload of slow.slice(0, MAX_EVICTIONS)) {
-      if (lacking <= 0) return
+    let evicted = 0
+    for (const upload of slow.slice(0, most)) {
+      if (lacking <= 0) break
       lacking -= bytesOf(upload)
       upload.evict()
+      evicted += 1
     }
+    return evicted
   }
+}
+
+interface Eviction {
+  readonly most: number
+  /** What the eviction of an upload releases. */
+  readonly bytesOf: (upload: MemoryAllocation) => number
 }

@@ -20,6 +20,7 @@ export interface ByteMeter extends ReceivedBytes {
 export function createByteMeter(options: ByteMeterOptions): ByteMeter {
   const { offset = 0, maxBytes, digests, onBytes } = options
   let bytes = offset
+  let isCovering = false
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const end = bytes + chunk.length
@@ -30,8 +31,16 @@ export function createByteMeter(options: ByteMeterOptions): ByteMeter {
       bytes = end
       for (const digest of digests) digest?.update(chunk)
       const covered = onBytes(end)
-      if (covered === undefined) done(null, chunk)
-      else covered.then(() => done(null, chunk), done)
+      if (covered === undefined) {
+        done(null, chunk)
+        return
+      }
+      isCovering = true
+      const pass = (): void => {
+        isCovering = false
+        done(null, chunk)
+      }
+      covered.then(pass, done)
     },
   })
   return {
@@ -40,7 +49,8 @@ export function createByteMeter(options: ByteMeterOptions): ByteMeter {
       return bytes
     },
     get isAwaited() {
-      return !stream.readableEnded && stream.readableLength < stream.readableHighWaterMark
+      if (isCovering || stream.writableEnded) return false
+      return stream.readableLength < stream.readableHighWaterMark
     },
   }
 }

@@ -97,6 +97,7 @@ async function gather(options: StoreContentOptions): Promise<Uint8Array> {
     await incoming.end()
   }
   await settledUnlessAborted(receive(), signal)
+  memory.watch(IDLE)
   return Buffer.concat(chunks)
 }
 
@@ -128,11 +129,15 @@ async function storeStream(options: StoreContentOptions): Promise<StoredContent>
   assertSize({ sent: size, stored: put.value.size })
   memory.watch(AWAITED)
   await settledUnlessAborted(incoming.end(), signal)
+  memory.watch(IDLE)
   return { size, sha256: sha256() }
 }
 
-/** Everything else has been done. */
+/** Waits only for the rest of the request. */
 const AWAITED = { bytes: 0, isAwaited: true }
+
+/** The client has sent everything: how long the store takes says nothing about it. */
+const IDLE = { bytes: 0, isAwaited: false }
 
 function assertSize({ sent, stored }: { readonly sent: number; readonly stored: number }): void {
   if (sent === stored) return

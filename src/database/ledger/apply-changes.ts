@@ -11,7 +11,7 @@ import { INSERT_FILE, REPLACE_FILE, USAGE_COLUMNS } from './rows.ts'
 interface Changes extends Caller {
   readonly changes: readonly FileChange[]
   readonly garbageDelayMs: number
-  /** Of the commit of an upload, whose reservation ends with the changes: the bytes that are reserved for it. */
+  /** Set for the commit of an upload: its reservation, which the changes release, and the user's file limit. */
   readonly upload?: { readonly ownReserved: number; readonly maxFiles: number }
 }
 

@@ -34,9 +34,9 @@ const SLICING_MS = 10_000
 export class ReadTurns {
   readonly #requestOf: (socket: Socket) => IncomingMessage | undefined
   readonly #open = new Map<Socket, SocketReads>()
-  /** Of this event-loop turn. */
+  /** Small chunks of this event-loop turn. */
   readonly #chunks = new Map<SocketReads, number>()
-  /** Of throttled connections. */
+  /** Chunks that throttled connections have yet to pay for. */
   readonly #owed = new Map<SocketReads, number>()
   readonly #throttled = new AddressTurns<SocketReads>()
   readonly #sliced = new AddressTurns<SocketReads>()
@@ -73,7 +73,7 @@ export class ReadTurns {
     return this.#open.get(socket)
   }
 
-  /** Measures what the rest of the read costs that brought `request`, unless it looks ordinary. */
+  /** Measures how long Node's parser takes for the rest of this read, if `request` is chunked or ignored. */
   begin(request: IncomingMessage, { isIgnored }: { readonly isIgnored: boolean }): void {
     const isChunked = request.headers['transfer-encoding'] !== undefined
     if (!this.#isMeasuring && (isChunked || isIgnored)) this.#measure()
@@ -134,8 +134,10 @@ export class ReadTurns {
 
   readonly #chargeChunks = (): void => {
     for (const [reads, chunks] of this.#chunks) {
-      if (chunks <= FREE_CHUNKS || !this.#open.has(reads.socket)) continue
-      this.#owed.set(reads, chunks)
+      const owed = this.#owed.get(reads)
+      if ((chunks <= FREE_CHUNKS && owed === undefined) || !this.#open.has(reads.socket)) continue
+      // What had been read before the pause still arrives.
+      this.#owed.set(reads, (owed ?? 0) + chunks)
       this.#throttled.add(reads.address, reads)
     }
     this.#chunks.clear()
@@ -146,12 +148,13 @@ export class ReadTurns {
     if (this.#release !== undefined) return
     const next = this.#throttled.take()
     if (next === undefined) return
+    const owed = this.#owed.get(next) ?? 0
+    this.#owed.delete(next)
     const pay = (): void => {
       this.#release = undefined
-      this.#owed.delete(next)
-      next.release()
+      if (!this.#owed.has(next)) next.release()
       this.#releaseNext()
     }
-    this.#release = setTimeout(pay, ((this.#owed.get(next) ?? 0) * 1000) / CHUNKS_PER_SECOND)
+    this.#release = setTimeout(pay, (owed * 1000) / CHUNKS_PER_SECOND)
   }
 }

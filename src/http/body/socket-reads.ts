@@ -105,6 +105,7 @@ export class SocketReads {
     const { socket } = this
     if (!this.#isSliced || socket.readableLength > 0) return
     this.#isSliced = false
+    if (!this.#hasListener) return
     this.#hasListener = false
     socket.off('readable', this.#onReadable)
   }
@@ -126,7 +127,7 @@ export class SocketReads {
   /** With this listener, Node parses only what `read` takes. */
   #listen(): void {
     const { socket } = this
-    // Node's parser stopped the reading, and no longer starts it once there is this listener.
+    // If Node's parser has stopped the socket, adding the listener would keep it from starting it again.
     if (this.#isStopped) return
     this.#hasListener = true
     socket.on('readable', this.#onReadable)

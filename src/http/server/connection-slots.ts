@@ -10,34 +10,42 @@ export function defaultMaxConnections(): number {
   return Math.floor(getHeapStatistics().heap_size_limit / BYTES_PER_CONNECTION)
 }
 
+export interface ConnectionSlotsOptions {
+  readonly max: number
+  /** Whether the connection has no request in progress. */
+  readonly isIdle: (socket: Socket) => boolean
+}
+
 /**
- * Bounds the open connections. One too many closes the oldest of the client address that has most, so that one client
- * cannot keep the others out.
+ * Bounds the open connections. One too many closes the oldest one without a request, else the oldest, of the client
+ * address that has most, so that one client cannot keep the others out.
  */
 export class ConnectionSlots {
-  readonly #max: number
+  readonly #options: ConnectionSlotsOptions
   readonly #byAddress = new Map<ClientAddress, Set<Socket>>()
   #open = 0
 
-  constructor(max: number) {
-    this.#max = max
+  constructor(options: ConnectionSlotsOptions) {
+    this.#options = options
   }
 
-  /** Returns whether another connection had to close. */
-  take(socket: Socket): boolean {
+  /** Returns the connection that must close instead. */
+  take(socket: Socket): Socket | undefined {
     const address = parseClientAddress(socket.remoteAddress ?? '')
     const own = this.#byAddress.get(address) ?? new Set()
     this.#byAddress.set(address, own.add(socket))
     this.#open += 1
     socket.once('close', () => this.#leave(address, socket))
-    if (this.#open <= this.#max) return false
-    const [crowded, most] = [...this.#byAddress].reduce((a, b) => (b[1].size > a[1].size ? b : a))
+    if (this.#open <= this.#options.max) return undefined
+    let [crowded, most] = [address, own]
+    for (const [other, sockets] of this.#byAddress) {
+      if (sockets.size > most.size) [crowded, most] = [other, sockets]
+    }
     const [oldest] = most
-    if (oldest === undefined) return false
+    const closing = [...most].find((each) => this.#options.isIdle(each)) ?? oldest
     // At once: its `close` comes later.
-    this.#leave(crowded, oldest)
-    oldest.destroy()
-    return true
+    if (closing !== undefined) this.#leave(crowded, closing)
+    return closing
   }
 
   #leave(address: ClientAddress, socket: Socket): void {

@@ -23,6 +23,8 @@ export interface CarriedBytes {
   readonly bytesOut: number
 }
 
+type ClosedBy = 'client' | 'timeout' | 'service'
+
 class Connection {
   options: ConnectionsOptions | undefined
   /** To the request in progress, or to the last one until its body is complete. */
@@ -31,7 +33,8 @@ class Connection {
   idleSince: number | undefined = performance.now()
   isClosing = false
   ignoredRequests = 0
-  isTimedOut = false
+  /** Who ends it if it closes now; `service` if there are too many. */
+  closedBy: ClosedBy = 'client'
   /** Totals already reported. */
   told: CarriedBytes = { bytesIn: 0, bytesOut: 0 }
 }
@@ -57,7 +60,8 @@ export class Connections {
   #held: (() => void)[] | undefined
 
   constructor({ max = defaultMaxConnections() }: { readonly max?: number } = {}) {
-    this.#slots = new ConnectionSlots(max)
+    const isIdle = (socket: Socket): boolean => this.#of(socket).idleSince !== undefined
+    this.#slots = new ConnectionSlots({ max, isIdle })
   }
 
   /** Tracks the connections of `server`, whose `clientErrorHandler` must be `refuse`. */
@@ -68,8 +72,9 @@ export class Connections {
       this.#open.add(socket)
       const connection = this.#of(socket)
       connection.options = options
-      if (this.#slots.take(socket)) this.#warnOfCrowd(options)
-      socket.once('timeout', () => (connection.isTimedOut = true))
+      const crowded = this.#slots.take(socket)
+      if (crowded !== undefined) this.#closeCrowded(crowded, options)
+      socket.once('timeout', () => (connection.closedBy = 'timeout'))
       socket.once('close', () => {
         this.#open.delete(socket)
         this.#quietSince = performance.now()
@@ -118,7 +123,7 @@ export class Connections {
   readonly refuse = (error: ParserError, socket: Socket): void => {
     const connection = this.#of(socket)
     const { answer, idleSince } = connection
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.isTimedOut = true
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.closedBy = 'timeout'
     // After a parser error, every further byte is another one.
     if (connection.isClosing) return
     // The request is complete, so the error is in what follows it.
@@ -132,8 +137,8 @@ export class Connections {
     else if (error.code !== 'ECONNRESET') answerRefusal(connection, error, socket)
   }
 
-  isTimedOut(socket: Socket): boolean {
-    return this.#of(socket).isTimedOut
+  closedBy(socket: Socket): ClosedBy {
+    return this.#of(socket).closedBy
   }
 
   /** Bytes transferred since the last call. Requests come one at a time. */
@@ -177,11 +182,15 @@ export class Connections {
     }
   }
 
-  #warnOfCrowd({ logger }: ConnectionsOptions): void {
+  #closeCrowded(socket: Socket, { logger }: ConnectionsOptions): void {
+    this.#of(socket).closedBy = 'service'
+    socket.destroy()
     const now = performance.now()
     if (now - this.#warnedAt < WARN_EVERY_MS) return
     this.#warnedAt = now
-    logger?.warn('too many connections: closing the oldest ones of the client address with most')
+    logger?.warn(
+      'connection limit reached: closing connections of the client address with the most',
+    )
   }
 
   #ignore(request: IncomingMessage, connection: Connection): void {

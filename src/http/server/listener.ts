@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { parse } from 'node:querystring'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -158,6 +159,13 @@ function limitAnswers(
 
 const HEAD_TIMEOUT_MS = 20_000
 
+/** No route has half as many. Unknown parameters are ignored, but thousands would take 200 KB while a request waits. */
+const MAX_QUERY_PARAMETERS = 32
+
+function parseQuery(text: string): Record<string, unknown> {
+  return parse(text, '&', '=', { maxKeys: MAX_QUERY_PARAMETERS })
+}
+
 /** A browser sends fewer than 30. Thousands of tiny ones would take 200 KB for as long as their request waits. */
 const MAX_HEADERS = 200
 
@@ -191,7 +199,7 @@ function serverOptions(
     // While the server drains, requests are served with `Connection: close`.
     return503OnClosing: false,
     // Our own parser limits names, in bytes; the size of the head limits the rest.
-    routerOptions: { maxParamLength: 64 * 1024 },
+    routerOptions: { maxParamLength: 64 * 1024, querystringParser: parseQuery },
     requestTimeout,
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,

@@ -100,8 +100,8 @@ export function followToEnd(
   const count = meter?.begin({ method, route, socket })
   reply.raw.once('close', () => {
     const isShutDown = shutdown.aborted
-    const isTimedOut = !isAnswered(request, reply) && connections.isTimedOut(socket)
-    const { status, abortedBy } = outcomeOf(request, reply, { isShutDown, isTimedOut })
+    const closedBy = connections.closedBy(socket)
+    const { status, abortedBy } = outcomeOf(request, reply, { isShutDown, closedBy })
     const { problem: code, reason, user, upload } = request
     count?.({ status, code, seconds: reply.elapsedTime / 1000 })
     const ms = Math.round(reply.elapsedTime)
@@ -133,11 +133,10 @@ const CLIENT_CLOSED_REQUEST = 499
 function outcomeOf(
   request: FastifyRequest,
   reply: FastifyReply,
-  { isShutDown, isTimedOut }: { readonly isShutDown: boolean; readonly isTimedOut: boolean },
+  { isShutDown, closedBy }: { readonly isShutDown: boolean; readonly closedBy: AbortedBy },
 ): { readonly status: number; readonly abortedBy: AbortedBy | null } {
   const { raw } = reply
   const isWhole = isAnswered(request, reply)
-  const closedBy = isTimedOut ? 'timeout' : 'client'
   const cause = isWhole ? request.abortedBy : (request.abortedBy ?? closedBy)
   // After the grace period, the shutdown ended every unfinished request.
   const isEnded = isShutDown && (cause === 'service' || !isWhole)

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { Connections } from '../../../src/http/server/connections.ts'
 import { createBareListener } from '../server/bare-listener.ts'
 
 const CHUNKED = 'PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -12,6 +13,7 @@ const SMALL_CHUNKS = `${CHUNKED}${'1\r\nA\r\n'.repeat(10_000)}0\r\n\r\n`
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
 let app: FastifyInstance
+let connections: Connections
 /** As the server has them. */
 let sockets: Socket[]
 /** Called before each read of a body. */
@@ -21,7 +23,8 @@ const clients: Socket[] = []
 beforeEach(async () => {
   sockets = []
   onChunk = async () => {}
-  app = await createBareListener()
+  connections = new Connections()
+  app = await createBareListener({ connections })
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
   app.put('/', async ({ raw, intake }) => {
@@ -100,6 +103,31 @@ it('a sliced body is received whole, and no faster than it is read', async () =>
   expect(socket?.bytesRead).toBeLessThan(512 * 1024)
   released.resolve()
   expect(await answer).toContain(String(body.length))
+})
+
+it('the end of slicing restarts no connection that waits for its reader', async () => {
+  const client = await openIdle()
+  const [socket] = sockets
+  if (socket === undefined) throw new TypeError('The connection is there')
+  const reached = Promise.withResolvers<void>()
+  onChunk = () => {
+    reached.resolve()
+    return new Promise(() => {})
+  }
+  client.write(`PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: ${4 * 2 ** 20}\r\n\r\n`)
+  client.write(Buffer.alloc(4 * 2 ** 20))
+  await reached.promise
+  for (let at = 0; at < 5; at++) await exchange(await openIdle(), GET)
+  const before = socket.bytesRead
+  const reads = connections.reads.of(socket)
+  for (let at = 0; at < 10; at++) {
+    reads?.slice()
+    await setImmediate()
+    reads?.unslice()
+    await exchange(await openIdle(), GET)
+  }
+  // What the kernel gave before it stopped again.
+  expect(socket.bytesRead - before).toBeLessThanOrEqual(64 * 1024)
 })
 
 it('an idle connection keeps nothing of its last request', async () => {

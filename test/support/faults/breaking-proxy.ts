@@ -130,12 +130,17 @@ function forward({ client, service, plan, breaks, told }: Forwarding): void {
   service.on('data', (bytes) => pass(bytes, { from: service, to: client, during: 'answer' }))
   // By then each has got what the other one sent.
   client.once('close', () => service.end())
-  service.once('close', () => isBroken || client.resume().end())
+  service.once('close', () => isBroken || endWith(client.resume(), 'fin'))
 }
 
 function endWith(socket: Socket, ending: Ending): void {
   if (ending === 'rst') socket.resetAndDestroy()
-  else socket.end()
+  else {
+    socket.end()
+    // As the kernel does for a closed socket: a client that only sends would never notice its end.
+    const reset = setTimeout(() => socket.resetAndDestroy(), 5_000)
+    socket.once('close', () => clearTimeout(reset))
+  }
 }
 
 /** Finds the offsets in the answers of one connection. */

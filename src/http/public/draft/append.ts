@@ -92,11 +92,16 @@ export function acknowledge(
   return (location === undefined ? reply.code(204) : reply.code(201).headers({ location })).send()
 }
 
-/** Ends an upload whose content goes beyond its length, and says whether the commit of the file was refused. */
+/** Ends an upload whose content goes beyond its length, and reports whether the commit of the file was refused. */
 async function refusal({ error, reply, target, uploads }: Refused): Promise<AppError> {
   const { userId, userCreatedAt, version, offset: provided } = target
+  // The database may be what is unavailable.
+  if (error.code === 'unavailable' || error.code === 'truncated_body') return error
   const named = { userId, userCreatedAt, version }
-  const { upload } = await uploads.find(named).catch(() => ({ upload: undefined }))
+  const { upload } = await uploads.find(named).catch((cause: unknown) => {
+    if (!isAppError(cause)) throw cause
+    return { upload: undefined }
+  })
   if (error.code === 'upload_length_exceeded' && upload?.state === 'open') {
     await uploads.cancel(named).catch(() => undefined)
   }

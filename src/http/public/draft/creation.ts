@@ -91,8 +91,8 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown } = options
   const { userId, userCreatedAt, reverify, ...file } = uploadTarget(request)
   const caller = { userId, userCreatedAt, reverify }
-  const { isLast, length, checksum } = parseContent(headers, 0)
   assertCreation(headers)
+  const { isLast, length, checksum } = parseContent(headers, 0)
   const hasContent = bodySize(headers) !== 0
   const visibility = askedVisibility(request)
   const metadata = nameMetadata(file.name)
@@ -104,9 +104,10 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const location = `${basePath}${UPLOADS_PATH}/${version}`
   const draft = { 'upload-draft-interop-version': INTEROP_VERSION }
   void reply.headers({ ...draft, 'cache-control': 'no-store' })
-  const isTold = options.interimResponses && request.raw.httpVersion === '1.1'
+  const { raw } = reply
+  const isTold = options.interimResponses && request.raw.httpVersion === '1.1' && !raw.destroyed
   if (isTold) {
-    reply.raw.writeInformation(104, { ...draft, location, ...limitHeader(maxFileSize, expiresAt) })
+    raw.writeInformation(104, { ...draft, location, ...limitHeader(maxFileSize, expiresAt) })
   }
   if (isLast && committed !== undefined) return await sendFile(reply, named, uploads)
   if (!hasContent) return acknowledge(reply, created, { maxFileSize, location })
@@ -114,7 +115,7 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   try {
     return await replyToAppend(reply, append, { uploads, maxFileSize, isLast, location })
   } catch (error) {
-    // Nobody knows where it is, or will ask for it.
+    // The client does not know the URL, or will not come back.
     if (!isTold || endsUpload(error)) await uploads.cancel(named).catch(() => undefined)
     throw error
   }
@@ -122,10 +123,13 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
 
 /** A client that was told the URL comes back after a 5xx, and may have come back after the others. */
 function endsUpload(error: unknown): boolean {
-  if (!isAppError(error)) return false
+  if (!isAppError(error) || LEFT.has(error.code)) return false
   const { status } = ERROR_KINDS[error.code]
   return status < 500 && ![409, 410, 423].includes(status)
 }
+
+/** The body broke off: a client that left resumes. */
+const LEFT = new Set(['truncated_body', 'request_timeout'])
 
 function assertCreation(headers: FastifyRequest['headers']): void {
   if (!isInteropVersion(headers)) {
