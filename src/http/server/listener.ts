@@ -163,7 +163,17 @@ const HEAD_TIMEOUT_MS = 20_000
 const MAX_QUERY_PARAMETERS = 32
 
 function parseQuery(text: string): Record<string, unknown> {
-  return parse(text, '&', '=', { maxKeys: MAX_QUERY_PARAMETERS })
+  const options = { maxKeys: MAX_QUERY_PARAMETERS, decodeURIComponent: decodeUnlessMalformed }
+  return parse(text, '&', '=', options)
+}
+
+/** Malformed text stays as it is, for the routes to refuse. */
+function decodeUnlessMalformed(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** A browser sends fewer than 30. Thousands of tiny ones would take 200 KB for as long as their request waits. */

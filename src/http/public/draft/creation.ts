@@ -91,8 +91,8 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown } = options
   const { userId, userCreatedAt, reverify, ...file } = uploadTarget(request)
   const caller = { userId, userCreatedAt, reverify }
-  assertCreation(headers)
   const { isLast, length, checksum } = parseContent(headers, 0)
+  assertCreation(headers)
   const hasContent = bodySize(headers) !== 0
   const visibility = askedVisibility(request)
   const metadata = nameMetadata(file.name)
