@@ -43,18 +43,15 @@ export interface StoredContent {
  * when all work has ended. Rejects with the first failure, of the request, a limit, the signal or the store.
  */
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
-  const { max = Infinity } = options.incoming.size
-  return max <= FIRST_BYTES ? await storeSmall(options) : await storeStream(options)
+  const { max = FIRST_BYTES } = options.incoming.size
+  const small = max > FIRST_BYTES ? undefined : await receiveSmall(options)
+  return small === undefined ? await storeStream(options) : await storeSmall(small, options)
 }
 
-/** The store gets nothing before the end of the request, so a request that breaks off leaves nothing. */
-async function storeSmall(options: StoreContentOptions): Promise<StoredContent> {
-  const { objects, key, metadata, incoming, onUntouched, signal } = options
-  const body = await gather(options).catch((error: unknown) => {
-    onUntouched?.()
-    incoming.content.destroy()
-    throw signal.aborted && !isAppError(error) ? signal.reason : error
-  })
+async function storeSmall(
+  body: Buffer,
+  { objects, key, metadata, onUntouched, signal }: StoreContentOptions,
+): Promise<StoredContent> {
   const sha256 = hash('sha256', body)
   const putting = objects.put({
     key,
@@ -72,33 +69,75 @@ async function storeSmall(options: StoreContentOptions): Promise<StoredContent> 
   return { size, sha256 }
 }
 
-async function gather(options: StoreContentOptions): Promise<Uint8Array> {
-  const { incoming, memory, maxBytes, onBytes, signal } = options
-  const { content } = incoming
+/**
+ * Resolves when the whole request has arrived and is valid, so one that breaks off leaves nothing in the store; to
+ * `undefined` if the content is not small.
+ */
+async function receiveSmall(options: StoreContentOptions): Promise<Buffer | undefined> {
+  const { incoming, memory, maxBytes, onBytes, onUntouched, signal } = options
+  const { content, size } = incoming
+  const isAnnounced = size.announced !== undefined
+  const receive = async (): Promise<Buffer | undefined> => {
+    const whole = await readUpTo(FIRST_BYTES, {
+      content,
+      onChunk: isAnnounced ? onBytes : undefined,
+    })
+    if (whole === undefined) return undefined
+    if (whole.byteLength > maxBytes) throw fileTooLarge(maxBytes)
+    // In one step: of files that grow at the same time, none might fit.
+    if (!isAnnounced) await onBytes(whole.byteLength)
+    await incoming.end()
+    return whole
+  }
   memory.watch(AWAITED)
+  try {
+    const small = await settledUnlessAborted(receive(), signal)
+    memory.watch(IDLE)
+    return small
+  } catch (error) {
+    onUntouched?.()
+    content.destroy()
+    throw signal.aborted && !isAppError(error) ? signal.reason : error
+  }
+}
+
+interface ReadContent {
+  readonly content: Readable
+  /** Called with the bytes so far, and awaited. Its error refuses the rest, which may never arrive. */
+  readonly onChunk: StoreContentOptions['onBytes'] | undefined
+}
+
+/** Resolves to `undefined` at the first byte too many; the content can then be read again from its start. */
+async function readUpTo(
+  max: number,
+  { content, onChunk }: ReadContent,
+): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
-  const { promise: refused, reject: refuse } = Promise.withResolvers<never>()
   let bytes = 0
-  let covered: Promise<void> | undefined
-  content.on('data', (chunk: Buffer) => {
+  let taken: Promise<void> | undefined
+  const { promise: cut, resolve, reject } = Promise.withResolvers<undefined>()
+  const onData = (chunk: Buffer): void => {
     chunks.push(chunk)
     bytes += chunk.byteLength
-    if (bytes > maxBytes) refuse(fileTooLarge(maxBytes))
-    // A file that does not fit is refused now: its client may never send the rest.
-    covered = onBytes(bytes)
-    if (covered === undefined) return
+    if (bytes > max) {
+      content.off('data', onData).pause()
+      for (const each of chunks.toReversed()) content.unshift(each)
+      resolve(undefined)
+      return
+    }
+    taken = onChunk?.(bytes)
+    if (taken === undefined) return
     content.pause()
-    covered.then(() => content.resume(), refuse)
-  })
-  const receive = async (): Promise<void> => {
-    await Promise.race([finished(content, { writable: false }), refused])
-    // A content whose last bytes were read ends although it is paused.
-    await covered
-    await incoming.end()
+    taken.then(() => content.resume(), reject)
   }
-  await settledUnlessAborted(receive(), signal)
-  memory.watch(IDLE)
-  return Buffer.concat(chunks)
+  const receive = async (): Promise<Buffer> => {
+    await finished(content, { writable: false })
+    // A content whose last bytes were read ends although it is paused.
+    await taken
+    return Buffer.concat(chunks, bytes)
+  }
+  content.on('data', onData)
+  return await Promise.race([receive(), cut])
 }
 
 async function storeStream(options: StoreContentOptions): Promise<StoredContent> {

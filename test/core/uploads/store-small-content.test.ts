@@ -9,6 +9,7 @@ import { createMemoryStore } from '../../support/memory-store.ts'
 import { faultyStore, hangingPut } from '../../support/faults/faults.ts'
 import {
   brokenContent,
+  contentOf,
   incomingFile,
   stalledContent,
   UNKNOWN_SIZE,
@@ -25,6 +26,10 @@ describe('a file of at most 32 KiB', () => {
       size: { min: byteLength, announced: byteLength, max: byteLength },
       ...options,
     })
+  }
+
+  function* slicesOf(bytes: Buffer): Generator<Buffer> {
+    for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000)
   }
 
   async function bodiesOf(incoming: IncomingFile): Promise<readonly PutObject['body'][]> {
@@ -48,10 +53,31 @@ describe('a file of at most 32 KiB', () => {
     expect(await storeFile(small(''))).toMatchObject({ size: 0 })
   })
 
-  it('is streamed when it may be a byte larger, or of any size', async () => {
+  it('is streamed when it may be a byte larger', async () => {
     const size = { min: 0, announced: 3, max: 32 * 1024 + 1 }
     expect(await bodiesOf(small('abc', { size }))).toEqual([expect.any(Readable)])
-    expect(await bodiesOf(small('abc', { size: UNKNOWN_SIZE }))).toEqual([expect.any(Readable)])
+  })
+
+  it('is put as a whole, and reserved at once, when its size was not announced', async () => {
+    const bytes = randomBytes(32 * 1024)
+    const unannounced = (): IncomingFile =>
+      small('', { content: contentOf(slicesOf(bytes)), size: UNKNOWN_SIZE })
+    expect(await bodiesOf(unannounced())).toEqual([bytes])
+    const reserved: number[] = []
+    const onBytes = (total: number): undefined => void reserved.push(total)
+    await storeFile(unannounced(), { onBytes })
+    expect(reserved).toEqual([32 * 1024])
+  })
+
+  it('is streamed from its start when a byte too many arrives', async () => {
+    const bytes = randomBytes(32 * 1024 + 1)
+    const file = (): IncomingFile =>
+      small('', { content: contentOf(slicesOf(bytes)), size: UNKNOWN_SIZE })
+    expect(await bodiesOf(file())).toEqual([expect.any(Readable)])
+    expect(await storeFile(file())).toEqual({
+      size: bytes.byteLength,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    })
   })
 
   it('is put when its bytes are reported and the request has ended well, and not before', async () => {

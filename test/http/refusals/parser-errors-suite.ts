@@ -176,7 +176,7 @@ export function parserErrorsSuite(open: OpenService): void {
 
     it('behind a refused upload is not answered into its refusal', async () => {
       const full = await placeFile(service, { capacity: 1000, size: 1000 })
-      const first = fileBody(Buffer.alloc(2000)).subarray(0, 1500)
+      const first = fileBody(Buffer.alloc(50_000)).subarray(0, 40_000)
       const send = [
         headOf({ user: full.user, name: 'b', length: undefined }),
         httpChunk(first),
@@ -235,7 +235,8 @@ export function parserErrorsSuite(open: OpenService): void {
       const client = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
       const head = `PUT ${pathOf('new.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n`
       client.on('error', () => undefined).resume()
-      client.write(`${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`)
+      client.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
+      client.write(httpChunk(Buffer.alloc(40_000)))
       const reserved = async () => (await readUsage(service.ledger, userId))?.reserved
       await expect.poll(reserved).toBeGreaterThan(0)
       client.write('not a chunk')

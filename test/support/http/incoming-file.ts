@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { IncomingFile } from '../../../src/core/uploads/store-content.ts'
 
-/** A file on its way in. Its size is announced exactly unless `size` says otherwise. */
+/** A file on its way in. Unless `size` says otherwise, its size is announced exactly, but it may be larger. */
 export function incomingFile(
   content: string | Uint8Array,
   options: Partial<IncomingFile> = {},
@@ -9,7 +9,7 @@ export function incomingFile(
   const bytes = Buffer.from(content)
   return {
     content: contentOf([bytes]),
-    size: { min: bytes.byteLength, announced: bytes.byteLength },
+    size: { min: bytes.byteLength, announced: bytes.byteLength, max: Infinity },
     end: () => Promise.resolve(),
     ...options,
   }
