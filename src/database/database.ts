@@ -48,7 +48,7 @@ export interface Database extends EngineParts {
 }
 
 /** A snapshot of a pool. `waiting` counts callers; the other members count connections. */
-export interface Connections {
+export interface PoolUsage {
   readonly limit: number
   readonly open: number
   readonly idle: number
@@ -111,7 +111,7 @@ interface EngineParts extends Fragments {
     | (<T>(work: (kysely: Kysely<Tables>, online: OnlineMigration) => Promise<T>) => Promise<T>)
     | undefined
   /** `undefined` if the engine has no pool. */
-  readonly connections: (() => Connections) | undefined
+  readonly connections: (() => PoolUsage) | undefined
   /** Bytes of free pages inside the file, which never shrinks; `undefined` if a server stores the data. */
   readonly measureFreePages: (() => Promise<number>) | undefined
   /** Writes a consistent copy to an existing empty file; `undefined` if the engine has its own backup tools. */

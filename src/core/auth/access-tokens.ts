@@ -40,7 +40,7 @@ export interface AccessTokens {
   verify(secret: string, ip?: string): Promise<User>
 
   /** Like `verify`, for a request that acts on behalf of its user and may take long. */
-  admit(secret: string, ip?: string): Promise<AuthorizedCaller>
+  authenticate(secret: string, ip?: string): Promise<AuthorizedCaller>
 
   /** Like `verify`, and also returns the current expiry from the database or the JWT. */
   inspect(secret: string, ip?: string): Promise<AccessTokenUser>
@@ -114,7 +114,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   return {
     verify,
 
-    async admit(secret, ip) {
+    async authenticate(secret, ip) {
       const caller = callerOf(await verify(secret, ip))
       return {
         ...caller,

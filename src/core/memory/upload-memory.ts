@@ -67,7 +67,7 @@ export class UploadMemory {
   }
 
   /** Acquires the initial share. Rejects with `unavailable` after too long a wait, and with the signal's reason. */
-  async admit(upload: {
+  async allocate(upload: {
     readonly userId: string
     readonly signal: AbortSignal
   }): Promise<MemoryAllocation> {

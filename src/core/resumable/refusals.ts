@@ -20,14 +20,14 @@ export function uploadGone(outcome: FinalState): AppError {
 }
 
 /** Whether clients may be told the offset: equal to the length, it would say that the file is stored (I12). */
-export function mayTellOffset({ state, offset, length }: Progress): boolean {
+export function mayTellOffset({ state, offset, length }: UploadProgress): boolean {
   return state === 'finished' || offset !== length
 }
 
-type Progress = Pick<ResumableUpload, 'state' | 'offset' | 'length'>
+type UploadProgress = Pick<ResumableUpload, 'state' | 'offset' | 'length'>
 
 /** `upload_busy` if clients may not be told the offset. */
-export function offsetMismatch(upload: Progress, provided: number): AppError {
+export function offsetMismatch(upload: UploadProgress, provided: number): AppError {
   if (!mayTellOffset(upload)) return uploadBusy()
   const { offset } = upload
   return new AppError('offset_mismatch', `The offset of the upload is ${offset}.`, {

@@ -17,10 +17,10 @@ export interface RemovalRun {
 }
 
 /** `gave_up`: a whole page failed, so the object store is considered down. */
-export type Progress = 'more' | 'done' | 'gave_up'
+export type SweepProgress = 'more' | 'done' | 'gave_up'
 
 /** Each call removes a page of objects of aborted uploads. If the rows can't be changed, the next sweep repeats it. */
-export function abortedRemover(run: RemovalRun, failures: Failures): () => Promise<Progress> {
+export function abortedRemover(run: RemovalRun, failures: Failures): () => Promise<SweepProgress> {
   const { ledger, retentionMs } = run
   let after: AbortedUpload | undefined
 
@@ -42,7 +42,7 @@ export function abortedRemover(run: RemovalRun, failures: Failures): () => Promi
 }
 
 /** Each call removes a page of garbage. If the rows can't be changed, they stay and the next sweep repeats it. */
-export function garbageRemover(run: RemovalRun, failures: Failures): () => Promise<Progress> {
+export function garbageRemover(run: RemovalRun, failures: Failures): () => Promise<SweepProgress> {
   const { ledger } = run
   let after: Garbage | undefined
 
@@ -104,7 +104,7 @@ const RECHECK_MS = 20_000
 interface RemovedPage<T> {
   readonly removed: readonly T[]
   readonly failed: readonly T[]
-  readonly progress: Progress
+  readonly progress: SweepProgress
 }
 
 async function removePage<T extends { readonly objectKey: ObjectKey }>(
@@ -129,7 +129,7 @@ async function removePage<T extends { readonly objectKey: ObjectKey }>(
   return { removed, failed, progress: progressOf(page.length, failed.length) }
 }
 
-function progressOf(tried: number, failed: number): Progress {
+function progressOf(tried: number, failed: number): SweepProgress {
   if (tried < PAGE) return 'done'
   // The store is down: the remaining pages would fail too.
   return failed === tried ? 'gave_up' : 'more'

@@ -4,7 +4,7 @@ import { createLeaderLease, type LeaderLease, type LeaderLeases } from './leader
 import type { ObjectStore } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
 import { createFailures, type Failures } from './failures.ts'
-import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './removals.ts'
+import { abortedRemover, garbageRemover, type SweepProgress, type RemovalRun } from './removals.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
@@ -147,7 +147,7 @@ interface ExpiryRun {
   readonly onExpired: (uploads: number) => void
 }
 
-type Step = () => Promise<Progress>
+type Step = () => Promise<SweepProgress>
 
 async function sweepAlone(
   run: SweepRun,
@@ -159,7 +159,7 @@ async function sweepAlone(
     abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]
-  const ends: (Progress | undefined)[] = []
+  const ends: (SweepProgress | undefined)[] = []
   for (const step of steps) {
     const oneStep = async () => ((await lease.isHeld()) ? step() : 'lost')
     const end = await failures.attempt(() => runUntilDone(oneStep, run.signal))

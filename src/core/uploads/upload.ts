@@ -85,7 +85,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     const { userId, userCreatedAt, name, precondition, incoming, signal } = request
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(request, { min, expectedBytes })
-    using allocation = await memory.admit({ userId, signal })
+    using allocation = await memory.allocate({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
     const terms = { userId, userCreatedAt, version, maxFiles, precondition }

@@ -6,7 +6,7 @@ import { assertIdentity, bodySize } from '../headers/content-headers.ts'
 
 /** Accepts any body as the file. Throws `format_error` if encoded or with Content-Range (RFC 9110 section 14.5). */
 export function openRawBody(
-  request: Pick<FastifyRequest, 'raw' | 'intake' | 'headers'>,
+  request: Pick<FastifyRequest, 'raw' | 'reads' | 'headers'>,
   options: ReadOptions,
 ): RequestFile {
   assertRawBody(request.headers)

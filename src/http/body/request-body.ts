@@ -46,7 +46,7 @@ export interface ReadOptions {
 }
 
 export interface RequestBodyOptions extends ReadOptions {
-  readonly request: Pick<FastifyRequest, 'raw' | 'intake'>
+  readonly request: Pick<FastifyRequest, 'raw' | 'reads'>
   readonly check: BodyCheck
 }
 
@@ -67,7 +67,7 @@ export class RequestBody {
   /** Resolves when the whole body has arrived and is valid, else rejects with an `AppError`. Needs no handler. */
   readonly ended: Promise<void>
   readonly #raw: FastifyRequest['raw']
-  readonly #intake: FastifyRequest['intake']
+  readonly #reads: FastifyRequest['reads']
   readonly #check: BodyCheck
   readonly #pace: MinRate
   readonly #abort: Disposable
@@ -79,10 +79,10 @@ export class RequestBody {
 
   constructor(options: RequestBodyOptions) {
     const { request, check, signal, idleTimeoutMs, keepsReceived = false } = options
-    const { raw, intake } = request
+    const { raw, reads } = request
     this.#keepsReceived = keepsReceived
     this.#raw = raw
-    this.#intake = intake
+    this.#reads = reads
     this.#check = check
     this.#chunks = new GatheredChunks(this.#write)
     this.#settle = Promise.withResolvers<void>()
@@ -94,12 +94,12 @@ export class RequestBody {
         if (!this.stream.readableEnded) this.#stop()
         done(error)
       },
-      highWaterMark: HELD_BYTES + (intake === undefined ? 0 : READ_AHEAD_BYTES),
+      highWaterMark: HELD_BYTES + (reads === undefined ? 0 : READ_AHEAD_BYTES),
     }).on('error', ignore)
     this.#pace = watchMinRate({
       idleTimeoutMs,
       total: () => this.#received,
-      isWaiting: () => !raw.isPaused() && intake?.isPaused() !== true,
+      isWaiting: () => !raw.isPaused() && reads?.isPaused() !== true,
       onTooSlow: () =>
         this.fail(
           new AppError('request_timeout', 'The body stopped arriving, or arrived too slowly.'),
@@ -127,7 +127,7 @@ export class RequestBody {
   fail(error: AppError): void {
     if (this.#keepsReceived) this.#chunks.flush()
     if (!this.#detach()) return
-    this.#intake?.pause()
+    this.#reads?.pause()
     this.#raw.pause()
     if (this.#keepsReceived) this.stream.push(null)
     else this.stream.destroy(error)
@@ -144,8 +144,8 @@ export class RequestBody {
     push: (bytes) => {
       if (this.stream.push(bytes)) return
       // A paused request still fills its buffer with small chunks, so its connection is paused instead.
-      this.#intake?.pause()
-      if (this.#intake === undefined || this.#raw.readableLength > 0) this.#raw.pause()
+      this.#reads?.pause()
+      if (this.#reads === undefined || this.#raw.readableLength > 0) this.#raw.pause()
     },
     end: () => {
       this.stream.push(null)
@@ -156,14 +156,14 @@ export class RequestBody {
 
   readonly #resume = (): void => {
     if (this.#settled) return
-    this.#intake?.resume()
+    this.#reads?.resume()
     this.#raw.resume()
   }
 
   // Bound to the request's async context (its trace): chunks arrive in the connection's.
   readonly #onData = AsyncLocalStorage.bind((chunk: Buffer): void => {
     this.#received += chunk.length
-    this.#intake?.count(chunk)
+    this.#reads?.count(chunk)
     this.#chunks.add(chunk)
   })
 

@@ -5,10 +5,6 @@ import { type ClientAddress, parseClientAddress } from '../../core/auth/client-a
 /** A smaller chunk costs as much work as kilobytes of large ones. */
 const SMALL_BYTES = 256
 
-export function isSmall({ length }: Buffer): boolean {
-  return length < SMALL_BYTES
-}
-
 /** What one slice can cost: 170 chunks of one byte, or 55 requests. */
 const SLICE_BYTES = 1024
 
@@ -79,8 +75,10 @@ export class SocketReads {
   }
 
   /** Counts a chunk of a body, which may lead to `throttle`. */
-  count(chunk: Buffer): void {
-    if (isSmall(chunk)) this.#options.onSmallChunk(this)
+  count({ length }: Buffer): 'small' | 'large' {
+    if (length >= SMALL_BYTES) return 'large'
+    this.#options.onSmallChunk(this)
+    return 'small'
   }
 
   throttle(): void {

@@ -42,7 +42,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       const [secret] = shown
       if (secret === undefined) return
       if (shown.length > 1) throw tokensDiffer(shown.length)
-      request.user = await accessTokens.admit(secret, addressOf(request))
+      request.user = await accessTokens.authenticate(secret, addressOf(request))
     })
   },
   {

@@ -26,7 +26,7 @@ import {
   isUnread,
   leaveContinueToHandlers,
   lingerOver,
-  shareIntake,
+  shareReads,
 } from './unread-body.ts'
 import { limitReader, limitUnreadAnswers } from './unread-answer.ts'
 
@@ -100,7 +100,7 @@ export async function createListener(
   app.server.maxHeadersCount = MAX_HEADERS
   connections.watch(app.server, { logger, meter })
   leaveContinueToHandlers(app)
-  shareIntake(app, connections)
+  shareReads(app, connections)
   decorateOutcome(app)
   app.addHook('onRequest', (_request, reply, done) => {
     if (!connections.begin(reply.raw, done)) reply.hijack()

@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatError } from '../../core/errors.ts'
-import { isSmall, type SocketReads } from '../body/socket-reads.ts'
+import type { SocketReads } from '../body/socket-reads.ts'
 import type { Connections } from './connections.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** `undefined` unless the body is chunked; the same for all requests of a connection. */
-    readonly intake: SocketReads | undefined
+    readonly reads: SocketReads | undefined
   }
 }
 
-export function shareIntake(app: FastifyInstance, { reads }: Connections): void {
-  app.decorateRequest('intake', {
+export function shareReads(app: FastifyInstance, { reads }: Connections): void {
+  app.decorateRequest('reads', {
     getter() {
       const { headers, socket } = this.raw
       return headers['transfer-encoding'] === undefined ? undefined : reads.of(socket)
@@ -29,11 +29,11 @@ export function leaveContinueToHandlers(app: FastifyInstance): void {
 
 /** Leaves the body unread. Throws `format_error` for any expectation but `100-continue`. */
 export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
-  const { headers, intake } = request
-  if (intake !== undefined) {
+  const { headers, reads } = request
+  if (reads !== undefined) {
     // Node would otherwise buffer up to 64 KiB, in any number of chunks.
-    intake.pause()
-    reply.raw.once('close', () => intake.resume())
+    reads.pause()
+    reply.raw.once('close', () => reads.resume())
   }
   if (headers.expect !== undefined && !isContinue(headers.expect)) {
     throw formatError('The only supported Expect value is 100-continue.')
@@ -66,7 +66,7 @@ export interface EarlyAnswer {
   readonly maxMs: number
 }
 
-/** Limits of draining a refused body: bytes, and chunks below 256 bytes. */
+/** Limits of draining a refused body: bytes, and small chunks of a chunked body. */
 const MAX_BYTES = 32 * 2 ** 20
 const MAX_SMALL_CHUNKS = 32 * 2 ** 10
 
@@ -97,27 +97,26 @@ export async function lingerOver(answer: EarlyAnswer): Promise<unknown> {
 }
 
 /** Discards the rest of the body, within limits. Never rejects. */
-function drain({ request: { raw, intake }, maxMs }: EarlyAnswer): Promise<void> {
+function drain({ request: { raw, reads }, maxMs }: EarlyAnswer): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0
     let smallChunks = 0
     const timer = setTimeout(finish, maxMs)
     function count(chunk: Buffer): void {
-      intake?.count(chunk)
       bytes += chunk.length
-      if (isSmall(chunk)) smallChunks += 1
+      if (reads?.count(chunk) === 'small') smallChunks += 1
       if (bytes >= MAX_BYTES || smallChunks >= MAX_SMALL_CHUNKS) finish()
     }
     function finish(): void {
       clearTimeout(timer)
       raw.off('data', count).off('end', finish).off('close', finish)
       // Chunks already read still pass: a paused request would keep them until the connection closes.
-      if (!raw.complete) (intake ?? raw).pause()
+      if (!raw.complete) (reads ?? raw).pause()
       resolve()
     }
     raw.unpipe().pause()
     raw.on('data', count).once('end', finish).once('close', finish)
-    intake?.resume()
+    reads?.resume()
     raw.resume()
   })
 }

@@ -3,7 +3,7 @@ import { access, copyFile, type FileHandle, lstat, open } from 'node:fs/promises
 import { dirname } from 'node:path'
 import type { AppendObject, StoredAppend, Durable } from '../../core/resumable/append-store.ts'
 import { receiveBody } from '../receive-body.ts'
-import { formatStoreState, type StoreState, parseStoreState } from './store-state.ts'
+import { formatFileState, type FileState, parseFileState } from './store-state.ts'
 import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { orMissing } from './or-missing.ts'
 import { SyncedFile } from './synced-file.ts'
@@ -28,7 +28,7 @@ export async function appendToFile(
   let storing: Promise<Durable | undefined> | undefined
   try {
     const { failure } = await receiveBody({ body, signal }, async ({ bytes, signal }) => {
-      storing = new Appending(append, place).store(bytes, signal)
+      storing = new FileAppend(append, place).store(bytes, signal)
       await storing
     })
     const durable = await storing
@@ -47,16 +47,16 @@ interface OpenedFile {
   readonly newIn: string | undefined
 }
 
-class Appending {
+class FileAppend {
   readonly #append: AppendObject
   readonly #place: ObjectPlace
-  #state: StoreState
+  #state: FileState
   #durableTo: number
 
   constructor(append: AppendObject, place: ObjectPlace) {
     this.#append = append
     this.#place = place
-    this.#state = parseStoreState(append.storeState)
+    this.#state = parseFileState(append.storeState)
     this.#durableTo = append.offset
   }
 
@@ -168,7 +168,7 @@ class Appending {
       offset: this.#durableTo,
       replacedFrom: this.#append.offset,
       pieces: [],
-      storeState: formatStoreState(this.#state),
+      storeState: formatFileState(this.#state),
     }
   }
 }

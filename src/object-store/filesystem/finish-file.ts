@@ -2,7 +2,7 @@ import { access, lstat, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { FinishObject, RecordedUpload } from '../../core/resumable/append-store.ts'
 import type { ObjectPlace } from './append-file.ts'
-import { parseStoreState } from './store-state.ts'
+import { parseFileState } from './store-state.ts'
 import { syncDirectory } from './fsync-directory.ts'
 import { orMissing } from './or-missing.ts'
 import { writeMetadata } from './symlink-metadata.ts'
@@ -15,7 +15,7 @@ export async function finishFile(
 ): Promise<{ readonly size: number } | undefined> {
   // A disk that is not mounted must not look like a lost upload.
   await access(users)
-  const file = `${path}${suffixOf(parseStoreState(storeState).file)}`
+  const file = `${path}${suffixOf(parseFileState(storeState).file)}`
   const isThere = (await orMissing(lstat(path))) !== undefined
   if (!isThere && (await orMissing(cutTo(size, file))) === true) {
     // Before the rename, so that no object is visible without its metadata.
@@ -37,7 +37,7 @@ export async function isFileStored(
 ): Promise<boolean> {
   await access(users)
   if (offset === 0) return true
-  const file = await orMissing(lstat(`${path}${suffixOf(parseStoreState(storeState).file)}`))
+  const file = await orMissing(lstat(`${path}${suffixOf(parseFileState(storeState).file)}`))
   // A finish may have renamed the file.
   const { size } = file ?? (await orMissing(lstat(path))) ?? { size: 0 }
   return size >= offset

@@ -4,7 +4,7 @@ import { storeError } from '../store-error.ts'
 import { TEMPORARY } from './temporary-files.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. Files have numbers (`temporary-files.ts`). */
-export interface StoreState {
+export interface FileState {
   /** The file that holds the content. */
   readonly file: number
   /**
@@ -16,11 +16,11 @@ export interface StoreState {
   readonly hasOlder?: true
 }
 
-export function formatStoreState(state: StoreState): string {
+export function formatFileState(state: FileState): string {
   return JSON.stringify(state)
 }
 
-export function parseStoreState(storeState: string): StoreState {
+export function parseFileState(storeState: string): FileState {
   const { suffix = TEMPORARY, copyTo, hasOlder, ...state } = parseMembers(storeState)
   const { file = suffix === TEMPORARY ? 0 : MISSING_FILE } = state
   if (!isNumber(file)) throw storeError(new TypeError('The state of an upload names no file'))
@@ -40,15 +40,15 @@ function isNumber(value: unknown): value is number {
 
 /** Implements the port's `planAppend`. Once an append has to copy, the next ones do until one has succeeded. */
 export function planAppend({ storeState, offset, isTakeover }: AppendToPlan): PlannedAppend {
-  const state = parseStoreState(storeState)
+  const state = parseFileState(storeState)
   const { file, copyTo } = state
   if (!isTakeover && copyTo === undefined)
     return { storeState, ifUnused: storeState, extraBytes: 0 }
-  const planned = formatStoreState({ ...state, copyTo: Math.max(file, copyTo ?? 0) + 1 })
+  const planned = formatFileState({ ...state, copyTo: Math.max(file, copyTo ?? 0) + 1 })
   return { storeState: planned, ifUnused: planned, extraBytes: offset }
 }
 
 /** Implements the port's `isFenceable`: a fenced copy would have to be made again. */
 export function isFenceable(storeState: string): boolean {
-  return parseStoreState(storeState).copyTo === undefined
+  return parseFileState(storeState).copyTo === undefined
 }

@@ -11,7 +11,7 @@ import { orMissing } from './or-missing.ts'
 import { FileWriter } from './put-file.ts'
 import { readMetadata, removeMetadata } from './symlink-metadata.ts'
 import { storeError } from '../store-error.ts'
-import { isFenceable, parseStoreState, planAppend } from './store-state.ts'
+import { isFenceable, parseFileState, planAppend } from './store-state.ts'
 import { removeTemporaryFile, removeTemporaryFiles } from './temporary-files.ts'
 
 /** Files have no parts; a resumed append reuses the digest at multiples of this. */
@@ -62,8 +62,8 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     append: async (append) => appendToFile(append, placeOf(append.key)),
     async removeFenced({ key, storeState, recorded, signal }) {
       const path = pathOf(key)
-      const { file } = parseStoreState(storeState)
-      if (recorded !== undefined && parseStoreState(recorded).file === file) return
+      const { file } = parseFileState(storeState)
+      if (recorded !== undefined && parseFileState(recorded).file === file) return
       await attempt(signal, () => removeTemporaryFile(path, file))
     },
     async finish(upload) {

@@ -5,7 +5,7 @@ import { isAppError } from '../../core/errors.ts'
 import { BufferPool } from '../buffer-pool.ts'
 import { appendObject } from './append/append-object.ts'
 import { areStored } from './append/find-pieces.ts'
-import { finishUpload } from './append/finish-upload.ts'
+import { finishObject } from './append/finish-object.ts'
 import { removeFenced } from './append/remove-fenced.ts'
 import { isFenceable, planAppend } from './append/store-state.ts'
 import {
@@ -62,7 +62,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     partSizeFor: (length) => partSizeFor(length ?? maxFileSize, partSize),
     append: (append) => appendObject(bucket, { append, concurrency: queueSize, pool }),
     removeFenced: (append) => translated(removeFenced(bucket, append)),
-    finish: (upload) => finishUpload(bucket, upload),
+    finish: (upload) => finishObject(bucket, upload),
     isStored: (upload) => areStored(bucket, upload),
     open: (object) => openObject(readers, object),
     head: (object) => headObject(bucket, object),

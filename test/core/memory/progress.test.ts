@@ -174,7 +174,7 @@ class Upload {
   /** As `UploadSession` does: each of those who send takes the next part when it has sent one. */
   async #run(): Promise<void> {
     const { memory, userId, heldBefore = 0, senders = 2 } = this.#options
-    using allocation = await memory.admit({ userId, signal: new AbortController().signal })
+    using allocation = await memory.allocate({ userId, signal: new AbortController().signal })
     allocation.watch(this.#client)
     const { evicted } = allocation
     const parts = gatherParts(this.#content(), {

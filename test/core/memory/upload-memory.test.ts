@@ -62,7 +62,7 @@ class Upload implements Disposable {
 }
 
 async function admit(memory: UploadMemory, userId = 'ann'): Promise<Upload> {
-  return new Upload(await memory.admit({ userId, signal: never }))
+  return new Upload(await memory.allocate({ userId, signal: never }))
 }
 
 /** Lets all that is under way come to rest. */
@@ -273,7 +273,7 @@ describe('the memory of uploads', () => {
     const memory = createMemory()
     const shares = await Promise.all(Array.from({ length: SHARES }, () => admit(memory)))
     const giveUp = new AbortController()
-    const waiting = memory.admit({ userId: 'ann', signal: giveUp.signal })
+    const waiting = memory.allocate({ userId: 'ann', signal: giveUp.signal })
     giveUp.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
     shares[0]?.[Symbol.dispose]()

@@ -46,7 +46,7 @@ describe('a caller who was let in', () => {
   it('is the user and when they were created', async () => {
     await using core = await openTestCore()
     const { tokens, issued } = await openTokens(core)
-    const caller = await tokens.admit(issued.secret)
+    const caller = await tokens.authenticate(issued.secret)
     expect(caller).toMatchObject({ userId: alice, userCreatedAt: core.clock.now })
     await caller.reverify()
   })
@@ -54,7 +54,10 @@ describe('a caller who was let in', () => {
   it('may act no more at once when the token is revoked here, and after 5 s when elsewhere', async () => {
     await using core = await openTestCore()
     const { tokens, issued, other } = await openTokens(core)
-    const [here, there] = [await tokens.admit(issued.secret), await other.admit(issued.secret)]
+    const [here, there] = [
+      await tokens.authenticate(issued.secret),
+      await other.authenticate(issued.secret),
+    ]
     await tokens.revoke(issued)
     await expect(here.reverify()).rejects.toMatchObject(invalid)
     core.clock.now += 4_999
@@ -66,7 +69,7 @@ describe('a caller who was let in', () => {
   it.each(['token', 'JWT'])('may act no more when suspended or deleted (%s)', async (kind) => {
     await using core = await openTestCore()
     const { tokens, issued } = await openTokens(core)
-    const caller = await tokens.admit(kind === 'JWT' ? JWT : issued.secret)
+    const caller = await tokens.authenticate(kind === 'JWT' ? JWT : issued.secret)
     await core.users.setUserStatus(alice, 'suspended')
     tokens.forgetUser(alice)
     await expect(caller.reverify()).rejects.toMatchObject(suspended)
@@ -78,7 +81,7 @@ describe('a caller who was let in', () => {
   it.each(['token', 'JWT'])('is not the next user of the same id (%s)', async (kind) => {
     await using core = await openTestCore()
     const { tokens, issued } = await openTokens(core)
-    const caller = await tokens.admit(kind === 'JWT' ? JWT : issued.secret)
+    const caller = await tokens.authenticate(kind === 'JWT' ? JWT : issued.secret)
     await core.users.deleteUser(alice)
     await core.ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
     core.clock.now += 5_000
@@ -90,9 +93,9 @@ describe('a caller who was let in', () => {
     await using core = await openTestCore()
     const { tokens, issued } = await openTokens(core)
     const secret = kind === 'JWT' ? JWT : issued.secret
-    const caller = await tokens.admit(secret)
+    const caller = await tokens.authenticate(secret)
     core.clock.now += 60_000
-    await expect(tokens.admit(secret)).rejects.toMatchObject(invalid)
+    await expect(tokens.authenticate(secret)).rejects.toMatchObject(invalid)
     await caller.reverify()
     await core.users.setUserStatus(alice, 'suspended')
     await expect(caller.reverify()).rejects.toMatchObject(suspended)
@@ -106,7 +109,7 @@ describe('a caller who was let in', () => {
   it('may not finish when the token was revoked after it had expired', async () => {
     await using core = await openTestCore()
     const { tokens, issued } = await openTokens(core)
-    const caller = await tokens.admit(issued.secret)
+    const caller = await tokens.authenticate(issued.secret)
     core.clock.now += 60_000
     await tokens.revoke(issued)
     await expect(caller.reverify()).rejects.toMatchObject(invalid)
@@ -121,7 +124,7 @@ describe('a caller who was let in', () => {
       findAccessTokenUser: (sha256: string) =>
         isOut ? Promise.reject(outage()) : core.users.findAccessTokenUser(sha256),
     }
-    const caller = await createAccessTokens({ users, cacheMs: 0 }).admit(issued.secret)
+    const caller = await createAccessTokens({ users, cacheMs: 0 }).authenticate(issued.secret)
     isOut = true
     await expect(caller.reverify()).rejects.toMatchObject({ code: 'unavailable' })
   })

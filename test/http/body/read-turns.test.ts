@@ -27,8 +27,8 @@ beforeEach(async () => {
   app = await createBareListener({ connections })
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
-  app.put('/', async ({ raw, intake }) => {
-    intake?.resume()
+  app.put('/', async ({ raw, reads }) => {
+    reads?.resume()
     let bytes = 0
     for await (const chunk of raw as AsyncIterable<Buffer>) {
       bytes += chunk.length

@@ -12,7 +12,7 @@ const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 5_000 }
 function requestOf(...chunks: readonly (Buffer | null)[]): RequestBodyOptions['request'] {
   const raw = new IncomingMessage(new Socket())
   for (const chunk of chunks) raw.push(chunk)
-  return { raw, intake: undefined }
+  return { raw, reads: undefined }
 }
 
 /** Hands on what `look` does not throw at. */

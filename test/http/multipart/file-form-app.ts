@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import { Connections } from '../../../src/http/server/connections.ts'
-import { shareIntake } from '../../../src/http/server/unread-body.ts'
+import { shareReads } from '../../../src/http/server/unread-body.ts'
 import { openFileForm, type FileForm } from '../../../src/http/multipart/file-form.ts'
 import type { RawExchange } from '../../support/http/raw-http.ts'
 
@@ -35,7 +35,7 @@ export async function startFormApp(options: FormAppOptions = {}) {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const connections = new Connections()
   connections.watch(app.server, { logger: undefined })
-  shareIntake(app, connections)
+  shareReads(app, connections)
   app.setErrorHandler((error, request, reply) => {
     request.raw.resume()
     const code = isAppError(error) ? error.code : `internal: ${String(error)}`

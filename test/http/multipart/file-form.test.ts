@@ -2,7 +2,7 @@ import fastify, { type FastifyRequest } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import { Connections } from '../../../src/http/server/connections.ts'
-import { shareIntake } from '../../../src/http/server/unread-body.ts'
+import { shareReads } from '../../../src/http/server/unread-body.ts'
 import {
   minFileSize,
   openFileForm,
@@ -26,7 +26,7 @@ async function handle(
   work: (request: FastifyRequest) => Promise<unknown>,
   { headers = FORM, payload = big }: { headers?: Record<string, string>; payload?: Buffer } = {},
 ) {
-  shareIntake(app, new Connections())
+  shareReads(app, new Connections())
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.post('/', async (request) => {
@@ -203,7 +203,7 @@ test('ending twice is as good as once', async () => {
 })
 
 test('a request that is gone before it is opened is refused', async () => {
-  shareIntake(app, new Connections())
+  shareReads(app, new Connections())
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.post('/', async (request, reply) => {

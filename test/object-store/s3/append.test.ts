@@ -230,7 +230,7 @@ describe('parts', () => {
       return apply()
     })
     const before = memory.usage().taken
-    using allocation = await memory.admit({ userId: 'ann', signal: AbortSignal.timeout(10_000) })
+    using allocation = await memory.allocate({ userId: 'ann', signal: AbortSignal.timeout(10_000) })
     const share = memory.usage().taken - before
     const rest = content.subarray(partSize - 10, partSize + 10)
     await upload.append(rest, { memory: allocation })

@@ -91,7 +91,7 @@ export async function appendBytes(
     await ledger.confirm()
     return { offset: upload.offset, sealed: undefined, cut: undefined }
   }
-  using allocation = await options.memory.admit({ userId, signal })
+  using allocation = await options.memory.allocate({ userId, signal })
   using running = options.running.start({ version, epoch: claimedEpoch(upload) })
   const claimed = await claimUpload(options, request, upload)
   using recorder = new AppendRecorder(options, {

@@ -17,11 +17,11 @@ import {
 } from '../parts.ts'
 import { putContent } from '../put-content.ts'
 import { isForgotten } from './forgotten.ts'
-import { formatReceipt, parseStoreState } from './store-state.ts'
+import { formatReceipt, parseObjectState } from './store-state.ts'
 import { Progress } from './progress.ts'
 import { piecesToMerge, readTail } from './tail.ts'
 
-export interface AppendOptions {
+export interface AppendObjectOptions {
   readonly append: AppendObject
   readonly pool: BufferPool
   /** Parts in flight. */
@@ -31,7 +31,7 @@ export interface AppendOptions {
 /** Implements the port's `append`. Part k always holds the bytes from (k - 1) * partSize on, whatever the appends. */
 export async function appendObject(
   bucket: S3Bucket,
-  options: AppendOptions,
+  options: AppendObjectOptions,
 ): Promise<StoredAppend | undefined> {
   try {
     return await appendBody(bucket, options)
@@ -43,10 +43,10 @@ export async function appendObject(
 
 async function appendBody(
   bucket: S3Bucket,
-  options: AppendOptions,
+  options: AppendObjectOptions,
 ): Promise<StoredAppend | undefined> {
   const { append } = options
-  const appending = new Appending(bucket, options)
+  const appending = new ObjectAppend(bucket, options)
   try {
     const received = await receiveBody(append, (receiving) => appending.store(receiving))
     const { failure = appending.refusal } = received
@@ -63,14 +63,14 @@ async function appendBody(
   }
 }
 
-class Appending {
+class ObjectAppend {
   readonly progress: Progress
   /** The upload that parts were sent to, by this append or an earlier one. */
   multipart: OpenMultipart | undefined
   /** Why no memory was granted. That is no failure of the store: what was gathered before is stored. */
   refusal: { readonly error: unknown } | undefined
   readonly #bucket: S3Bucket
-  readonly #options: AppendOptions
+  readonly #options: AppendObjectOptions
   /** First byte of the part that the append begins in. */
   readonly #partStart: number
   /** Whether the body may still become the object itself, by one request. */
@@ -79,9 +79,9 @@ class Appending {
   /** Gathered bytes that do not complete a part. */
   #rest: PartContent | undefined
 
-  constructor(bucket: S3Bucket, options: AppendOptions) {
+  constructor(bucket: S3Bucket, options: AppendObjectOptions) {
     const { offset, partSize, storeState } = options.append
-    const { whole, ...state } = parseStoreState(storeState)
+    const { whole, ...state } = parseObjectState(storeState)
     this.#bucket = bucket
     this.#options = options
     this.#partStart = offset - (offset % partSize)

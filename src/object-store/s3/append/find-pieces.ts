@@ -4,7 +4,7 @@ import { storeError } from '../../store-error.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { headObject } from '../get-object.ts'
 import { listParts } from './list-parts.ts'
-import { parseStoreState, parseReceipt } from './store-state.ts'
+import { parseObjectState, parseReceipt } from './store-state.ts'
 
 /** Implements the port's `isStored`. */
 export async function areStored(bucket: S3Bucket, upload: RecordedUpload): Promise<boolean> {
@@ -35,7 +35,7 @@ async function hasParts(
   { storeState, partSize, offset, key, signal }: RecordedUpload,
   parts: readonly Piece[],
 ): Promise<boolean> {
-  const { multipart } = parseStoreState(storeState)
+  const { multipart } = parseObjectState(storeState)
   const areListed = async (): Promise<boolean> => {
     const etags = multipart && (await listParts(bucket, { key, signal, ...multipart }))
     return parts.every(

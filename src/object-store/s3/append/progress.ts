@@ -1,11 +1,11 @@
 import type { AppendObject, Durable, Piece } from '../../../core/resumable/append-store.ts'
 import type { OpenMultipart } from '../multipart-upload.ts'
-import { formatStoreState, type StoreState } from './store-state.ts'
+import { formatObjectState, type ObjectState } from './store-state.ts'
 
 /** Tracks what is durable of an append. Parts can complete in any order. */
 export class Progress {
   readonly #append: Pick<AppendObject, 'offset' | 'onDurable'>
-  #state: StoreState
+  #state: ObjectState
   readonly #pieces: Piece[] = []
   /** Completed parts that wait for an earlier part, by first byte. */
   readonly #early = new Map<number, Piece>()
@@ -16,7 +16,7 @@ export class Progress {
   /** `partStart`: first byte of the first part that the append can send. */
   constructor(
     append: Pick<AppendObject, 'offset' | 'onDurable'>,
-    { state, partStart }: { readonly state: StoreState; readonly partStart: number },
+    { state, partStart }: { readonly state: ObjectState; readonly partStart: number },
   ) {
     this.#append = append
     this.#state = state
@@ -34,7 +34,7 @@ export class Progress {
       offset: last === undefined ? this.#append.offset : last.firstByte + last.size,
       replacedFrom: this.#pieces[0]?.firstByte ?? this.#append.offset,
       pieces: [...this.#pieces],
-      storeState: formatStoreState(this.#state),
+      storeState: formatObjectState(this.#state),
       isFinished: this.#isFinished,
     }
   }

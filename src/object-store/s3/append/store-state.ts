@@ -3,7 +3,7 @@ import { parseMembers } from '../../parse-members.ts'
 import type { OpenMultipart } from '../multipart-upload.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. */
-export interface StoreState {
+export interface ObjectState {
   /** Set once the store has created it. */
   readonly multipart?: OpenMultipart
   /**
@@ -15,11 +15,11 @@ export interface StoreState {
   readonly mayHaveStray?: true
 }
 
-export function formatStoreState({ multipart, ...state }: StoreState): string {
+export function formatObjectState({ multipart, ...state }: ObjectState): string {
   return JSON.stringify({ ...multipart, ...state })
 }
 
-export function parseStoreState(storeState: string): StoreState {
+export function parseObjectState(storeState: string): ObjectState {
   const { uploadId, hasChecksums, whole, mayHaveStray } = parseMembers(storeState)
   const isKnown = typeof uploadId === 'string'
   return {
@@ -32,13 +32,13 @@ export function parseStoreState(storeState: string): StoreState {
 /** Implements the port's `planAppend`. */
 export function planAppend(append: AppendToPlan): PlannedAppend | undefined {
   const { storeState: ifUnused, length } = append
-  const state = parseStoreState(ifUnused)
+  const state = parseObjectState(ifUnused)
   // An empty object can be written again: its bytes are the same.
   if (state.whole === 'intended' && length !== 0) return undefined
-  return { storeState: formatStoreState(plannedState(append, state)), ifUnused, extraBytes: 0 }
+  return { storeState: formatObjectState(plannedState(append, state)), ifUnused, extraBytes: 0 }
 }
 
-function plannedState(append: AppendToPlan, state: StoreState): StoreState {
+function plannedState(append: AppendToPlan, state: ObjectState): ObjectState {
   const { partSize, offset, length, bodySize = length, isDiscardable = false } = append
   if (state.whole === 'stored') return state
   // Parts that were discarded cannot become an empty object.
@@ -52,7 +52,7 @@ function plannedState(append: AppendToPlan, state: StoreState): StoreState {
 
 /** Implements the port's `isFenceable`. */
 export function isFenceable(storeState: string): boolean {
-  return parseStoreState(storeState).whole !== 'intended'
+  return parseObjectState(storeState).whole !== 'intended'
 }
 
 interface Receipt {

@@ -6,16 +6,16 @@ import { abortOpenUploads } from '../delete-object.ts'
 import { headObject } from '../get-object.ts'
 import { completeMultipart, type OpenMultipart } from '../multipart-upload.ts'
 import { isForgotten, isOverwritten } from './forgotten.ts'
-import { parseStoreState, parseReceipt } from './store-state.ts'
+import { parseObjectState, parseReceipt } from './store-state.ts'
 
 /** Implements the port's `finish`. */
-export async function finishUpload(
+export async function finishObject(
   bucket: S3Bucket,
   upload: FinishObject,
 ): Promise<{ readonly size: number } | undefined> {
   try {
     upload.signal.throwIfAborted()
-    const { multipart, whole, mayHaveStray } = parseStoreState(upload.storeState)
+    const { multipart, whole, mayHaveStray } = parseObjectState(upload.storeState)
     if (multipart === undefined && whole !== 'stored') {
       throw new TypeError('No append has reached the length of this upload')
     }
