@@ -10,6 +10,7 @@ const FREE_CHUNKS = 16
 const CHUNKS_PER_SECOND = 20_000
 
 const MS_PER_CHUNK = 0.001
+const MS_PER_IGNORED_REQUEST = 0.01
 
 /** What an ordinary request takes to begin. */
 const ORDINARY_MS = 0.5
@@ -43,7 +44,9 @@ export class ReadTurns {
   #release: NodeJS.Timeout | undefined
   #slicing: NodeJS.Timeout | undefined
   #isTurnDue = false
-  #isMeasuring = false
+  /** When the last request began that is measured. */
+  #measuredSince: number | undefined
+  #isResetDue = false
   #wastedMs = 0
 
   /** `requestOf` returns the request in progress, until its body is complete. */
@@ -75,27 +78,42 @@ export class ReadTurns {
 
   /** Measures how long Node's parser takes for the rest of this read, if `request` is chunked or ignored. */
   begin(request: IncomingMessage, { isIgnored }: { readonly isIgnored: boolean }): void {
+    this.#endMeasurement()
     const isChunked = request.headers['transfer-encoding'] !== undefined
-    if (!this.#isMeasuring && (isChunked || isIgnored)) this.#measure()
+    if (isIgnored) this.#waste(MS_PER_IGNORED_REQUEST)
+    if (!isChunked && !isIgnored) return
+    this.#measuredSince = performance.now()
+    this.#resetAfterTurn()
   }
 
-  #measure(): void {
-    this.#isMeasuring = true
-    const began = performance.now()
-    // Once the parser has returned.
-    process.nextTick(() => {
-      this.#isMeasuring = false
-      const ms = performance.now() - began
-      if (ms > ORDINARY_MS) this.#waste(ms)
-    })
+  /**
+   * When the next request of the turn begins, the parser has finished the read: it tells nobody, and runs the queue of
+   * `nextTick` after every chunk. What the last one takes delays nobody but the next turn.
+   */
+  #endMeasurement(): void {
+    const since = this.#measuredSince
+    if (since === undefined) return
+    this.#measuredSince = undefined
+    const ms = performance.now() - since
+    if (ms > ORDINARY_MS) this.#waste(ms)
   }
 
   #waste(ms: number): void {
-    if (this.#wastedMs === 0) setImmediate(() => (this.#wastedMs = 0))
+    this.#resetAfterTurn()
     this.#wastedMs += ms
     if (this.#wastedMs < EXPENSIVE_MS || this.#slicing !== undefined) return
     this.#slicing = setTimeout(this.#endSlicing, SLICING_MS).unref()
     for (const reads of this.#open.values()) reads.slice()
+  }
+
+  #resetAfterTurn(): void {
+    if (this.#isResetDue) return
+    this.#isResetDue = true
+    setImmediate(() => {
+      this.#isResetDue = false
+      this.#measuredSince = undefined
+      this.#wastedMs = 0
+    })
   }
 
   readonly #endSlicing = (): void => {
