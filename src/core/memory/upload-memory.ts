@@ -29,7 +29,7 @@ const LONG_FIRST_MS = 10_000
 
 const TICK_MS = 250
 
-/** Per tick: clients that are all refused at once would all return at once. */
+/** Per tick, for shares and for parts: clients that are all refused at once would all return at once. */
 const MAX_EVICTIONS = 2
 
 /** The smallest budget that serves an upload of this part size alongside many small ones. */
@@ -100,18 +100,14 @@ export class UploadMemory {
 
   #tick(): void {
     for (const each of [...this.#allocations, this.#shares, this.#parts]) each.tick(TICK_MS)
-    const evicted = this.#evictFor(this.#shares, {
-      most: MAX_EVICTIONS,
-      bytesOf: () => SHARE_BYTES,
-    })
-    const most = MAX_EVICTIONS - evicted
-    this.#evictFor(this.#parts, { most, bytesOf: ({ partBytes }) => partBytes })
+    this.#evictFor(this.#shares, () => SHARE_BYTES)
+    this.#evictFor(this.#parts, ({ partBytes }) => partBytes)
   }
 
-  /** Evicts the slowest uploads until the requests that wait can be granted. Returns how many. */
-  #evictFor(semaphore: FairSemaphore, { most, bytesOf }: Eviction): number {
+  /** Evicts the slowest uploads until the requests that wait can be granted. An eviction releases `bytesOf` the upload. */
+  #evictFor(semaphore: FairSemaphore, bytesOf: (upload: MemoryAllocation) => number): void {
     const { first } = semaphore
-    if (first === undefined) return 0
+    if (first === undefined) return
     // Otherwise a crowd of one user that is barely not slow would keep all others out.
     const limitOf = ({ userId }: MemoryAllocation): number =>
       first.firstMs >= LONG_FIRST_MS && userId !== first.userId
@@ -123,19 +119,10 @@ export class UploadMemory {
     const slow = holders
       .filter((upload) => !upload.evicted.aborted && upload.bytesPerSecond < limitOf(upload))
       .toSorted((a, b) => a.bytesPerSecond - b.bytesPerSecond)
-    let evicted = 0
-    for (const upload of slow.slice(0, most)) {
+    for (const upload of slow.slice(0, MAX_EVICTIONS)) {
       if (lacking <= 0) break
       lacking -= bytesOf(upload)
       upload.evict()
-      evicted += 1
     }
-    return evicted
   }
-}
-
-interface Eviction {
-  readonly most: number
-  /** What the eviction of an upload releases. */
-  readonly bytesOf: (upload: MemoryAllocation) => number
 }

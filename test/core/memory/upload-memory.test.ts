@@ -243,6 +243,27 @@ describe('the memory of uploads', () => {
     for (const upload of all) upload[Symbol.dispose]()
   })
 
+  it('takes the parts of slow uploads, however many others are turned away for their places', async () => {
+    const memory = new UploadMemory({ budget: 64 * MIB, partSize: PART })
+    using slow = await admit(memory, 'slow')
+    await slow.gather(PART, 32)
+    using ann = await admit(memory, 'ann')
+    await ann.gather()
+    expect(ann.permits).toHaveLength(0)
+    const crowd: Upload[] = []
+    for (let ticks = 0; ticks < 60 && !slow.isEvicted; ticks++) {
+      while (memory.usage().waiting < 100) {
+        void admit(memory, 'crowd').then((upload) => crowd.push(upload))
+      }
+      ann.client.bytes += MIB
+      slow.client.bytes += 12 * 1024
+      await pass(250)
+      for (const upload of crowd) if (upload.isEvicted) upload[Symbol.dispose]()
+    }
+    expect(slow.isEvicted).toBe(true)
+    for (const upload of crowd) upload[Symbol.dispose]()
+  })
+
   it('turns away no more than others need, while those who leave still hold theirs', async () => {
     const memory = createMemory()
     const slow = await Promise.all(Array.from({ length: SHARES }, () => admit(memory)))
