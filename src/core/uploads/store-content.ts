@@ -78,7 +78,7 @@ async function receiveSmall(options: StoreContentOptions): Promise<Buffer | unde
   const { content, size } = incoming
   const isAnnounced = size.announced !== undefined
   const receive = async (): Promise<Buffer | undefined> => {
-    const whole = await readUpTo(FIRST_BYTES, {
+    const whole = await readUpTo(size.max ?? FIRST_BYTES, {
       content,
       onChunk: isAnnounced ? onBytes : undefined,
     })
@@ -112,19 +112,21 @@ async function readUpTo(
   max: number,
   { content, onChunk }: ReadContent,
 ): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
+  // One buffer, since a small one of its own for each chunk takes 600 bytes more.
+  const buffer = Buffer.allocUnsafeSlow(max)
   let bytes = 0
   let taken: Promise<void> | undefined
   const { promise: cut, resolve, reject } = Promise.withResolvers<undefined>()
   const onData = (chunk: Buffer): void => {
-    chunks.push(chunk)
-    bytes += chunk.byteLength
-    if (bytes > max) {
+    if (bytes + chunk.byteLength > max) {
       content.off('data', onData).pause()
-      for (const each of chunks.toReversed()) content.unshift(each)
+      content.unshift(chunk)
+      if (bytes > 0) content.unshift(buffer.subarray(0, bytes))
       resolve(undefined)
       return
     }
+    buffer.set(chunk, bytes)
+    bytes += chunk.byteLength
     taken = onChunk?.(bytes)
     if (taken === undefined) return
     content.pause()
@@ -134,7 +136,7 @@ async function readUpTo(
     await finished(content, { writable: false })
     // A content whose last bytes were read ends although it is paused.
     await taken
-    return Buffer.concat(chunks, bytes)
+    return buffer.subarray(0, bytes)
   }
   content.on('data', onData)
   return await Promise.race([receive(), cut])
