@@ -38,6 +38,7 @@ const PRODUCTION = [
   ...['admin', 'changes', 'instances', 'quota', 'reads', 'resumable', 'writes'].map(
     (name) => `production/${name}.integration.test.ts`,
   ),
+  'production/reads.proof.test.ts',
   'production/resumable.proof.test.ts',
 ]
 const COMBINATIONS = [

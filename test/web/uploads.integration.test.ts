@@ -232,27 +232,27 @@ describeInBrowser('uploads', (browser) => {
   })
 
   it('say the same when it is the service that finds out', async () => {
-    user = await service.createUser(4 * MIB)
+    user = await service.createUser(2 * MIB)
     const page = await open()
     await slowDown(page, MIB / 4)
-    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(3 * MIB) }])
-    await page.getByText(/of 3 MiB/).waitFor()
-    await service.setCapacity(user, 2 * MIB)
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
+    await page.getByText(/of 1 MiB/).waitFor()
+    await service.setCapacity(user, MIB / 2)
     await slowDown(page, -1)
-    await page.getByText('Not enough space: 1 MiB more needed.').waitFor({ timeout: 60_000 })
+    await page.getByText('Not enough space: 512 KiB more needed.').waitFor({ timeout: 60_000 })
     expect((await usageOf(service, user)).used).toBe(0)
   })
 
   it('are kept when the token is revoked, and go on after signing in again', async () => {
     const page = await open()
-    await slowDown(page, 2 * MIB)
+    await slowDown(page, MIB)
     const files = ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin']
     await pick(
       page,
-      files.map((path) => ({ path, content: Buffer.alloc(2 * MIB, path) })),
+      files.map((path) => ({ path, content: Buffer.alloc(MIB, path) })),
     )
     await page
-      .getByText(/of 2 MiB/)
+      .getByText(/of 1 MiB/)
       .first()
       .waitFor()
     await revokeTokens()
@@ -272,7 +272,7 @@ describeInBrowser('uploads', (browser) => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await uploaded(page, files.length)
     for (const name of files)
-      expect(await contentOf(name)).toBe(Buffer.alloc(2 * MIB, name).toString())
+      expect(await contentOf(name)).toBe(Buffer.alloc(MIB, name).toString())
   })
 
   it('are not sent to the repository of another user who signs in, and nor is anything shown to them', async () => {
@@ -321,11 +321,11 @@ describeInBrowser('uploads', (browser) => {
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
     await slowDown(page, MIB)
     await pick(page, [
-      { path: 'a.bin', content: Buffer.alloc(6 * MIB, 'a') },
-      { path: 'b.bin', content: Buffer.alloc(6 * MIB, 'b') },
+      { path: 'a.bin', content: Buffer.alloc(3 * MIB, 'a') },
+      { path: 'b.bin', content: Buffer.alloc(3 * MIB, 'b') },
     ])
     await page
-      .getByText(/[1-5](\.\d)? MiB of 6 MiB/)
+      .getByText(/[12](\.\d)? MiB of 3 MiB/)
       .first()
       .waitFor()
     gate.point([])
@@ -336,8 +336,8 @@ describeInBrowser('uploads', (browser) => {
     gate.point([service.port])
     await uploaded(page, 2)
     expect(await page.getByText('No connection. Trying again').count()).toBe(0)
-    expect(await contentOf('a.bin')).toBe('a'.repeat(6 * MIB))
-    expect(await contentOf('b.bin')).toBe('b'.repeat(6 * MIB))
+    expect(await contentOf('a.bin')).toBe('a'.repeat(3 * MIB))
+    expect(await contentOf('b.bin')).toBe('b'.repeat(3 * MIB))
   })
 
   it('wait as long as the service asks for before they are tried again', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { openService, type Overrides, type Service } from '../../../src/compose/compose.ts'
+import { closeIdleFromNowOn } from '../../../src/compose/drain.ts'
 import { type Config, readConfig } from '../../../src/config/config.ts'
 import type { AccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import {
@@ -137,11 +138,12 @@ export async function startTestService(
   const service = await openService(config, overrides)
   opened.defer(() => service.close())
   const { idleTimeoutMs = 10_000, lingerMs, headTimeoutMs } = options
+  const connections = new Connections()
   const listeners = await buildListeners({
     config,
     service,
     logger,
-    connections: new Connections(),
+    connections,
     signals: {
       stopping: new AbortController().signal,
       shutdown: options.shutdown ?? new AbortController().signal,
@@ -166,6 +168,7 @@ export async function startTestService(
   const [port = 0, adminPort = 0] = ports
   const kept = opened.move()
   const stop = async (): Promise<void> => {
+    using _ = closeIdleFromNowOn(connections)
     await kept.disposeAsync()
     for (const listener of conformance) listener.assertConforms()
   }
