@@ -271,8 +271,7 @@ describeInBrowser('uploads', (browser) => {
     await page.getByLabel('Access token', { exact: true }).fill(secretOf(user))
     await page.getByRole('button', { name: 'Sign in' }).click()
     await uploaded(page, files.length)
-    for (const name of files)
-      expect(await contentOf(name)).toBe(Buffer.alloc(MIB, name).toString())
+    for (const name of files) expect(await contentOf(name)).toBe(Buffer.alloc(MIB, name).toString())
   })
 
   it('are not sent to the repository of another user who signs in, and nor is anything shown to them', async () => {
