@@ -3,6 +3,7 @@ import { createFilesystemStore } from '../../../src/object-store/filesystem/stor
 import { openOnPostgres } from '../rebuild/production.ts'
 import { openEmbedded } from './embedded.ts'
 import { verifyRaceSuite } from './race-suite.ts'
+import { verifyUploadsSuite } from './uploads-suite.ts'
 
 const minio = inject('minio')
 const missing = minio === undefined || inject('postgres') === undefined
@@ -14,4 +15,5 @@ verifyRaceSuite('SQLite and files', {
 
 describe.skipIf(missing)('with real servers', () => {
   verifyRaceSuite('PostgreSQL and MinIO', { open: () => openOnPostgres(minio), runs: 3 })
+  verifyUploadsSuite('PostgreSQL and MinIO', () => openOnPostgres(minio))
 })
