@@ -193,7 +193,7 @@ function createAuth(users: UserStore, { jwt, overrides }: Opened) {
 }
 
 function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
-  const { baseCapacity, uploadMemory } = config
+  const { baseCapacity, uploadMemory, maxUploads, maxUnfinished } = config
   const { connections } = database
   const instruments = createInstruments({ hasPool: connections !== undefined })
   const meter = createCallMeters(instruments)
@@ -205,7 +205,11 @@ function createPorts(config: Config, { database, store, writer, overrides }: Ope
     checkObjectStore: (signal) => objects.check(signal),
     timeoutMs: READINESS_TIMEOUT_MS,
   })
-  const memory = new UploadMemory({ budget: uploadMemory, partSize: partSizeOf(config) })
+  const memory = new UploadMemory({
+    budget: uploadMemory,
+    partSize: partSizeOf(config),
+    maxPerUser: maxUploads + maxUnfinished,
+  })
   const metrics = createMetrics({ instruments, ledger, readiness, memory, connections })
   return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
 }

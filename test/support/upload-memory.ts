@@ -3,7 +3,7 @@ import { UploadMemory } from '../../src/core/memory/upload-memory.ts'
 
 /** Memory of which there is always enough. */
 export function ampleMemory(): UploadMemory {
-  return new UploadMemory({ budget: 2 ** 40, partSize: 2 ** 20 })
+  return new UploadMemory({ budget: 2 ** 40, partSize: 2 ** 20, maxPerUser: Infinity })
 }
 
 /** Lends memory without a limit, and keeps the books. */

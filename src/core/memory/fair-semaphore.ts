@@ -34,8 +34,8 @@ export class FairSemaphore {
   readonly #held = new Map<string, number>()
   readonly #reserved = new Map<string, number>()
   #takenOfReserve = 0
-  /** The requests of each user, in the order of the users' turns. */
-  readonly #queue = new Map<string, readonly Waiting[]>()
+  /** The requests of each user, in the order of the users' turns. Thousands can wait, and leave at the same time. */
+  readonly #queue = new Map<string, Set<Waiting>>()
 
   constructor(options: FairSemaphoreOptions) {
     this.#options = options
@@ -47,7 +47,9 @@ export class FairSemaphore {
   }
 
   get waiting(): number {
-    return this.#all.length
+    let sum = 0
+    for (const { size } of this.#queue.values()) sum += size
+    return sum
   }
 
   /** The next request served. */
@@ -63,7 +65,9 @@ export class FairSemaphore {
 
   /** Bytes that must be released before every waiting request is granted. */
   get lacking(): number {
-    return this.#all.reduce((sum, { bytes }) => sum + bytes, -this.#free)
+    let sum = -this.#free
+    for (const { bytes } of this.#all()) sum += bytes
+    return sum
   }
 
   /** Rejects with `unavailable` after too long a wait, and with the signal's reason. */
@@ -76,7 +80,8 @@ export class FairSemaphore {
     if (permit !== undefined) return permit
     const granted = Promise.withResolvers<Permit>()
     const waiting = { ...request, granted, waitedMs: 0, firstMs: 0 }
-    this.#queue.set(request.userId, [...this.#of(request.userId), waiting])
+    const own = this.#queue.get(request.userId) ?? new Set()
+    this.#queue.set(request.userId, own.add(waiting))
     using _ = addAbortListener(signal, () => this.#refuse(waiting, signal.reason))
     return await granted.promise
   }
@@ -88,7 +93,7 @@ export class FairSemaphore {
 
   tick(ms: number): void {
     const { first } = this
-    for (const waiting of this.#all) {
+    for (const waiting of [...this.#all()]) {
       waiting.waitedMs += ms
       if (waiting === first) waiting.firstMs += ms
       if (waiting.waitedMs >= MAX_WAIT_MS) {
@@ -97,20 +102,17 @@ export class FairSemaphore {
     }
   }
 
-  get #all(): readonly Waiting[] {
-    return [...this.#queue.values()].flat()
-  }
-
-  #of(userId: string): readonly Waiting[] {
-    return this.#queue.get(userId) ?? []
+  *#all(): Generator<Waiting, void> {
+    for (const own of this.#queue.values()) yield* own
   }
 
   #grantFree({ userId, bytes }: Acquire): Permit {
     this.#free -= bytes
     add(this.#held, userId, bytes)
-    return this.#permit(() => {
+    return permit(() => {
       this.#free += bytes
       add(this.#held, userId, -bytes)
+      this.#serve()
     })
   }
 
@@ -124,24 +126,15 @@ export class FairSemaphore {
     const free = reserve.bytes - this.#takenOfReserve - bytes
     if (bytes > reserve.largest || held > free / 2) return undefined
     this.#addReserved(userId, bytes)
-    return this.#permit(() => this.#addReserved(userId, -bytes))
+    return permit(() => {
+      this.#addReserved(userId, -bytes)
+      this.#serveReserve()
+    })
   }
 
   #addReserved(userId: string, bytes: number): void {
     this.#takenOfReserve += bytes
     add(this.#reserved, userId, bytes)
-  }
-
-  #permit(giveBack: () => void): Permit {
-    let isReleased = false
-    return {
-      release: () => {
-        if (isReleased) return
-        isReleased = true
-        giveBack()
-        this.#serve()
-      },
-    }
   }
 
   #serve(): void {
@@ -150,27 +143,33 @@ export class FairSemaphore {
       this.#endTurn(first.userId)
       first.granted.resolve(this.#grantFree(first))
     }
-    for (const waiting of this.#all) {
-      const permit = this.#grantReserved(waiting)
-      if (permit === undefined) continue
+  }
+
+  #serveReserve(): void {
+    for (const waiting of this.#all()) {
+      const granted = this.#grantReserved(waiting)
+      if (granted === undefined) continue
       this.#leave(waiting)
-      waiting.granted.resolve(permit)
+      waiting.granted.resolve(granted)
     }
   }
 
   #refuse(waiting: Waiting, reason: unknown): void {
-    if (!this.#of(waiting.userId).includes(waiting)) return
+    const own = this.#queue.get(waiting.userId)
+    if (own?.has(waiting) !== true) return
+    const [next] = own
     this.#leave(waiting)
     // Otherwise a user with many failing requests would stay first.
     this.#endTurn(waiting.userId)
     waiting.granted.reject(reason)
-    this.#serve()
+    // A smaller one may follow.
+    if (waiting === next) this.#serve()
   }
 
   #leave(waiting: Waiting): void {
-    const others = this.#of(waiting.userId).filter((other) => other !== waiting)
-    if (others.length > 0) this.#queue.set(waiting.userId, others)
-    else this.#queue.delete(waiting.userId)
+    const own = this.#queue.get(waiting.userId)
+    own?.delete(waiting)
+    if (own?.size === 0) this.#queue.delete(waiting.userId)
   }
 
   #endTurn(userId: string): void {
@@ -181,7 +180,19 @@ export class FairSemaphore {
   }
 }
 
-function add(held: Map<string, number>, userId: string, bytes: number): void {
+function permit(giveBack: () => void): Permit {
+  let isReleased = false
+  return {
+    release: () => {
+      if (isReleased) return
+      isReleased = true
+      giveBack()
+    },
+  }
+}
+
+/** Keeps no zeros. */
+export function add(held: Map<string, number>, userId: string, bytes: number): void {
   const sum = (held.get(userId) ?? 0) + bytes
   if (sum > 0) held.set(userId, sum)
   else held.delete(userId)

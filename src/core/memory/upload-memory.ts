@@ -1,11 +1,14 @@
+import { type AppError, tooManyRequests } from '../errors.ts'
 import { MemoryAllocation } from './allocation.ts'
-import { FairSemaphore } from './fair-semaphore.ts'
+import { add, FairSemaphore } from './fair-semaphore.ts'
 
 export interface UploadMemoryOptions {
   /** Bytes for all uploads of this process; at least `smallestBudget(partSize)`. */
   readonly budget: number
   /** Bytes of an upload that the object store collects before it sends them; 0 if it collects none. */
   readonly partSize: number
+  /** Most uploads of one user that hold memory or wait for it. */
+  readonly maxPerUser: number
 }
 
 /** Initial share of an upload: connection, parser and streams (100 KiB measured), and `FIRST_BYTES` of a part. */
@@ -47,10 +50,13 @@ export class UploadMemory {
   readonly #parts: FairSemaphore
   readonly #budget: number
   readonly #slowPart: number
+  readonly #maxPerUser: number
+  /** By user, those that wait for their share included. */
+  readonly #uploads = new Map<string, number>()
   readonly #allocations = new Set<MemoryAllocation>()
   #ticks: NodeJS.Timeout | undefined
 
-  constructor({ budget, partSize }: UploadMemoryOptions) {
+  constructor({ budget, partSize, maxPerUser }: UploadMemoryOptions) {
     const half = Math.floor(budget / 2)
     const small = Math.floor(budget * SMALL_FILES)
     const few = Math.floor(budget * FEW_UPLOADS)
@@ -63,24 +69,36 @@ export class UploadMemory {
       reserve: { bytes: small, largest: small * SMALL_FILE },
     })
     this.#budget = 2 * half
+    this.#maxPerUser = maxPerUser
     this.#slowPart = Math.max(SLOW_BYTES_PER_SECOND, (partSize * 1000) / SLOW_PART_MS)
   }
 
-  /** Acquires the initial share. Rejects with `unavailable` after too long a wait, and with the signal's reason. */
+  /**
+   * Acquires the initial share. Rejects with `too_many_requests` beyond `maxPerUser`, with `unavailable` after too long
+   * a wait, and with the signal's reason.
+   */
   async allocate(upload: {
     readonly userId: string
     readonly signal: AbortSignal
   }): Promise<MemoryAllocation> {
     const { userId } = upload
-    const share = await this.#shares.acquire({ ...upload, bytes: SHARE_BYTES })
-    const onEnd = (allocation: MemoryAllocation): void => {
-      share.release()
-      this.#leave(allocation)
+    // The ledger counts an upload only once it has its share.
+    if ((this.#uploads.get(userId) ?? 0) >= this.#maxPerUser) throw tooManyUploads()
+    add(this.#uploads, userId, 1)
+    try {
+      const share = await this.#shares.acquire({ ...upload, bytes: SHARE_BYTES })
+      const onEnd = (allocation: MemoryAllocation): void => {
+        share.release()
+        this.#leave(allocation)
+      }
+      const allocation = new MemoryAllocation({ userId, parts: this.#parts, onEnd })
+      this.#allocations.add(allocation)
+      this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
+      return allocation
+    } catch (error) {
+      add(this.#uploads, userId, -1)
+      throw error
     }
-    const allocation = new MemoryAllocation({ userId, parts: this.#parts, onEnd })
-    this.#allocations.add(allocation)
-    this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
-    return allocation
   }
 
   usage(): { readonly budget: number; readonly taken: number; readonly waiting: number } {
@@ -92,7 +110,7 @@ export class UploadMemory {
   }
 
   #leave(allocation: MemoryAllocation): void {
-    this.#allocations.delete(allocation)
+    if (this.#allocations.delete(allocation)) add(this.#uploads, allocation.userId, -1)
     if (this.#allocations.size > 0) return
     clearInterval(this.#ticks)
     this.#ticks = undefined
@@ -125,4 +143,11 @@ export class UploadMemory {
       upload.evict()
     }
   }
+}
+
+const WAIT_MS = 5_000
+
+function tooManyUploads(): AppError {
+  const detail = 'Too many uploads of this user are in progress or wait for memory.'
+  return tooManyRequests(detail, WAIT_MS)
 }

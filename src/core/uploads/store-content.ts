@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
-import type { Readable } from 'node:stream'
-import { finished, pipeline } from 'node:stream/promises'
+import { finished, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { settledUnlessAborted } from '../async/deadline.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
@@ -78,22 +78,20 @@ async function receiveSmall(options: StoreContentOptions): Promise<Buffer | unde
   const { content, size } = incoming
   const isAnnounced = size.announced !== undefined
   const receive = async (): Promise<Buffer | undefined> => {
-    const whole = await readUpTo(size.max ?? FIRST_BYTES, {
-      content,
-      onChunk: isAnnounced ? onBytes : undefined,
-    })
+    memory.watch(AWAITED)
+    const whole = await readSmall(content, isAnnounced ? onBytes : undefined)
     if (whole === undefined) return undefined
     if (whole.byteLength > maxBytes) throw fileTooLarge(maxBytes)
-    // In one step: of files that grow at the same time, none might fit.
+    memory.watch(IDLE)
+    // Once: uploads that grow at the same time can keep one another from fitting.
     if (!isAnnounced) await onBytes(whole.byteLength)
+    memory.watch(AWAITED)
     await incoming.end()
+    memory.watch(IDLE)
     return whole
   }
-  memory.watch(AWAITED)
   try {
-    const small = await settledUnlessAborted(receive(), signal)
-    memory.watch(IDLE)
-    return small
+    return await settledUnlessAborted(receive(), signal)
   } catch (error) {
     onUntouched?.()
     content.destroy()
@@ -101,45 +99,48 @@ async function receiveSmall(options: StoreContentOptions): Promise<Buffer | unde
   }
 }
 
-interface ReadContent {
-  readonly content: Readable
-  /** Called with the bytes so far, and awaited. Its error refuses the rest, which may never arrive. */
-  readonly onChunk: StoreContentOptions['onBytes'] | undefined
-}
+/** A `Buffer` takes 600 bytes beside its content. */
+const MOST_CHUNKS = 16
 
-/** Resolves to `undefined` at the first byte too many; the content can then be read again from its start. */
-async function readUpTo(
-  max: number,
-  { content, onChunk }: ReadContent,
+/**
+ * Resolves to `undefined` when more than `FIRST_BYTES` have come; the content can then be read again from its start.
+ * `onChunk` is called with the bytes so far, and awaited. Its error refuses the rest, which may never arrive.
+ */
+function readSmall(
+  content: Readable,
+  onChunk: StoreContentOptions['onBytes'] | undefined,
 ): Promise<Buffer | undefined> {
-  // One buffer, since a small one of its own for each chunk takes 600 bytes more.
-  const buffer = Buffer.allocUnsafeSlow(max)
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
+  let chunks: Buffer[] = []
   let bytes = 0
   let taken: Promise<void> | undefined
-  const { promise: cut, resolve, reject } = Promise.withResolvers<undefined>()
   const onData = (chunk: Buffer): void => {
-    if (bytes + chunk.byteLength > max) {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes > FIRST_BYTES) {
+      stop()
       content.off('data', onData).pause()
-      content.unshift(chunk)
-      if (bytes > 0) content.unshift(buffer.subarray(0, bytes))
+      for (const each of chunks.toReversed()) content.unshift(each)
       resolve(undefined)
       return
     }
-    buffer.set(chunk, bytes)
-    bytes += chunk.byteLength
+    if (chunks.length > MOST_CHUNKS) chunks = [Buffer.concat(chunks)]
     taken = onChunk?.(bytes)
     if (taken === undefined) return
     content.pause()
     taken.then(() => content.resume(), reject)
   }
-  const receive = async (): Promise<Buffer> => {
-    await finished(content, { writable: false })
+  const onEnd = async (): Promise<Buffer> => {
     // A content whose last bytes were read ends although it is paused.
     await taken
-    return buffer.subarray(0, bytes)
+    return Buffer.concat(chunks)
   }
+  const stop = finished(content, { writable: false }, (error) => {
+    if (error) reject(error)
+    else onEnd().then(resolve, reject)
+  })
   content.on('data', onData)
-  return await Promise.race([receive(), cut])
+  return promise
 }
 
 async function storeStream(options: StoreContentOptions): Promise<StoredContent> {

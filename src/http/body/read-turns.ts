@@ -10,7 +10,12 @@ const FREE_CHUNKS = 16
 const CHUNKS_PER_SECOND = 20_000
 
 const MS_PER_CHUNK = 0.001
+
+/** Of a request behind an unanswered or refused one. */
 const MS_PER_IGNORED_REQUEST = 0.01
+
+/** What the parser takes at the most: a read of 64 KiB in chunks of one byte takes 15 ms. */
+const MS_PER_BYTE = 0.25 / 1024
 
 /** What an ordinary request takes to begin. */
 const ORDINARY_MS = 0.5
@@ -44,8 +49,8 @@ export class ReadTurns {
   #release: NodeJS.Timeout | undefined
   #slicing: NodeJS.Timeout | undefined
   #isTurnDue = false
-  /** When the last request began that is measured. */
-  #measuredSince: number | undefined
+  /** The last request of this turn that may be expensive: when it began, and the bytes of its read. */
+  #suspect: { readonly since: number; readonly bytes: number } | undefined
   #isResetDue = false
   #wastedMs = 0
 
@@ -76,25 +81,26 @@ export class ReadTurns {
     return this.#open.get(socket)
   }
 
-  /** Measures how long Node's parser takes for the rest of this read, if `request` is chunked or ignored. */
+  /** Measures how long Node's parser takes for a chunked or ignored request, if another one begins in this turn. */
   begin(request: IncomingMessage, { isIgnored }: { readonly isIgnored: boolean }): void {
     this.#endMeasurement()
+    const bytes = this.of(request.socket)?.newBytes() ?? 0
     const isChunked = request.headers['transfer-encoding'] !== undefined
     if (isIgnored) this.#waste(MS_PER_IGNORED_REQUEST)
     if (!isChunked && !isIgnored) return
-    this.#measuredSince = performance.now()
+    this.#suspect = { since: performance.now(), bytes }
     this.#resetAfterTurn()
   }
 
   /**
-   * When the next request of the turn begins, the parser has finished the read: it tells nobody, and runs the queue of
-   * `nextTick` after every chunk. What the last one takes delays nobody but the next turn.
+   * Node does not report the end of a read, and `nextTick` runs after every chunk; so the next request marks it. The
+   * time since then can contain other work, so it counts only as far as the bytes can explain it.
    */
   #endMeasurement(): void {
-    const since = this.#measuredSince
-    if (since === undefined) return
-    this.#measuredSince = undefined
-    const ms = performance.now() - since
+    if (this.#suspect === undefined) return
+    const { since, bytes } = this.#suspect
+    this.#suspect = undefined
+    const ms = Math.min(performance.now() - since, bytes * MS_PER_BYTE)
     if (ms > ORDINARY_MS) this.#waste(ms)
   }
 
@@ -111,7 +117,7 @@ export class ReadTurns {
     this.#isResetDue = true
     setImmediate(() => {
       this.#isResetDue = false
-      this.#measuredSince = undefined
+      this.#suspect = undefined
       this.#wastedMs = 0
     })
   }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { addAbortListener } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import { onAbort } from '../../core/async/on-abort.ts'
 import { AppError, isAppError, formatError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { GatheredChunks } from './gathered-chunks.ts'
@@ -105,7 +105,7 @@ export class RequestBody {
           new AppError('request_timeout', 'The body stopped arriving, or arrived too slowly.'),
         ),
     })
-    this.#abort = addAbortListener(signal, () => this.fail(stoppedBy(signal)))
+    this.#abort = onAbort(signal, () => this.fail(stoppedBy(signal)))
     raw.on('data', this.#onData).on('end', this.#onEnd)
     raw.on('error', this.#onGone).on('close', this.#onGone)
     if (raw.destroyed) this.#onGone()

@@ -35,6 +35,7 @@ export class SocketReads {
   #isEnded = false
   #isSliced = false
   #hasListener = false
+  #toldBytes = 0
   /** Until Node has emitted `resume`. */
   #isStopped = false
 
@@ -74,7 +75,15 @@ export class SocketReads {
     this.socket.pause()
   }
 
-  /** Counts a chunk of a body, which may lead to `throttle`. */
+  /** Bytes read since the last call. When a request begins, its whole read is included. */
+  newBytes(): number {
+    const { bytesRead } = this.socket
+    const bytes = bytesRead - this.#toldBytes
+    this.#toldBytes = bytesRead
+    return bytes
+  }
+
+  /** Counts a chunk of a body, which may lead to `throttle`. Returns its class. */
   count({ length }: Buffer): 'small' | 'large' {
     if (length >= SMALL_BYTES) return 'large'
     this.#options.onSmallChunk(this)

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { onAbort } from '../../core/async/on-abort.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/error-codes.ts'
 import type { CarriedBytes, Connections } from './connections.ts'
@@ -159,9 +160,9 @@ export function requestSignal({ raw }: FastifyReply, shutdown: AbortSignal): Abo
   if (raw.destroyed) over.abort(clientGone())
   if (shutdown.aborted) end()
   if (over.signal.aborted) return over.signal
-  shutdown.addEventListener('abort', end)
+  const listening = onAbort(shutdown, end)
   raw.once('close', () => {
-    shutdown.removeEventListener('abort', end)
+    listening[Symbol.dispose]()
     if (!raw.writableFinished) over.abort(clientGone())
   })
   return over.signal

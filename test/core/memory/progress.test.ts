@@ -50,7 +50,7 @@ describe('uploads that gather parts', () => {
     await assert(
       asyncProperty(plan, async ({ count, size, seed, heldBefore, stores }) => {
         const random = createRandom(seed)
-        const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
+        const memory = new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: Infinity })
         const memoryUse = { held: 0, max: 0 }
         const uploads = Array.from({ length: count }, (_, at) => {
           return new Upload({ memory, size, heldBefore, userId: `user-${at % 3}`, memoryUse })
@@ -78,7 +78,7 @@ describe('an upload beside a crowd of another user', () => {
     ['that is just not slow, and comes back whenever it is turned away', 900],
     ['that sends as much as it may', 100],
   ])('%s, comes in within a minute', async (_crowd, pieceMs) => {
-    const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
+    const memory = new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: Infinity })
     const memoryUse = { held: 0, max: 0 }
     const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'crowd', memoryUse })
     for (let ms = 0; ms < 15_000; ms += pieceMs) await crowd.pass(pieceMs)
@@ -94,7 +94,7 @@ describe('an upload beside a crowd of another user', () => {
   })
 
   it('of the same one takes nothing from it while it is just not slow', async () => {
-    const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
+    const memory = new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: Infinity })
     const memoryUse = { held: 0, max: 0 }
     const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', memoryUse })
     for (let ms = 0; ms < 40_000; ms += 900) await crowd.pass(900)

@@ -14,7 +14,7 @@ const SHARES = 22
 const never = new AbortController().signal
 
 function createMemory(): UploadMemory {
-  return new UploadMemory({ budget: BUDGET, partSize: PART })
+  return new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: Infinity })
 }
 
 /** An upload that gathers as many parts as it gets, and whose client sends what the test says. */
@@ -244,7 +244,7 @@ describe('the memory of uploads', () => {
   })
 
   it('takes the parts of slow uploads, however many others are turned away for their places', async () => {
-    const memory = new UploadMemory({ budget: 64 * MIB, partSize: PART })
+    const memory = new UploadMemory({ budget: 64 * MIB, partSize: PART, maxPerUser: Infinity })
     using slow = await admit(memory, 'slow')
     await slow.gather(PART, 32)
     using ann = await admit(memory, 'ann')
@@ -274,7 +274,7 @@ describe('the memory of uploads', () => {
   })
 
   it('lets a user who has little begin, and send a small file, though a crowd has taken all and dawdles', async () => {
-    const memory = new UploadMemory({ budget: 64 * MIB, partSize: 8 * PART })
+    const memory = new UploadMemory({ budget: 64 * MIB, partSize: 8 * PART, maxPerUser: Infinity })
     const crowd: Upload[] = []
     for (let at = 0; at < 300; at++) {
       void admit(memory, `crowd-${at % 20}`).then((upload) => crowd.push(upload))
@@ -288,6 +288,22 @@ describe('the memory of uploads', () => {
     await ann.gather(PART / 4)
     expect(ann.permits).toHaveLength(1)
     for (const upload of crowd) upload[Symbol.dispose]()
+  })
+
+  it('refuses a user who has too many, also waiting ones, until one of them is over', async () => {
+    const memory = new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: SHARES + 1 })
+    const crowd = await Promise.all(Array.from({ length: SHARES }, () => admit(memory, 'zed')))
+    const giveUp = new AbortController()
+    const waiting = memory.allocate({ userId: 'zed', signal: giveUp.signal })
+    await expect(admit(memory, 'zed')).rejects.toMatchObject({ code: 'too_many_requests' })
+    giveUp.abort()
+    await expect(waiting).rejects.toThrow()
+    void admit(memory, 'zed').then((upload) => crowd.push(upload))
+    await expect(admit(memory, 'zed')).rejects.toMatchObject({ code: 'too_many_requests' })
+    for (const upload of crowd) upload[Symbol.dispose]()
+    using _ann = await admit(memory, 'ann')
+    for (const upload of crowd) upload[Symbol.dispose]()
+    expect(memory.usage().waiting).toBe(0)
   })
 
   it('ends the wait of an upload that is given up before it begins', async () => {

@@ -97,6 +97,11 @@ describe('a file of at most 32 KiB', () => {
     ['a content that breaks off', { content: brokenContent('ab', refusal) }, {}],
     ['a request that ends badly', { end: () => Promise.reject(refusal) }, {}],
     ['a refused growth', {}, { onBytes: () => Promise.reject(refusal) }],
+    [
+      'more content than the request has room for, which ends badly',
+      { content: contentOf([Buffer.from('abcdef')]), end: () => Promise.reject(refusal) },
+      {},
+    ],
   ])(
     'never reaches the store after %s, and the store is untouched',
     async (_case, file, options) => {

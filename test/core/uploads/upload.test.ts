@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
-import { commitUnanswered } from '../../support/faults/faults.ts'
+import { commitUnanswered, onceFailing, outage } from '../../support/faults/faults.ts'
 import { incomingFile, stalledContent } from '../../support/http/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../../support/service/test-core.ts'
 import { openTestRepository } from '../../support/service/test-repository.ts'
@@ -167,6 +167,15 @@ describe('the precondition of an upload', () => {
     expect(await usage()).toMatchObject({ used: 5, reserved: 0, fileCount: 1 })
     await settle(core)
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('is kept when it turns out only while the failed upload is undone', async () => {
+    await using core = await openTestCore()
+    const commit = commitUnanswered(core.ledger)
+    const abort = onceFailing(() => Promise.reject(outage()), core.ledger.abort)
+    const { upload, read } = await openTestRepository(core, { ledger: { commit, abort } })
+    await expect(upload('a', 'new')).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await read('a')).toBe('new')
   })
 
   it('is met by the upload itself when its commit is asked again', async () => {

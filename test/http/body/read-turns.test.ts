@@ -16,18 +16,22 @@ let app: FastifyInstance
 let connections: Connections
 /** As the server has them. */
 let sockets: Socket[]
+/** Called when a handler begins. */
+let onHandler: () => void
 /** Called before each read of a body. */
 let onChunk: () => Promise<void>
 const clients: Socket[] = []
 
 beforeEach(async () => {
   sockets = []
+  onHandler = () => {}
   onChunk = async () => {}
   connections = new Connections()
   app = await createBareListener({ connections })
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
   app.put('/', async ({ raw, reads }) => {
+    onHandler()
     reads?.resume()
     let bytes = 0
     for await (const chunk of raw as AsyncIterable<Buffer>) {
@@ -82,6 +86,16 @@ it.each([
   }
   expect(Math.max(...perTurn)).toBeLessThan(most)
   expect(perTurn.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(200)
+})
+
+it('what handlers do between ordinary requests in chunks starts no slicing', async () => {
+  onHandler = () => {
+    for (const until = performance.now() + 10; performance.now() < until;);
+  }
+  const idle = await Promise.all(Array.from({ length: 5 }, openIdle))
+  const replies = idle.map((client) => exchange(client, `${CHUNKED}2\r\nAB\r\n0\r\n\r\n`))
+  expect(await Promise.all(replies)).toHaveLength(5)
+  expect(sockets.map((socket) => socket.listenerCount('readable'))).toEqual([0, 0, 0, 0, 0])
 })
 
 it('a sliced body is received whole, and no faster than it is read', async () => {

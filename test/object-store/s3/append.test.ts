@@ -220,7 +220,11 @@ describe('parts', () => {
 
   it('take a tail along within the memory of one part', async () => {
     const partSize = 2 ** 20
-    const memory = new UploadMemory({ budget: 8 * (partSize + 2 ** 20), partSize })
+    const memory = new UploadMemory({
+      budget: 8 * (partSize + 2 ** 20),
+      partSize,
+      maxPerUser: Infinity,
+    })
     const content = randomBytes(2 * partSize)
     const upload = new RecordedUpload({ store, partSize, length: content.length })
     await upload.append(content.subarray(0, partSize - 10))
