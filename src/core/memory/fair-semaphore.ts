@@ -93,12 +93,14 @@ export class FairSemaphore {
 
   tick(ms: number): void {
     const { first } = this
-    for (const waiting of [...this.#all()]) {
+    const late: Waiting[] = []
+    for (const waiting of this.#all()) {
       waiting.waitedMs += ms
       if (waiting === first) waiting.firstMs += ms
-      if (waiting.waitedMs >= MAX_WAIT_MS) {
-        this.#refuse(waiting, busy('No memory is available for this upload.'))
-      }
+      if (waiting.waitedMs >= MAX_WAIT_MS) late.push(waiting)
+    }
+    for (const waiting of late) {
+      this.#refuse(waiting, busy('No memory is available for this upload.'))
     }
   }
 

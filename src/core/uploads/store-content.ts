@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
-import { finished, type Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
 import { settledUnlessAborted } from '../async/deadline.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
@@ -106,22 +106,23 @@ const MOST_CHUNKS = 16
  * Resolves to `undefined` when more than `FIRST_BYTES` have come; the content can then be read again from its start.
  * `onChunk` is called with the bytes so far, and awaited. Its error refuses the rest, which may never arrive.
  */
-function readSmall(
+async function readSmall(
   content: Readable,
   onChunk: StoreContentOptions['onBytes'] | undefined,
 ): Promise<Buffer | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
   let chunks: Buffer[] = []
   let bytes = 0
   let taken: Promise<void> | undefined
+  const end = new AbortController()
+  const { promise: cut, resolve, reject } = Promise.withResolvers<undefined>()
   const onData = (chunk: Buffer): void => {
     chunks.push(chunk)
     bytes += chunk.byteLength
     if (bytes > FIRST_BYTES) {
-      stop()
       content.off('data', onData).pause()
       for (const each of chunks.toReversed()) content.unshift(each)
       resolve(undefined)
+      end.abort()
       return
     }
     if (chunks.length > MOST_CHUNKS) chunks = [Buffer.concat(chunks)]
@@ -130,17 +131,15 @@ function readSmall(
     content.pause()
     taken.then(() => content.resume(), reject)
   }
-  const onEnd = async (): Promise<Buffer> => {
+  const receive = async (): Promise<Buffer> => {
+    // Without `signal`, it would keep the chunks of a content that is read again.
+    await finished(content, { writable: false, cleanup: true, signal: end.signal })
     // A content whose last bytes were read ends although it is paused.
     await taken
     return Buffer.concat(chunks)
   }
-  const stop = finished(content, { writable: false }, (error) => {
-    if (error) reject(error)
-    else onEnd().then(resolve, reject)
-  })
   content.on('data', onData)
-  return promise
+  return await Promise.race([receive(), cut])
 }
 
 async function storeStream(options: StoreContentOptions): Promise<StoredContent> {

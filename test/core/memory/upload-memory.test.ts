@@ -297,7 +297,7 @@ describe('the memory of uploads', () => {
     const waiting = memory.allocate({ userId: 'zed', signal: giveUp.signal })
     await expect(admit(memory, 'zed')).rejects.toMatchObject({ code: 'too_many_requests' })
     giveUp.abort()
-    await expect(waiting).rejects.toThrow()
+    await expect(waiting).rejects.toThrow('aborted')
     void admit(memory, 'zed').then((upload) => crowd.push(upload))
     await expect(admit(memory, 'zed')).rejects.toMatchObject({ code: 'too_many_requests' })
     for (const upload of crowd) upload[Symbol.dispose]()

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
+import type { AbortUpload, UploadOutcome } from '../../../src/core/uploads/upload-ledger.ts'
 import { commitUnanswered, onceFailing, outage } from '../../support/faults/faults.ts'
 import { incomingFile, stalledContent } from '../../support/http/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../../support/service/test-core.ts'
@@ -172,7 +173,10 @@ describe('the precondition of an upload', () => {
   it('is kept when it turns out only while the failed upload is undone', async () => {
     await using core = await openTestCore()
     const commit = commitUnanswered(core.ledger)
-    const abort = onceFailing(() => Promise.reject(outage()), core.ledger.abort)
+    const abort = onceFailing<AbortUpload, UploadOutcome | undefined>(
+      () => Promise.reject(outage()),
+      (upload) => core.ledger.abort(upload),
+    )
     const { upload, read } = await openTestRepository(core, { ledger: { commit, abort } })
     await expect(upload('a', 'new')).rejects.toMatchObject({ code: 'unavailable' })
     expect(await read('a')).toBe('new')
