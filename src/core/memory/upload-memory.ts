@@ -32,7 +32,7 @@ const LONG_FIRST_MS = 10_000
 
 const TICK_MS = 250
 
-/** Per tick, for shares and for parts: clients that are all refused at once would all return at once. */
+/** Per tick and semaphore: clients that are all refused at once would all return at once. */
 const MAX_EVICTIONS = 2
 
 /** The smallest budget that serves an upload of this part size alongside many small ones. */
@@ -122,7 +122,7 @@ export class UploadMemory {
     this.#evictFor(this.#parts, ({ partBytes }) => partBytes)
   }
 
-  /** Evicts the slowest uploads until the requests that wait can be granted. An eviction releases `bytesOf` the upload. */
+  /** Evicts the slowest uploads until the requests that wait can be granted. `bytesOf`: what an eviction releases. */
   #evictFor(semaphore: FairSemaphore, bytesOf: (upload: MemoryAllocation) => number): void {
     const { first } = semaphore
     if (first === undefined) return

@@ -16,10 +16,10 @@ interface Changes extends Caller {
 }
 
 /**
- * The one place where files change. (Purge and rebuild have statements for many rows; the commit statement of
- * PostgreSQL is held to this function by tests.) Under the user's lock, updates the figures, writes the rows in order,
- * and makes garbage of each object that no file refers to any more. Throws if the user may not write, and for an upload
- * also if the quota refuses it.
+ * The one place where files change. (`sweep/purge.ts` and `rebuild/` have statements for many rows; the commit statement
+ * in `postgres/upload-statements.ts` is held to this function by tests.) Under the user's lock, updates the figures,
+ * writes the rows in order, and makes garbage of each object that no file refers to any more; a trigger counts it. Throws
+ * if the user may not write, and for an upload also if the quota refuses it.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
   const { changes, garbageDelayMs, upload } = applied

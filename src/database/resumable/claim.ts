@@ -21,7 +21,7 @@ export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Cla
   const rowClaim = appendClaim(inline(claim))
   const mayLeave = await lockIfTailIsLeft(tx, claim)
   const where = mayLeave ? rowClaim.where : sql`${rowClaim.where} AND tail_key IS NULL`
-  const claimed = await claimHolder(tx, claim, { ...rowClaim, where })
+  const claimed = await claimLocked(tx, claim, { ...rowClaim, where })
   if (claimed === undefined) return undefined
   const { before, after } = claimed
   // Pieces hold the bytes below the offset, so there are none at first.
@@ -49,7 +49,7 @@ export async function claimFinish(
   tx: LedgerTx,
   claim: ClaimResumable,
 ): Promise<ResumableUpload | undefined> {
-  const claimed = await claimHolder(tx, claim, { where: sql`sealed_at IS NOT NULL` })
+  const claimed = await claimLocked(tx, claim, { where: sql`sealed_at IS NOT NULL` })
   return claimed && toResumable(claimed.after)
 }
 
@@ -95,7 +95,7 @@ interface Claimed {
   readonly after: ResumableRow
 }
 
-async function claimHolder(
+async function claimLocked(
   tx: LedgerTx,
   claim: ClaimResumable,
   rowClaim: RowClaim,
