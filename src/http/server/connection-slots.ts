@@ -10,6 +10,9 @@ export function defaultMaxConnections(): number {
   return Math.floor(getHeapStatistics().heap_size_limit / BYTES_PER_CONNECTION)
 }
 
+/** A client can open thousands a second, and none of its others may be idle. */
+const MAX_LOOKED = 100
+
 export interface ConnectionSlotsOptions {
   readonly max: number
   /** Whether the connection has no request in progress. */
@@ -17,8 +20,8 @@ export interface ConnectionSlotsOptions {
 }
 
 /**
- * Bounds the open connections. One too many closes the oldest one without a request, else the oldest, of the client
- * address that has most, so that one client cannot keep the others out.
+ * Bounds the open connections. One too many closes, of the client address that has most, the oldest one; if one of its
+ * hundred oldest has no request, that one. So one client cannot keep the others out.
  */
 export class ConnectionSlots {
   readonly #options: ConnectionSlotsOptions
@@ -41,11 +44,21 @@ export class ConnectionSlots {
     for (const [other, sockets] of this.#byAddress) {
       if (sockets.size > most.size) [crowded, most] = [other, sockets]
     }
-    const [oldest] = most
-    const closing = [...most].find((each) => this.#options.isIdle(each)) ?? oldest
+    const closing = this.#closingOf(most)
     // At once: its `close` comes later.
     if (closing !== undefined) this.#leave(crowded, closing)
     return closing
+  }
+
+  #closingOf(sockets: ReadonlySet<Socket>): Socket | undefined {
+    const [oldest] = sockets
+    let looked = 0
+    for (const each of sockets) {
+      if (this.#options.isIdle(each)) return each
+      looked += 1
+      if (looked === MAX_LOOKED) break
+    }
+    return oldest
   }
 
   #leave(address: ClientAddress, socket: Socket): void {
