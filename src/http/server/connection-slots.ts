@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getHeapStatistics } from 'node:v8'
 import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
@@ -5,9 +6,24 @@ import { type ClientAddress, parseClientAddress } from '../../core/auth/client-a
 /** What one holds without a token: its objects, a head of 16 KiB, and a slice of a body in small chunks. */
 const BYTES_PER_CONNECTION = 128 * 1024
 
+/** Half of the descriptors are left for files, and for connections to the database and the object store. */
+const SHARE_OF_DESCRIPTORS = 1 / 2
+
 /** As many as the heap has room for: 4,480 in a container of 1 GiB, 32,000 with a heap of 4 GiB. */
 export function defaultMaxConnections(): number {
-  return Math.floor(getHeapStatistics().heap_size_limit / BYTES_PER_CONNECTION)
+  const { heap_size_limit } = getHeapStatistics()
+  const byHeap = heap_size_limit / BYTES_PER_CONNECTION
+  return Math.floor(Math.min(byHeap, maxDescriptors() * SHARE_OF_DESCRIPTORS))
+}
+
+/** Of this process; `Infinity` if the system does not tell. At its start, Node has raised it to the hard limit. */
+function maxDescriptors(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return Number(soft ?? Infinity)
+  } catch {
+    return Infinity
+  }
 }
 
 /** A client can open thousands a second, and none of its others may be idle. */
