@@ -16,7 +16,7 @@ it('a process with few descriptors serves others beside a client that takes all 
     under: ['sh', '-c', 'ulimit -n 256 && exec "$0" "$@"'],
     opened,
   })
-  await eventually(() => expect(output()).toMatch(/curl .*\n.*curl /))
+  await eventually(async () => expect(output()).toMatch(/curl .*\n.*curl /))
   const [, url = ''] = /(http:\/\/[\d.:]+)\/users\/me/.exec(output()) ?? []
   const [, cookie = ''] = /--cookie (\S+)/.exec(output()) ?? []
   const crowd = Array.from({ length: 400 }, (): Socket => {
