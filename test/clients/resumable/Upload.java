@@ -5,6 +5,7 @@ import io.tus.java.client.TusUpload;
 import io.tus.java.client.TusUploader;
 import java.io.File;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.URI;
 import java.util.Map;
 import java.util.Set;
@@ -43,7 +44,7 @@ public class Upload {
                 return;
             } catch (ProtocolException error) {
                 var answer = error.getCausingConnection();
-                if (tries == TRIES || answer == null || !isTemporary(answer.getResponseCode())) throw error;
+                if (tries == TRIES || answer == null || !isTemporary(answer)) throw error;
             } catch (IOException error) {
                 if (tries == TRIES) throw error;
             }
@@ -58,8 +59,10 @@ public class Upload {
         uploader.finish();
     }
 
-    /** Whether to try again. -1 means a response that was cut off. */
-    private static boolean isTemporary(int status) {
-        return status == -1 || status >= 500 || Set.of(409, 423, 429).contains(status);
+    /** Whether to try again. A response that was cut off has the status -1, or lacks a header. */
+    private static boolean isTemporary(HttpURLConnection answer) throws IOException {
+        int status = answer.getResponseCode();
+        boolean isCutOff = status == -1 || (status < 300 && answer.getHeaderField("Upload-Offset") == null);
+        return isCutOff || status >= 500 || Set.of(409, 423, 429).contains(status);
     }
 }
