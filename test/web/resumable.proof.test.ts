@@ -87,6 +87,56 @@ describeInBrowser('large uploads', (browser) => {
     expect(await usageOf(service, user)).toMatchObject({ used: FILM_BYTES, reserved: 0 })
   }
 
+  it('R38 go on where they were after the connection was lost, and keep nothing in the browser', async () => {
+    const gate = await startTcpSwitch([service.port])
+    opened.defer(() => gate.close())
+    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    const requests = watchRequests(page)
+    await slowDown(page, SLOW)
+    await choose(page, film)
+    await isUnderWay(page)
+    gate.point([])
+    gate.cut()
+    await page.getByText('Connection lost. Retrying').waitFor()
+    await slowDown(page, -1)
+    gate.point([service.port])
+    await uploaded(page, 1)
+    const [first, ...more] = requests.offsets()
+    expect(first).toBe(0)
+    expect(Math.max(...more)).toBeGreaterThan(MIB)
+    expect(requests.creations()).toBe(1)
+    await expectStored(film)
+    expect(await names(page)).toEqual(['film.mov'])
+    expect(await storedIn(page)).toEqual(NOTHING_STORED)
+  })
+
+  it('of small files go on by themselves after the connection was lost in the middle', async () => {
+    const gate = await startTcpSwitch([service.port])
+    opened.defer(() => gate.close())
+    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    await slowDown(page, MIB)
+    await pick(page, [
+      { path: 'a.bin', content: Buffer.alloc(3 * MIB, 'a') },
+      { path: 'b.bin', content: Buffer.alloc(3 * MIB, 'b') },
+    ])
+    await page
+      .getByText(/[12](\.\d)? MiB of 3 MiB/)
+      .first()
+      .waitFor()
+    gate.point([])
+    gate.cut()
+    await page.getByText('Connection lost. Retrying').first().waitFor()
+    await page.getByText('No connection. Trying again').waitFor()
+    await slowDown(page, -1)
+    gate.point([service.port])
+    await uploaded(page, 2)
+    expect(await page.getByText('No connection. Trying again').count()).toBe(0)
+    for (const name of ['a', 'b']) {
+      const { body } = await download(service, { user, name: `${name}.bin` })
+      expect(body.equals(Buffer.alloc(3 * MIB, name))).toBe(true)
+    }
+  })
+
   it('R38 go on by themselves after ten minutes without a network', async () => {
     const gate = await startTcpSwitch([service.port])
     opened.defer(() => gate.close())

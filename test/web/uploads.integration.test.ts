@@ -7,7 +7,6 @@ import { startBrowser } from '../support/http/browser.ts'
 import { startFront } from '../support/faults/front.ts'
 import { createFolder } from '../support/servers/local-server.ts'
 import { startTcpSwitch } from '../support/faults/tcp-switch.ts'
-import { temporaryFolder } from '../support/service/program.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
@@ -23,14 +22,6 @@ import {
   uploaded,
   visitAs,
 } from './fixture.ts'
-import {
-  choose,
-  isUnderWay,
-  makeFilm,
-  NOTHING_STORED,
-  storedIn,
-  watchRequests,
-} from './resumable-fixture.ts'
 
 describeInBrowser('uploads', (browser) => {
   let service: TestService
@@ -67,31 +58,6 @@ describeInBrowser('uploads', (browser) => {
 
   const contentOf = async (name: string): Promise<string> =>
     (await download(service, { user, name })).body.toString()
-
-  it('R38 of large files go on where they were after the connection was lost, and keep nothing in the browser', async () => {
-    const gate = await startTcpSwitch([service.port])
-    opened.defer(() => gate.close())
-    const film = await makeFilm(await temporaryFolder(opened))
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
-    const requests = watchRequests(page)
-    await slowDown(page, 1.5 * MIB)
-    await choose(page, film)
-    await isUnderWay(page)
-    gate.point([])
-    gate.cut()
-    await page.getByText('Connection lost. Retrying').waitFor()
-    await slowDown(page, -1)
-    gate.point([service.port])
-    await uploaded(page, 1)
-    const [first, ...more] = requests.offsets()
-    expect(first).toBe(0)
-    expect(Math.max(...more)).toBeGreaterThan(MIB)
-    expect(requests.creations()).toBe(1)
-    const { body } = await download(service, { user, name: 'film.mov' })
-    expect(body.equals(film.content)).toBe(true)
-    expect(await names(page)).toEqual(['film.mov'])
-    expect(await storedIn(page)).toEqual(NOTHING_STORED)
-  })
 
   it('take many files at once, also empty ones, and show them', async () => {
     const page = await open()
@@ -312,31 +278,6 @@ describeInBrowser('uploads', (browser) => {
     await expect
       .poll(() => usageOf(service, user), { timeout: 10_000 })
       .toMatchObject({ fileCount: 0, reserved: 0 })
-  })
-
-  it('go on by themselves after the connection was lost in the middle', async () => {
-    const gate = await startTcpSwitch([service.port])
-    opened.defer(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
-    await slowDown(page, MIB)
-    await pick(page, [
-      { path: 'a.bin', content: Buffer.alloc(3 * MIB, 'a') },
-      { path: 'b.bin', content: Buffer.alloc(3 * MIB, 'b') },
-    ])
-    await page
-      .getByText(/[12](\.\d)? MiB of 3 MiB/)
-      .first()
-      .waitFor()
-    gate.point([])
-    gate.cut()
-    await page.getByText('Connection lost. Retrying').first().waitFor()
-    await page.getByText('No connection. Trying again').waitFor()
-    await slowDown(page, -1)
-    gate.point([service.port])
-    await uploaded(page, 2)
-    expect(await page.getByText('No connection. Trying again').count()).toBe(0)
-    expect(await contentOf('a.bin')).toBe('a'.repeat(3 * MIB))
-    expect(await contentOf('b.bin')).toBe('b'.repeat(3 * MIB))
   })
 
   it('wait as long as the service asks for before they are tried again', async () => {
