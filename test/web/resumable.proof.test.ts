@@ -69,6 +69,12 @@ describeInBrowser('large uploads', (browser) => {
     return page
   }
 
+  async function isHeld(): Promise<boolean | undefined> {
+    const { userId } = user
+    const [upload] = await service.uploads.list({ userId, after: undefined, limit: 1 })
+    return upload?.isHeld
+  }
+
   /** Begins to send the film, and closes the tab in the middle. Resolves to where it was. */
   async function interrupt(): Promise<BrowserContext> {
     const page = await open()
@@ -76,6 +82,8 @@ describeInBrowser('large uploads', (browser) => {
     await choose(page, film)
     await isUnderWay(page)
     await page.close()
+    // Until the service notices, it says that the file is uploaded elsewhere.
+    await expect.poll(isHeld).toBe(false)
     return page.context()
   }
 
