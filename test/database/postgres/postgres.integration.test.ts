@@ -189,7 +189,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('waits neither for a lock nor for a statement for ever, and keeps no hung connection', async () => {
-    const impatient = await openPostgres({ url: own.url, poolSize: 1, timeoutMs: 500 })
+    const impatient = await openPostgres({ url: own.url, poolSize: 1, timeoutMs: 2_000 })
     const users = createUserStore(impatient)
     const userId = parseUserId('locked')
     const { user } = await users.createUser(userId)
@@ -200,7 +200,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
       expect(await outcomeOf(account.begin('a', 1))).toBe('unavailable')
     })
     await account.put('a', 1)
-    const slow = impatient.query((db) => sql`SELECT pg_sleep(5)`.execute(db))
+    const slow = impatient.query((db) => sql`SELECT pg_sleep(60)`.execute(db))
     expect(await outcomeOf(slow)).toBe('unavailable')
     expect(await account.size('a')).toBe(1)
     await impatient.close()
