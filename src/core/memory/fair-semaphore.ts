@@ -1,6 +1,7 @@
 import { addAbortListener } from 'node:events'
 import { AppError } from '../errors.ts'
 import type { Permit } from './body-memory.ts'
+import { addTo } from './sums.ts'
 
 export interface FairSemaphoreOptions {
   readonly bytes: number
@@ -110,10 +111,10 @@ export class FairSemaphore {
 
   #grantFree({ userId, bytes }: Acquire): Permit {
     this.#free -= bytes
-    add(this.#held, userId, bytes)
+    addTo(this.#held, userId, bytes)
     return permit(() => {
       this.#free += bytes
-      add(this.#held, userId, -bytes)
+      addTo(this.#held, userId, -bytes)
       this.#serve()
     })
   }
@@ -136,7 +137,7 @@ export class FairSemaphore {
 
   #addReserved(userId: string, bytes: number): void {
     this.#takenOfReserve += bytes
-    add(this.#reserved, userId, bytes)
+    addTo(this.#reserved, userId, bytes)
   }
 
   #serve(): void {
@@ -191,13 +192,6 @@ function permit(giveBack: () => void): Permit {
       giveBack()
     },
   }
-}
-
-/** Keeps no zeros. */
-export function add(held: Map<string, number>, userId: string, bytes: number): void {
-  const sum = (held.get(userId) ?? 0) + bytes
-  if (sum > 0) held.set(userId, sum)
-  else held.delete(userId)
 }
 
 export function busy(detail: string): AppError {

@@ -1,6 +1,7 @@
-import { type AppError, tooManyRequests } from '../errors.ts'
+import { uploadCountExceeded } from '../quota/refusal.ts'
 import { MemoryAllocation } from './allocation.ts'
-import { add, FairSemaphore } from './fair-semaphore.ts'
+import { FairSemaphore } from './fair-semaphore.ts'
+import { addTo } from './sums.ts'
 
 export interface UploadMemoryOptions {
   /** Bytes for all uploads of this process; at least `smallestBudget(partSize)`. */
@@ -83,8 +84,9 @@ export class UploadMemory {
   }): Promise<MemoryAllocation> {
     const { userId } = upload
     // The ledger counts an upload only once it has its share.
-    if ((this.#uploads.get(userId) ?? 0) >= this.#maxPerUser) throw tooManyUploads()
-    add(this.#uploads, userId, 1)
+    if ((this.#uploads.get(userId) ?? 0) >= this.#maxPerUser)
+      throw uploadCountExceeded(this.#maxPerUser)
+    addTo(this.#uploads, userId, 1)
     try {
       const share = await this.#shares.acquire({ ...upload, bytes: SHARE_BYTES })
       const onEnd = (allocation: MemoryAllocation): void => {
@@ -96,7 +98,7 @@ export class UploadMemory {
       this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
       return allocation
     } catch (error) {
-      add(this.#uploads, userId, -1)
+      addTo(this.#uploads, userId, -1)
       throw error
     }
   }
@@ -110,7 +112,7 @@ export class UploadMemory {
   }
 
   #leave(allocation: MemoryAllocation): void {
-    if (this.#allocations.delete(allocation)) add(this.#uploads, allocation.userId, -1)
+    if (this.#allocations.delete(allocation)) addTo(this.#uploads, allocation.userId, -1)
     if (this.#allocations.size > 0) return
     clearInterval(this.#ticks)
     this.#ticks = undefined
@@ -143,11 +145,4 @@ export class UploadMemory {
       upload.evict()
     }
   }
-}
-
-const WAIT_MS = 5_000
-
-function tooManyUploads(): AppError {
-  const detail = 'Too many uploads of this user are in progress or wait for memory.'
-  return tooManyRequests(detail, WAIT_MS)
 }

@@ -293,17 +293,33 @@ describe('the memory of uploads', () => {
   it('refuses a user who has too many, also waiting ones, until one of them is over', async () => {
     const memory = new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: SHARES + 1 })
     const crowd = await Promise.all(Array.from({ length: SHARES }, () => admit(memory, 'zed')))
-    const giveUp = new AbortController()
-    const waiting = memory.allocate({ userId: 'zed', signal: giveUp.signal })
-    await expect(admit(memory, 'zed')).rejects.toMatchObject({ code: 'too_many_requests' })
-    giveUp.abort()
-    await expect(waiting).rejects.toThrow('aborted')
-    void admit(memory, 'zed').then((upload) => crowd.push(upload))
-    await expect(admit(memory, 'zed')).rejects.toMatchObject({ code: 'too_many_requests' })
-    for (const upload of crowd) upload[Symbol.dispose]()
+    const wait = () => {
+      const controller = new AbortController()
+      const { signal } = controller
+      const allocated = memory.allocate({ userId: 'zed', signal })
+      const outcome = allocated.then(
+        () => 'allocated',
+        (error: { code?: unknown }) => error.code,
+      )
+      return { outcome, giveUp: () => controller.abort({ code: 'given up' }) }
+    }
+    const outcomeOfOneMore = async () => {
+      const { outcome, giveUp } = wait()
+      await rest()
+      giveUp()
+      return await outcome
+    }
+    expect(await outcomeOfOneMore()).toBe('given up')
+    const waiting = wait()
+    expect(await outcomeOfOneMore()).toBe('too_many_requests')
+    crowd[0]?.[Symbol.dispose]()
+    crowd[0]?.[Symbol.dispose]()
+    expect(await waiting.outcome).toBe('allocated')
+    const last = wait()
+    expect(await outcomeOfOneMore()).toBe('too_many_requests')
     using _ann = await admit(memory, 'ann')
     for (const upload of crowd) upload[Symbol.dispose]()
-    expect(memory.usage().waiting).toBe(0)
+    expect(await last.outcome).toBe('allocated')
   })
 
   it('ends the wait of an upload that is given up before it begins', async () => {
