@@ -95,6 +95,19 @@ export async function visitAs(options: VisitOptions & { readonly user: TestUser 
   return opened
 }
 
+/** As `visitAs`. Closes the page with `opened`, and fails then for what went wrong there. */
+export async function openIn(
+  opened: AsyncDisposableStack,
+  options: VisitOptions & { readonly user: TestUser },
+): Promise<Page> {
+  const { page, context, expectClean } = await visitAs(options)
+  opened.defer(async () => {
+    expectClean()
+    await context.close()
+  })
+  return page
+}
+
 export function secretOf({ cookie }: TestUser): string {
   return cookie.slice('access_token='.length)
 }

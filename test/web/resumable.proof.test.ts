@@ -10,11 +10,11 @@ import {
   describeInBrowser,
   drop,
   names,
+  openIn,
   openWithPage,
   pick,
   slowDown,
   uploaded,
-  visitAs,
 } from './fixture.ts'
 import {
   choose,
@@ -56,18 +56,8 @@ describeInBrowser('large uploads', (browser) => {
   afterEach(() => opened.disposeAsync())
 
   /** Each has a browser of its own: what one knows the other does not. */
-  async function open(at: { readonly url: string } = service, as = user): Promise<Page> {
-    const { page, context, expectClean } = await visitAs({
-      browser: browser(),
-      service: at,
-      user: as,
-    })
-    opened.defer(async () => {
-      expectClean()
-      await context.close()
-    })
-    return page
-  }
+  const open = (at: { readonly url: string } = service, as = user): Promise<Page> =>
+    openIn(opened, { browser: browser(), service: at, user: as })
 
   async function isHeld(): Promise<boolean | undefined> {
     const { userId } = user
@@ -75,12 +65,17 @@ describeInBrowser('large uploads', (browser) => {
     return upload?.isHeld
   }
 
-  /** Begins to send the film, and closes the tab in the middle. Resolves to where it was. */
-  async function interrupt(): Promise<BrowserContext> {
-    const page = await open()
+  /** Begins to send the film, and resolves in the middle of it. */
+  async function beginSlowly(page: Page): Promise<void> {
     await slowDown(page, SLOW)
     await choose(page, film)
     await isUnderWay(page)
+  }
+
+  /** Begins to send the film, and closes the tab in the middle. Resolves to where it was. */
+  async function interrupt(): Promise<BrowserContext> {
+    const page = await open()
+    await beginSlowly(page)
     await page.close()
     // Until the service notices, it says that the file is uploaded elsewhere.
     await expect.poll(isHeld).toBe(false)
@@ -100,9 +95,7 @@ describeInBrowser('large uploads', (browser) => {
     opened.defer(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
     const requests = watchRequests(page)
-    await slowDown(page, SLOW)
-    await choose(page, film)
-    await isUnderWay(page)
+    await beginSlowly(page)
     gate.point([])
     gate.cut()
     await page.getByText('Connection lost. Retrying').waitFor()
@@ -151,9 +144,7 @@ describeInBrowser('large uploads', (browser) => {
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
     const requests = watchRequests(page)
     await page.clock.install()
-    await slowDown(page, SLOW)
-    await choose(page, film)
-    await isUnderWay(page)
+    await beginSlowly(page)
     await page.context().setOffline(true)
     gate.point([])
     gate.cut()
@@ -180,9 +171,7 @@ describeInBrowser('large uploads', (browser) => {
     opened.defer(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` }, owner)
     const requests = watchRequests(page)
-    await slowDown(page, SLOW)
-    await choose(page, film)
-    await isUnderWay(page)
+    await beginSlowly(page)
     gate.point([])
     gate.cut()
     await settle(restartable.service(), owner)
@@ -328,9 +317,7 @@ describeInBrowser('large uploads', (browser) => {
 
   it('end when they are cancelled elsewhere, and do not begin again by themselves', async () => {
     const page = await open()
-    await slowDown(page, SLOW)
-    await choose(page, film)
-    await isUnderWay(page)
+    await beginSlowly(page)
     const other = await open()
     await other.getByRole('button', { name: 'Cancel the upload of film.mov' }).click()
     await page.getByText('This upload was cancelled elsewhere.').waitFor({ timeout: 30_000 })

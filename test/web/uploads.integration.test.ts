@@ -4,20 +4,18 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
 import { startBrowser } from '../support/http/browser.ts'
-import { startFront } from '../support/faults/front.ts'
 import { createFolder } from '../support/servers/local-server.ts'
-import { startTcpSwitch } from '../support/faults/tcp-switch.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
   drop,
   hold,
   names,
+  openIn,
   openWithPage,
   pick,
   secretOf,
   SECOND_THOUGHTS_MS,
-  seenRequests,
   slowDown,
   uploaded,
   visitAs,
@@ -37,24 +35,10 @@ describeInBrowser('uploads', (browser) => {
   })
   afterEach(() => opened.disposeAsync())
 
-  async function open(
+  const open = (
     at: { readonly url: string } = service,
     options: { readonly hasTestClock?: boolean } = {},
-  ): Promise<Page> {
-    const visited = { browser: browser(), service: at, user, ...options }
-    const { page, context, expectClean } = await visitAs(visited)
-    opened.defer(async () => {
-      expectClean()
-      await context.close()
-    })
-    return page
-  }
-
-  async function revokeTokens(): Promise<void> {
-    for (const { tokenId } of await service.accessTokens.list(user.userId)) {
-      await service.accessTokens.revoke({ userId: user.userId, tokenId })
-    }
-  }
+  ): Promise<Page> => openIn(opened, { browser: browser(), service: at, user, ...options })
 
   const contentOf = async (name: string): Promise<string> =>
     (await download(service, { user, name })).body.toString()
@@ -129,16 +113,16 @@ describeInBrowser('uploads', (browser) => {
 
   it('show how far they are and how long it takes, and can be cancelled', async () => {
     const page = await open()
-    await slowDown(page, 2 * MIB)
-    await pick(page, [{ path: 'large.bin', content: Buffer.alloc(20 * MIB) }])
-    await page.getByText(/ MiB of 20 MiB/).waitFor()
+    await slowDown(page, MIB)
+    await pick(page, [{ path: 'large.bin', content: Buffer.alloc(10 * MIB) }])
+    await page.getByText(/ MiB of 10 MiB/).waitFor()
     await page.getByText(/iB\/s, \d+ (s|min) left/).waitFor()
     const bar = page.getByRole('progressbar', { name: 'Progress of all uploads' })
     await expect
       .poll(async () => Number(await bar.getAttribute('aria-valuenow')))
       .toBeGreaterThan(5)
-    await expect.poll(async () => (await usageOf(service, user)).reserved).toBe(20 * MIB)
-    await page.getByText('20 MiB', { exact: true }).waitFor()
+    await expect.poll(async () => (await usageOf(service, user)).reserved).toBe(10 * MIB)
+    await page.getByText('10 MiB', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Cancel large.bin' }).click()
     await expect
       .poll(async () => (await usageOf(service, user)).reserved, { timeout: 10_000 })
@@ -209,136 +193,6 @@ describeInBrowser('uploads', (browser) => {
     expect((await usageOf(service, user)).used).toBe(0)
   })
 
-  it('are kept when the token is revoked, and go on after signing in again', async () => {
-    const page = await open()
-    await slowDown(page, MIB)
-    const files = ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin']
-    await pick(
-      page,
-      files.map((path) => ({ path, content: Buffer.alloc(MIB, path) })),
-    )
-    await page
-      .getByText(/of 1 MiB/)
-      .first()
-      .waitFor()
-    await revokeTokens()
-    await page.getByText('Your access token is no longer valid').waitFor()
-    await page.getByText(/files? still to upload/).waitFor()
-    // What was under way has ended, so that the rest has asked, and was refused.
-    const reserved = async () => (await usageOf(service, user)).reserved
-    await expect.poll(reserved, { timeout: 20_000 }).toBe(0)
-    await slowDown(page, -1)
-    const { secret } = await service.accessTokens.issue({
-      userId: user.userId,
-      label: 'new',
-      expiresInSeconds: undefined,
-    })
-    user = { ...user, cookie: `access_token=${secret}` }
-    await page.getByLabel('Access token', { exact: true }).fill(secretOf(user))
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await uploaded(page, files.length)
-    for (const name of files) expect(await contentOf(name)).toBe(Buffer.alloc(MIB, name).toString())
-  })
-
-  it('are not sent to the repository of another user who signs in, and nor is anything shown to them', async () => {
-    await upload(service, { user, name: 'secret plans.txt', content: 'x' })
-    const page = await open()
-    await slowDown(page, MIB)
-    await pick(
-      page,
-      ['a.bin', 'b.bin', 'c.bin', 'd.bin'].map((path) => ({ path, content: Buffer.alloc(MIB) })),
-    )
-    await page
-      .getByText(/of 1 MiB/)
-      .first()
-      .waitFor()
-    await revokeTokens()
-    await page.getByText(/still to upload/).waitFor()
-    const other = await service.createUser(64 * MIB)
-    await page.getByLabel('Access token', { exact: true }).fill(secretOf(other))
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Nothing here yet').waitFor()
-    expect(await page.getByText('secret plans.txt').count()).toBe(0)
-    await pick(page, [{ path: 'own.txt', content: 'x' }])
-    await uploaded(page, 1)
-    expect(await names(page)).toEqual(['own.txt'])
-    expect(await usageOf(service, other)).toMatchObject({ fileCount: 1, reserved: 0 })
-  })
-
-  it('end, and deletions are made, when their user signs out', async () => {
-    await upload(service, { user, name: 'old.txt', content: 'x' })
-    const page = await open()
-    await slowDown(page, MIB)
-    await page.getByRole('button', { name: 'Delete old.txt' }).click({ force: true })
-    await pick(page, [{ path: 'large.bin', content: Buffer.alloc(20 * MIB) }])
-    await page.getByText(/of 20 MiB/).waitFor()
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    expect(await page.getByText('still to upload').count()).toBe(0)
-    await expect
-      .poll(() => usageOf(service, user), { timeout: 10_000 })
-      .toMatchObject({ fileCount: 0, reserved: 0 })
-  })
-
-  it('wait as long as the service asks for before they are tried again', async () => {
-    const front = await startFront(service)
-    opened.defer(() => front.stop())
-    const page = await open(front)
-    const tries = triesOf(page)
-    front.refusals.set('PUT', { 'retry-after': '3' })
-    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
-    await expect.poll(() => tries.length).toBe(1)
-    await page.getByText('Waiting, 1 MiB').waitFor()
-    front.refusals.clear()
-    await uploaded(page, 1)
-    const [first = 0, second = 0] = tries
-    expect(tries).toHaveLength(2)
-    expect(second - first).toBeGreaterThan(2_500)
-  })
-
-  it('are tried again ever more slowly, and then not before the user says so', async () => {
-    const front = await startFront(service)
-    opened.defer(() => front.stop())
-    const page = await open(front)
-    const tries = triesOf(page)
-    front.refusals.set('PUT', {})
-    await page.clock.install()
-    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
-    for (let count = 1; count < MOST_TRIES - 1; count += 1) {
-      await expect.poll(() => tries.length).toBe(count)
-      await page.getByText('Waiting, 1 MiB').waitFor()
-      await page.clock.fastForward(20_000)
-    }
-    await expect.poll(() => tries.length).toBe(MOST_TRIES - 1)
-    await page.getByText('Waiting, 1 MiB').waitFor()
-    await page.clock.fastForward(8_000)
-    await seenRequests(page)
-    expect(tries).toHaveLength(MOST_TRIES - 1)
-    await page.clock.fastForward(20_000)
-    await page.getByText('The upload failed repeatedly.').waitFor()
-    await page.clock.fastForward(60_000)
-    await seenRequests(page)
-    expect(tries).toHaveLength(MOST_TRIES)
-    front.refusals.clear()
-    await page.getByRole('button', { name: 'Retry a.bin' }).click()
-    await uploaded(page, 1)
-  })
-
-  it('are found to have arrived when only the answer was lost', async () => {
-    const gate = await startTcpSwitch([service.port])
-    opened.defer(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
-    void gate.lose({ after: 'GET /', request: 'PUT /users/me/repo/a.txt', loses: 'answer' })
-    await pick(page, [{ path: 'a.txt', content: 'hello' }])
-    await page.getByText(/of 5 bytes|Saving/).waitFor()
-    await expect
-      .poll(async () => (await download(service, { user, name: 'a.txt' })).status)
-      .toBe(200)
-    gate.cut()
-    await uploaded(page, 1)
-    expect(await contentOf('a.txt')).toBe('hello')
-  })
-
   it('work over plain HTTP on a local network, where a page gets less than on a loopback host', async () => {
     const lan = await startBrowser('--host-resolver-rules=MAP lan.test 127.0.0.1')
     opened.defer(() => lan.close())
@@ -367,18 +221,6 @@ describeInBrowser('uploads', (browser) => {
     expect((await usageOf(service, user)).fileCount).toBe(0)
   })
 })
-
-/** The first one, and those after it that the page makes by itself. */
-const MOST_TRIES = 9
-
-/** When the tries to upload of a page began, in milliseconds, as they come. */
-function triesOf(page: Page): readonly number[] {
-  const tries: number[] = []
-  page.on('request', (request) => {
-    if (request.method() === 'PUT') tries.push(performance.now())
-  })
-  return tries
-}
 
 const PASTE = (target: string, name: string) => `{
   const clipboardData = new DataTransfer()

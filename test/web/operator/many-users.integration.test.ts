@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest'
+import { done } from '../../http/admin/fixture.ts'
+import { describeInBrowser } from '../fixture.ts'
+import { openWithOperatorPage, visitAsOperator } from './fixture.ts'
+
+describeInBrowser('the operator of many users', (browser) => {
+  it('reads them a page at a time', async () => {
+    const service = await openWithOperatorPage()
+    for (let id = 100; id < 250; id += 1) {
+      await done(service, { method: 'PUT', path: `/user-${id}`, status: 201 })
+    }
+    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const rows = page.getByRole('rowheader')
+    await expect.poll(() => rows.count()).toBe(100)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => rows.count()).toBe(150)
+    const ids = await rows.allTextContents()
+    expect(ids).toEqual(ids.toSorted())
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+    await context.close()
+    await service.stop()
+  })
+
+  it('finds those whose ids begin so, also beyond what has been read', async () => {
+    const service = await openWithOperatorPage()
+    for (const id of [...Array.from({ length: 120 }, (_, at) => `a-${at}`), 'zoe', 'zora']) {
+      await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
+    }
+    const visited = { browser: browser(), service, hasTestClock: true }
+    const { page, context } = await visitAsOperator(visited)
+    const ids = () => page.getByRole('rowheader').allTextContents()
+    const search = page.getByRole('searchbox')
+    await search.fill('zo')
+    await expect.poll(ids).toEqual(['zoe', 'zora'])
+    const readAnew = page.waitForResponse(/prefix=zo/)
+    await context.clock.fastForward(10_000)
+    await readAnew
+    expect(await ids()).toEqual(['zoe', 'zora'])
+    await search.fill('a-')
+    await expect.poll(async () => (await ids()).length).toBe(100)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(async () => (await ids()).length).toBe(120)
+    for (const nobody of ['zoo', 'zoe b', 'ö']) {
+      await search.fill(nobody)
+      await page.getByText(`No id begins with “${nobody}”`).waitFor()
+      expect(await ids()).toEqual([])
+    }
+    await search.fill('zor')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'zora' }).waitFor()
+    await page.getByRole('link', { name: 'All users' }).click()
+    await expect.poll(ids).toEqual(['zora'])
+    await search.fill('')
+    await expect.poll(async () => (await ids()).length).toBe(100)
+    await context.close()
+    await service.stop()
+  })
+
+  it('is told when nobody answers any more, and goes on when the service is back', async () => {
+    const service = await openWithOperatorPage()
+    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    await context.setOffline(true)
+    await page.getByText('No connection.').waitFor({ timeout: 15_000 })
+    await context.setOffline(false)
+    await page.getByText('No connection.').waitFor({ state: 'detached', timeout: 15_000 })
+    expect(await page.getByText('OK', { exact: true }).count()).toBe(2)
+    await context.close()
+    await service.stop()
+  })
+})
