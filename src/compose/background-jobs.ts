@@ -88,10 +88,13 @@ interface SweepOptions {
   readonly signal: AbortSignal
 }
 
+/** A deleted user is found by the next sweep only. */
+const MAX_SWEEP_MS = 60_000
+
 const FAILED_REMOVALS = 'removing some objects failed; the next sweep retries'
 
 async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
-  const { firstFailure, end, ...counts } = await sweeper.sweep({ signal })
+  const { firstFailure, end, ...counts } = await sweeper.sweep({ signal, maxMs: MAX_SWEEP_MS })
   if (counts.failedRemovals > 0) logger.warn({ ...counts, end, err: firstFailure }, FAILED_REMOVALS)
   else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep finished')
 }

@@ -36,7 +36,7 @@ export function abortedRemover(run: RemovalRun, failures: Failures): () => Promi
     // Only a row that is deleted changes its user's figures.
     const userOf = ({ isLast, userId }: AbortedUpload) => (isLast ? userId : undefined)
     await noteByUser(removals, { failures, userOf, note })
-    after = page.at(-1)
+    after = page.at(-1) ?? after
     return removals.progress
   }
 }
@@ -54,7 +54,7 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
     const page = await ledger.listGarbage({ after, limit: PAGE })
     const removals = await removePage(page, run)
     await noteByUser(removals, { failures, userOf: ({ userId }) => userId, note })
-    after = page.at(-1)
+    after = page.at(-1) ?? after
     return removals.progress
   }
 }

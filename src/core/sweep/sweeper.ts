@@ -23,6 +23,8 @@ export interface SweeperOptions {
 export interface SweepRequest {
   readonly signal: AbortSignal
   readonly onProgress?: (figures: SweepFigures) => void
+  /** After this time the sweep leaves the rest to the next one; no limit by default. */
+  readonly maxMs?: number
   /** If set, wait for a running sweep to finish instead of returning; called once when waiting starts. */
   readonly onWait?: (() => void) | undefined
 }
@@ -48,7 +50,8 @@ export interface Sweeper {
    * files and rows of deleted users. Removes a key only after winning the upload's compare-and-set, or from `garbage`
    * once it is due (I7), so it is safe alongside uploads and other sweepers. Only one sweeper at a time does more than
    * `expire`; this only saves work. If the database's disk is full, the objects of due garbage are removed first. At
-   * most 8 removals run at a time; memory holds one page of keys. A user whose rows can't be changed is tried once;
+   * most 8 removals run at a time; memory holds one page of keys. What becomes due meanwhile is removed too, and delays
+   * no other kind of work. A user whose rows can't be changed is tried once;
    * the sweep finishes all other work and then rejects with the first such failure, which names the user. Rejects with
    * `unavailable` if the database fails, and with the signal's reason; the next sweep continues and retries.
    */
@@ -62,7 +65,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const { ledger, leaseMs = LEASE_MS } = options
 
   async function sweep(request: SweepRequest): Promise<SweepReport> {
-    const { signal, onProgress = () => undefined, onWait } = request
+    const { signal, maxMs = Infinity, onProgress = () => undefined, onWait } = request
     const report = { ...NOTHING_DONE }
     const tell = (change: () => void): void => {
       change()
@@ -71,6 +74,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     const run: SweepRun = {
       ...options,
       signal,
+      maxMs,
       onExpired: (uploads) => tell(() => (report.expiredUploads += uploads)),
       onPurged: (rows) => tell(() => (report.purgedRows += rows)),
       onForgotten: (uploads) => tell(() => (report.forgottenUploads += uploads)),
@@ -137,6 +141,7 @@ const NOTHING_DONE = {
 interface SweepRun extends RemovalRun, ExpiryRun {
   readonly ledger: SweepLedger & UploadLedger & LeaderLeases
   readonly signal: AbortSignal
+  readonly maxMs: number
   readonly garbageDelayMs?: number
   readonly onPurged: (rows: number) => void
 }
@@ -153,21 +158,29 @@ async function sweepAlone(
   run: SweepRun,
   { lease, failures }: { readonly lease: LeaderLease; readonly failures: Failures },
 ): Promise<SweepReport['end']> {
-  const steps = [
+  const endsAt = performance.now() + run.maxMs
+  let gaveUp = false
+  let steps = [
     purge(run, failures),
     forgetCommitted(run),
     abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]
-  const ends: (SweepProgress | undefined)[] = []
-  for (const step of steps) {
-    const oneStep = async () => ((await lease.isHeld()) ? step() : 'lost')
-    const end = await failures.attempt(() => runUntilDone(oneStep, run.signal))
-    if (end === 'lost') return 'elsewhere'
-    // Later steps run after `gave_up`: only the journal may hold objects that can't be removed.
-    ends.push(end)
+  // In turns: one user can keep a step from its end for as long as that user's uploads are cancelled.
+  for (let more = true; more && performance.now() < endsAt;) {
+    more = false
+    for (const step of steps) {
+      run.signal.throwIfAborted()
+      if (!(await lease.isHeld())) return 'elsewhere'
+      const end = await failures.attempt(step)
+      if (end === 'more') more = true
+      if (end === 'gave_up') gaveUp = true
+      // The others go on: only the journal may hold objects that can't be removed.
+      if (end === 'gave_up' || end === undefined) steps = steps.filter((each) => each !== step)
+      await sleep(1, run.signal)
+    }
   }
-  return ends.includes('gave_up') ? 'gave_up' : 'complete'
+  return gaveUp ? 'gave_up' : 'complete'
 }
 
 /** Repeats the step until it is done, and lets requests run in between. */
@@ -219,8 +232,10 @@ function purge(
   const keptMs = Math.max(retentionMs, garbageDelayMs)
   let after: UserId | undefined
   let current: UserId | undefined
+  let isDone = false
   return async () => {
-    const userId = current ?? (await ledger.findUserToPurge(after))
+    const userId = isDone ? undefined : (current ?? (await ledger.findUserToPurge(after)))
+    isDone = userId === undefined
     if (userId === undefined) return 'done'
     const page = { userId, limit: PAGE, garbageDelayMs: keptMs }
     const rows = (await failures.attemptFor(userId, () => ledger.purgeDeletedUsers(page))) ?? 0

@@ -110,6 +110,41 @@ describe('sweep', () => {
     expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 5 })
   })
 
+  it('removes garbage while aborted uploads become due faster than they are removed, and ends', async () => {
+    await using core = await openTestCore()
+    const { upload, userId } = await openTestRepository(core)
+    await upload('a', 'old')
+    const { objectKey: replaced } = await core.database.kysely
+      .selectFrom('files')
+      .select('object_key as objectKey')
+      .executeTakeFirstOrThrow()
+    await upload('a', 'new')
+    core.clock.now += GARBAGE_DELAY_MS
+    let pages = 0
+    let pagesBefore: number | undefined
+    const ledger: Ledger = {
+      ...core.ledger,
+      listAbortedUploads: async ({ limit }) => {
+        pages += 1
+        return Array.from({ length: limit }, () => {
+          const version = createVersion()
+          const key = objectKey(userId, version)
+          return { userId, version, objectKey: key, removeAt: core.clock.now, isLast: false }
+        })
+      },
+      noteAbortedRemovals: async () => 0,
+    }
+    const objects = faultyStore(core.objects, {
+      remove: async ({ key }) => {
+        if (key === replaced) pagesBefore = pages
+      },
+    })
+    const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+    const report = await sweeper.sweep({ signal: signal(), maxMs: 100 })
+    expect(report.end).toBe('complete')
+    expect(pagesBefore).toBe(1)
+  })
+
   it('E14 removes again what an aborted upload writes late', async () => {
     await using core = await openTestCore()
     const { key } = await crashedUpload(core)
