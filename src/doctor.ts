@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { type Config, readConfig } from './config/config.ts'
+import { formatByteSize } from './core/byte-size.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
 import { objectKey, createVersion } from './core/objects/object-key.ts'
@@ -10,6 +11,7 @@ import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './compose/adapters.ts'
+import { measurePack, PACK_NAME } from './object-store/filesystem/pack/pack-file.ts'
 import { settingWarnings } from './config/warnings.ts'
 
 export type Diagnosis = Readonly<{
@@ -125,20 +127,32 @@ async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<str
       assertClock(await readClock(objectStore.endpoint))
     }
     await objects.prepare(AbortSignal.timeout(TIMEOUT_MS))
-    await roundTrip(objects)
+    for (const bodyOf of BODIES) await roundTrip(objects, bodyOf)
   } finally {
     await objects.close()
   }
-  return objectStore.kind === 's3'
-    ? `wrote, read and deleted an object in the bucket ${objectStore.bucket}`
-    : `wrote, read and deleted a file in ${objectStore.directory}`
+  if (objectStore.kind === 's3') {
+    return `wrote, read and deleted an object in the bucket ${objectStore.bucket}`
+  }
+  const { directory } = objectStore
+  const packed = formatByteSize(await measurePack(directory))
+  return `wrote, read and deleted a file in ${directory}; ${PACK_NAME} there holds the small ones in ${packed}`
 }
 
-async function roundTrip(objects: ObjectStore): Promise<void> {
+/** As small files are stored, and as others are. */
+const BODIES = [
+  (key: string) => Buffer.from(key),
+  (key: string) => Readable.from([Buffer.from(key)]),
+]
+
+async function roundTrip(
+  objects: ObjectStore,
+  bodyOf: (key: string) => Buffer | Readable,
+): Promise<void> {
   const key = objectKey(parseUserId('doctor'), createVersion())
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
-    await objects.put({ key, body: Readable.from([Buffer.from(key)]), signal })
+    await objects.put({ key, body: bodyOf(key), signal })
     const opened = await objects.open({ key, signal })
     const got = opened && Buffer.concat(await Array.fromAsync(chunksOf(opened)))
     if (got?.toString() !== key) {

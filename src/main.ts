@@ -6,7 +6,7 @@ import { readVersion } from './build-info.ts'
 import { isHelp, runCli } from './cli/cli.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { printable, render } from './cli/render.ts'
-import { createDatabaseCopies } from './compose/database-copies.ts'
+import { createCopies } from './compose/copies.ts'
 import { introduceDemo } from './demo.ts'
 import { diagnose, REBUILD_INTERRUPTED } from './doctor.ts'
 import { DRAIN_MS } from './compose/drain.ts'
@@ -119,7 +119,7 @@ function runCommand(): Promise<number> {
     printError: console.error,
     interruption,
     drawLine: process.stderr.isTTY ? drawLine : undefined,
-    copies: createDatabaseCopies(process.env),
+    copies: createCopies(process.env),
   })
 }
 

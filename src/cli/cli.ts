@@ -5,7 +5,7 @@ import type {
   CommandArguments,
   CommandCall,
   CommandServices,
-  DatabaseCopies,
+  Copies,
   StandaloneCommand,
 } from './command.ts'
 import { DEVICES, GRANTS } from './commands/grants.ts'
@@ -22,7 +22,7 @@ export interface CliOptions {
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
   readonly drawLine?: CommandCall['drawLine']
-  readonly copies: DatabaseCopies
+  readonly copies: Copies
   readonly interruption: () => AbortSignal
 }
 

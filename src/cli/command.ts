@@ -31,7 +31,22 @@ interface CopyOptions {
   readonly signal: AbortSignal
 }
 
-export interface DatabaseCopies {
+export interface CopyPack {
+  readonly from: string
+  /** Created if it is missing. */
+  readonly to: string
+  readonly onProgress: (copied: CopiedObjects) => void
+  /** Called for an object that cannot be read. The others are copied. */
+  readonly onUnreadable: (key: string, reason: unknown) => void
+  readonly signal: AbortSignal
+}
+
+export interface CopiedObjects {
+  readonly objects: number
+  readonly bytes: number
+}
+
+export interface Copies {
   /** Stores a copy made by `copyTo` as the new object `target`. Leaves no local file and, if it rejects, no object. */
   send(
     options: CopyOptions & {
@@ -43,6 +58,8 @@ export interface DatabaseCopies {
   restore(
     options: CopyOptions & { readonly source: string },
   ): Promise<{ readonly database: string; readonly bytes: number }>
+  /** Adds to a pack of small objects what another one has; see `object-store/filesystem/pack/copy-pack.ts`. */
+  pack(options: CopyPack): Promise<CopiedObjects>
 }
 
 /** The words of a call. */
@@ -64,7 +81,7 @@ export interface CommandCall extends CommandArguments, Terminal {
   readonly print: (line: string) => void
   /** Sets the exit code to 1; the command continues. */
   readonly fail: () => void
-  readonly copies: DatabaseCopies
+  readonly copies: Copies
   /** For long commands: aborts on SIGINT and SIGTERM, which otherwise end the process at once. */
   readonly interruption: () => AbortSignal
 }

@@ -9,6 +9,7 @@ import { createFreeSpace, type FreeSpace } from '../core/uploads/free-space.ts'
 import type { Database } from '../database/database.ts'
 import { openSqlite } from '../database/sqlite/sqlite.ts'
 import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
+import { measurePack } from '../object-store/filesystem/pack/pack-file.ts'
 import { createFilesystemStore } from '../object-store/filesystem/store.ts'
 
 /** Creates the directory of an embedded database, so that it survives a power cut. */
@@ -79,4 +80,9 @@ export function openFreeSpace(
     return disk.dev === ofDatabase.dev ? await measureFreePages() : 0
   }
   return createFreeSpace({ folders, minBytes: minFreeSpace, measure, measurePages })
+}
+
+/** Bytes of the pack of small objects, or `undefined` if the object store has none. */
+export function openPackMeasure({ objectStore }: Config): (() => Promise<number>) | undefined {
+  return objectStore.kind === 'file' ? () => measurePack(objectStore.directory) : undefined
 }

@@ -1,4 +1,10 @@
-import { openDatabase, openFreeSpace, openJwt, openObjectStore } from './adapters.ts'
+import {
+  openDatabase,
+  openFreeSpace,
+  openJwt,
+  openObjectStore,
+  openPackMeasure,
+} from './adapters.ts'
 import { type Config, partSizeOf } from '../config/config.ts'
 import { createAccessTokens } from '../core/auth/access-tokens.ts'
 import { timeoutSignal } from '../core/async/deadline.ts'
@@ -195,7 +201,11 @@ function createAuth(users: UserStore, { jwt, overrides }: Opened) {
 function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
   const { baseCapacity, uploadMemory, maxUploads, maxUnfinished } = config
   const { connections } = database
-  const instruments = createInstruments({ hasPool: connections !== undefined })
+  const measurePack = openPackMeasure(config)
+  const instruments = createInstruments({
+    hasPool: connections !== undefined,
+    hasPack: measurePack !== undefined,
+  })
   const meter = createCallMeters(instruments)
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
   const layered = layerPorts({ database, objects: store, baseCapacity, writer, trace, meter })
@@ -210,7 +220,14 @@ function createPorts(config: Config, { database, store, writer, overrides }: Ope
     partSize: partSizeOf(config),
     maxPerUser: maxUploads + maxUnfinished,
   })
-  const metrics = createMetrics({ instruments, ledger, readiness, memory, connections })
+  const metrics = createMetrics({
+    instruments,
+    ledger,
+    readiness,
+    memory,
+    connections,
+    measurePack,
+  })
   return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
 }
 

@@ -26,7 +26,13 @@ const BY_ROUTE = ['listener', 'method', 'route'] as const
  * All metrics of the service, in the order in which they are exposed. Labels are bounded: listed methods, route
  * templates, operations of ports, and closed lists.
  */
-export function createInstruments({ hasPool }: { readonly hasPool: boolean }) {
+export function createInstruments({
+  hasPool,
+  hasPack,
+}: {
+  readonly hasPool: boolean
+  readonly hasPack: boolean
+}) {
   const registry = new Registry()
   const { counter, countedBy, gauge, histogram } = createMakers(registry)
   const callsOf = (of: string, name: string) => ({
@@ -101,6 +107,9 @@ export function createInstruments({ hasPool }: { readonly hasPool: boolean }) {
           open: gauge('database_connections_open', 'Open database connections.'),
           used: gauge('database_connections_used', 'Database connections in use.'),
         }
+      : undefined,
+    packBytes: hasPack
+      ? gauge('pack_bytes', 'Bytes on the disk of the file that holds small objects.')
       : undefined,
     refusals: countedBy('refusals', 'Refused requests by the code of their problem document.', {
       label: 'code',

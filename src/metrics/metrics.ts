@@ -9,7 +9,7 @@ import { meterRepository } from './call-meters.ts'
 import type { Instruments } from './instruments.ts'
 import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
 import { readSaturation, type Saturable } from './saturation.ts'
-import { createBacklogScrape, createDependencyScrape } from './scrape.ts'
+import { createBacklogScrape, createDependencyScrape, createPackScrape } from './scrape.ts'
 import { meterSweeper } from './sweeps.ts'
 
 export interface Metrics {
@@ -34,6 +34,8 @@ export interface MetricsOptions extends Saturable {
   readonly instruments: Instruments
   readonly ledger: BacklogLedger
   readonly readiness: Readiness
+  /** Bytes of the pack of small objects; `undefined` if the object store has none. */
+  readonly measurePack: (() => Promise<number>) | undefined
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
@@ -41,13 +43,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { registry } = instruments
   const backlog = createBacklogScrape(instruments, ledger)
   const dependencies = createDependencyScrape(instruments.dependencyUp, readiness)
+  const pack = createPackScrape(instruments.packBytes, options.measurePack)
   const requests = createRequestMetrics(instruments)
   let uploads: ResumableUploads | undefined
   let watchesProcess = false
   return {
     contentType: registry.contentType,
     async expose() {
-      await Promise.all([backlog.scrape(), dependencies.scrape()])
+      await Promise.all([backlog.scrape(), dependencies.scrape(), pack.scrape()])
       requests.settle()
       readSaturation(instruments, options)
       instruments.runningAppends.set(uploads?.runningAppends ?? 0)

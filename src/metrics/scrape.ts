@@ -86,3 +86,15 @@ const FIGURES = [
   'unfinishedBytes',
   'garbage',
 ] as const
+
+export function createPackScrape(
+  packBytes: Instruments['packBytes'],
+  measurePack: (() => Promise<number>) | undefined,
+): Scraped {
+  return createScrape({
+    clear: () => packBytes?.remove(),
+    read: async () => {
+      if (measurePack !== undefined) packBytes?.set(await measurePack())
+    },
+  })
+}

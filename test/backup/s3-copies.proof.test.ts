@@ -10,7 +10,7 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createDatabaseCopies } from '../../src/compose/database-copies.ts'
+import { createCopies } from '../../src/compose/copies.ts'
 import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
 import { createS3Store } from '../../src/object-store/s3/store.ts'
 import { openClone } from '../documents/clone.ts'
@@ -72,7 +72,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
 
   /** Sends a file of 40 MiB as if it were the copy of a database. */
   function sendLarge(signal: AbortSignal, onProgress: () => void) {
-    return createDatabaseCopies(environmentOf('live')).send({
+    return createCopies(environmentOf('live')).send({
       target: address('large.sqlite'),
       copyTo: (file) => writeFile(file, randomBytes(40 * 2 ** 20)),
       onProgress,
@@ -140,7 +140,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     const { signal } = new AbortController()
     const ends = await Promise.allSettled(
       contents.map((content) =>
-        createDatabaseCopies(environmentOf('live')).send({
+        createCopies(environmentOf('live')).send({
           target: address('one.sqlite'),
           copyTo: (file) => writeFile(file, content),
           onProgress: () => undefined,
@@ -184,7 +184,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
   })
 
   it('are refused when they are truncated, and leave nothing', async () => {
-    const copies = createDatabaseCopies(environmentOf('back'))
+    const copies = createCopies(environmentOf('back'))
     const { signal } = new AbortController()
     const moving = { onProgress: () => undefined, signal }
     await run('users create ada', 'live')
@@ -200,7 +200,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
   })
 
   it('are refused when a value has changed on the way', async () => {
-    const copies = createDatabaseCopies(environmentOf('back'))
+    const copies = createCopies(environmentOf('back'))
     const moving = { onProgress: () => undefined, signal: new AbortController().signal }
     await run('users create ada', 'live')
     await run('tokens issue ada --label kitchen', 'live')

@@ -7,7 +7,7 @@ import { sampleOf } from '../support/http/metrics-text.ts'
 const DOWN = new AppError('unavailable', 'Down.', { cause: new Error('ECONNREFUSED') })
 
 function createMeter() {
-  const instruments = createInstruments({ hasPool: false })
+  const instruments = createInstruments({ hasPool: false, hasPack: false })
   const { database } = createCallMeters(instruments)
   const count = async (name: string, operation: string) =>
     sampleOf(

@@ -3,7 +3,7 @@ import { createInstruments } from '../../src/metrics/instruments.ts'
 import { createRequestMetrics } from '../../src/metrics/requests.ts'
 
 it('takes back nothing when a connection is destroyed with bytes that it had not sent', async () => {
-  const instruments = createInstruments({ hasPool: false })
+  const instruments = createInstruments({ hasPool: false, hasPack: false })
   const metrics = createRequestMetrics(instruments)
   const socket = { bytesRead: 100, bytesWritten: 5000 }
   const begun = { method: 'GET', route: '/livez', socket: socket as never }

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => core[Symbol.asyncDispose]())
 
 function openPorts() {
-  const instruments = createInstruments({ hasPool: false })
+  const instruments = createInstruments({ hasPool: false, hasPack: false })
   const meter = createCallMeters(instruments)
   const { database, objects } = core
   const layers = { writer: undefined, trace: undefined, meter }

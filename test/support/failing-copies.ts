@@ -1,9 +1,9 @@
-import type { DatabaseCopies } from '../../src/cli/command.ts'
+import type { Copies } from '../../src/cli/command.ts'
 
 /** Copies in S3 for tests that have no S3: each use rejects with `error`. */
-export function failingCopies(error: Error): DatabaseCopies {
+export function failingCopies(error: Error): Copies {
   const fail = async (): Promise<never> => {
     throw error
   }
-  return { send: fail, restore: fail }
+  return { send: fail, restore: fail, pack: fail }
 }

@@ -1,6 +1,8 @@
 import { formatByteSize } from '../../core/byte-size.ts'
+import { messageOf } from '../../core/errors.ts'
 import {
   type Command,
+  printFinding,
   showProgress,
   type StandaloneCommand,
   type Terminal,
@@ -36,6 +38,31 @@ export const RESTORE: StandaloneCommand = {
     const restored = await copies.restore({ source, onProgress, signal: interruption() })
     printError(NEXT_STEP)
     return resultOf({ source, database: restored.database }, restored)
+  },
+}
+
+export const COPY_PACK: StandaloneCommand = {
+  words: ['pack', 'copy'],
+  operands: ['<from>', '<to>'],
+  summary: 'add the small objects of a pack file to another that lacks them; services can use both',
+  runAlone: async (call) => {
+    const { operands, copies, interruption, fail } = call
+    const [from = '', to = ''] = operands
+    const { objects, bytes } = await copies.pack({
+      from,
+      to,
+      onProgress: showProgress(call, (copied) => `${copied.objects} objects copied`),
+      onUnreadable: (key, reason) => {
+        fail()
+        printFinding(call, {
+          kind: 'unreadable_object',
+          object_key: key,
+          reason: messageOf(reason),
+        })
+      },
+      signal: interruption(),
+    })
+    return { from, to, objects, bytes: new Bytes(bytes) }
   },
 }
 

@@ -1,5 +1,5 @@
 import type { Command, StandaloneCommand } from '../command.ts'
-import { BACKUP, RESTORE } from './backup.ts'
+import { BACKUP, COPY_PACK, RESTORE } from './backup.ts'
 import { REBUILD } from './rebuild.ts'
 import { VERIFY } from './verify.ts'
 
@@ -25,6 +25,7 @@ export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   },
   BACKUP,
   RESTORE,
+  COPY_PACK,
   VERIFY,
   REBUILD,
   {

@@ -36,7 +36,7 @@ async function makeDirectories(directory: string): Promise<string | undefined> {
 }
 
 export const MISSING: ReadonlySet<unknown> = new Set(['ENOENT'])
-const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
+export const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
 
 const PRIVATE = { mode: 0o700 } as const
 

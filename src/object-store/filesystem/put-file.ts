@@ -1,10 +1,8 @@
-import { closeSync, fstatSync, fsync, open as openFile, write } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { promisify } from 'node:util'
+import { Readable } from 'node:stream'
 import type { PutObject } from '../../core/objects/object-store.ts'
 import { consumeBody } from '../consume-body.ts'
-import { translated } from '../store-error.ts'
 import { DurableDirectories } from './durable-directories.ts'
 import { writeMetadata } from './symlink-metadata.ts'
 import { TEMPORARY } from './temporary-files.ts'
@@ -19,40 +17,26 @@ export class FileWriter {
     this.#users = users
   }
 
-  async put(path: string, object: PutObject): Promise<{ readonly size: number }> {
-    const { body, release, metadata, signal } = object
-    if (body instanceof Uint8Array) {
-      return await translated(
-        this.#write(path, {
-          metadata,
-          signal,
-          writeContent: (file) => this.#writeBytes(file, body),
-        }),
-      )
-    }
-    return await consumeBody({ body, signal }, ({ bytes, signal }) => {
-      const writeContent = (file: string): Promise<number> =>
-        this.#writeStream(file, { bytes, release })
-      return this.#write(path, { metadata, signal, writeContent })
+  put(path: string, object: PutObject): Promise<{ readonly size: number }> {
+    const { release, metadata, signal } = object
+    const body = object.body instanceof Uint8Array ? Readable.from([object.body]) : object.body
+    return consumeBody({ body, signal }, async ({ bytes, signal }) => {
+      const file = `${path}${TEMPORARY}`
+      const size = await this.#write(file, { bytes, release })
+      // Before the rename, so that no object is visible without its metadata.
+      if (metadata !== undefined) await writeMetadata(path, metadata)
+      signal.throwIfAborted()
+      await rename(file, path)
+      await this.#directories.sync(dirname(path))
+      return { size }
     })
   }
 
-  async #write(path: string, writing: Writing): Promise<{ readonly size: number }> {
-    const { metadata, signal, writeContent } = writing
-    signal.throwIfAborted()
-    const file = `${path}${TEMPORARY}`
-    const size = await writeContent(file)
-    // Before the rename, so that no object is visible without its metadata.
-    if (metadata !== undefined) await writeMetadata(path, metadata)
-    signal.throwIfAborted()
-    await rename(file, path)
-    await this.#directories.sync(dirname(path))
-    return { size }
-  }
-
-  async #writeStream(path: string, { bytes, release }: Stream): Promise<number> {
+  async #write(path: string, { bytes, release }: Stream): Promise<number> {
     let written = 0
-    const handle: FileHandle = await this.#create(path, () => open(path, 'wx', 0o600))
+    const handle: FileHandle = await this.#directories.enter(dirname(path), this.#users, () =>
+      open(path, 'wx', 0o600),
+    )
     try {
       for await (const chunk of bytes) {
         const { byteLength } = chunk
@@ -68,33 +52,6 @@ export class FileWriter {
       await handle.close()
     }
   }
-
-  /** With callbacks: a `FileHandle` costs more than the calls themselves (bench/NOTES.md). */
-  async #writeBytes(path: string, body: Uint8Array): Promise<number> {
-    const { byteLength: written } = body
-    const file = await this.#create(path, () => createFile(path, 'wx', 0o600))
-    try {
-      for (let at = 0; at < written;) at += await writeSome(file, body.subarray(at))
-      await syncFile(file)
-      // The inode is cached and everything is written, so neither call waits for the disk.
-      const { size } = fstatSync(file)
-      assertSize(path, { size, written })
-      return size
-    } finally {
-      closeSync(file)
-    }
-  }
-
-  #create<T>(path: string, create: () => Promise<T>): Promise<T> {
-    return this.#directories.enter(dirname(path), this.#users, create)
-  }
-}
-
-interface Writing {
-  readonly signal: AbortSignal
-  readonly metadata: PutObject['metadata']
-  /** Resolves to the size of the file, which is on disk. */
-  readonly writeContent: (file: string) => Promise<number>
 }
 
 interface Stream {
@@ -108,14 +65,4 @@ function assertSize(
 ): void {
   if (size === written) return
   throw new Error(`${written} bytes were written to ${basename(path)}, which holds ${size}`)
-}
-
-const createFile = promisify(openFile)
-
-const syncFile = promisify(fsync)
-
-function writeSome(file: number, bytes: Uint8Array): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  write(file, bytes, (error, written) => (error === null ? resolve(written) : reject(error)))
-  return promise
 }

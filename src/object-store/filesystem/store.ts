@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access, lstat, opendir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { settledUnlessAborted } from '../../core/async/deadline.ts'
 import type { ListObjects, ObjectStore } from '../../core/objects/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
 import { appendToFile, type ObjectPlace } from './append-file.ts'
@@ -8,6 +9,7 @@ import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
 import { finishFile, isFileStored } from './finish-file.ts'
 import { orMissing } from './or-missing.ts'
+import { Pack } from './pack/pack.ts'
 import { FileWriter } from './put-file.ts'
 import { readMetadata, removeMetadata } from './symlink-metadata.ts'
 import { storeError } from '../store-error.ts'
@@ -17,16 +19,21 @@ import { removeTemporaryFile, removeTemporaryFiles } from './temporary-files.ts'
 /** Files have no parts; a resumed append reuses the digest at multiples of this. */
 const PART_BYTES = 8 * 1024 * 1024
 
+/** What arrives whole is at most this large; larger objects gain less (bench/NOTES.md, "Small objects in a pack"). */
+const MAX_PACKED_BYTES = 32 * 1024
+
 /**
- * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
- * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Appends write to the same
- * file, those that take over to one in `<version>.tmp.d`. Calls have no deadline.
+ * Stores objects on one machine. A small object that is put as a whole goes into `<directory>/pack.sqlite`; any other
+ * is a file, `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs, renames and fsyncs the
+ * directory: the object is whole, even after a power cut, or absent. Appends write to the same file, those that take
+ * over to one in `<version>.tmp.d`. Calls on files have no deadline.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
   const root = resolve(options.directory)
   const users = resolve(root, OBJECT_KEY_PREFIX)
   const bodies = new FileBodies()
   const files = new FileWriter(users)
+  const pack = new Pack(root)
 
   /** Defence in depth: a defect in core must not lead to a path outside the directory. */
   function pathOf(key: ObjectKey): string {
@@ -48,6 +55,13 @@ export function createFilesystemStore(options: { readonly directory: string }): 
 
     async put(object) {
       const path = pathOf(object.key)
+      const { key, body, metadata = {}, signal } = object
+      if (body instanceof Uint8Array && body.byteLength <= MAX_PACKED_BYTES) {
+        const putting = () =>
+          settledUnlessAborted(pack.put({ key, metadata, content: body }), signal)
+        await attempt(signal, putting)
+        return { size: body.byteLength }
+      }
       try {
         return await files.put(path, object)
       } catch (error) {
@@ -77,12 +91,19 @@ export function createFilesystemStore(options: { readonly directory: string }): 
 
     async open({ key, range, signal }) {
       const path = pathOf(key)
-      return attempt(signal, () => orMissing(bodies.open(path, { range, signal })))
+      return attempt(signal, async () => {
+        const packed = pack.read(key)
+        if (packed === undefined) return await orMissing(bodies.open(path, { range, signal }))
+        const body = range === undefined ? packed : packed.subarray(range.first, range.last + 1)
+        return { body, size: packed.byteLength }
+      })
     },
 
     async head({ key, signal }) {
       const path = pathOf(key)
       return attempt(signal, async () => {
+        const packed = pack.head(key)
+        if (packed !== undefined) return packed
         const stats = await orMissing(lstat(path))
         return stats && { size: stats.size, metadata: await readMetadata(path) }
       })
@@ -91,12 +112,14 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     async remove({ key, signal }) {
       const path = pathOf(key)
       await attempt(signal, async () => {
+        if (await settledUnlessAborted(pack.remove(key), signal)) return
         await removeFiles(path)
         await orMissing(syncDirectory(dirname(path)))
       })
     },
 
     async *list({ prefix, signal }) {
+      yield* translating(pack.list({ prefix, signal }))
       for await (const user of userDirectories(users, { prefix, signal })) {
         for await (const version of entriesOf(join(root, user), signal)) {
           const key = `${user}${version}`
@@ -111,9 +134,10 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       attempt(signal, async () => {
         await ensureDirectory(users, root)
         await assertUsable()
+        pack.prepare()
       }),
     check: (signal) => attempt(signal, assertUsable),
-    close: async () => {},
+    close: () => pack.close(),
   }
 }
 
@@ -147,6 +171,14 @@ async function* entriesOf(directory: string, signal: AbortSignal): AsyncGenerato
   for await (const { name } of entries) {
     if (signal.aborted) throw storeError(signal.reason)
     yield name
+  }
+}
+
+async function* translating<T>(items: AsyncIterable<T>): AsyncGenerator<T, void> {
+  try {
+    yield* items
+  } catch (error) {
+    throw storeError(error)
   }
 }
 

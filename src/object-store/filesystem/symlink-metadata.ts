@@ -1,6 +1,6 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
 import type { ObjectHead } from '../../core/objects/object-store.ts'
-import { hasCode } from './fsync-directory.ts'
+import { hasCode, TAKEN } from './fsync-directory.ts'
 
 type Metadata = ObjectHead['metadata']
 
@@ -52,7 +52,5 @@ function isText([, value]: readonly [string, unknown]): boolean {
 
 /** No metadata on FAT, some network file systems, and Windows without the privilege. */
 const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
-
-const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
 
 const NO_LINK: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EINVAL'])

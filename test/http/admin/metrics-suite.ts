@@ -160,11 +160,12 @@ const HISTOGRAMS = /_(request|call)_seconds$/
 /** What metrics read, of which nothing but the backlog matters. */
 function inTrouble(measureBacklog: Ledger['measureBacklog']): MetricsOptions {
   return {
-    instruments: createInstruments({ hasPool: false }),
+    instruments: createInstruments({ hasPool: false, hasPack: false }),
     ledger: { measureBacklog, measureJournal: () => Promise.reject(outage()) },
     readiness: { failures: async () => new Map() },
     memory: ampleMemory(),
     connections: undefined,
+    measurePack: undefined,
   }
 }
 

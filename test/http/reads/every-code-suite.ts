@@ -237,7 +237,10 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
   internal_error: [
     500,
     async (scene) => {
-      await put(scene.service.objects, { key: await keyOf(scene), content: Buffer.from('other') })
+      const { objects } = scene.service
+      const key = await keyOf(scene)
+      await objects.remove({ key, signal: never() })
+      await put(objects, { key, content: Buffer.from('other') })
       return download(scene.service, scene)
     },
   ],

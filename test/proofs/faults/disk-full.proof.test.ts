@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, statfs } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from '../../support/service/demo.ts'
 import { eventually } from '../../support/eventually.ts'
+import { filesIn } from '../../support/folder.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
 import {
   fillDisk,
@@ -37,8 +38,12 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
     expect(refused).toBeGreaterThan(0)
     await expectRefusal(await put(demo, 'file-2', randomBytes(9 * MIB)))
     await expectRefusal(await post(demo, 'file-1', randomBytes(9 * MIB)))
+    await fillDisk(join(disk, 'rest'))
+    await uploadUntilRefused(demo, { size: 4096, kept })
     await expectKept(demo, kept)
-    expect(await filesIn(join(disk, 'objects'))).toHaveLength(kept.size)
+    const large = [...kept.values()].filter(({ length }) => length > 32 * 1024)
+    const files = await filesIn(join(disk, 'objects', 'users'))
+    expect(files.filter((name) => !name.endsWith('.metadata'))).toHaveLength(large.length)
 
     await filler.remove()
     const fresh = randomBytes(9 * MIB)
@@ -278,9 +283,4 @@ async function expectKept(demo: Demo, files: Files): Promise<void> {
   const used = [...files.values()].reduce((sum, { length }) => sum + length, 0)
   const usage = await fetch(`${demo.url}/users/me/capacity`, { headers })
   expect(await usage.json()).toMatchObject({ used, file_count: files.size })
-}
-
-async function filesIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
 }

@@ -1,6 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
-import type { SerializedError } from './serialized-error.ts'
 
 export interface WriterSettings {
   readonly file: string
@@ -39,17 +38,9 @@ export const READS = {
   readonly users: readonly (keyof UserStore)[]
 }
 
-export type WriterMessage = readonly WriterCall[] | 'close'
-
+/** A call of a port's method. */
 export interface WriterCall {
-  readonly id: number
   readonly port: keyof typeof READS
   readonly method: string
   readonly args: readonly unknown[]
-  /** Milliseconds since 1970 until which the caller waits. */
-  readonly until: number
 }
-
-export type WriterAnswer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: SerializedError }

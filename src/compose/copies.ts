@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { DatabaseCopies } from '../cli/command.ts'
+import type { Copies } from '../cli/command.ts'
 import { readConfig, readS3Settings } from '../config/config.ts'
 import { AppError } from '../core/errors.ts'
 import { restore } from '../database/sqlite/restore.ts'
@@ -9,7 +9,7 @@ import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export function createDatabaseCopies(environment: Environment): DatabaseCopies {
+export function createCopies(environment: Environment): Copies {
   return {
     async send({ copyTo, target, onProgress, signal }) {
       const { bucket, key } = parseS3Address(target)
@@ -38,6 +38,10 @@ export function createDatabaseCopies(environment: Environment): DatabaseCopies {
         downloadCopy({ bucket, key, client, file, onProgress, signal })
       const { bytes } = await restore({ file: database.file, fetch })
       return { database: database.file, bytes }
+    },
+    async pack(options) {
+      const { copyPack } = await import('../object-store/filesystem/pack/copy-pack.ts')
+      return await copyPack(options)
     },
   }
 }

@@ -1,5 +1,5 @@
-import { AppError, type AppErrorOptions } from '../../../core/errors.ts'
-import type { ErrorCode } from '../../../core/error-codes.ts'
+import { AppError, type AppErrorOptions } from '../errors.ts'
+import type { ErrorCode } from '../error-codes.ts'
 
 /** An error as plain data. Structured clone would lose the class `AppError` and a driver's own properties. */
 export interface SerializedError {

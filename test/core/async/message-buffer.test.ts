@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MessageBuffer } from '../../../../src/database/sqlite/writer/message-buffer.ts'
+import { MessageBuffer } from '../../../src/core/async/message-buffer.ts'
 
 describe('what is added to a buffer', () => {
   it('hands over what one turn of the event loop brings together and in order, later messages apart', async () => {

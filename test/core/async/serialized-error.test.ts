@@ -1,10 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../../src/core/errors.ts'
-import {
-  serializeError,
-  deserializeError,
-} from '../../../../src/database/sqlite/writer/serialized-error.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { serializeError, deserializeError } from '../../../src/core/async/serialized-error.ts'
 
 /** As it arrives in another thread. */
 function sent(error: unknown): Error {

@@ -1,0 +1,109 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
+
+export type PackChange =
+  | {
+      readonly put: string
+      /** JSON. */
+      readonly metadata: string
+      readonly content: Uint8Array
+    }
+  | { readonly remove: string }
+
+/** Bounds how long the thread does nothing else. */
+const MAX_CHANGES = 64
+
+/** Free pages are filled again by later objects, so a few are kept. The rest is given back in small steps. */
+const FREE_PAGES_KEPT = 1024
+const SHARE_OF_FREE_PAGES_KEPT = 1 / 64
+const PAGES_GIVEN_BACK = 64
+
+/** Makes concurrent changes of a pack in one transaction, and so with one disk write. */
+export class PackWriter {
+  readonly #pack: DatabaseSync
+  readonly #put: StatementSync
+  readonly #remove: StatementSync
+  readonly #pages: StatementSync
+  readonly #waiting: Waiting[] = []
+
+  constructor(pack: DatabaseSync) {
+    this.#pack = pack
+    this.#put = pack.prepare(
+      'INSERT INTO objects (key, metadata, crc32, content) VALUES (?, ?, ?, ?)',
+    )
+    this.#remove = pack.prepare('DELETE FROM objects WHERE key = ?')
+    this.#pages = pack.prepare(
+      'SELECT freelist_count AS free, page_count AS pages FROM pragma_freelist_count, pragma_page_count',
+    )
+  }
+
+  /** Durable when it resolves. A put rejects if the key is taken. */
+  change(change: PackChange): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ change, resolve, reject }) === 1) setImmediate(() => this.#run())
+    })
+  }
+
+  #run(): void {
+    const group = this.#waiting.splice(0, MAX_CHANGES)
+    if (this.#waiting.length > 0) setImmediate(() => this.#run())
+    this.#commit(group)
+    if (this.#waiting.length === 0 && group.some(({ change }) => 'remove' in change)) this.#shrink()
+  }
+
+  #commit(group: readonly Waiting[]): void {
+    const made: Waiting[] = []
+    try {
+      this.#pack.exec('BEGIN IMMEDIATE')
+      for (const waiting of group) {
+        if (this.#make(waiting)) made.push(waiting)
+      }
+      this.#pack.exec('COMMIT')
+    } catch (error) {
+      if (this.#pack.isTransaction) this.#pack.exec('ROLLBACK')
+      for (const waiting of group) waiting.reject(error)
+      return
+    }
+    for (const waiting of made) waiting.resolve()
+  }
+
+  /** A change that fails alone is refused alone. */
+  #make(waiting: Waiting): boolean {
+    const { change } = waiting
+    try {
+      if ('remove' in change) {
+        this.#remove.run(change.remove)
+      } else {
+        const { put, metadata, content } = change
+        this.#put.run(put, metadata, crc32(content), content)
+      }
+      return true
+    } catch (error) {
+      // After errors such as a full disk SQLite has already rolled back.
+      if (!this.#pack.isTransaction) throw error
+      waiting.reject(error)
+      return false
+    }
+  }
+
+  /** Gives free pages back to the file system, while nothing else is to do. */
+  #shrink(): void {
+    const { free, pages } = this.#pages.get() as { readonly free: number; readonly pages: number }
+    if (free <= Math.max(FREE_PAGES_KEPT, pages * SHARE_OF_FREE_PAGES_KEPT)) return
+    try {
+      this.#pack.exec(`PRAGMA incremental_vacuum(${PAGES_GIVEN_BACK})`)
+    } catch {
+      // The next removal tries again.
+      return
+    }
+    setImmediate(() => {
+      if (this.#waiting.length === 0 && this.#pack.isOpen) this.#shrink()
+    })
+  }
+}
+
+interface Waiting {
+  readonly change: PackChange
+  resolve(): void
+  reject(error: unknown): void
+}

@@ -1,0 +1,17 @@
+// The thread that writes to the pack, started by `pack.ts`. Like `main.ts` it runs when loaded.
+import { workerData } from 'node:worker_threads'
+import { answerCalls } from '../../../core/async/answer-calls.ts'
+import { openPack } from './pack-file.ts'
+import { type PackChange, PackWriter } from './pack-writer.ts'
+
+/** Less than the caller waits. Nothing else runs on this thread. */
+const BUSY_TIMEOUT_MS = 10_000
+
+const { file } = workerData as { readonly file: string }
+const connection = openPack({ file, busyTimeoutMs: BUSY_TIMEOUT_MS })
+const writer = new PackWriter(connection)
+
+answerCalls<PackChange>({
+  answer: (change) => writer.change(change),
+  close: async () => connection.close(),
+})

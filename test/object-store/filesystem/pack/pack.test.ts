@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rm, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
+import type { ListedObject, ObjectStore } from '../../../../src/core/objects/object-store.ts'
+import { createFilesystemStore } from '../../../../src/object-store/filesystem/store.ts'
+import { filesIn } from '../../../support/folder.ts'
+import { bytesOf, freshKey, never, put } from '../../../support/objects.ts'
+import { createFolder } from '../../../support/servers/local-server.ts'
+
+describe('small objects in local files', () => {
+  let folder: Awaited<ReturnType<typeof createFolder>>
+  let opened: AsyncDisposableStack
+  let store: ObjectStore
+
+  beforeEach(async () => {
+    folder = await createFolder('pack')
+    opened = new AsyncDisposableStack()
+    opened.defer(() => folder.remove())
+    store = openStore()
+    await store.prepare(never())
+  })
+  afterEach(() => opened.disposeAsync())
+
+  function openStore(): ObjectStore {
+    const made = createFilesystemStore({ directory: folder.path })
+    opened.defer(() => made.close())
+    return made
+  }
+
+  const pack = () => join(folder.path, 'pack.sqlite')
+
+  const putWhole = async (key: ObjectKey, body: Buffer, at = store): Promise<void> => {
+    await at.put({ key, body, metadata: { name: 'a' }, signal: never() })
+  }
+
+  const read = async (key: ObjectKey, from = store): Promise<Buffer | undefined> => {
+    const opened = await from.open({ key, signal: never() })
+    return opened && (await bytesOf(opened.body))
+  }
+
+  const byKey = (a: ListedObject, b: ListedObject): number => (a.key < b.key ? -1 : 1)
+
+  const listed = async (prefix: string): Promise<readonly ListedObject[]> =>
+    await Array.fromAsync(store.list({ prefix, signal: never() }))
+
+  it('lie in one file for its owner alone, and larger ones, or those of unknown size, in files of their own', async () => {
+    const [small, large, streamed] = [freshKey(), freshKey(), freshKey()]
+    await putWhole(small, randomBytes(32 * 1024))
+    await putWhole(large, randomBytes(32 * 1024 + 1))
+    await put(store, { key: streamed, content: randomBytes(1) })
+    const files = await filesIn(folder.path)
+    expect(files.filter((path) => path.startsWith('users')).toSorted()).toEqual(
+      [large, `${large}.metadata`, streamed].toSorted(),
+    )
+    for (const path of files.filter((path) => path.startsWith('pack'))) {
+      expect((await stat(join(folder.path, path))).mode & 0o777).toBe(0o600)
+    }
+  })
+
+  it('are seen by another process at once, and those that it removes no more', async () => {
+    const other = openStore()
+    const key = freshKey()
+    expect(await read(key, other)).toBeUndefined()
+    await putWhole(key, Buffer.from('content'))
+    expect(await read(key, other)).toEqual(Buffer.from('content'))
+    await other.remove({ key, signal: never() })
+    expect(await read(key)).toBeUndefined()
+  })
+
+  it('are written by two processes at once', async () => {
+    const stores = [store, openStore()]
+    const keys = Array.from({ length: 200 }, () => freshKey())
+    await Promise.all(keys.map((key, at) => putWhole(key, Buffer.from(key), stores[at % 2])))
+    for (const key of keys) expect(await read(key)).toEqual(Buffer.from(key))
+  })
+
+  it('are listed with those in files, however many, and with a prefix only those of the user', async () => {
+    const own = Array.from({ length: 1001 }, () => freshKey('ab'))
+    const others = [freshKey('a'), freshKey('abc'), freshKey('b')]
+    await Promise.all([...own, ...others].map((key) => putWhole(key, Buffer.from('x'))))
+    const streamed = freshKey('ab')
+    await put(store, { key: streamed, content: Buffer.from('x') })
+    const all = [...own, streamed].map((key) => ({ key, size: 1 }))
+    expect((await listed('users/ab/')).toSorted(byKey)).toEqual(all.toSorted(byKey))
+    expect(await listed('users/')).toHaveLength(1005)
+  })
+
+  it('are refused with the cause while their file cannot be used, and stored again when it can', async () => {
+    await mkdir(pack())
+    const failing = putWhole(freshKey(), Buffer.from('x'))
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', dependency: 'object_store' })
+    await rm(pack(), { recursive: true })
+    const key = freshKey()
+    await putWhole(key, Buffer.from('x'))
+    expect(await read(key)).toEqual(Buffer.from('x'))
+  })
+
+  it('are not waited for by a caller who has gone', async () => {
+    const leaving = new AbortController()
+    const key = freshKey()
+    const putting = store.put({ key, body: Buffer.from('x'), signal: leaving.signal })
+    leaving.abort()
+    await expect(putting).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('E18 are not read when what the disk has is not what was put, and harm no other', async () => {
+    const objects = Array.from({ length: 100 }, () => ({
+      key: freshKey(),
+      content: randomBytes(9_000),
+    }))
+    for (const { key, content } of objects) await putWhole(key, content)
+    await store.close()
+    // In the middle of the file, a page that holds content.
+    const file = await open(pack(), 'r+')
+    await file.write(Buffer.alloc(4096), 0, 4096, 4096 * 120)
+    await file.close()
+    store = openStore()
+    const outcomes = await Promise.allSettled(objects.map(({ key }) => read(key)))
+    const failed = outcomes.filter(({ status }) => status === 'rejected')
+    expect(failed).toHaveLength(1)
+    expect(failed).toMatchObject([{ reason: { code: 'unavailable' } }])
+    expect(await listed('users/')).toHaveLength(100)
+  })
+
+  it('E18 are read as far as they are there when their file was cut short, which takes no others', async () => {
+    const objects = Array.from({ length: 100 }, () => ({
+      key: freshKey(),
+      content: randomBytes(9_000),
+    }))
+    for (const { key, content } of objects) await putWhole(key, content)
+    await store.close()
+    const { size } = await stat(pack())
+    await truncate(pack(), size - 5 * 4096)
+    store = openStore()
+    const outcomes = await Promise.allSettled(objects.map(({ key }) => read(key)))
+    const lost = outcomes.filter(({ status }) => status === 'rejected').length
+    expect(lost).toBeGreaterThan(0)
+    expect(lost).toBeLessThan(4)
+    // A new one would be written over what is missing of others.
+    await expect(putWhole(freshKey(), Buffer.from('x'))).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: { message: 'database disk image is malformed' },
+    })
+  })
+})
