@@ -29,9 +29,16 @@ function placesOf({ dataDir, database, objectStore }: Config): readonly string[]
   return [
     ...(isWithin(objects) || isWithin(file) ? [dataDir] : []),
     ...(isWithin(objects) ? [objects] : []),
-    ...(objects === undefined ? [] : [join(objects, 'users')]),
-    ...(file === undefined ? [] : ['', '-wal', '-shm', '-instances'].map((end) => file + end)),
+    ...(objects === undefined
+      ? []
+      : [join(objects, 'users'), ...partsOf(join(objects, 'pack.sqlite'))]),
+    ...(file === undefined ? [] : [...partsOf(file), `${file}-instances`]),
   ]
+}
+
+/** The files of an SQLite database. */
+function partsOf(file: string): readonly string[] {
+  return ['', '-wal', '-shm'].map((end) => file + end)
 }
 
 const OTHERS = 0o077

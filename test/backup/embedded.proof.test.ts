@@ -28,8 +28,12 @@ async function openEmbedded(opened: AsyncDisposableStack): Promise<BackupBed> {
     },
     backUpObjects: async () => {
       // Temporary files come and go meanwhile, of which `cp` complains.
-      const args = ['-a', join(live, 'objects'), backup]
-      await promisify(execFile)('cp', args).catch(() => undefined)
+      const [from, to] = [join(live, 'objects'), join(backup, 'objects')]
+      await mkdir(to, { recursive: true })
+      await promisify(execFile)('cp', ['-a', join(from, 'users'), to]).catch(() => undefined)
+      const packs = [from, to].map((folder) => join(folder, 'pack.sqlite')).join(' ')
+      const copied = await runCommand(`pack copy ${packs}`, { environment, opened })
+      expect(copied.code).toBe(0)
     },
     restore: async (objects) => {
       await mkdir(restored)

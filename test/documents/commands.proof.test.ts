@@ -304,7 +304,7 @@ async function secretsOfCompose(): Promise<string[]> {
 }
 
 /** Does what rsync does here, since a machine may lack it. */
-const RSYNC = 'rsync() { mkdir -p "$3" && cp -a "$2." "$3"; }'
+const RSYNC = 'rsync() { mkdir -p "$4" && cp -a "$3." "$4" && rm "$4"pack.sqlite*; }'
 
 /** Installs and builds nothing: the clone links to what is installed, and the page is built. */
 const BUILT = 'npm() { case "$*" in ci | "run build") ;; *) command npm "$@";; esac; }'

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { vi } from 'vitest'
 
-/** Files and links below a folder. */
+/** Files and links below a folder, but for the pack of small objects. */
 export async function filesIn(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+    .filter((path) => !isPack(path))
 }
 
 /** The prototype of all file handles. */
@@ -42,10 +43,12 @@ export async function recordSyncs(
   return synchronised
 }
 
+const isPack = (path: string): boolean => path.includes('pack.sqlite')
+
 export async function openFilesIn(directory: string): Promise<readonly string[]> {
   const descriptors = await readdir('/proc/self/fd')
   const paths = await Promise.all(
     descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
   )
-  return paths.filter((path) => path.startsWith(directory))
+  return paths.filter((path) => path.startsWith(directory) && !isPack(path))
 }

@@ -101,7 +101,8 @@ async function sweep(DATA_DIR: string): Promise<void> {
 }
 
 async function storedFiles(folder: string): Promise<number> {
-  const entries = await readdir(join(folder, 'objects'), { recursive: true, withFileTypes: true })
+  const users = join(folder, 'objects', 'users')
+  const entries = await readdir(users, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).length
 }
 

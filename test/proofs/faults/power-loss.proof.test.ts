@@ -100,9 +100,14 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
 
   it('never makes the event loop wait for the disk', () => {
     const objects = join(DATA_DIR, 'objects')
-    const calls = requests
-      .flat()
-      .filter(({ name, args }) => args.includes(objects) && !(name === 'openat' && isPack(args)))
+    // Before the first request, the start makes the pack.
+    const [first = [], ...others] = requests
+    const calls = [
+      ...first.filter(({ args }) => args.includes(join(objects, 'users'))),
+      ...others
+        .flat()
+        .filter(({ name, args }) => args.includes(objects) && !(name === 'openat' && isPack(args))),
+    ]
     // Each is a call that waits for a slow disk.
     const expected = ['openat', 'write', 'fsync', 'symlink', 'rename']
     expect(calls.map(({ name }) => name)).toEqual(expect.arrayContaining(expected))
