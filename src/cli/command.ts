@@ -1,5 +1,6 @@
 import type { AccessTokens } from '../core/auth/access-tokens.ts'
 import type { Grants } from '../core/quota/grants.ts'
+import type { CopiedObjects, CopyPack } from '../core/objects/copy-pack.ts'
 import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
@@ -31,21 +32,6 @@ interface CopyOptions {
   readonly signal: AbortSignal
 }
 
-export interface CopyPack {
-  readonly from: string
-  /** Created if it is missing. */
-  readonly to: string
-  readonly onProgress: (copied: CopiedObjects) => void
-  /** Called for an object that cannot be read. The others are copied. */
-  readonly onUnreadable: (key: string, reason: unknown) => void
-  readonly signal: AbortSignal
-}
-
-export interface CopiedObjects {
-  readonly objects: number
-  readonly bytes: number
-}
-
 export interface Copies {
   /** Stores a copy made by `copyTo` as the new object `target`. Leaves no local file and, if it rejects, no object. */
   send(
@@ -58,7 +44,7 @@ export interface Copies {
   restore(
     options: CopyOptions & { readonly source: string },
   ): Promise<{ readonly database: string; readonly bytes: number }>
-  /** Adds to a pack of small objects what another one has; see `object-store/filesystem/pack/copy-pack.ts`. */
+  /** Copies the small objects that `to` lacks from `from`; see `object-store/filesystem/pack/copy-pack.ts`. */
   pack(options: CopyPack): Promise<CopiedObjects>
 }
 

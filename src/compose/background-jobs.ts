@@ -88,7 +88,7 @@ interface SweepOptions {
   readonly signal: AbortSignal
 }
 
-/** A deleted user is found by the next sweep only. */
+/** A running sweep does not look for newly deleted users, so it must end. */
 const MAX_SWEEP_MS = 60_000
 
 const FAILED_REMOVALS = 'removing some objects failed; the next sweep retries'

@@ -52,6 +52,16 @@ describe('the background jobs', () => {
     expect(sweeps).toBe(1)
   })
 
+  it('give a sweep a minute, so that the next one finds users who were deleted meanwhile', async () => {
+    const limits: unknown[] = []
+    const sweep: Sweeper['sweep'] = async ({ maxMs }) => {
+      limits.push(maxMs)
+      return REPORT
+    }
+    start({ sweep, expire: async () => 0 })
+    await expect.poll(() => limits[0]).toBe(60_000)
+  })
+
   it('rest after a sweep that took long, instead of making up for those that were missed', async () => {
     const [begun, ended]: [number[], number[]] = [[], []]
     start({

@@ -44,7 +44,7 @@ export const RESTORE: StandaloneCommand = {
 export const COPY_PACK: StandaloneCommand = {
   words: ['pack', 'copy'],
   operands: ['<from>', '<to>'],
-  summary: 'add the small objects of a pack file to another that lacks them; services can use both',
+  summary: 'copy the small objects that one pack file has and another lacks; services can use both',
   runAlone: async (call) => {
     const { operands, copies, interruption, fail } = call
     const [from = '', to = ''] = operands
@@ -52,13 +52,10 @@ export const COPY_PACK: StandaloneCommand = {
       from,
       to,
       onProgress: showProgress(call, (copied) => `${copied.objects} objects copied`),
-      onUnreadable: (key, reason) => {
+      onUnreadable: ({ objectKey = null, reason }) => {
         fail()
-        printFinding(call, {
-          kind: 'unreadable_object',
-          object_key: key,
-          reason: messageOf(reason),
-        })
+        const kind = 'unreadable_object'
+        printFinding(call, { kind, object_key: objectKey, reason: messageOf(reason) })
       },
       signal: interruption(),
     })

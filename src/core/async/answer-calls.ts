@@ -4,7 +4,7 @@ import { MessageBuffer } from './message-buffer.ts'
 import { serializeError } from './serialized-error.ts'
 import type { ThreadAnswer, ThreadCall, ThreadMessage } from './thread.ts'
 
-export interface CallsOfThread<C> {
+export interface ThreadHandlers<C> {
   /** `until`: milliseconds since 1970 until which the caller waits. */
   readonly answer: (call: C, until: number) => Promise<unknown>
   /** Called once, when all calls are answered. */
@@ -12,7 +12,7 @@ export interface CallsOfThread<C> {
 }
 
 /** The thread's side of `Thread`. Calls that were sent before this are answered, too. */
-export function answerCalls<C>({ answer, close }: CallsOfThread<C>): void {
+export function answerCalls<C>({ answer, close }: ThreadHandlers<C>): void {
   const port = parentPort
   if (port === null) throw new TypeError('This is the code of a thread')
   // One message for everything that settles together.
@@ -20,7 +20,7 @@ export function answerCalls<C>({ answer, close }: CallsOfThread<C>): void {
     (answers) => port.postMessage(answers),
     (flush) => nextTick(flush),
   )
-  const underWay = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
 
   async function settle({ id, call, until }: ThreadCall<C>): Promise<void> {
     try {
@@ -31,7 +31,7 @@ export function answerCalls<C>({ answer, close }: CallsOfThread<C>): void {
   }
 
   async function end(): Promise<void> {
-    await Promise.all(underWay)
+    await Promise.all(pending)
     await close()
     outgoing.flush()
     port?.close()
@@ -43,8 +43,8 @@ export function answerCalls<C>({ answer, close }: CallsOfThread<C>): void {
       return
     }
     for (const call of message) {
-      const settling = settle(call).finally(() => underWay.delete(settling))
-      underWay.add(settling)
+      const settling = settle(call).finally(() => pending.delete(settling))
+      pending.add(settling)
     }
   })
 }

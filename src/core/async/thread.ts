@@ -17,14 +17,14 @@ export type ThreadAnswer =
   | { readonly id: number; readonly error: SerializedError }
 
 export interface ThreadOptions {
-  /** The module that the thread runs, which calls `answerCalls`. */
-  readonly program: URL
-  /** Plain data for the program, its `workerData`. */
-  readonly data: unknown
+  /** What the thread runs; it calls `answerCalls`. */
+  readonly module: URL
+  /** Plain data. */
+  readonly workerData: unknown
   /** Called once if the thread cannot start, or ends without `close`. */
   readonly onDeath: (cause: unknown) => void
   /** The error of a call that the thread did not answer; the outcome of the call is unknown. */
-  readonly failure: (cause: unknown) => Error
+  readonly toError: (cause: unknown) => Error
 }
 
 /**
@@ -49,12 +49,12 @@ export class Thread<C> {
     return this.#worker !== undefined || this.#death !== undefined
   }
 
-  /** No-op if started or closed. Calls wait until the program is ready. */
+  /** No-op if started or closed. Calls wait until the module is ready. */
   start(): void {
     if (this.hasStarted || this.#isClosed) return
-    const { program, data } = this.#options
+    const { module, workerData } = this.#options
     try {
-      this.#worker = new Worker(program, { workerData: data, resourceLimits: LIMITS })
+      this.#worker = new Worker(module, { workerData, resourceLimits: LIMITS })
     } catch (error) {
       this.#die(error)
       return
@@ -70,12 +70,12 @@ export class Thread<C> {
       .on('exit', () => this.#die(cause ?? new Error('The thread has ended.')))
   }
 
-  /** Rejects as the program does, and with `failure` if the thread has ended, ends, or is late. */
+  /** Rejects as the module does, and with `toError` if the thread has ended, ends, or is late. */
   async call(call: C): Promise<unknown> {
-    if (this.#death !== undefined) throw this.#options.failure(this.#death.cause)
+    if (this.#death !== undefined) throw this.#options.toError(this.#death.cause)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const id = ++this.#lastId
-    const giveUp = (): void => this.#take(id)?.reject(this.#options.failure(tooLate()))
+    const giveUp = (): void => this.#take(id)?.reject(this.#options.toError(tooLate()))
     this.#waiting.set(id, { deadline: new Deadline(CALL_TIMEOUT_MS, giveUp), resolve, reject })
     this.#outgoing.add({ call, id, until: Date.now() + CALL_TIMEOUT_MS })
     return await promise
@@ -126,7 +126,7 @@ export class Thread<C> {
 
   #die(cause: unknown): void {
     this.#death = { cause }
-    for (const id of this.#waiting.keys()) this.#take(id)?.reject(this.#options.failure(cause))
+    for (const id of this.#waiting.keys()) this.#take(id)?.reject(this.#options.toError(cause))
     if (!this.#isClosed) this.#options.onDeath(cause)
   }
 }

@@ -40,7 +40,10 @@ export interface SweepFigures {
 }
 
 export interface SweepReport extends SweepFigures {
-  /** `gave_up`: a whole page of removals failed. `elsewhere`: another sweep was running or took over. */
+  /**
+   * `complete`: nothing more was due, or `maxMs` was over. `gave_up`: a whole page of removals failed. `elsewhere`:
+   * another sweep was running or took over.
+   */
   readonly end: 'complete' | 'gave_up' | 'elsewhere'
 }
 

@@ -59,8 +59,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       if (body instanceof Uint8Array && body.byteLength <= MAX_PACKED_BYTES) {
         const putting = () =>
           settledUnlessAborted(pack.put({ key, metadata, content: body }), signal)
-        await attempt(signal, putting)
-        return { size: body.byteLength }
+        return { size: await attempt(signal, putting) }
       }
       try {
         return await files.put(path, object)

@@ -24,6 +24,7 @@ import {
   sweepOnce,
   type TestCore,
 } from '../../support/service/test-core.ts'
+import { litter } from './fixture.ts'
 import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
@@ -110,39 +111,58 @@ describe('sweep', () => {
     expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 5 })
   })
 
-  it('removes garbage while aborted uploads become due faster than they are removed, and ends', async () => {
-    await using core = await openTestCore()
-    const { upload, userId } = await openTestRepository(core)
-    await upload('a', 'old')
-    const { objectKey: replaced } = await core.database.kysely
-      .selectFrom('files')
-      .select('object_key as objectKey')
-      .executeTakeFirstOrThrow()
-    await upload('a', 'new')
-    core.clock.now += GARBAGE_DELAY_MS
-    let pages = 0
-    let pagesBefore: number | undefined
-    const ledger: Ledger = {
-      ...core.ledger,
-      listAbortedUploads: async ({ limit }) => {
-        pages += 1
-        return Array.from({ length: limit }, () => {
-          const version = createVersion()
-          const key = objectKey(userId, version)
-          return { userId, version, objectKey: key, removeAt: core.clock.now, isLast: false }
-        })
-      },
-      noteAbortedRemovals: async () => 0,
+  describe('while aborted uploads become due faster than they are removed', () => {
+    /** Always lists a page of aborted uploads; `pages` counts them. */
+    function endless(core: TestCore, userId: UserId) {
+      const counted = { pages: 0 }
+      const ledger: Ledger = {
+        ...core.ledger,
+        listAbortedUploads: async ({ limit }) => {
+          counted.pages += 1
+          return Array.from({ length: limit }, () => {
+            const version = createVersion()
+            const key = objectKey(userId, version)
+            return { userId, version, objectKey: key, removeAt: core.clock.now, isLast: false }
+          })
+        },
+        noteAbortedRemovals: async () => 0,
+      }
+      return { ledger, counted }
     }
-    const objects = faultyStore(core.objects, {
-      remove: async ({ key }) => {
-        if (key === replaced) pagesBefore = pages
-      },
+
+    it('removes garbage, and ends', async () => {
+      await using core = await openTestCore()
+      const { ledger, counted } = endless(core, await createTestUser(core))
+      const [garbage] = await litter(core, 1)
+      let pagesBefore: number | undefined
+      const objects = faultyStore(core.objects, {
+        remove: async ({ key }) => {
+          if (key === garbage) pagesBefore = counted.pages
+        },
+      })
+      const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+      const report = await sweeper.sweep({ signal: signal(), maxMs: 100 })
+      expect(report.end).toBe('complete')
+      expect(pagesBefore).toBe(1)
     })
-    const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
-    const report = await sweeper.sweep({ signal: signal(), maxMs: 100 })
-    expect(report.end).toBe('complete')
-    expect(pagesBefore).toBe(1)
+
+    it('tries no second page of garbage when all of the first has failed', async () => {
+      await using core = await openTestCore()
+      const { ledger } = endless(core, await createTestUser(core))
+      const garbage = new Set(await litter(core, 130))
+      const tried: ObjectKey[] = []
+      const objects = faultyStore(core.objects, {
+        remove: async ({ key }) => {
+          if (!garbage.has(key)) return
+          tried.push(key)
+          throw outage()
+        },
+      })
+      const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+      const report = await sweeper.sweep({ signal: signal(), maxMs: 300 })
+      expect(report.end).toBe('gave_up')
+      expect(tried).toHaveLength(64)
+    })
   })
 
   it('E14 removes again what an aborted upload writes late', async () => {

@@ -15,10 +15,10 @@ export class Writer {
   /** `onDeath` is called once if the thread cannot start or ends without `close`; it must end the process. */
   constructor(settings: WriterSettings, onDeath: (cause: unknown) => void) {
     this.#thread = new Thread({
-      program: PROGRAM,
-      data: settings,
+      module: WORKER,
+      workerData: settings,
       onDeath,
-      failure: databaseUnavailable,
+      toError: databaseUnavailable,
     })
   }
 
@@ -74,4 +74,4 @@ export class Writer {
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
 /** With the extension of this file: source or build output. */
-const PROGRAM = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
+const WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)

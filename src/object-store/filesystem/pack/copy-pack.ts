@@ -1,80 +1,80 @@
-import { lstat } from 'node:fs/promises'
-import type { SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import type { CopiedObjects, CopyPack } from '../../../core/objects/copy-pack.ts'
 import { OBJECT_KEY_PREFIX } from '../../../core/objects/object-key.ts'
-import { contentOf, openPack } from './pack-file.ts'
+import { contentOf, openPack, openPackToRead, type PackRow, unlessDamaged } from './pack-file.ts'
 
-export interface CopyPack {
-  readonly from: string
-  /** Created if it is missing. */
-  readonly to: string
-  readonly onProgress: (progress: PackCopied) => void
-  /** Called for an object that cannot be read, with its key and the reason. The others are copied. */
-  readonly onUnreadable: (key: string, reason: unknown) => void
-  readonly signal: AbortSignal
-}
-
-export interface PackCopied {
-  readonly objects: number
-  readonly bytes: number
-}
-
-/** Bounds a transaction, for which the service would wait if it uses one of the packs. */
+/** Limits a transaction, for which a service would wait that uses the pack. */
 const MAX_OBJECTS = 200
 
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Guarantees, once resolved, that one pack has all objects that the other had before the call and could be read. Removes
- * and replaces none, and copies only those that are missing. Services can use both meanwhile. Resolves to what it added.
+ * Guarantees, once resolved, that `to` has every readable object that `from` had when the call began. Removes and
+ * replaces nothing, and copies only what is missing. Services can use both packs meanwhile. Resolves to what it added.
  */
-export async function copyPack(options: CopyPack): Promise<PackCopied> {
-  const { from, to, onProgress, signal } = options
-  await lstat(from)
-  using source = openPack({ file: from, isReader: true, busyTimeoutMs: BUSY_TIMEOUT_MS })
-  using target = openPack({ file: to, busyTimeoutMs: BUSY_TIMEOUT_MS })
-  const keys = source.prepare('SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT ?')
-  const read = source.prepare('SELECT metadata, crc32, content FROM objects WHERE key = ?')
+export async function copyPack(options: CopyPack): Promise<CopiedObjects> {
+  const { from, to, onProgress, onUnreadable, signal } = options
+  using source = openPackToRead({ file: from, busyTimeoutMs: BUSY_TIMEOUT_MS })
+  using target = openPack({ file: to, isServed: false, busyTimeoutMs: BUSY_TIMEOUT_MS })
+  const [byKey, byId] = ['key', 'id'].map((column) =>
+    source.prepare(`SELECT key, metadata, crc32, content FROM objects WHERE ${column} = ?`),
+  ) as [StatementSync, StatementSync]
+  const has = target.prepare('SELECT 1 FROM objects WHERE key = ?')
   const add = target.prepare(
     'INSERT INTO objects (key, metadata, crc32, content) VALUES (?, ?, ?, ?)',
   )
-  const has = target.prepare('SELECT 1 FROM objects WHERE key = ?')
   const copied = { objects: 0, bytes: 0 }
-  const readIntact = (key: string): PackRow | undefined => {
-    try {
-      const row = read.get(key)
-      // A service may have removed it.
-      if (row === undefined) return undefined
-      const { metadata = null, crc32 = null } = row
-      return { metadata, crc32, content: contentOf(row) }
-    } catch (error) {
-      options.onUnreadable(OBJECT_KEY_PREFIX + key, error)
-      return undefined
-    }
-  }
-  const copy = (key: string): void => {
-    const row = readIntact(key)
-    if (row === undefined) return
-    const { metadata, crc32, content } = row
+
+  function copy({ key = null, metadata = null, crc32 = null, ...row }: PackRow): void {
+    if (has.get(key) !== undefined) return
+    const content = contentOf({ crc32, ...row })
     add.run(key, metadata, crc32, content)
     copied.objects += 1
     copied.bytes += content.byteLength
   }
-  for (let after: string | undefined = ''; after !== undefined;) {
+
+  /** `key` is known if the object was found by it. */
+  function tryToCopy(read: () => PackRow | undefined, key?: string): void {
+    try {
+      // A service may have removed it.
+      const row = read()
+      if (row !== undefined) copy(row)
+    } catch (reason) {
+      onUnreadable({ objectKey: key && OBJECT_KEY_PREFIX + key, reason })
+    }
+  }
+
+  async function copyPage(page: readonly (() => void)[]): Promise<void> {
     signal.throwIfAborted()
-    const page: readonly string[] = keys.all(after, MAX_OBJECTS).map(({ key }) => String(key))
     target.exec('BEGIN IMMEDIATE')
-    for (const key of page) if (has.get(key) === undefined) copy(key)
+    for (const copyOne of page) copyOne()
     target.exec('COMMIT')
-    after = page.length < MAX_OBJECTS ? undefined : page.at(-1)
     onProgress(copied)
     await setImmediate()
   }
-  return copied
-}
 
-interface PackRow {
-  readonly metadata: SQLInputValue
-  readonly crc32: SQLInputValue
-  readonly content: Uint8Array
+  const keys = source.prepare('SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT ?')
+  let after = ''
+  for (;;) {
+    const page = unlessDamaged<readonly string[] | undefined>(
+      () => keys.all(after, MAX_OBJECTS).map(({ key }) => String(key)),
+      () => undefined,
+    )
+    if (page === undefined) break
+    const isMissing = (key: string): boolean => has.get(key) === undefined
+    await copyPage(page.filter(isMissing).map((key) => () => tryToCopy(() => byKey.get(key), key)))
+    after = page.at(-1) ?? after
+    if (page.length < MAX_OBJECTS) return copied
+  }
+  // The index is damaged, so the rows are found by their ids. Those of a damaged page are unreadable, whatever they are.
+  const last = Number(source.prepare('SELECT max(id) AS last FROM objects').get()?.['last'] ?? 0)
+  for (let first = 1; first <= last; first += MAX_OBJECTS) {
+    const ids = Array.from(
+      { length: Math.min(MAX_OBJECTS, last - first + 1) },
+      (_, at) => first + at,
+    )
+    await copyPage(ids.map((id: SQLInputValue) => () => tryToCopy(() => byId.get(id))))
+  }
+  return copied
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
@@ -11,29 +11,54 @@ export const PACK_NAME = 'pack.sqlite'
 
 export interface PackOptions {
   readonly file: string
-  /** Reads what is left of a truncated file. A writer refuses one: it would reuse the pages that are missing. */
-  readonly isReader?: boolean
   /** Milliseconds that a statement may block its thread while another process has the lock. */
   readonly busyTimeoutMs: number
+  /**
+   * Whether services use the pack: then its reads wait for no writer, by a write-ahead log. A copy is one file, which
+   * may be on a network file system. The copy keeps a log that it has.
+   */
+  readonly isServed: boolean
 }
 
-/** Opens the pack, or creates an empty one for its owner only. The folder must exist. */
-export function openPack({ file, isReader = false, busyTimeoutMs }: PackOptions): DatabaseSync {
+/** Opens the pack, or creates an empty one for its owner only. The folder must exist. Refuses a file that is no pack. */
+export function openPack({ file, busyTimeoutMs, isServed }: PackOptions): DatabaseSync {
   syncLog(file)
   createPrivately(file)
-  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs, defensive: !isReader })
+  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
-    if (isReader) connection.exec('PRAGMA writable_schema = on')
-    // Has an effect, and writes nothing, before the first page alone. A full vacuum would stop all writers.
-    const pages = connection.prepare('PRAGMA page_count').get()?.['page_count']
-    if (pages === 0) connection.exec('PRAGMA auto_vacuum = incremental')
-    for (const [name, value] of PRAGMAS) {
+    if (numberOf(connection, 'page_count') === 0) {
+      // Takes effect only in an empty database; later it needs a full VACUUM, which blocks all writers.
+      connection.exec(`PRAGMA auto_vacuum = incremental; PRAGMA application_id = ${APPLICATION_ID}`)
+    }
+    assertPack(connection, file)
+    for (const [name, value] of isServed ? [WRITE_AHEAD, ...DURABLE] : DURABLE) {
       connection.exec(`PRAGMA ${name} = ${value}`)
       const found = connection.prepare(`PRAGMA ${name}`).get()?.[name]
       if (found !== value) throw new Error(`The SQLite setting ${name} is ${String(found)}`)
     }
     connection.exec(SCHEMA)
-    if (isReader) connection.exec('PRAGMA query_only = on')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/**
+ * Opens an existing pack, and changes nothing in it. Reads what is left of a file that was cut short, which SQLite
+ * otherwise refuses (`lockBtree` in its btree.c); a writer would reuse the pages that are missing.
+ */
+export function openPackToRead({
+  file,
+  busyTimeoutMs,
+}: Omit<PackOptions, 'isServed'>): DatabaseSync {
+  syncLog(file)
+  // SQLite would create a missing one.
+  statSync(file)
+  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs, defensive: false })
+  try {
+    connection.exec('PRAGMA query_only = on; PRAGMA writable_schema = on')
+    assertPack(connection, file)
     return connection
   } catch (error) {
     connection.close()
@@ -50,14 +75,27 @@ export async function measurePack(directory: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
+/** Marks a pack ("pack" in ASCII), so that no command takes another database for one. */
+const APPLICATION_ID = 0x7061636b
+
+function assertPack(connection: DatabaseSync, file: string): void {
+  if (numberOf(connection, 'application_id') === APPLICATION_ID) return
+  throw new Error(`${file} is not a pack of small objects`)
+}
+
+function numberOf(connection: DatabaseSync, pragma: string): unknown {
+  return connection.prepare(`PRAGMA ${pragma}`).get()?.[pragma]
+}
+
+const WRITE_AHEAD = ['journal_mode', 'wal'] as const
+
 /** A commit is on the disk before any read can see it. */
-const PRAGMAS = [
-  ['journal_mode', 'wal'],
+const DURABLE = [
   ['synchronous', 2],
   ['fullfsync', 1],
 ] as const
 
-/** `key` without `users/`; `crc32` of `content`. Content in the order of its row ids is appended, never moved. */
+/** `key` without `users/`; `crc32` of `content`. Inserts append content, in the order of the row ids. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS objects (
     id INTEGER PRIMARY KEY,
@@ -67,7 +105,7 @@ const SCHEMA = `
     content BLOB NOT NULL
   ) STRICT`
 
-/** What a process wrote that was killed before its own sync is visible, but may not be on the disk yet. */
+/** Recovery makes commits visible that a killed process wrote but did not sync. Syncs them first. */
 function syncLog(file: string): void {
   try {
     const log = openSync(`${file}-wal`, 'r')
@@ -81,7 +119,7 @@ function syncLog(file: string): void {
   }
 }
 
-/** SQLite would leave the permissions to the umask. Opens no existing file: closing it would drop locks on it. */
+/** SQLite would leave the permissions to the umask. Never opens an existing file: closing it drops the locks on it. */
 function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -90,9 +128,25 @@ function createPrivately(file: string): void {
   }
 }
 
+export type PackRow = Readonly<Record<string, SQLOutputValue>>
+
 /** Returns the content of a row. Throws if it is not what was put. */
-export function contentOf(row: Readonly<Record<string, SQLOutputValue>>): Uint8Array {
+export function contentOf(row: PackRow): Uint8Array {
   const content = row['content'] as Uint8Array
   if (crc32(content) !== row['crc32']) throw new Error(`${PACK_NAME} is damaged`)
   return content
+}
+
+const SQLITE_CORRUPT = 11
+
+/** Calls `read`; if SQLite finds a damaged page, returns what `otherwise` does. */
+export function unlessDamaged<T>(read: () => T, otherwise: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const isDamaged =
+      error instanceof Error && 'errcode' in error && error.errcode === SQLITE_CORRUPT
+    if (!isDamaged) throw error
+    return otherwise()
+  }
 }

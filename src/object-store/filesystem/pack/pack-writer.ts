@@ -10,7 +10,7 @@ export type PackChange =
     }
   | { readonly remove: string }
 
-/** Bounds how long the thread does nothing else. */
+/** Limits the length of a transaction. */
 const MAX_CHANGES = 64
 
 /** Free pages are filled again by later objects, so a few are kept. The rest is given back in small steps. */
@@ -29,7 +29,8 @@ export class PackWriter {
   constructor(pack: DatabaseSync) {
     this.#pack = pack
     this.#put = pack.prepare(
-      'INSERT INTO objects (key, metadata, crc32, content) VALUES (?, ?, ?, ?)',
+      `INSERT INTO objects (key, metadata, crc32, content) VALUES (?, ?, ?, ?)
+       RETURNING length(content) AS size`,
     )
     this.#remove = pack.prepare('DELETE FROM objects WHERE key = ?')
     this.#pages = pack.prepare(
@@ -37,10 +38,14 @@ export class PackWriter {
     )
   }
 
-  /** Durable when it resolves. A put rejects if the key is taken. */
-  change(change: PackChange): Promise<void> {
+  /**
+   * Durable when it resolves, to the size of the object that was put, or 0. A put rejects if the key is taken, and after
+   * `until` (milliseconds since 1970): its caller has given up, and may have removed the object already.
+   */
+  change(change: PackChange, until: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ change, resolve, reject }) === 1) setImmediate(() => this.#run())
+      const waiting = { change, until, size: 0, resolve, reject }
+      if (this.#waiting.push(waiting) === 1) setImmediate(() => this.#run())
     })
   }
 
@@ -64,22 +69,23 @@ export class PackWriter {
       for (const waiting of group) waiting.reject(error)
       return
     }
-    for (const waiting of made) waiting.resolve()
+    for (const waiting of made) waiting.resolve(waiting.size)
   }
 
   /** A change that fails alone is refused alone. */
   #make(waiting: Waiting): boolean {
-    const { change } = waiting
+    const { change, until } = waiting
     try {
       if ('remove' in change) {
         this.#remove.run(change.remove)
       } else {
+        if (Date.now() > until) throw new Error('It was given up.')
         const { put, metadata, content } = change
-        this.#put.run(put, metadata, crc32(content), content)
+        waiting.size = Number(this.#put.get(put, metadata, crc32(content), content)?.['size'])
       }
       return true
     } catch (error) {
-      // After errors such as a full disk SQLite has already rolled back.
+      // After some errors SQLite has already rolled back all of it.
       if (!this.#pack.isTransaction) throw error
       waiting.reject(error)
       return false
@@ -104,6 +110,8 @@ export class PackWriter {
 
 interface Waiting {
   readonly change: PackChange
-  resolve(): void
+  readonly until: number
+  size: number
+  resolve(size: number): void
   reject(error: unknown): void
 }

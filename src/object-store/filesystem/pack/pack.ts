@@ -1,12 +1,19 @@
 import { existsSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { Thread } from '../../../core/async/thread.ts'
-import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../../core/objects/object-key.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey } from '../../../core/objects/object-key.ts'
 import type { ListedObject, ListObjects, ObjectHead } from '../../../core/objects/object-store.ts'
 import { storeError } from '../../store-error.ts'
-import { contentOf, openPack, PACK_NAME } from './pack-file.ts'
+import {
+  contentOf,
+  openPack,
+  openPackToRead,
+  PACK_NAME,
+  type PackRow,
+  unlessDamaged,
+} from './pack-file.ts'
 import type { PackChange } from './pack-writer.ts'
 
 export interface PackedObject {
@@ -29,19 +36,24 @@ export class Pack {
     this.#file = join(directory, PACK_NAME)
   }
 
-  /** Guarantees that the object is durable when it resolves. */
-  async put({ key, metadata, content }: PackedObject): Promise<void> {
+  /** Guarantees that the object is durable when it resolves, to the size that the pack has of it. */
+  async put({ key, metadata, content }: PackedObject): Promise<number> {
     // A clone of a slice would clone its whole buffer.
     const isWhole = content.byteLength === content.buffer.byteLength
-    await this.#change({
+    return await this.#change({
       put: nameOf(key),
       metadata: JSON.stringify(metadata),
       content: isWhole ? content : new Uint8Array(content),
     })
   }
 
-  /** Creates the pack if it is missing. May wait for the disk, which no other method does on this thread. */
+  /** Creates the pack if it is missing. May wait for a sync of the disk, which no other method does on this thread. */
   prepare(): void {
+    // Of a damaged one, what can be read is served; every change rejects.
+    unlessDamaged(
+      () => openPack({ file: this.#file, isServed: true, busyTimeoutMs: BUSY_TIMEOUT_MS }).close(),
+      () => undefined,
+    )
     this.#reader ??= openReader(this.#file)
   }
 
@@ -50,11 +62,20 @@ export class Pack {
     return row && contentOf(row)
   }
 
+  /** The size of a damaged object is -1. */
   head(key: ObjectKey): ObjectHead | undefined {
-    const row = this.#read()?.head.get(nameOf(key))
-    if (row === undefined) return undefined
-    const metadata = JSON.parse(String(row['metadata'])) as ObjectHead['metadata']
-    return { size: Number(row['size']), metadata }
+    const reader = this.#read()
+    if (reader === undefined) return undefined
+    const name = nameOf(key)
+    return unlessDamaged(
+      () => {
+        const row = reader.head.get(name)
+        if (row === undefined) return undefined
+        const metadata = JSON.parse(String(row['metadata'])) as ObjectHead['metadata']
+        return { size: Number(row['size']), metadata }
+      },
+      () => (reader.name.get(name) === undefined ? undefined : DAMAGED),
+    )
   }
 
   /** Resolves to whether the pack had the object; its removal is then durable. */
@@ -65,36 +86,29 @@ export class Pack {
   }
 
   async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
-    const name = prefix.slice(OBJECT_KEY_PREFIX.length)
-    let after: string | undefined = name
+    const start = prefix.slice(OBJECT_KEY_PREFIX.length)
+    let after: string | undefined = start
     while (after !== undefined) {
       if (signal.aborted) throw storeError(signal.reason)
-      const rows: readonly ListedRow[] = this.#page({ after, end: name + AFTER_ALL })
-      for (const row of rows) {
-        const key = OBJECT_KEY_PREFIX + String(row['key'])
-        if (isObjectKey(key)) yield { key, size: Number(row['size']) }
-      }
-      after = rows.length < MAX_LISTED ? undefined : String(rows.at(-1)?.['key'])
+      const page: readonly ListedObject[] = this.#page(after, start + AFTER_ALL)
+      yield* page
+      const last: ListedObject | undefined = page.at(-1)
+      after = page.length < MAX_LISTED ? undefined : last && nameOf(last.key)
       await setImmediate()
     }
   }
 
-  /** The size of an object that is damaged is -1. */
-  #page({ after, end }: { readonly after: string; readonly end: string }): readonly ListedRow[] {
+  /** The size of a damaged object is -1. */
+  #page(after: string, end: string): readonly ListedObject[] {
     const reader = this.#read()
     if (reader === undefined) return []
-    try {
-      return reader.page.all(after, end, MAX_LISTED)
-    } catch {
-      const names = reader.names.all(after, end, MAX_LISTED)
-      return names.map(({ key = null }) => {
-        try {
-          return { key, size: reader.head.get(key)?.['size'] ?? -1 }
-        } catch {
-          return { key, size: -1 }
-        }
-      })
-    }
+    return unlessDamaged(
+      () => reader.page.all(after, end, MAX_LISTED).map((row) => listed(row, Number(row['size']))),
+      () =>
+        reader.names
+          .all(after, end, MAX_LISTED)
+          .map((row) => listed(row, this.head(listed(row, -1).key)?.size ?? -1)),
+    )
   }
 
   async close(): Promise<void> {
@@ -103,27 +117,27 @@ export class Pack {
     this.#reader = undefined
   }
 
-  async #change(change: PackChange): Promise<void> {
-    this.#thread ??= new Thread({
-      program: PROGRAM,
-      data: { file: this.#file },
+  async #change(change: PackChange): Promise<number> {
+    const thread = (this.#thread ??= new Thread({
+      module: WORKER,
+      workerData: { file: this.#file },
       // The next change starts another one.
       onDeath: () => (this.#thread = undefined),
-      failure: storeError,
-    })
-    this.#thread.start()
-    await this.#thread.call(change)
+      toError: storeError,
+    }))
+    thread.start()
+    return (await thread.call(change)) as number
   }
 
   /** `undefined` while there is no pack. */
   #read(): Reader | undefined {
-    if (this.#reader === undefined && existsSync(this.#file)) this.prepare()
+    if (this.#reader === undefined && existsSync(this.#file)) this.#reader = openReader(this.#file)
     return this.#reader
   }
 }
 
 /** With the extension of this file: source or build output. */
-const PROGRAM = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
+const WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
 
 /** Bounds how long a listing occupies the thread. */
 const MAX_LISTED = 500
@@ -135,14 +149,20 @@ function nameOf(key: ObjectKey): string {
   return key.slice(OBJECT_KEY_PREFIX.length)
 }
 
-type ListedRow = Readonly<Record<string, SQLOutputValue>>
+const DAMAGED: ObjectHead = { size: -1, metadata: {} }
+
+/** The schema of a pack has no other keys. */
+function listed({ key }: PackRow, size: number): ListedObject {
+  return { key: `${OBJECT_KEY_PREFIX}${String(key)}` as ObjectKey, size }
+}
 
 interface Reader {
   readonly connection: DatabaseSync
   readonly content: StatementSync
   readonly head: StatementSync
   readonly page: StatementSync
-  /** Read from the index alone. */
+  /** These two are read from the index alone. */
+  readonly name: StatementSync
   readonly names: StatementSync
 }
 
@@ -150,12 +170,13 @@ interface Reader {
 const BUSY_TIMEOUT_MS = 100
 
 function openReader(file: string): Reader {
-  const connection = openPack({ file, isReader: true, busyTimeoutMs: BUSY_TIMEOUT_MS })
+  const connection = openPackToRead({ file, busyTimeoutMs: BUSY_TIMEOUT_MS })
   return {
     connection,
     content: connection.prepare('SELECT crc32, content FROM objects WHERE key = ?'),
     head: connection.prepare('SELECT metadata, length(content) AS size FROM objects WHERE key = ?'),
     page: connection.prepare(`SELECT key, length(content) AS size FROM objects ${PAGE}`),
+    name: connection.prepare('SELECT 1 FROM objects WHERE key = ?'),
     names: connection.prepare(`SELECT key FROM objects ${PAGE}`),
   }
 }

@@ -8,10 +8,10 @@ import { type PackChange, PackWriter } from './pack-writer.ts'
 const BUSY_TIMEOUT_MS = 10_000
 
 const { file } = workerData as { readonly file: string }
-const connection = openPack({ file, busyTimeoutMs: BUSY_TIMEOUT_MS })
+const connection = openPack({ file, isServed: true, busyTimeoutMs: BUSY_TIMEOUT_MS })
 const writer = new PackWriter(connection)
 
 answerCalls<PackChange>({
-  answer: (change) => writer.change(change),
+  answer: (change, until) => writer.change(change, until),
   close: async () => connection.close(),
 })

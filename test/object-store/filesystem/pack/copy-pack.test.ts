@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { open, readdir } from 'node:fs/promises'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
 import { copyPack } from '../../../../src/object-store/filesystem/pack/copy-pack.ts'
 import { createFilesystemStore } from '../../../../src/object-store/filesystem/store.ts'
 import { bytesOf, freshKey, never } from '../../../support/objects.ts'
 import { createFolder } from '../../../support/servers/local-server.ts'
+import { overwritePageWith } from './damage.ts'
 
 describe('a copy of a pack', () => {
   let folders: Awaited<ReturnType<typeof createFolder>>[]
@@ -42,12 +44,12 @@ describe('a copy of a pack', () => {
     )
 
   const copy = async () => {
-    const unreadable: string[] = []
+    const unreadable: (string | undefined)[] = []
     const copied = await copyPack({
       from,
       to,
       onProgress: () => undefined,
-      onUnreadable: (key) => unreadable.push(key),
+      onUnreadable: ({ objectKey }) => unreadable.push(objectKey),
       signal: never(),
     })
     return { ...copied, unreadable }
@@ -95,6 +97,41 @@ describe('a copy of a pack', () => {
     await file.write(page, 0, 4096, 4096 * 50)
     await file.close()
     expect(await copy()).toMatchObject({ objects: 1, unreadable: [] })
+  })
+
+  it('E18 has all objects but those on a damaged page, which it names', async () => {
+    const keys = Array.from({ length: 1000 }, () => freshKey())
+    await fill(keys)
+    await overwritePageWith(from, keys[500] ?? '')
+    const { objects, unreadable } = await copy()
+    expect(unreadable).toContain(keys[500])
+    expect(objects).toBe(1000 - unreadable.length)
+    expect(objects).toBeGreaterThan(950)
+  })
+
+  it('E18 has all objects of a pack whose index is damaged', async () => {
+    const keys = Array.from({ length: 1000 }, () => freshKey())
+    await fill(keys)
+    await overwritePageWith(from, keys[500] ?? '', 'index')
+    expect(await copy()).toMatchObject({ objects: 1000 })
+  })
+
+  it('is neither made of nor added to a database that is no pack, which stays as it was', async () => {
+    await fill([freshKey()])
+    const other = join(folders[1]?.path ?? '', 'database.sqlite')
+    const database = new DatabaseSync(other)
+    database.exec('CREATE TABLE other (a)')
+    database.close()
+    const before = await readFile(other)
+    const options = { onProgress: () => undefined, onUnreadable: () => undefined, signal: never() }
+    for (const places of [
+      { from: other, to },
+      { from, to: other },
+    ]) {
+      await expect(copyPack({ ...places, ...options })).rejects.toThrow('is not a pack')
+    }
+    expect(await readFile(other)).toEqual(before)
+    expect(await readdir(folders[1]?.path ?? '')).toEqual(['database.sqlite'])
   })
 
   it('is not made of a pack that does not exist', async () => {

@@ -16,7 +16,7 @@ describe('the writer of a pack', () => {
   beforeEach(async () => {
     folder = await createFolder('pack')
     file = join(folder.path, 'pack.sqlite')
-    pack = openPack({ file, busyTimeoutMs: 1000 })
+    pack = openPack({ file, isServed: true, busyTimeoutMs: 1000 })
     writer = new PackWriter(pack)
   })
   afterEach(async () => {
@@ -25,8 +25,10 @@ describe('the writer of a pack', () => {
     await folder.remove()
   })
 
-  const put = (key: string, content = randomBytes(4096)): Promise<void> =>
-    writer.change({ put: key, metadata: '{}', content })
+  const put = (key: string, content = randomBytes(4096)): Promise<number> =>
+    writer.change({ put: key, metadata: '{}', content }, Infinity)
+
+  const remove = (key: string): Promise<number> => writer.change({ remove: key }, Infinity)
 
   const keys = (): readonly unknown[] =>
     pack
@@ -44,7 +46,7 @@ describe('the writer of a pack', () => {
       exec(sql)
       told.push(sql)
     })
-    const making = [put('a'), put('b'), writer.change({ remove: 'none' })]
+    const making = [put('a'), put('b'), remove('none')]
     for (const each of making) void each.then(() => told.push('told'))
     await Promise.all(making)
     expect(told).toEqual(['BEGIN IMMEDIATE', 'COMMIT', 'told', 'told', 'told'])
@@ -52,15 +54,25 @@ describe('the writer of a pack', () => {
   })
 
   it('makes many changes in a few transactions, in order', async () => {
-    const commits = vi.spyOn(pack, 'exec')
-    const making = Array.from({ length: 150 }, async (_, at) => {
-      if (at > 0) return await put(`${at}`)
-      await put('first')
-      await writer.change({ remove: 'first' })
-    })
-    await Promise.all(making)
-    expect(commits.mock.calls.filter(([sql]) => sql === 'COMMIT').length).toBeLessThan(6)
-    expect(keys()).toHaveLength(149)
+    const statements = vi.spyOn(pack, 'exec')
+    const changes = Array.from({ length: 100 }, (_, at) => [put(`${at}`), remove(`${at - 1}`)])
+    await Promise.all(changes.flat())
+    expect(statements.mock.calls.filter(([sql]) => sql === 'COMMIT')).toHaveLength(4)
+    expect(keys()).toEqual(['99'])
+  })
+
+  it('resolves to the size that is stored', async () => {
+    expect(await put('a', randomBytes(5))).toBe(5)
+    expect(await put('b', randomBytes(0))).toBe(0)
+  })
+
+  it('puts nothing that its caller no longer waits for, but removes', async () => {
+    await put('a')
+    const late = Date.now() - 1
+    const change = { put: 'b', metadata: '{}', content: randomBytes(1) }
+    await expect(writer.change(change, late)).rejects.toThrow('given up')
+    await writer.change({ remove: 'a' }, late)
+    expect(keys()).toEqual([])
   })
 
   it('refuses a key that is taken, and nothing beside it', async () => {
@@ -73,22 +85,19 @@ describe('the writer of a pack', () => {
     expect(Buffer.from(contentOf(row))).toEqual(content)
   })
 
-  it('E17 has none of a group that the disk does not take, and goes on when there is room', async () => {
+  it('E17 rejects what the disk has no room for, keeps the rest, and works again when there is room', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, at) => put(`before ${at}`)))
     pack.exec(`PRAGMA max_page_count = ${pragma('page_count') + 4}`)
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, at) => put(`${at}`)))
-    for (const outcome of outcomes) {
-      expect(outcome).toMatchObject({
-        status: 'rejected',
-        reason: { errstr: 'database or disk is full' },
-      })
+    const stored = outcomes.flatMap(({ status }, at) => (status === 'fulfilled' ? [`${at}`] : []))
+    expect(stored.length).toBeLessThan(8)
+    for (const outcome of outcomes.filter(({ status }) => status === 'rejected')) {
+      expect(outcome).toMatchObject({ reason: { errstr: 'database or disk is full' } })
     }
-    expect(keys()).toHaveLength(20)
-    await Promise.all(
-      Array.from({ length: 9 }, (_, at) => writer.change({ remove: `before ${at}` })),
-    )
-    await Promise.all(Array.from({ length: 8 }, (_, at) => put(`${at}`)))
-    expect(keys()).toHaveLength(19)
+    expect(keys().filter((key) => !String(key).startsWith('before'))).toEqual(stored)
+    await Promise.all(Array.from({ length: 9 }, (_, at) => remove(`before ${at}`)))
+    await Promise.all(Array.from({ length: 8 }, (_, at) => put(`more ${at}`)))
+    expect(keys()).toHaveLength(stored.length + 19)
   })
 
   it('gives the room of removed objects back to the file system, but for a little', async () => {
@@ -97,7 +106,7 @@ describe('the writer of a pack', () => {
     await Promise.all(names.map((name) => put(name, content)))
     pack.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     const { size: full } = await stat(file)
-    await Promise.all(names.map((name) => writer.change({ remove: name })))
+    await Promise.all(names.map((name) => remove(name)))
     await expect.poll(() => pragma('freelist_count')).toBeLessThanOrEqual(1024)
     pack.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     const { size } = await stat(file)

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
 import type { ListedObject, ObjectStore } from '../../../../src/core/objects/object-store.ts'
 import { createFilesystemStore } from '../../../../src/object-store/filesystem/store.ts'
 import { filesIn } from '../../../support/folder.ts'
 import { bytesOf, freshKey, never, put } from '../../../support/objects.ts'
 import { createFolder } from '../../../support/servers/local-server.ts'
+import { overwritePageWith } from './damage.ts'
 
 describe('small objects in local files', () => {
   let folder: Awaited<ReturnType<typeof createFolder>>
@@ -99,7 +101,7 @@ describe('small objects in local files', () => {
     expect(await read(key, other)).toEqual(Buffer.from('x'))
   })
 
-  it('are not waited for by a caller who has gone', async () => {
+  it('are rejected as soon as the caller aborts', async () => {
     const leaving = new AbortController()
     const key = freshKey()
     const putting = store.put({ key, body: Buffer.from('x'), signal: leaving.signal })
@@ -107,7 +109,7 @@ describe('small objects in local files', () => {
     await expect(putting).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  it('E18 are not read when what the disk has is not what was put, and harm no other', async () => {
+  it('E18 reject a read of other bytes than were put, and the others stay readable', async () => {
     const objects = Array.from({ length: 100 }, () => ({
       key: freshKey(),
       content: randomBytes(9_000),
@@ -126,7 +128,38 @@ describe('small objects in local files', () => {
     expect(await listed('users/')).toHaveLength(100)
   })
 
-  it('E18 are read as far as they are there when their file was cut short, which takes no others', async () => {
+  it('F11 are stored again after the thread that writes them has died', async () => {
+    const posted = vi.spyOn(Worker.prototype, 'postMessage')
+    onTestFinished(() => posted.mockRestore())
+    await putWhole(freshKey(), Buffer.from('x'))
+    const thread = posted.mock.contexts.at(-1) as Worker
+    const waiting = putWhole(freshKey(), Buffer.from('x'))
+    await Promise.all([
+      expect(waiting).rejects.toMatchObject({ code: 'unavailable', dependency: 'object_store' }),
+      thread.terminate(),
+    ])
+    const key = freshKey()
+    await putWhole(key, Buffer.from('x'))
+    expect(await read(key)).toEqual(Buffer.from('x'))
+  })
+
+  it('E18 have the size -1 when a page of them is damaged, and the others their own', async () => {
+    const keys = Array.from({ length: 300 }, () => freshKey())
+    await Promise.all(keys.map((key) => putWhole(key, Buffer.from('content'))))
+    await store.close()
+    await overwritePageWith(pack(), keys[0] ?? '')
+    store = openStore()
+    const sizes = (await listed('users/')).map(({ size }) => size)
+    expect(new Set(sizes)).toEqual(new Set([7, -1]))
+    expect(sizes).toHaveLength(300)
+    const heads = await Promise.all(keys.map((key) => store.head({ key, signal: never() })))
+    expect(heads.map((head) => head?.size).filter((size) => size === -1)).toHaveLength(
+      sizes.filter((size) => size === -1).length,
+    )
+    expect(await store.head({ key: freshKey(), signal: never() })).toBeUndefined()
+  })
+
+  it('E18 stay readable where they are intact in a file that was cut short, which takes no new ones', async () => {
     const objects = Array.from({ length: 100 }, () => ({
       key: freshKey(),
       content: randomBytes(9_000),
