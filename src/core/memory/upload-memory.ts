@@ -31,6 +31,9 @@ const SLOW_BYTES_PER_SECOND = 64 * 1024
 const SLOW_PART_MS = 30_000
 const LONG_FIRST_MS = 10_000
 
+/** A user without an upload, who has waited this long for a share, gets one from the user who has most. */
+const LONG_WAIT_MS = 10_000
+
 const TICK_MS = 250
 
 /** Per tick and semaphore: clients that are all refused at once would all return at once. */
@@ -122,6 +125,22 @@ export class UploadMemory {
     for (const each of [...this.#allocations, this.#shares, this.#parts]) each.tick(TICK_MS)
     this.#evictFor(this.#shares, () => SHARE_BYTES)
     this.#evictFor(this.#parts, ({ partBytes }) => partBytes)
+    this.#shareOut()
+  }
+
+  /**
+   * An upload holds its share to its end, however large and steady it is, so turns alone would keep a user out for as
+   * long as others' uploads last.
+   */
+  #shareOut(): void {
+    const { first } = this.#shares
+    if (first === undefined || first.waitedMs < LONG_WAIT_MS) return
+    const byUser = Map.groupBy(this.#allocations, ({ userId }) => userId)
+    const isOneLeaving = [...this.#allocations].some(({ evicted }) => evicted.aborted)
+    if (isOneLeaving || byUser.has(first.userId)) return
+    const [most = []] = [...byUser.values()].toSorted((a, b) => b.length - a.length)
+    const [slowest] = most.toSorted((a, b) => a.bytesPerSecond - b.bytesPerSecond)
+    if (most.length > 1) slowest?.evict()
   }
 
   /** Evicts the slowest uploads until the requests that wait can be granted. `bytesOf`: what an eviction releases. */

@@ -57,9 +57,10 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       const path = pathOf(object.key)
       const { key, body, metadata = {}, signal } = object
       if (body instanceof Uint8Array && body.byteLength <= MAX_PACKED_BYTES) {
-        const putting = () =>
-          settledUnlessAborted(pack.put({ key, metadata, content: body }), signal)
-        return { size: await attempt(signal, putting) }
+        const size = await attempt(signal, () => pack.put({ key, metadata, content: body }))
+        // Not earlier: until then, the pack holds the content, and the caller must count it.
+        if (signal.aborted) throw storeError(signal.reason)
+        return { size }
       }
       try {
         return await files.put(path, object)

@@ -290,6 +290,50 @@ describe('the memory of uploads', () => {
     for (const upload of crowd) upload[Symbol.dispose]()
   })
 
+  describe('when steady uploads have all shares', () => {
+    /** Passes ten seconds and a tick, in which each upload sends more than a slow one. */
+    async function passSteadily(uploads: readonly Upload[]): Promise<void> {
+      for (let seconds = 0; seconds < 10; seconds++) {
+        for (const { client } of uploads) client.bytes += 200_000
+        await pass(1_000)
+      }
+      await pass(250)
+    }
+
+    it('takes one from the user who has most, for a user who has none', async () => {
+      const memory = createMemory()
+      const crowd: Upload[] = []
+      const begin = (userId: string) =>
+        void admit(memory, userId).then((upload) => crowd.push(upload))
+      for (let at = 0; at < 40; at++) begin('many')
+      // Others get what is reserved for them, until it is used up, too.
+      for (let at = 0; memory.usage().waiting < 40 - SHARES + 2; at++) {
+        begin(`user-${at}`)
+        await rest()
+      }
+      const before = crowd.length
+      await passSteadily(crowd)
+      const evicted = crowd.filter(({ isEvicted }) => isEvicted)
+      expect(evicted).toHaveLength(1)
+      for (const upload of evicted) upload[Symbol.dispose]()
+      await rest()
+      expect(crowd).toHaveLength(before + 1)
+      for (const upload of crowd) upload[Symbol.dispose]()
+    })
+
+    it('takes none from users who have one each', async () => {
+      const memory = createMemory()
+      const crowd: Upload[] = []
+      for (let at = 0; at < 60; at++) {
+        void admit(memory, `user-${at}`).then((upload) => crowd.push(upload))
+      }
+      await passSteadily(crowd)
+      expect(memory.usage().waiting).toBeGreaterThan(0)
+      expect(crowd.some(({ isEvicted }) => isEvicted)).toBe(false)
+      for (const upload of crowd) upload[Symbol.dispose]()
+    })
+  })
+
   it('refuses a user who has too many, also waiting ones, until one of them is over', async () => {
     const memory = new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: SHARES + 1 })
     const crowd = await Promise.all(Array.from({ length: SHARES }, () => admit(memory, 'zed')))

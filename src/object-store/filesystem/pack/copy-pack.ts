@@ -28,7 +28,7 @@ export async function copyPack(options: CopyPack): Promise<CopiedObjects> {
 
   function copy({ key = null, metadata = null, crc32 = null, ...row }: PackRow): void {
     if (has.get(key) !== undefined) return
-    const content = contentOf({ crc32, ...row })
+    const content = contentOf({ metadata, crc32, ...row }, String(key))
     add.run(key, metadata, crc32, content)
     copied.objects += 1
     copied.bytes += content.byteLength

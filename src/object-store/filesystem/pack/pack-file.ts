@@ -36,6 +36,8 @@ export function openPack({ file, busyTimeoutMs, isServed }: PackOptions): Databa
       const found = connection.prepare(`PRAGMA ${name}`).get()?.[name]
       if (found !== value) throw new Error(`The SQLite setting ${name} is ${String(found)}`)
     }
+    // After a long read, the log is cut again.
+    connection.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`)
     connection.exec(SCHEMA)
     return connection
   } catch (error) {
@@ -87,6 +89,8 @@ function numberOf(connection: DatabaseSync, pragma: string): unknown {
   return connection.prepare(`PRAGMA ${pragma}`).get()?.[pragma]
 }
 
+const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024
+
 const WRITE_AHEAD = ['journal_mode', 'wal'] as const
 
 /** A commit is on the disk before any read can see it. */
@@ -95,7 +99,7 @@ const DURABLE = [
   ['fullfsync', 1],
 ] as const
 
-/** `key` without `users/`; `crc32` of `content`. Inserts append content, in the order of the row ids. */
+/** `key` without `users/`; `crc32` as `checksumOf`. Inserts append content, in the order of the row ids. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS objects (
     id INTEGER PRIMARY KEY,
@@ -130,11 +134,16 @@ function createPrivately(file: string): void {
 
 export type PackRow = Readonly<Record<string, SQLOutputValue>>
 
-/** Returns the content of a row. Throws if it is not what was put. */
-export function contentOf(row: PackRow): Uint8Array {
+/** Of all that a row has, so that a damaged page shows no object under the key of another. */
+export function checksumOf(name: string, metadata: string, content: Uint8Array): number {
+  return crc32(content, crc32(`${name}\n${metadata}`))
+}
+
+/** Returns the content of a row with `metadata`, `crc32` and `content`. Throws if it is not what was put as `name`. */
+export function contentOf(row: PackRow, name: string): Uint8Array {
   const content = row['content'] as Uint8Array
-  if (crc32(content) !== row['crc32']) throw new Error(`${PACK_NAME} is damaged`)
-  return content
+  if (checksumOf(name, String(row['metadata']), content) === row['crc32']) return content
+  throw new Error(`${PACK_NAME} is damaged`)
 }
 
 const SQLITE_CORRUPT = 11

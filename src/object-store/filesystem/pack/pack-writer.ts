@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { crc32 } from 'node:zlib'
+import { checksumOf } from './pack-file.ts'
 
 export type PackChange =
   | {
@@ -81,7 +81,8 @@ export class PackWriter {
       } else {
         if (Date.now() > until) throw new Error('It was given up.')
         const { put, metadata, content } = change
-        waiting.size = Number(this.#put.get(put, metadata, crc32(content), content)?.['size'])
+        const checksum = checksumOf(put, metadata, content)
+        waiting.size = Number(this.#put.get(put, metadata, checksum, content)?.['size'])
       }
       return true
     } catch (error) {

@@ -59,7 +59,7 @@ export class Pack {
 
   read(key: ObjectKey): Uint8Array | undefined {
     const row = this.#read()?.content.get(nameOf(key))
-    return row && contentOf(row)
+    return row && contentOf(row, nameOf(key))
   }
 
   /** The size of a damaged object is -1. */
@@ -173,7 +173,7 @@ function openReader(file: string): Reader {
   const connection = openPackToRead({ file, busyTimeoutMs: BUSY_TIMEOUT_MS })
   return {
     connection,
-    content: connection.prepare('SELECT crc32, content FROM objects WHERE key = ?'),
+    content: connection.prepare('SELECT metadata, crc32, content FROM objects WHERE key = ?'),
     head: connection.prepare('SELECT metadata, length(content) AS size FROM objects WHERE key = ?'),
     page: connection.prepare(`SELECT key, length(content) AS size FROM objects ${PAGE}`),
     name: connection.prepare('SELECT 1 FROM objects WHERE key = ?'),

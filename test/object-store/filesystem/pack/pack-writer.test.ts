@@ -81,8 +81,9 @@ describe('the writer of a pack', () => {
     const outcomes = await Promise.allSettled([put('b'), put('a'), put('c')])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(keys()).toEqual(['a', 'b', 'c'])
-    const row = pack.prepare("SELECT crc32, content FROM objects WHERE key = 'a'").get() ?? {}
-    expect(Buffer.from(contentOf(row))).toEqual(content)
+    const row =
+      pack.prepare("SELECT metadata, crc32, content FROM objects WHERE key = 'a'").get() ?? {}
+    expect(Buffer.from(contentOf(row, 'a'))).toEqual(content)
   })
 
   it('E17 rejects what the disk has no room for, keeps the rest, and works again when there is room', async () => {

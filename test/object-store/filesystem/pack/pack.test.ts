@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
@@ -101,7 +102,7 @@ describe('small objects in local files', () => {
     expect(await read(key, other)).toEqual(Buffer.from('x'))
   })
 
-  it('are rejected as soon as the caller aborts', async () => {
+  it('are rejected when the caller has aborted', async () => {
     const leaving = new AbortController()
     const key = freshKey()
     const putting = store.put({ key, body: Buffer.from('x'), signal: leaving.signal })
@@ -157,6 +158,24 @@ describe('small objects in local files', () => {
       sizes.filter((size) => size === -1).length,
     )
     expect(await store.head({ key: freshKey(), signal: never() })).toBeUndefined()
+  })
+
+  it('E18 are never read under the key of another, whatever the pages say', async () => {
+    const [own, other] = [freshKey('ann'), freshKey('zed')]
+    await putWhole(own, Buffer.from('own'))
+    await putWhole(other, Buffer.from('other'))
+    await store.close()
+    // As a page that an earlier write left, on which the row of another object has the same id.
+    const database = new DatabaseSync(pack())
+    database.exec(`
+      UPDATE objects SET metadata = '{"name":"b"}' WHERE id = 1;
+      UPDATE objects SET (crc32, content) = (SELECT crc32, content FROM objects WHERE id = 1)
+      WHERE id = 2`)
+    database.close()
+    store = openStore()
+    for (const key of [own, other]) {
+      await expect(read(key)).rejects.toMatchObject({ code: 'unavailable' })
+    }
   })
 
   it('E18 stay readable where they are intact in a file that was cut short, which takes no new ones', async () => {
