@@ -1,4 +1,4 @@
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { SQLOutputValue, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { CopiedObjects, CopyPack } from '../../../core/objects/copy-pack.ts'
 import { OBJECT_KEY_PREFIX } from '../../../core/objects/object-key.ts'
@@ -21,34 +21,37 @@ export async function copyPack(options: CopyPack): Promise<CopiedObjects> {
     source.prepare(`SELECT key, metadata, crc32, content FROM objects WHERE ${column} = ?`),
   ) as [StatementSync, StatementSync]
   const has = target.prepare('SELECT 1 FROM objects WHERE key = ?')
+  const isThere = (key: string): boolean => has.get(key) !== undefined
   const add = target.prepare(
     'INSERT INTO objects (key, metadata, crc32, content) VALUES (?, ?, ?, ?)',
   )
   const copied = { objects: 0, bytes: 0 }
 
-  function copy({ key = null, metadata = null, crc32 = null, ...row }: PackRow): void {
-    if (has.get(key) !== undefined) return
-    const content = contentOf({ metadata, crc32, ...row }, String(key))
-    add.run(key, metadata, crc32, content)
-    copied.objects += 1
-    copied.bytes += content.byteLength
-  }
-
-  /** `key` is known if the object was found by it. */
-  function tryToCopy(read: () => PackRow | undefined, key?: string): void {
+  /** `key` is known if the object is read by it. Resolves to `undefined` if there is none, or none that is intact. */
+  function readIntact(read: () => PackRow | undefined, key?: string): IntactRow | undefined {
     try {
-      // A service may have removed it.
       const row = read()
-      if (row !== undefined) copy(row)
+      // A service may have removed it.
+      if (row === undefined) return undefined
+      const { metadata = null, crc32 = null } = row
+      const name = String(row['key'])
+      return { name, metadata, crc32, content: contentOf(row, name) }
     } catch (reason) {
       onUnreadable({ objectKey: key && OBJECT_KEY_PREFIX + key, reason })
+      return undefined
     }
   }
 
-  async function copyPage(page: readonly (() => void)[]): Promise<void> {
+  async function copyPage(page: readonly (() => IntactRow | undefined)[]): Promise<void> {
     signal.throwIfAborted()
     target.exec('BEGIN IMMEDIATE')
-    for (const copyOne of page) copyOne()
+    for (const read of page) {
+      const row = read()
+      if (row === undefined || isThere(row.name)) continue
+      add.run(row.name, row.metadata, row.crc32, row.content)
+      copied.objects += 1
+      copied.bytes += row.content.byteLength
+    }
     target.exec('COMMIT')
     onProgress(copied)
     await setImmediate()
@@ -62,8 +65,8 @@ export async function copyPack(options: CopyPack): Promise<CopiedObjects> {
       () => undefined,
     )
     if (page === undefined) break
-    const isMissing = (key: string): boolean => has.get(key) === undefined
-    await copyPage(page.filter(isMissing).map((key) => () => tryToCopy(() => byKey.get(key), key)))
+    const missing = page.filter((key) => !isThere(key))
+    await copyPage(missing.map((key) => () => readIntact(() => byKey.get(key), key)))
     after = page.at(-1) ?? after
     if (page.length < MAX_OBJECTS) return copied
   }
@@ -74,7 +77,14 @@ export async function copyPack(options: CopyPack): Promise<CopiedObjects> {
       { length: Math.min(MAX_OBJECTS, last - first + 1) },
       (_, at) => first + at,
     )
-    await copyPage(ids.map((id: SQLInputValue) => () => tryToCopy(() => byId.get(id))))
+    await copyPage(ids.map((id) => () => readIntact(() => byId.get(id))))
   }
   return copied
+}
+
+interface IntactRow {
+  readonly name: string
+  readonly metadata: SQLOutputValue
+  readonly crc32: SQLOutputValue
+  readonly content: Uint8Array
 }

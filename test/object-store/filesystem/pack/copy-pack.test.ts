@@ -116,6 +116,17 @@ describe('a copy of a pack', () => {
     expect(await copy()).toMatchObject({ objects: 1000 })
   })
 
+  it('fails when it cannot be written, and blames no object for that', async () => {
+    await fill([freshKey()])
+    await copy()
+    const database = new DatabaseSync(to)
+    database.exec(`CREATE TRIGGER full BEFORE INSERT ON objects
+      BEGIN SELECT RAISE(ABORT, 'no room'); END`)
+    database.close()
+    await fill([freshKey()])
+    await expect(copy()).rejects.toThrow('no room')
+  })
+
   it('is neither made of nor added to a database that is no pack, which stays as it was', async () => {
     await fill([freshKey()])
     const other = join(folders[1]?.path ?? '', 'database.sqlite')
