@@ -42,8 +42,24 @@ it('names each test and file that failed, with its message, right above the last
   )
 })
 
+it('names and counts a failed step of which no report says more', async () => {
+  const gate = JSON.stringify({ success: false, numPassedTests: 1, numFailedTests: 1 })
+  const { status, text } = await summaryOf({ gate, proof: GOOD }, ['npm run check', 'gate'])
+  expect({ status, text }).toEqual({
+    status: 1,
+    text: 'Failed: npm run check\n4 passed, 2 failed\n',
+  })
+  expect(await summaryOf({ gate: GOOD }, ['gate'])).toMatchObject({
+    status: 1,
+    text: 'Failed: gate\n3 passed, 1 failed\n',
+  })
+})
+
 /** Runs the script on reports of that content, of which none is written for `undefined`. */
-async function summaryOf(reports: Readonly<Record<string, string | undefined>>): Promise<{
+async function summaryOf(
+  reports: Readonly<Record<string, string | undefined>>,
+  failedSteps: readonly string[] = [],
+): Promise<{
   readonly status: number | null
   readonly text: string
   readonly lastLine: string | undefined
@@ -54,7 +70,7 @@ async function summaryOf(reports: Readonly<Record<string, string | undefined>>):
     if (text !== undefined) await writeFile(join(folder, name), text)
   }
   const paths = Object.keys(reports).map((name) => join(folder, name))
-  const words = ['scripts/test-summary.mjs', '0', ...paths]
+  const words = ['scripts/test-summary.mjs', failedSteps.join('\n'), ...paths]
   const { status, stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })
   return { status, text: stdout, lastLine: stdout.trimEnd().split('\n').at(-1) }
 }
