@@ -13,6 +13,7 @@ export type FigureName =
   | `${ProcessName}_cpu_ms`
   | `${ProcessName}_cpu_s_per_gib`
   | 'object_store_requests'
+  | 'syncs'
   | 'sha256_ms'
   | 'generator_cpu_share'
   | 'peak_rss_mib'

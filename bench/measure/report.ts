@@ -71,6 +71,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'peer CPU ms', figure: 'peer_cpu_ms' },
   { title: 'SHA-256 alone ms', figure: 'sha256_ms' },
   { title: 'S3 requests', figure: 'object_store_requests' },
+  { title: 'syncs', figure: 'syncs' },
   { title: 'generator, of one core', figure: 'generator_cpu_share' },
   { title: 'peak RSS MiB', figure: 'peak_rss_mib' },
   { title: 'idle RSS MiB', figure: 'idle_rss_mib' },

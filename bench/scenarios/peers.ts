@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Peer } from '../peers/peer.ts'
-import type { Contest, Scenario, Setting } from '../scenario.ts'
+import { type Peer, request } from '../peers/peer.ts'
+import { syncsPerRequest } from '../measure/syncs.ts'
+import type { Contest, Scenario, Setting, Side } from '../scenario.ts'
 import { serviceDownloads } from '../sides/downloads.ts'
 import { peerDownloads, type PeerLoad, peerUploads } from '../sides/peer.ts'
 import { serviceUploads } from '../sides/uploads.ts'
@@ -30,9 +31,15 @@ export function peerScenarios({ name, peer, program }: PeerProgram): readonly Sc
       async open(setting) {
         const { stack, content, seconds, ...load } = await prepare(setting)
         const uploads = { stack, content, seconds }
+        const { service } = stack
+        const body = new Uint8Array(content)
+        const headers = { cookie: stack.cookies[0] ?? '' }
+        const upload = (fileName: string) =>
+          request(`${service.url}/users/me/repo/${fileName}`, { method: 'PUT', headers, body })
+        const store = (fileName: string) => load.peer.store(fileName, content)
         return {
-          subject: serviceUploads({ ...uploads, kind }),
-          baseline: peerUploads({ ...uploads, ...load }),
+          subject: withSyncs(serviceUploads({ ...uploads, kind }), service.pid, upload),
+          baseline: withSyncs(peerUploads({ ...uploads, ...load }), load.peer.pid, store),
         }
       },
     },
@@ -49,6 +56,20 @@ export function peerScenarios({ name, peer, program }: PeerProgram): readonly Sc
       open: async (setting) => openDownloads(await prepare(setting), { isPublic: true }),
     },
   ]
+}
+
+/** Also counts how often the process syncs its files for an upload, which tells how durable uploads are. */
+function withSyncs(side: Side, pid: number, upload: (fileName: string) => Promise<unknown>): Side {
+  return {
+    name: side.name,
+    async measure(round) {
+      const figures = await side.measure(round)
+      const syncs = await syncsPerRequest(pid, async (number) => {
+        await upload(`alone-${round}-${number}`)
+      })
+      return { ...figures, ...(syncs !== undefined && { syncs }) }
+    },
+  }
 }
 
 async function openDownloads(
