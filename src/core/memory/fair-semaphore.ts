@@ -53,6 +53,10 @@ export class FairSemaphore {
     return sum
   }
 
+  waitingOf(userId: string): number {
+    return this.#queue.get(userId)?.size ?? 0
+  }
+
   /** The next request served. */
   get first(): Readonly<Waiting> | undefined {
     let first: Waiting | undefined

@@ -16,6 +16,7 @@ import { downloadRoutes } from './files/download.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { listRoutes } from './files/list.ts'
+import { createListingTurns } from './listing-turns.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import { deleteRoutes } from './files/delete.ts'
@@ -112,12 +113,13 @@ async function usersScope(
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   const files = { repository, idleTimeoutMs, shutdown }
-  const resumable = { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown }
+  const readInTurn = createListingTurns({ shutdown })
+  const resumable = { uploads, readInTurn, basePath, maxFileSize, idleTimeoutMs, shutdown }
   await app.register(uploadRoutes, { ...resumable, repository, interimResponses })
   await app.register(downloadRoutes, { repository, downloads, stopping, idleTimeoutMs, shutdown })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
-  await app.register(listRoutes, { repository })
+  await app.register(listRoutes, { repository, readInTurn })
   await app.register(capacityRoutes, { repository, maxFiles })
   await app.register(resumableRoutes, resumable)
   refuseNestedNames(app)

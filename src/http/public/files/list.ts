@@ -28,6 +28,7 @@ import {
   readLimit,
 } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
 
 const Query = Type.Object(
   {
@@ -57,10 +58,13 @@ const Query = Type.Object(
 
 const Reply = Page('FilePage', { files: Type.Array(FileReply) }, 'One page of a listing.')
 
-export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
-  app,
-  { repository },
-) => {
+interface ListOptions {
+  readonly repository: Repository
+  readonly readInTurn: ReadInTurn
+}
+
+export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, options) => {
+  const { repository, readInTurn } = options
   app.route({
     method: ['GET', 'HEAD'],
     url: '/users/:user_id/repo',
@@ -74,14 +78,15 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
       const after =
         cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
       assertPrefixDecodable(request)
-      const { files, next } = await repository.list({
+      const page = {
         userId: owner,
         viewer: request.user ?? undefined,
         prefix: parseFileNamePrefix(prefix),
         order,
         after,
         limit,
-      })
+      }
+      const { files, next } = await readInTurn(reply, () => repository.list(page))
       void reply.header('cache-control', 'private, no-cache')
       return {
         files: files.map(fileReply),

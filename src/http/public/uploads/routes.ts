@@ -10,6 +10,7 @@ import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
 import { askedVisibility, UPLOAD_QUERY, UploadedFile } from '../files/file-upload.ts'
 import * as draft from '../draft/append.ts'
 import { limitHeader, PARTIAL_MEDIA_TYPE, speaksDraft } from '../draft/draft-headers.ts'
@@ -32,6 +33,7 @@ import { noteOffset, UPLOAD_PATH, uploadId, UPLOADS_PATH } from './upload-path.t
 
 export interface ResumableRouteOptions {
   readonly uploads: ResumableUploads
+  readonly readInTurn: ReadInTurn
   readonly basePath: string
   /** In bytes. */
   readonly maxFileSize: number

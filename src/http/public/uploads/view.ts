@@ -63,7 +63,7 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
   app,
   options,
 ) => {
-  const { uploads } = options
+  const { uploads, readInTurn } = options
   const offset = offsetHandler(options)
   app.get(
     UPLOAD_PATH,
@@ -84,9 +84,11 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
     config: { operation: LIST },
     onRequest: async (request) => void requireUser(request),
     preValidation: readLimit,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { userId, userCreatedAt } = requireUser(request)
-      const list = pagedUploads((page) => uploads.list({ userId, userCreatedAt, ...page }))
+      const list = pagedUploads((page) =>
+        readInTurn(reply, () => uploads.list({ userId, userCreatedAt, ...page })),
+      )
       const { entries, next_cursor } = await readPage(request.query, list)
       return {
         uploads: entries.map((upload) => uploadReply({ upload, file: undefined })),

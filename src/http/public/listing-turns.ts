@@ -1,0 +1,48 @@
+import type { FastifyReply } from 'fastify'
+import { onAbort } from '../../core/async/on-abort.ts'
+import { tooManyRequests } from '../../core/errors.ts'
+import { busy, FairSemaphore } from '../../core/memory/fair-semaphore.ts'
+import { ownerOf } from '../server/reader-slots.ts'
+import { requestSignal } from '../server/request-outcome.ts'
+
+/**
+ * Reads a listing in turn: users, and addresses without a token, take turns, because a page of 1,000 files takes the
+ * event loop 7 ms. Rejects with `too_many_requests` if too many listings of the same owner wait already, and with
+ * `unavailable` after too long a wait.
+ */
+export type ReadInTurn = <T>(reply: FastifyReply, read: () => Promise<T>) => Promise<T>
+
+export function createListingTurns(options: {
+  readonly shutdown: AbortSignal
+  /** Milliseconds to wait for a turn; 10 s by default. */
+  readonly waitMs?: number
+}): ReadInTurn {
+  const { shutdown, waitMs = WAIT_MS } = options
+  const turns = new FairSemaphore({ bytes: AT_ONCE, reserve: { bytes: 0, largest: 0 } })
+  return async (reply, read) => {
+    const { owner: userId } = ownerOf(reply.request)
+    if (turns.waitingOf(userId) >= MAX_WAITING) throw tooManyRequests(TOO_MANY, WAIT_HINT_MS)
+    const gone = requestSignal(reply, shutdown)
+    const leave = new AbortController()
+    using _ = onAbort(gone, () => leave.abort(gone.reason))
+    const late = setTimeout(() => leave.abort(busy(LATE)), waitMs)
+    const turn = turns.acquire({ userId, bytes: 1, signal: leave.signal })
+    const permit = await turn.finally(() => clearTimeout(late))
+    try {
+      return await read()
+    } finally {
+      // The rest of this turn of the event loop serializes the page, and in the next one others are answered.
+      setImmediate(() => setImmediate(() => permit.release()))
+    }
+  }
+}
+
+const AT_ONCE = 2
+
+const WAIT_MS = 10_000
+const LATE = 'Other listings take too long.'
+
+/** Listings of an owner. They are read within a second. */
+export const MAX_WAITING = 256
+const TOO_MANY = `This user or address already has the maximum of ${MAX_WAITING} listings that wait for their turn.`
+const WAIT_HINT_MS = 1_000

@@ -1,0 +1,104 @@
+import { EventEmitter } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import fastify, { type FastifyReply } from 'fastify'
+import { expect, it, onTestFinished } from 'vitest'
+import type { Repository } from '../../../src/core/files/repository.ts'
+import type { ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'
+import { listRoutes } from '../../../src/http/public/files/list.ts'
+import { uploadViewRoutes } from '../../../src/http/public/uploads/view.ts'
+import { createListingTurns, MAX_WAITING } from '../../../src/http/public/listing-turns.ts'
+
+/** `begun` has the owners whose listings are being read or were, in their order. */
+function bed(options: { readonly waitMs?: number } = {}) {
+  const readInTurn = createListingTurns({ shutdown: new AbortController().signal, ...options })
+  const begun: string[] = []
+  const reading: ((page: string) => void)[] = []
+  return {
+    begun,
+    /** Resolves to the outcome. */
+    ask: (userId: string) => {
+      const raw = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false })
+      const reply = { raw, request: { user: { userId } } } as unknown as FastifyReply
+      const page = readInTurn(reply, () => {
+        begun.push(userId)
+        return new Promise<string>((resolve) => reading.push(resolve))
+      })
+      const code = page.catch((error: unknown) => (error as { readonly code: string }).code)
+      return { outcome: code, leave: () => void raw.emit('close') }
+    },
+    answerOldest: async (): Promise<void> => {
+      reading.shift()?.('a page')
+      for (let turns = 0; turns < 3; turns += 1) await turn()
+    },
+  }
+}
+
+it('two listings are read at once, and owners take turns', async () => {
+  const { ask, begun, answerOldest } = bed()
+  const asked = ['ann', 'ann', 'ann', 'ann', 'bob', 'zed'].map((owner) => ask(owner).outcome)
+  await turn()
+  expect(begun).toEqual(['ann', 'ann'])
+  await answerOldest()
+  expect(begun).toEqual(['ann', 'ann', 'bob'])
+  for (let at = 0; at < 5; at += 1) await answerOldest()
+  expect(begun).toEqual(['ann', 'ann', 'bob', 'ann', 'zed', 'ann'])
+  expect(await Promise.all(asked)).toEqual(asked.map(() => 'a page'))
+})
+
+it('the event loop serves others between two listings', async () => {
+  const { ask, begun, answerOldest } = bed()
+  for (const owner of ['ann', 'ann', 'bob']) ask(owner)
+  await turn()
+  const answering = answerOldest()
+  await turn()
+  expect(begun).toHaveLength(2)
+  await answering
+  expect(begun).toHaveLength(3)
+})
+
+it('an owner with many waiting listings is refused, others are not, and one that leaves makes room', async () => {
+  const { ask, begun, answerOldest } = bed()
+  const asked = Array.from({ length: MAX_WAITING + 2 }, () => ask('ann'))
+  expect(await ask('ann').outcome).toBe('too_many_requests')
+  asked[5]?.leave()
+  expect(await asked[5]?.outcome).toBe('truncated_body')
+  const last = ask('ann')
+  expect(await ask('ann').outcome).toBe('too_many_requests')
+  const other = ask('bob')
+  await answerOldest()
+  expect(begun.at(-1)).toBe('bob')
+  for (let at = 0; at < asked.length; at += 1) await answerOldest()
+  expect(await Promise.all([last.outcome, other.outcome])).toEqual(['a page', 'a page'])
+})
+
+it('the listings of files and of unfinished uploads take turns with one another', async () => {
+  const app = fastify({ exposeHeadRoutes: false })
+  onTestFinished(() => app.close())
+  const lists: string[] = []
+  const list = (what: string) => () => {
+    lists.push(what)
+    return new Promise<never>(() => undefined)
+  }
+  const caller = { userId: 'ann', userCreatedAt: 1 }
+  app.decorateRequest('user')
+  app.addHook('onRequest', async (request) => void Object.assign(request, { user: caller }))
+  const shutdown = new AbortController().signal
+  const readInTurn = createListingTurns({ shutdown })
+  const repository = { list: list('files') } as unknown as Repository
+  const uploads = { list: list('uploads') } as unknown as ResumableUploads
+  await app.register(listRoutes, { repository, readInTurn })
+  const limits = { basePath: '', maxFileSize: 1, idleTimeoutMs: 1000 }
+  await app.register(uploadViewRoutes, { uploads, readInTurn, shutdown, ...limits })
+  for (const url of ['/users/me/repo', '/users/me/uploads', '/users/ann/repo', '/users/me/uploads'])
+    void app.inject(url).catch(() => undefined)
+  for (let turns = 0; turns < 20; turns += 1) await turn()
+  expect(lists).toEqual(['files', 'uploads'])
+})
+
+it('a listing that waits too long is refused', async () => {
+  const { ask, answerOldest } = bed({ waitMs: 20 })
+  const [first] = [ask('ann'), ask('ann')]
+  expect(await ask('ann').outcome).toBe('unavailable')
+  await answerOldest()
+  expect(await first?.outcome).toBe('a page')
+})
