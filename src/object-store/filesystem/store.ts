@@ -92,7 +92,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     async open({ key, range, signal }) {
       const path = pathOf(key)
       return attempt(signal, async () => {
-        const packed = pack.read(key)
+        const packed = await pack.read({ key, signal })
         if (packed === undefined) return await orMissing(bodies.open(path, { range, signal }))
         const body = range === undefined ? packed : packed.subarray(range.first, range.last + 1)
         return { body, size: packed.byteLength }
@@ -102,7 +102,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     async head({ key, signal }) {
       const path = pathOf(key)
       return attempt(signal, async () => {
-        const packed = pack.head(key)
+        const packed = await pack.head({ key, signal })
         if (packed !== undefined) return packed
         const stats = await orMissing(lstat(path))
         return stats && { size: stats.size, metadata: await readMetadata(path) }
@@ -112,7 +112,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     async remove({ key, signal }) {
       const path = pathOf(key)
       await attempt(signal, async () => {
-        if (await settledUnlessAborted(pack.remove(key), signal)) return
+        if (await settledUnlessAborted(pack.remove({ key, signal }), signal)) return
         await removeFiles(path)
         await orMissing(syncDirectory(dirname(path)))
       })

@@ -2,8 +2,13 @@ import { existsSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { TurnBudget } from '../../../core/async/turn-budget.ts'
 import { Thread } from '../../../core/async/thread.ts'
-import { OBJECT_KEY_PREFIX, type ObjectKey } from '../../../core/objects/object-key.ts'
+import {
+  type NamedObject,
+  OBJECT_KEY_PREFIX,
+  type ObjectKey,
+} from '../../../core/objects/object-key.ts'
 import type { ListedObject, ListObjects, ObjectHead } from '../../../core/objects/object-store.ts'
 import { storeError } from '../../store-error.ts'
 import {
@@ -24,11 +29,13 @@ export interface PackedObject {
 
 /**
  * Small objects in one SQLite file, because a file for each takes several times the CPU time, an inode and a block.
- * Changes run on a thread, which starts with the first one, and share their disk writes. Reads take microseconds, and
- * run on the calling thread. All methods reject with `unavailable`, or with SQLite's error.
+ * Changes run on a thread, which starts with the first one, and share their disk writes. Reads run on the calling thread,
+ * because they take microseconds; where they wait for the disk, they take turns with everything else on the thread. All
+ * methods reject with `unavailable`, or with SQLite's error.
  */
 export class Pack {
   readonly #file: string
+  readonly #turns = new TurnBudget(BLOCKING_MS)
   #reader: Reader | undefined
   #thread: Thread<PackChange> | undefined
 
@@ -57,13 +64,19 @@ export class Pack {
     this.#reader ??= openReader(this.#file)
   }
 
-  read(key: ObjectKey): Uint8Array | undefined {
-    const row = this.#read()?.content.get(nameOf(key))
-    return row && contentOf(row, nameOf(key))
+  async read({ key, signal }: NamedObject): Promise<Uint8Array | undefined> {
+    return await this.#turns.run(() => {
+      const row = this.#read()?.content.get(nameOf(key))
+      return row && contentOf(row, nameOf(key))
+    }, signal)
   }
 
   /** The size of a damaged object is -1. */
-  head(key: ObjectKey): ObjectHead | undefined {
+  async head({ key, signal }: NamedObject): Promise<ObjectHead | undefined> {
+    return await this.#turns.run(() => this.#head(key), signal)
+  }
+
+  #head(key: ObjectKey): ObjectHead | undefined {
     const reader = this.#read()
     if (reader === undefined) return undefined
     const name = nameOf(key)
@@ -79,9 +92,9 @@ export class Pack {
   }
 
   /** Resolves to whether the pack had the object; its removal is then durable. */
-  async remove(key: ObjectKey): Promise<boolean> {
-    if (this.head(key) === undefined) return false
-    await this.#change({ remove: nameOf(key) })
+  async remove(object: NamedObject): Promise<boolean> {
+    if ((await this.head(object)) === undefined) return false
+    await this.#change({ remove: nameOf(object.key) })
     return true
   }
 
@@ -93,7 +106,7 @@ export class Pack {
       const page: readonly ListedObject[] = this.#page(after, start + AFTER_ALL)
       yield* page
       const last: ListedObject | undefined = page.at(-1)
-      after = page.length < MAX_LISTED ? undefined : last && nameOf(last.key)
+      after = last && nameOf(last.key)
       await setImmediate()
     }
   }
@@ -103,11 +116,11 @@ export class Pack {
     const reader = this.#read()
     if (reader === undefined) return []
     return unlessDamaged(
-      () => reader.page.all(after, end, MAX_LISTED).map((row) => listed(row, Number(row['size']))),
+      () => firstOf(reader.page.iterate(after, end), (row) => listed(row, Number(row['size']))),
       () =>
-        reader.names
-          .all(after, end, MAX_LISTED)
-          .map((row) => listed(row, this.head(listed(row, -1).key)?.size ?? -1)),
+        firstOf(reader.names.iterate(after, end), (row) =>
+          listed(row, this.#head(listed(row, -1).key)?.size ?? -1),
+        ),
     )
   }
 
@@ -139,7 +152,23 @@ export class Pack {
 /** With the extension of this file: source or build output. */
 const WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
 
-/** Bounds how long a listing occupies the thread. */
+/** As many as fit into a page; all that there are before its end, or none. */
+function firstOf(
+  rows: Iterable<PackRow>,
+  toObject: (row: PackRow) => ListedObject,
+): readonly ListedObject[] {
+  const page: ListedObject[] = []
+  const endsAt = performance.now() + BLOCKING_MS
+  for (const row of rows) {
+    page.push(toObject(row))
+    if (page.length === MAX_LISTED || performance.now() > endsAt) break
+  }
+  return page
+}
+
+/** Bounds how long reads and listings block the thread in a turn, except for the last one. */
+const BLOCKING_MS = 2
+
 const MAX_LISTED = 500
 
 /** Greater than every character of a key. */
@@ -181,4 +210,4 @@ function openReader(file: string): Reader {
   }
 }
 
-const PAGE = 'WHERE key > ? AND key < ? ORDER BY key LIMIT ?'
+const PAGE = 'WHERE key > ? AND key < ? ORDER BY key'

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
@@ -69,6 +70,27 @@ describe('small objects in local files', () => {
     expect(await read(key, other)).toEqual(Buffer.from('content'))
     await other.remove({ key, signal: never() })
     expect(await read(key)).toBeUndefined()
+  })
+
+  it('are read and listed for a moment of each turn of the event loop', async () => {
+    const keys = Array.from({ length: 6 }, () => freshKey('ab'))
+    for (const key of keys) await putWhole(key, Buffer.from(key))
+    let nowMs = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1))
+    onTestFinished(() => clock.mockRestore())
+    let count = 0
+    const reads = keys.map(async (key) => {
+      const content = await read(key)
+      count += 1
+      return content
+    })
+    await turn()
+    expect(count).toBeLessThan(keys.length)
+    expect(await Promise.all(reads)).toEqual(keys.map((key) => Buffer.from(key)))
+    const iterated = vi.spyOn(StatementSync.prototype, 'iterate')
+    onTestFinished(() => iterated.mockRestore())
+    expect((await listed('users/ab/')).map(({ key }) => key)).toEqual(keys.toSorted())
+    expect(iterated.mock.calls.length).toBeGreaterThan(2)
   })
 
   it('are written by two processes at once', async () => {
