@@ -24,7 +24,7 @@ export interface S3Deadlines {
   readonly completeMs: number
   /** Silence during a download while the reader wants bytes. */
   readonly idleMs: number
-  /** All cleanup calls after a failed put together; the caller of `put` waits for them. */
+  /** After a failed put, the wait for its parts in flight; then all cleanup calls together. The caller waits for both. */
   readonly cleanupMs: number
 }
 

@@ -42,18 +42,17 @@ export class MultipartUpload {
   mayHaveStray = false
   readonly #bucket: S3Bucket
   readonly #options: MultipartOptions
-  #creation: Promise<OpenMultipart> | undefined
+  #ended: Promise<unknown> = Promise.resolve()
 
   constructor(bucket: S3Bucket, options: MultipartOptions) {
     this.#bucket = bucket
     this.#options = options
   }
 
-  /** Sends parts concurrently. After a failure the caller aborts the signal, which stops the others. */
+  /** Sends parts concurrently. After a failure the caller ends `rest`, and waits for the others or aborts the signal. */
   async send(first: Part, rest: AsyncGenerator<Part, void>): Promise<OpenMultipart> {
     const { open, concurrency } = this.#options
     const creation = open === undefined ? this.#create() : Promise.resolve(open)
-    this.#creation = creation
     // Not `for await`: leaving it on failure would wait for the part that the other workers wait for.
     const worker = async (part: Part | undefined): Promise<void> => {
       if (part !== undefined) await this.#sendPart(await creation, part)
@@ -62,14 +61,18 @@ export class MultipartUpload {
       }
     }
     const others = Array.from({ length: concurrency - 1 }, () => worker(undefined))
-    const [upload] = await Promise.all([creation, worker(first), ...others])
+    const workers = [worker(first), ...others]
+    this.#ended = Promise.allSettled([creation, ...workers])
+    const [upload] = await Promise.all([creation, ...workers])
     return upload
   }
 
-  /** Waits for the creation, which is never aborted: the store could finish it after the open uploads were listed. */
+  /**
+   * Waits for the creation, which is never aborted, and for the parts in flight. The store could finish them after the
+   * upload was aborted: MinIO and versitygw then keep a part that is listed nowhere.
+   */
   async settled(signal: AbortSignal): Promise<void> {
-    const creation = this.#creation ?? Promise.resolve()
-    await settledUnlessAborted<unknown>(creation, signal).catch(() => undefined)
+    await settledUnlessAborted(this.#ended, signal).catch(() => undefined)
   }
 
   async #create(): Promise<OpenMultipart> {

@@ -25,7 +25,7 @@ export interface UploadObject {
   readonly pool: BufferPool
 }
 
-/** Implements the port's `put`. After a failure it cleans up within `cleanupMs` and rejects with the first cause. */
+/** Implements the port's `put`. Cleans up after a failure, for up to twice `cleanupMs`. Rejects with the first cause. */
 export async function uploadObject(
   bucket: S3Bucket,
   upload: UploadObject,
@@ -45,6 +45,8 @@ class Putting {
   /** Whether the store may contain part of the object. */
   #hasSent = false
   #multipart: MultipartUpload | undefined
+  /** Ends the parts in flight. */
+  readonly #cut = new AbortController()
 
   constructor(bucket: S3Bucket, upload: UploadObject) {
     this.#bucket = bucket
@@ -81,8 +83,10 @@ class Putting {
       onUntouched?.()
       return
     }
-    const signal = timeoutSignal(this.#bucket.deadlines.cleanupMs)
-    await this.#multipart?.settled(signal)
+    const { cleanupMs } = this.#bucket.deadlines
+    await this.#multipart?.settled(timeoutSignal(cleanupMs))
+    this.#cut.abort()
+    const signal = timeoutSignal(cleanupMs)
     await removeObject(this.#bucket, { key, signal }).catch(() => undefined)
   }
 
@@ -117,7 +121,8 @@ class Putting {
       partSize: this.#partSize,
       concurrency: options.queueSize,
       onSent: (part) => void sent.push(part),
-      signal,
+      // The caller's signal would cut parts that the store may keep after the upload has been aborted.
+      signal: this.#cut.signal,
     })
     const { uploadId } = await this.#multipart.send(first, parts)
     await completeMultipart(this.#bucket, { key, uploadId, parts: sent, signal })

@@ -163,11 +163,39 @@ describe('a put', () => {
     expect(s3.uploads.size).toBe(0)
   })
 
-  it('rejects at once when its body fails while a part hangs', async () => {
+  it.each([
+    ['body fails', { message: 'client gone' }],
+    ['caller aborts', { code: 'unavailable' }],
+  ])('lets a part in flight end before it aborts the upload when its %s', async (what, outcome) => {
+    const stored = Promise.withResolvers<void>()
+    s3.inject('UploadPart', async (apply) => {
+      await stored.promise
+      return apply()
+    })
+    const failure = new Error('client gone')
+    const caller = new AbortController()
+    const { body, drained } = stalledBody(PART_SIZE + 70_000)
+    const writing = put(store, { key: freshKey(), body, signal: caller.signal })
+    writing.catch(() => undefined)
+    await drained()
+    await expect.poll(() => s3.calls).toContain('UploadPart')
+    if (what === 'body fails') body.destroy(failure)
+    else caller.abort(failure)
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    expect(s3.calls).not.toContain('ListMultipartUploads')
+    stored.resolve()
+    await expect(writing).rejects.toMatchObject(outcome)
+    expect(s3.calls.filter((call) => call === 'UploadPart')).toHaveLength(1)
+    expect(s3.uploads.size).toBe(0)
+  })
+
+  it('does not wait for ever for a part that hangs when its body fails', async () => {
     s3.inject('UploadPart', hang)
+    const options = s3.options()
+    const hasty = createS3Store({ ...options, deadlines: { ...options.deadlines, cleanupMs: 300 } })
     const failure = new Error('client gone')
     const { body, drained } = stalledBody(PART_SIZE + 70_000)
-    const writing = put(store, { key: freshKey(), body })
+    const writing = put(hasty, { key: freshKey(), body })
     await drained()
     const before = performance.now()
     body.destroy(failure)
