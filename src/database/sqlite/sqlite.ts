@@ -18,6 +18,11 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number
   /** Milliseconds to wait for the lock in all, for tests. */
   readonly lockTimeoutMs?: number
+  /**
+   * Keeps what undoes savepoints, and temporary tables, in memory instead of a file. Suits many small transactions; large
+   * sorts would use memory too.
+   */
+  readonly undoInMemory?: boolean
 }
 
 /** Guarantees that resolved transactions survive power loss. Rejects with `unavailable` if SQLite cannot ensure it. */
@@ -86,7 +91,8 @@ const PRAGMAS = [
   ['fullfsync', 1],
 ] as const
 
-function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): DatabaseSync {
+function connect(options: SqliteOptions): DatabaseSync {
+  const { file, clock = Date.now, busyTimeoutMs = 0, undoInMemory = false } = options
   createPrivately(file)
   const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
@@ -94,6 +100,7 @@ function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): 
       connection.exec(`PRAGMA ${name} = ${value}`)
       assertPragma(connection, { name, value })
     }
+    if (undoInMemory) connection.exec('PRAGMA temp_store = MEMORY')
     // A number would reach SQLite as floating point.
     connection.function('now_ms', () => BigInt(Math.trunc(clock())))
     return connection

@@ -77,6 +77,17 @@ describe('SQLite', () => {
     expect(Object.values(rows[0] ?? {})).toEqual([value])
   })
 
+  it('undoes savepoints from memory where that is asked, and sorts on the disk elsewhere', async () => {
+    const stores = async (options: { undoInMemory?: boolean }) => {
+      const other = await openSqlite({ file: join(folder.path, 'other.db'), ...options })
+      onTestFinished(() => other.close())
+      const { rows } = await sql<{ temp_store: number }>`PRAGMA temp_store`.execute(other.kysely)
+      return rows[0]?.temp_store
+    }
+    expect(await stores({})).toBe(0)
+    expect(await stores({ undoInMemory: true })).toBe(2)
+  })
+
   it('F07 has on disk what it shows, also what a process wrote that was killed before its sync', async () => {
     const synchronised = await recordSyncs(folder.path)
     onTestFinished(() => void vi.restoreAllMocks())

@@ -14,6 +14,7 @@ const { file, clock, baseCapacity } = workerData as WriterSettings
 const database = await openSqlite({
   file,
   busyTimeoutMs: BUSY_TIMEOUT_MS,
+  undoInMemory: true,
   ...(clock && { clock: () => Number(Atomics.load(clock, 0)) }),
 })
 
