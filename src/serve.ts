@@ -13,6 +13,7 @@ import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import type { ResumableUploads } from './core/resumable/resumable-uploads.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './compose/drain.ts'
+import { LISTINGS_AT_ONCE } from './http/public/listing-turns.ts'
 import { buildApp } from './http/public/app.ts'
 import { Connections } from './http/server/connections.ts'
 import type { ListenerTimeouts, StopSignals } from './http/server/listener.ts'
@@ -131,6 +132,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
       maxFileSize: config.maxFileSize,
       downloadsPerUser: config.maxDownloadsPerUser,
       downloads: config.maxDownloads,
+      listings: LISTINGS_AT_ONCE[config.database.kind],
       idleTimeoutMs: timeouts.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     },
     basePath: config.basePath,

@@ -55,6 +55,8 @@ interface Limits {
   /** Maximum number of downloads in progress per user, or per address without a token. */
   readonly downloadsPerUser: number
   readonly downloads: number
+  /** Maximum number of listings that are read at the same time. */
+  readonly listings: number
   /** How long a body may stall. */
   readonly idleTimeoutMs: number
 }
@@ -113,7 +115,7 @@ async function usersScope(
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   const files = { repository, idleTimeoutMs, shutdown }
-  const readInTurn = createListingTurns({ shutdown })
+  const readInTurn = createListingTurns({ shutdown, atOnce: limits.listings })
   const resumable = { uploads, readInTurn, basePath, maxFileSize, idleTimeoutMs, shutdown }
   await app.register(uploadRoutes, { ...resumable, repository, interimResponses })
   await app.register(downloadRoutes, { repository, downloads, stopping, idleTimeoutMs, shutdown })

@@ -14,11 +14,13 @@ export type ReadInTurn = <T>(reply: FastifyReply, read: () => Promise<T>) => Pro
 
 export function createListingTurns(options: {
   readonly shutdown: AbortSignal
+  /** Listings that are read at the same time. */
+  readonly atOnce: number
   /** Milliseconds to wait for a turn; 10 s by default. */
   readonly waitMs?: number
 }): ReadInTurn {
-  const { shutdown, waitMs = WAIT_MS } = options
-  const turns = new FairSemaphore({ bytes: AT_ONCE, reserve: { bytes: 0, largest: 0 } })
+  const { shutdown, atOnce, waitMs = WAIT_MS } = options
+  const turns = new FairSemaphore({ bytes: atOnce, reserve: { bytes: 0, largest: 0 } })
   return async (reply, read) => {
     const { owner: userId } = ownerOf(reply.request)
     if (turns.waitingOf(userId) >= MAX_WAITING) throw tooManyRequests(TOO_MANY, WAIT_HINT_MS)
@@ -37,7 +39,8 @@ export function createListingTurns(options: {
   }
 }
 
-const AT_ONCE = 2
+/** On PostgreSQL a listing mostly waits for the network, with one of ten connections. */
+export const LISTINGS_AT_ONCE = { sqlite: 2, postgres: 6 }
 
 const WAIT_MS = 10_000
 const LATE = 'Other listings take too long.'

@@ -10,7 +10,8 @@ import { createListingTurns, MAX_WAITING } from '../../../src/http/public/listin
 
 /** `begun` has the owners whose listings are being read or were, in their order. */
 function bed(options: { readonly waitMs?: number } = {}) {
-  const readInTurn = createListingTurns({ shutdown: new AbortController().signal, ...options })
+  const { signal: shutdown } = new AbortController()
+  const readInTurn = createListingTurns({ shutdown, atOnce: 2, ...options })
   const begun: string[] = []
   const reading: ((page: string) => void)[] = []
   return {
@@ -83,7 +84,7 @@ it('the listings of files and of unfinished uploads take turns with one another'
   app.decorateRequest('user')
   app.addHook('onRequest', async (request) => void Object.assign(request, { user: caller }))
   const shutdown = new AbortController().signal
-  const readInTurn = createListingTurns({ shutdown })
+  const readInTurn = createListingTurns({ shutdown, atOnce: 2 })
   const repository = { list: list('files') } as unknown as Repository
   const uploads = { list: list('uploads') } as unknown as ResumableUploads
   await app.register(listRoutes, { repository, readInTurn })
