@@ -116,8 +116,9 @@ async function run(names: readonly string[], stack: StackName, opened: AsyncDisp
     stack,
     '--rounds',
     '1',
+    // On a busy disk, one sync can take a second.
     '--seconds',
-    '1',
+    '3',
     '--warm-up',
     '1',
     '--scale',
