@@ -122,7 +122,7 @@ async function usersScope(
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
   await app.register(listRoutes, { repository, readInTurn })
-  await app.register(capacityRoutes, { repository, maxFiles })
+  await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
   await app.register(resumableRoutes, resumable)
   refuseNestedNames(app)
   await app.register(others)

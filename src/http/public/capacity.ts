@@ -5,10 +5,12 @@ import { described } from '../openapi/operation.ts'
 import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { requireUser } from './access-token.ts'
+import type { ReadInTurn } from './listing-turns.ts'
 
 export interface CapacityOptions {
   readonly repository: Repository
   readonly maxFiles: number
+  readonly readInTurn: ReadInTurn
 }
 
 const GrantInForce = Type.Object(
@@ -64,7 +66,7 @@ const Reply = Type.Object(
  * uploads.
  */
 export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
-  const { repository, maxFiles } = options
+  const { repository, maxFiles, readInTurn } = options
 
   app.route({
     method: ['GET', 'HEAD'],
@@ -72,7 +74,8 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
     ...CAPACITY,
     handler: async (request, reply) => {
       const user = requireUser(request)
-      const report = await repository.reportCapacity(user)
+      // An account can have thousands of devices.
+      const report = await readInTurn(reply, () => repository.reportCapacity(user))
       void reply.header('cache-control', 'no-store')
       return {
         user_id: user.userId,

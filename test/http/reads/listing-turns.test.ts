@@ -4,6 +4,7 @@ import fastify, { type FastifyReply } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Repository } from '../../../src/core/files/repository.ts'
 import type { ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'
+import { capacityRoutes } from '../../../src/http/public/capacity.ts'
 import { listRoutes } from '../../../src/http/public/files/list.ts'
 import { uploadViewRoutes } from '../../../src/http/public/uploads/view.ts'
 import { createListingTurns, MAX_WAITING } from '../../../src/http/public/listing-turns.ts'
@@ -72,7 +73,7 @@ it('an owner with many waiting listings is refused, others are not, and one that
   expect(await Promise.all([last.outcome, other.outcome])).toEqual(['a page', 'a page'])
 })
 
-it('the listings of files and of unfinished uploads take turns with one another', async () => {
+it('the listings of files and of unfinished uploads, and capacities, take turns with one another', async () => {
   const app = fastify({ exposeHeadRoutes: false })
   onTestFinished(() => app.close())
   const lists: string[] = []
@@ -84,16 +85,20 @@ it('the listings of files and of unfinished uploads take turns with one another'
   app.decorateRequest('user')
   app.addHook('onRequest', async (request) => void Object.assign(request, { user: caller }))
   const shutdown = new AbortController().signal
-  const readInTurn = createListingTurns({ shutdown, atOnce: 2 })
-  const repository = { list: list('files') } as unknown as Repository
+  const readInTurn = createListingTurns({ shutdown, atOnce: 3 })
+  const repository = {
+    list: list('files'),
+    reportCapacity: list('capacity'),
+  } as unknown as Repository
   const uploads = { list: list('uploads') } as unknown as ResumableUploads
   await app.register(listRoutes, { repository, readInTurn })
   const limits = { basePath: '', maxFileSize: 1, idleTimeoutMs: 1000 }
+  await app.register(capacityRoutes, { repository, maxFiles: 1, readInTurn })
   await app.register(uploadViewRoutes, { uploads, readInTurn, shutdown, ...limits })
-  for (const url of ['/users/me/repo', '/users/me/uploads', '/users/ann/repo', '/users/me/uploads'])
-    void app.inject(url).catch(() => undefined)
+  const urls = ['/users/me/repo', '/users/me/uploads', '/users/me/capacity', '/users/ann/repo']
+  for (const url of urls) void app.inject(url).catch(() => undefined)
   for (let turns = 0; turns < 20; turns += 1) await turn()
-  expect(lists).toEqual(['files', 'uploads'])
+  expect(lists.toSorted()).toEqual(['capacity', 'files', 'uploads'])
 })
 
 it('a listing that waits too long is refused', async () => {

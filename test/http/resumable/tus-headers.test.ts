@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { metadataValues, parseMetadata } from '../../../src/http/public/uploads/tus-headers.ts'
+
+const keys = (count: number): string =>
+  ['filename YQ==', ...Array.from({ length: count - 1 }, (_, index) => `key-${index}`)].join(',')
+
+it('the metadata of an upload has up to 64 keys', () => {
+  const header = keys(64)
+  expect(parseMetadata({ 'upload-metadata': header })).toMatchObject({ name: 'a', header })
+  expect(metadataValues(header).size).toBe(64)
+  expect(() => parseMetadata({ 'upload-metadata': keys(65) })).toThrow('at most 64 keys')
+})
+
+it('of an upload with more keys, which an earlier version created, the first are shown', () => {
+  const values = metadataValues(keys(1000))
+  expect([values.size, values.get('filename'), values.get('key-62')]).toEqual([64, 'a', ''])
+})
