@@ -6,6 +6,7 @@ import {
   preconditionFailed,
 } from '../../core/files/precondition.ts'
 import { parseHttpDate } from './http-date.ts'
+import { MAX_PARSED_LENGTH } from './parsed-length.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, invalidParameter } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
@@ -92,6 +93,7 @@ function entityTagsOf(name: string, header: string): EntityTag[] {
 }
 
 function listOf(text: string): EntityTag[] | undefined {
+  if (text.length > MAX_PARSED_LENGTH) return undefined
   const tags: EntityTag[] = []
   let at = 0
   while (at < text.length) {
@@ -131,6 +133,7 @@ export function selectRange(
   header: string | undefined,
   size: number,
 ): ByteRange | 'whole' | 'unsatisfiable' {
+  if (header !== undefined && header.length > MAX_PARSED_LENGTH) return 'whole'
   const set = SPECIFIER.exec(header ?? '')?.[1] ?? ''
   const elements = set.split(',').map((element) => element.trim())
   // List elements may be empty (RFC 9110 section 5.6.1.2).

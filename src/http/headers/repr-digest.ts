@@ -1,5 +1,6 @@
 import { type InnerList, type Item, parseDictionary } from 'structured-headers'
 import { type AppError, invalidParameter } from '../../core/errors.ts'
+import { MAX_PARSED_LENGTH } from './parsed-length.ts'
 
 export function formatReprDigest(sha256: string): string {
   return `${ALGORITHM}=:${Buffer.from(sha256, 'hex').toString('base64')}:`
@@ -27,6 +28,7 @@ export function wantsReprDigest(header: string | undefined): boolean {
 }
 
 function dictionaryOf(text: string): ReadonlyMap<string, Item | InnerList> | undefined {
+  if (text.length > MAX_PARSED_LENGTH) return undefined
   try {
     return parseDictionary(text)
   } catch {

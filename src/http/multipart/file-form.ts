@@ -4,6 +4,7 @@ import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type ReadOptions, RequestBody, type RequestFile } from '../body/request-body.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 import { parseParameters } from '../headers/parameterized-value.ts'
+import { MAX_PARSED_LENGTH } from '../headers/parsed-length.ts'
 import { FormParser, MAX_OVERHEAD_BYTES } from './form-parser.ts'
 
 type Headers = FastifyRequest['headers']
@@ -49,7 +50,8 @@ export async function openFileForm(
 /** RFC 2046 section 5.1.1; the first of several counts. Throws `format_error` for an invalid or encoded form. */
 function parseFormBoundary(headers: Headers): string {
   assertIdentity(headers)
-  const type = parseParameters(headers['content-type'] ?? '')
+  const { 'content-type': text = '' } = headers
+  const type = text.length > MAX_PARSED_LENGTH ? undefined : parseParameters(text)
   if (type?.value !== 'multipart/form-data') {
     throw formatError('The Content-Type must be multipart/form-data.')
   }

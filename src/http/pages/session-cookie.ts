@@ -69,8 +69,13 @@ export function shownValues(request: FastifyRequest, name: string): readonly str
   const { headers, protocol, server } = request
   const ofHost = new Set<string>()
   const ofName = new Set<string>()
+  const isShown = headers.cookie?.includes(name) === true
+  const pairs = (isShown ? (headers.cookie ?? '').split(';') : []).filter((pair) =>
+    pair.includes(name),
+  )
+  if (pairs.length > MAX_SHOWN) return pairs.slice(0, MAX_SHOWN)
   // Pair by pair: of a whole header the parser only returns the first cookie of a name.
-  for (const pair of headers.cookie?.includes(name) === true ? headers.cookie.split(';') : []) {
+  for (const pair of pairs) {
     const cookies = server.parseCookie(pair)
     const bound = cookies[HOST_PREFIX + name]
     const plain = cookies[name]
@@ -80,6 +85,9 @@ export function shownValues(request: FastifyRequest, name: string): readonly str
   if (protocol === 'https' && ofHost.size > 0) return [...ofHost]
   return [...new Set([...ofHost, ...ofName])]
 }
+
+/** A browser sends one for each path. More are taken for different ones unparsed, since a head has room for 1,000. */
+const MAX_SHOWN = 32
 
 /** Browsers accept such a cookie only from the host itself, with `Secure`, for `/`. */
 const HOST_PREFIX = '__Host-'

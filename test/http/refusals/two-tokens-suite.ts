@@ -57,6 +57,17 @@ export function twoTokensSuite(open: OpenService): void {
       expectTwoTokens(await ask(service, { path: '/users/me/capacity', headers }))
     })
 
+    it('C04 are refused without a look at them when there are more than 32', async () => {
+      const cookies = (count: number) => Array(count).fill(placed.user.cookie).join('; ')
+      expect((await read(cookies(32))).status).toBe(200)
+      const refused = {
+        status: 403,
+        code: 'access_token_invalid',
+        more: ['access_tokens'],
+      } as const
+      expectProblem(await read(cookies(33)), refused)
+    })
+
     it('C04 are one when they are equal', async () => {
       const { user, content } = placed
       const cookie = `${user.cookie}; other=1; ${user.cookie}`

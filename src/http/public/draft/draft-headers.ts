@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseItem } from 'structured-headers'
 import { AppError, invalidParameter } from '../../../core/errors.ts'
 import { bodySize } from '../../headers/content-headers.ts'
+import { MAX_PARSED_LENGTH } from '../../headers/parsed-length.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 
 /** The iteration of draft-ietf-httpbis-resumable-upload: drafts 09 to 12. */
@@ -79,7 +80,7 @@ function integerOf(header: string | string[] | undefined): number | undefined {
 }
 
 function itemOf(header: string | string[] | undefined): unknown {
-  if (header === undefined) return undefined
+  if (header === undefined || header.length > MAX_PARSED_LENGTH) return undefined
   try {
     return parseItem(header.toString())[0]
   } catch {
