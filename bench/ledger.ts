@@ -104,7 +104,7 @@ async function prepare(options: { open: Open; source: string; users: string }): 
   const { createUserStore } = await load<typeof UserStores>(source, 'users/user-store')
   const database = await open(source)
   await migrate(database)
-  const store = createUserStore(database)
+  const store = createUserStore(database, { baseCapacity: 0 })
   const users = Array.from({ length: Number(options.users) }, (_, at) => parseUserId(`user-${at}`))
   const callers: Caller[] = []
   for (const userId of users) callers.push(callerOf((await store.createUser(userId)).user))

@@ -94,7 +94,7 @@ async function load(
   numbers: (count: number) => RawBuilder<unknown>,
 ): Promise<void> {
   await migrate(database)
-  const users = createUserStore(database)
+  const users = createUserStore(database, { baseCapacity: 0 })
   for (const [userId, count] of [
     [many, MANY],
     [few, PAGE],

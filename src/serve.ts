@@ -68,11 +68,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   })
   await endGoneUploads(service, { logger, shutdown: shutdown.signal })
   const [url = '', adminUrl] = await listenAll(listeners)
-  const { sweeper, accessTokens, uploads } = service
+  const { sweeper, accessTokens, uploads, grantPeriods } = service
   const jobs = startBackgroundJobs({
     sweeper,
     recordUses: () => accessTokens.recordUses(),
     stopAsked: () => uploads.stopAsked(),
+    noteGrants: (signal) => grantPeriods.note(signal),
     logger,
     intervals,
   })
@@ -126,7 +127,13 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   const { readiness, metrics, accessTokens } = service
   const app = await buildApp(context, {
     meter: metrics.meterRequests('public'),
-    useCases: { repository: service.repository, uploads: service.uploads, accessTokens, readiness },
+    useCases: {
+      repository: service.repository,
+      uploads: service.uploads,
+      feed: service.feed,
+      accessTokens,
+      readiness,
+    },
     limits: {
       maxFiles: config.maxFiles,
       maxFileSize: config.maxFileSize,

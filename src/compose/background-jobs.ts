@@ -8,6 +8,8 @@ export interface BackgroundJobsOptions {
   readonly recordUses: () => Promise<void>
   /** `ResumableUploads.stopAsked`. */
   readonly stopAsked: () => Promise<void>
+  /** `GrantPeriods.note`. */
+  readonly noteGrants: (signal: AbortSignal) => Promise<void>
   readonly logger: FastifyBaseLogger
   readonly intervals?: JobIntervals | undefined
 }
@@ -44,7 +46,13 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
   const sweeps = every(sweepIntervalMs, sweep)
   const stopAsked = () =>
     options.stopAsked().catch(warn('requests to stop an append could not be read'))
-  const others = [every(STOP_INTERVAL_MS, stopAsked), every(recordIntervalMs, record)]
+  const noteGrants = () =>
+    options.noteGrants(signal).catch(report('noticing that grants have begun or ended failed'))
+  const others = [
+    every(sweepIntervalMs, noteGrants),
+    every(STOP_INTERVAL_MS, stopAsked),
+    every(recordIntervalMs, record),
+  ]
   return {
     async stop() {
       stopping.abort()

@@ -7,8 +7,11 @@ import {
 } from './adapters.ts'
 import { type Config, partSizeOf } from '../config/config.ts'
 import { createAccessTokens } from '../core/auth/access-tokens.ts'
+import { createFeed } from '../core/changes/feed.ts'
+import { waking } from '../core/changes/waking.ts'
 import { timeoutSignal } from '../core/async/deadline.ts'
 import type { FreeSpace } from '../core/uploads/free-space.ts'
+import { createGrantPeriods } from '../core/quota/grant-periods.ts'
 import { createGrants } from '../core/quota/grants.ts'
 import { createFailedAttemptLimiter } from '../core/auth/failed-attempt-limiter.ts'
 import type { FailedAttemptPolicy } from '../core/auth/failed-attempts.ts'
@@ -122,7 +125,9 @@ function createUseCases(config: Config, opened: Opened) {
   const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
   const { garbageDelayMs = config.garbageDelayMs } = overrides
   const { ports, metrics, readiness, memory } = createPorts(config, opened)
-  const { ledger, users, objects } = ports
+  const { users, objects } = ports
+  const feed = createFeed({ ledger: ports.ledger, reverifyMs })
+  const ledger = waking(ports.ledger, (userId) => feed.wake(userId))
   const { accessTokens, failedAttempts } = createAuth(users, opened)
   const space = overrides.space ?? openFreeSpace(config, database)
   const repository = createRepository({
@@ -162,7 +167,14 @@ function createUseCases(config: Config, opened: Opened) {
     onChange: (userId) => accessTokens.forgetUser(userId),
   })
   const { deviceCapacity, deviceModels } = config
-  const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
+  const sweeper = createSweeper({
+    ledger,
+    objects,
+    retentionMs,
+    garbageDelayMs,
+    leaseMs,
+    eventLifetimeMs: config.eventLifetimeMs,
+  })
   const inventory = createInventory(database)
   const journal = createRebuildJournal(database)
   return {
@@ -172,6 +184,8 @@ function createUseCases(config: Config, opened: Opened) {
     users: administeredUsers,
     accessTokens,
     failedAttempts,
+    feed,
+    grantPeriods: createGrantPeriods(ledger),
     grants: createGrants({ users, deviceCapacity, deviceModels }),
     repository: metrics.meterRepository(repository),
     uploads,

@@ -32,7 +32,7 @@ export interface LayeredPorts extends Ports {
 export function layerPorts(options: PortsOptions): LayeredPorts {
   const { database, objects, baseCapacity, writer, trace, meter } = options
   const ledger = createLedger(database, { baseCapacity })
-  const users = createUserStore(database)
+  const users = createUserStore(database, { baseCapacity })
   const traced = {
     ledger: wrap(writer?.ledger(ledger) ?? ledger, trace?.ledger),
     users: wrap(writer?.users(users) ?? users, trace?.users),

@@ -90,6 +90,12 @@ export function parseUploadLifetime(text: string): number {
   throw new Error('must be a duration from 1h to 7d, such as 12h or 3d')
 }
 
+export function parseEventLifetime(text: string): number {
+  const ms = parseDuration(text)
+  if (ms >= HOUR_MS && ms <= 366 * 24 * HOUR_MS) return ms
+  throw new Error('must be a duration from 1h to 366d, such as 12h or 7d')
+}
+
 export function parsePositiveCount(text: string): number {
   const count = parseCount(text)
   if (count > 0) return count

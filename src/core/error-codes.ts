@@ -144,6 +144,11 @@ const KINDS = {
     detail: 'This upload was cancelled, or its content was refused. Create a new upload.',
     facts: { outcome: 'cancelled' },
   },
+  cursor_expired: {
+    status: 410,
+    meaning:
+      'The changes after the cursor are no longer known. List the files again, and follow its `changes_cursor`.',
+  },
   upload_length_exceeded: {
     status: 413,
     meaning: 'The body exceeds the length of the upload.',

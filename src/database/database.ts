@@ -61,6 +61,8 @@ export interface Fragments {
   /** Ends a SELECT to lock its rows until the transaction ends; `undefined` if the transaction locks the database. */
   readonly forUpdate: RawBuilder<unknown> | undefined
   readonly bytewise: RawBuilder<unknown>
+  /** Ends a CREATE TABLE whose rows are found only by their primary key, and stored in it if the engine can do that. */
+  readonly clustered: RawBuilder<unknown>
 }
 
 /** `when` and `statement` are SQL that both engines accept, with the row as `NEW` or `OLD`. */

@@ -11,6 +11,7 @@ import { countGarbage } from './migrations/2026-11-23-count-garbage.ts'
 import { resumableUploads } from './migrations/2026-11-23-resumable-uploads.ts'
 import { guessing } from './migrations/2026-11-22-guessing.ts'
 import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
+import { changes } from './migrations/2026-11-26-changes.ts'
 import { uploadsAsGarbage } from './migrations/2026-11-24-uploads-as-garbage.ts'
 import type { Tables } from './schema.ts'
 
@@ -115,7 +116,7 @@ async function refuseNewer(kysely: Kysely<Tables>, migrations: Migrations): Prom
 }
 
 /** The released migrations in the order of their names, which begin with a date and never change. */
-export function migrations({ bytewise, createTrigger }: Database): Migrations {
+export function migrations({ bytewise, clustered, createTrigger }: Database): Migrations {
   return {
     '2026-11-21-initial': initial(bytewise),
     '2026-11-21-list-files': listFiles(),
@@ -126,5 +127,6 @@ export function migrations({ bytewise, createTrigger }: Database): Migrations {
     '2026-11-24-list-indexes': listIndexes(),
     '2026-11-24-uploads-as-garbage': uploadsAsGarbage({ createTrigger }),
     '2026-11-25-drop-guesses': dropGuesses(),
+    '2026-11-26-changes': changes({ bytewise, clustered }),
   }
 }

@@ -1,8 +1,10 @@
 import type { Generated, Kysely } from 'kysely'
+import type { Change } from '../core/changes/change.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'
+import type { CapacityState } from '../core/quota/capacity.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { UserStatus } from '../core/users/user-store.ts'
 
@@ -17,6 +19,7 @@ export interface Tables {
   readonly resumable_uploads: ResumableUploadRow
   readonly upload_pieces: UploadPieceRow
   readonly garbage: GarbageRow
+  readonly changes: ChangeRow
   readonly chores: LeaderLeaseRow
 }
 
@@ -57,6 +60,13 @@ export interface QuotaRow {
   readonly file_count: number
   /** Bytes of `garbage` and of aborted uploads that count for the user. Triggers subtract deleted rows. */
   readonly garbage_bytes: number
+  /** The sequence of the newest change; 0 before the first one. */
+  readonly change_count: number
+  /** Times of the newest change and of the one before it; 0 if there is none. */
+  readonly changed_at: number
+  readonly previously_changed_at: number
+  /** As last recorded; `null` if the previous release created the user and no change has followed. */
+  readonly capacity_state: CapacityState | null
 }
 
 export interface FileRow {
@@ -142,6 +152,24 @@ export interface GarbageRow {
   /** The user whose garbage limit it counts against; `null` if that user is gone or was never known. */
   readonly user_id: UserId | null
   readonly bytes: Generated<number>
+}
+
+/** A change of an account. Its transaction has locked the user's row in `quotas`, which counts it. */
+export interface ChangeRow {
+  readonly user_id: UserId
+  readonly sequence: number
+  readonly type: Change['type']
+  readonly at: number
+  readonly previous_at: number
+  /** Of a file: its name to `visibility`. Of the capacity: `capacity` and `used`. The others are `null`. */
+  readonly name: FileName | null
+  readonly version: Version | null
+  readonly size: number | null
+  readonly sha256: string | null
+  readonly visibility: Visibility | null
+  readonly previous_name: FileName | null
+  readonly capacity: number | null
+  readonly used: number | null
 }
 
 /** The table is called `chores`, the term of its first release. */

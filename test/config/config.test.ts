@@ -36,6 +36,7 @@ describe('readConfig', () => {
       deviceModels: new Map(),
       maxFileSize: 5 * 2 ** 30,
       maxFiles: 100_000,
+      eventLifetimeMs: 7 * 24 * 3_600_000,
       garbageDelayMs: 600_000,
       maxUploads: 100,
       maxUnfinished: 100,

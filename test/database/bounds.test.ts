@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_LABEL_LENGTH } from '../../src/core/auth/access-tokens.ts'
+import { CAPACITY_EVENTS, FILE_EVENTS } from '../../src/core/changes/change.ts'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
 import { type File, VISIBILITIES } from '../../src/core/files/file.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { createVersion, objectKey } from '../../src/core/objects/object-key.ts'
+import { CAPACITY_STATES } from '../../src/core/quota/capacity.ts'
 import { MODEL_PATTERN, REFERENCE_PATTERN, SOURCE_PATTERN } from '../../src/core/quota/grants.ts'
 import { MAX_PRECONDITION_BYTES } from '../../src/core/resumable/create-upload.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
@@ -116,6 +118,10 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'grants.reference': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'grants.model': () => longestAccepted(matches(MODEL_PATTERN)),
   'files.name': () => longestAccepted((text) => parseFileName(text)),
+  'quotas.capacity_state': () => longestOf(CAPACITY_STATES),
+  'changes.type': () => longestOf([...FILE_EVENTS, ...CAPACITY_EVENTS]),
+  'changes.name': () => longestAccepted((text) => parseFileName(text)),
+  'changes.previous_name': () => longestAccepted((text) => parseFileName(text)),
   'uploads.name': () => longestAccepted((text) => parseFileName(text)),
   'uploads.state': () => longestOf(['pending', 'committed', 'aborted']),
   // PostgreSQL writes spaces between the members. No more is known than that the bound suffices.

@@ -20,7 +20,7 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
   return {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),
-    users: createUserStore(database),
+    users: createUserStore(database, options),
     ...clock,
     audit: async (userId) => {
       const { rows } = await sql<Audit>`SELECT
@@ -69,6 +69,25 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       const query = database.kysely.selectFrom('uploads').select('version')
       const rows = await query.where('user_id', '=', userId).orderBy('version').execute()
       return rows.map(({ version }) => version)
+    },
+    changeRows: async (userId) => {
+      const rows = database.kysely.selectFrom('changes').where('user_id', '=', userId)
+      return (await rows.select('sequence').execute()).length
+    },
+    countChanges: async (userId, count) => {
+      const quota = database.kysely.updateTable('quotas').where('user_id', '=', userId)
+      await quota.set({ change_count: count }).execute()
+    },
+    forgetState: async (userId) => {
+      const quota = database.kysely.updateTable('quotas').where('user_id', '=', userId)
+      await quota.set({ capacity_state: null }).execute()
+    },
+    purgeAsBefore: async (userId) => {
+      const db = database.kysely
+      for (const table of ['files', 'uploads', 'garbage'] as const) {
+        await sql`DELETE FROM ${sql.table(table)} WHERE user_id = ${userId}`.execute(db)
+      }
+      await sql`DELETE FROM users WHERE id = ${userId}`.execute(db)
     },
     close: async () => {
       await Promise.all([database.close(), twin.close()])

@@ -27,7 +27,7 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
     database = await openPostgres({ url: own.url, poolSize: 1 })
     await migrate(database)
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
     const userId = parseUserId('hot')
     const { user } = await users.createUser(userId)
     account = accountOf({ ledger, users, ...callerOf(user) })

@@ -13,7 +13,7 @@ import { type Clone, type ClonedService, openClone } from './clone.ts'
 import { allOf, type Block, blocksOf, readPages } from './pages.ts'
 
 /** Pages whose blocks other tests make or run, one and all. */
-const RUN_ELSEWHERE = new Set(['docs/clients.md', 'docs/http-transcripts.md'])
+const RUN_ELSEWHERE = new Set(['docs/clients.md', 'docs/following.md', 'docs/http-transcripts.md'])
 
 const withoutCurl = isSkipped(await whyMissing(findProgram('curl')))
 const withoutOpenssl = isSkipped(await whyMissing(findProgram('openssl')))
@@ -86,6 +86,22 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const headers = { cookie: `access_token=${service.token}` }
     const reply = await fetch(`${service.url}/users/me/capacity`, { headers })
     expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
+  },
+  '"changes": [': async ({ text, service }) => {
+    const headers = { cookie: `access_token=${service.token}` }
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const reply = await fetch(`${service.url}/users/me/${path}`, {
+        ...init,
+        headers: { ...headers, 'content-type': 'application/json' },
+      })
+      return (await reply.json()) as Record<string, unknown>
+    }
+    const { next_cursor: cursor } = await ask('changes')
+    await ask('repo/old', { method: 'PUT', body: 'x' })
+    await ask('repo/old', { method: 'PATCH', body: '{"name":"new"}' })
+    const page = await ask(`changes?cursor=${String(cursor)}`)
+    const shown = { ...page, changes: (page['changes'] as readonly unknown[]).slice(-1) }
+    expect(shapeOf(shown)).toEqual(shapeOf(JSON.parse(text)))
   },
   'token=crt_...': async (scene) => {
     const { clone, service } = scene

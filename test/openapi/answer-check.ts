@@ -130,7 +130,19 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
     const type = headers['content-type']?.split(';')[0] ?? 'no content type'
     const media = content[type]
     if (media === undefined) return `has ${type}`
+    if (type === 'text/event-stream') return eventsFault(body)
     return media.schema === undefined ? undefined : jsonFault(body, media.schema)
+  }
+
+  /** OpenAPI has no schema for events. They are changes. */
+  function eventsFault(body: Buffer): string | undefined {
+    const schema = { $ref: '#/components/schemas/RepositoryChange' }
+    const events = body.toString().matchAll(/^data: (.*)$/gm)
+    for (const [, data = ''] of events) {
+      const fault = jsonFault(Buffer.from(data), schema)
+      if (fault !== undefined) return fault
+    }
+    return undefined
   }
 
   function jsonFault(body: Buffer, schema: object): string | undefined {

@@ -22,6 +22,7 @@ function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
     sweeper,
     recordUses: async () => undefined,
     stopAsked: async () => undefined,
+    noteGrants: async () => undefined,
     logger: fastify().log,
     intervals: { sweepIntervalMs },
   })

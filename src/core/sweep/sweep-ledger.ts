@@ -71,6 +71,9 @@ export interface SweepLedger {
   /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns how many. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
+  /** Deletes up to `limit` changes that were committed more than `lifetimeMs` ago, and returns how many. */
+  forgetChanges(options: { readonly lifetimeMs: number; readonly limit: number }): Promise<number>
+
   /** Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. */
   listGarbage(page: {
     readonly after: Garbage | undefined
@@ -87,7 +90,7 @@ export interface SweepLedger {
 
   /**
    * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
-   * rows of up to `limit` committed ones, and finally the user's. Returns the number of rows moved; less than `limit`
+   * rows of up to `limit` committed ones and changes, and finally the user's. Returns the number of rows moved; less than `limit`
    * means that nothing is left to move. One call locks one user: `userId` if set (does nothing unless that user is
    * deleted), else the first user to purge. Objects stay for `garbageDelayMs`: a retried write of a recently committed
    * object can still reach the store.

@@ -16,6 +16,8 @@ export interface SweeperOptions {
   readonly retentionMs: number
   /** How long objects of deleted users are kept, if longer than `retentionMs`. */
   readonly garbageDelayMs?: number
+  /** How long changes are kept; 7 days by default. */
+  readonly eventLifetimeMs?: number
   /** How long a crashed sweeper blocks the others; one minute by default. */
   readonly leaseMs?: number
 }
@@ -146,6 +148,7 @@ interface SweepRun extends RemovalRun, ExpiryRun {
   readonly signal: AbortSignal
   readonly maxMs: number
   readonly garbageDelayMs?: number
+  readonly eventLifetimeMs?: number
   readonly onPurged: (rows: number) => void
 }
 
@@ -166,6 +169,7 @@ async function sweepAlone(
   let steps = [
     purge(run, failures),
     forgetCommitted(run),
+    forgetChanges(run),
     abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]
@@ -254,5 +258,18 @@ function forgetCommitted({ ledger, retentionMs, onForgotten }: SweepRun): Step {
     const uploads = await ledger.forgetUploads({ retentionMs, limit: PAGE })
     onForgotten(uploads)
     return uploads > 0 ? 'more' : 'done'
+  }
+}
+
+const EVENT_LIFETIME_MS = 7 * 24 * 60 * 60_000
+const CHANGES_PER_PAGE = 100
+
+function forgetChanges({
+  ledger,
+  eventLifetimeMs: lifetimeMs = EVENT_LIFETIME_MS,
+}: SweepRun): Step {
+  return async () => {
+    const forgotten = await ledger.forgetChanges({ lifetimeMs, limit: CHANGES_PER_PAGE })
+    return forgotten > 0 ? 'more' : 'done'
   }
 }

@@ -1,12 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
+import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Caller } from '../../core/users/caller.ts'
+import {
+  countChanges,
+  FEED_END_COLUMNS,
+  type FeedEnd,
+  noteState,
+  recordChanges,
+} from '../changes/record.ts'
 import type { Slot } from '../statement.ts'
 import { bigint, inactiveReason, isActive, type LedgerTx, type Rule, run } from './ledger-sql.ts'
 import { garbageBytes, mayCommit, needFrom, type NeedValues, refusalReason } from './quota-rule.ts'
-import { INSERT_FILE, REPLACE_FILE, USAGE_COLUMNS } from './rows.ts'
+import { INSERT_FILE, REPLACE_FILE, USAGE_COLUMNS, usageIn } from './rows.ts'
 
 interface Changes extends Caller {
   readonly changes: readonly FileChange[]
@@ -18,15 +26,18 @@ interface Changes extends Caller {
 /**
  * The one place where files change. (`sweep/purge.ts` and `rebuild/` have statements for many rows; the commit statement
  * in `postgres/upload-statements.ts` is held to this function by tests.) Under the user's lock, updates the figures,
- * writes the rows in order, and makes garbage of each object that no file refers to any more; a trigger counts it. Throws
- * if the user may not write, and for an upload also if the quota refuses it.
+ * writes the rows in order, records what users are told, and makes garbage of each object that no file refers to any more; a
+ * trigger counts it. Throws if the user may not write, and for an upload also if the quota refuses it.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
   const { changes, garbageDelayMs, upload } = applied
+  const { userId } = applied
   const figures = figuresOf(changes)
+  const events = changes.flatMap((change) => eventOf(change) ?? [])
+  const counted = { ...applied, ...figures, events: events.length }
   const { rows } = upload
-    ? await run(tx, moveForUpload, { ...applied, ...figures, ...upload })
-    : await run(tx, moveForOwner, { ...applied, ...figures, ownReserved: 0 })
+    ? await run(tx, moveForUpload, { ...counted, ...upload })
+    : await run(tx, moveForOwner, { ...counted, ownReserved: 0 })
   if (rows[0] === undefined) {
     throw upload === undefined
       ? ((await inactiveReason(tx, applied)) ?? new TypeError('An active user has no quota'))
@@ -38,7 +49,11 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
     if (old === undefined || old.version === file?.version) continue
     await run(tx, insertGarbage, { ...old, garbageDelayMs })
   }
-  return rows[0]
+  const usage = usageIn(rows[0])
+  await recordChanges(tx, { userId, events, end: rows[0] })
+  const before = { ...usage, used: usage.used - figures.usedBytes }
+  await noteState(tx, { userId, known: rows[0].state, before, usage })
+  return usage
 }
 
 function figuresOf(changes: readonly FileChange[]) {
@@ -51,7 +66,11 @@ function figuresOf(changes: readonly FileChange[]) {
   return { size, usedBytes, newFiles, growth: Math.max(0, usedBytes) }
 }
 
-type Move = Caller & Pick<NeedValues, 'ownReserved' | 'newFiles'> & { readonly usedBytes: number }
+type Move = Caller &
+  Pick<NeedValues, 'ownReserved' | 'newFiles'> & {
+    readonly usedBytes: number
+    readonly events: number
+  }
 
 function moveForOwner(slot: Slot<Move>, rule: Rule) {
   return moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt'))))
@@ -63,16 +82,17 @@ function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
 
 function moveFigures(
   slot: Slot<Move>,
-  { capacity }: Rule,
+  rule: Rule,
   mayMove: RawBuilder<boolean>,
-): RawBuilder<Usage> {
-  return sql<Usage>`
+): RawBuilder<Usage & FeedEnd> {
+  return sql<Usage & FeedEnd>`
     UPDATE quotas
     SET used_bytes = used_bytes + ${slot('usedBytes')},
         reserved_bytes = reserved_bytes - ${slot('ownReserved')},
-        file_count = file_count + ${slot('newFiles')}
+        file_count = file_count + ${slot('newFiles')},
+        ${countChanges(slot, rule)}
     WHERE user_id = ${slot('userId')} AND ${mayMove}
-    RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity
+    RETURNING ${USAGE_COLUMNS}, ${rule.capacity} AS capacity, ${FEED_END_COLUMNS}
   `
 }
 

@@ -1,4 +1,6 @@
+import type { ChangeLedger } from '../../core/changes/change-ledger.ts'
 import type { FileLedger } from '../../core/files/file-ledger.ts'
+import type { GrantPeriodLedger } from '../../core/quota/grant-period-ledger.ts'
 import type { BacklogLedger } from '../../core/sweep/backlog-ledger.ts'
 import type { LeaderLeases } from '../../core/sweep/leader-lease.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
@@ -6,6 +8,8 @@ import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
 import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 import type { AccountLedger } from '../../core/users/account-ledger.ts'
 import type { Database } from '../database.ts'
+import { createGrantPeriodLedger } from '../changes/grant-periods.ts'
+import { createChangeLedger } from '../changes/read.ts'
 import { createFileLedger } from '../files/file-ledger.ts'
 import { createResumableLedger } from '../resumable/resumable-ledger.ts'
 import { createBacklogLedger } from '../sweep/backlog.ts'
@@ -24,7 +28,9 @@ export interface Ledger
     AccountLedger,
     SweepLedger,
     BacklogLedger,
-    LeaderLeases {}
+    LeaderLeases,
+    ChangeLedger,
+    GrantPeriodLedger {}
 
 /** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
 export function createLedger(
@@ -40,6 +46,8 @@ export function createLedger(
     ...createSweepLedger(session),
     ...createBacklogLedger(session),
     ...createLeaderLeases(session),
+    ...createChangeLedger(session),
+    ...createGrantPeriodLedger(session),
   }
   const { runBatch, createShortcuts } = database
   if (runBatch === undefined) return steps

@@ -97,5 +97,6 @@ const LOCKED_TABLES = Object.keys({
   upload_pieces: true,
   files: true,
   garbage: true,
+  changes: true,
   chores: true,
 } satisfies Record<keyof Tables, true>)

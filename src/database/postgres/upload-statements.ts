@@ -10,6 +10,7 @@ import type { Precondition } from '../../core/files/precondition.ts'
 import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import { TRIM_EVERY } from '../changes/record.ts'
 import { garbageBytes, mayBegin, mayCommit, mayCreate } from '../ledger/quota-rule.ts'
 import {
   firstLeaseMs,
@@ -198,12 +199,22 @@ function commitStatement(
       UPDATE quotas
       SET used_bytes = used_bytes - change.old_size + ${size},
           reserved_bytes = reserved_bytes - change.reserved,
-          file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END
+          file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END,
+          change_count = change_count + 1, previously_changed_at = changed_at, changed_at = change.now
       FROM change
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND ${mayCommit({ now, capacity }, need)}
-      RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity
+        AND capacity_state = ${stateOf(sql`used_bytes - change.old_size + ${size}`, capacity)}
+        AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
+      RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at
+    ), recorded AS (
+      INSERT INTO changes
+        (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility)
+      SELECT ${slot('userId')}, change_count,
+             CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, now,
+             previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility
+      FROM change, moved
     ), put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
@@ -224,8 +235,20 @@ function commitStatement(
       FROM change, moved
       WHERE old_key IS NOT NULL
     )
-    SELECT put.*, change.replaced, moved.* FROM put, change, moved
+    SELECT put.*, change.replaced, moved.used, moved.reserved, moved."fileCount", moved.capacity
+    FROM put, change, moved
   `
+}
+
+/** As `capacityState`. */
+function stateOf(used: RawBuilder<unknown>, capacity: RawBuilder<number>) {
+  return sql`(
+    SELECT CASE WHEN used > capacity THEN 'exceeded'
+                WHEN (capacity - used) * 100 <= capacity THEN 'critical'
+                WHEN (capacity - used) * 10 <= capacity THEN 'nearing'
+                ELSE 'normal' END
+    FROM (SELECT ${used} AS used, ${capacity} AS capacity) AS figures
+  )`
 }
 
 export function toCommitted(row: CommittedRow): CommittedUpload {

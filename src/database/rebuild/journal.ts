@@ -98,6 +98,7 @@ async function isEmpty(db: Kysely<Tables>): Promise<boolean> {
     SELECT 1 FROM (SELECT 1) AS one WHERE
       EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM quotas) OR EXISTS (SELECT 1 FROM files)
       OR EXISTS (SELECT 1 FROM uploads) OR EXISTS (SELECT 1 FROM garbage)
+      OR EXISTS (SELECT 1 FROM changes)
   `.execute(db)
   return rows.length === 0
 }
@@ -175,7 +176,7 @@ async function settle(
   { db, now }: Settling,
   { files, garbage, garbageDelayMs }: Parameters<RebuildJournal['settle']>[0],
 ): Promise<void> {
-  if (files.length > 0) await addFiles(db, files)
+  if (files.length > 0) await addFiles({ db, now }, files)
   if (garbage.length === 0) return
   await sql`
     INSERT INTO garbage (object_key, not_before)
@@ -184,8 +185,11 @@ async function settle(
   `.execute(db)
 }
 
-/** Without ON CONFLICT for files: an unexpected file must fail the rebuild, so that neither version is lost. */
-async function addFiles(db: Kysely<Tables>, files: readonly ReadObject[]): Promise<void> {
+/**
+ * Without ON CONFLICT for files: an unexpected file must fail the rebuild, so that neither version is lost. The time of
+ * no change tells cursors of this rebuild from those of an earlier one.
+ */
+async function addFiles({ db, now }: Settling, files: readonly ReadObject[]): Promise<void> {
   const users = sql.join([...new Set(files.map(({ userId }) => userId))])
   await sql`
     INSERT INTO users (id, status, created_at)
@@ -195,8 +199,8 @@ async function addFiles(db: Kysely<Tables>, files: readonly ReadObject[]): Promi
   `.execute(db)
   const versions = sql.join(files.map(({ version }) => version))
   await sql`
-    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
-    SELECT user_id, SUM(size), 0, COUNT(*) FROM rebuild_objects WHERE version IN (${versions})
+    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count, changed_at)
+    SELECT user_id, SUM(size), 0, COUNT(*), ${now} FROM rebuild_objects WHERE version IN (${versions})
     GROUP BY user_id
     ON CONFLICT (user_id) DO UPDATE SET
       used_bytes = quotas.used_bytes + excluded.used_bytes,

@@ -16,7 +16,7 @@ export async function purgeDeletedUsers(
   if (!(await isDeleted(tx, userId))) return 0
   const purge = { userId, limit, garbageDelayMs }
   let moved = 0
-  for (const step of [discardFiles, abortUploads, forgetCommitted, disownGarbage, forgetUser]) {
+  for (const step of STEPS) {
     moved += await step(tx, purge)
   }
   return moved
@@ -113,6 +113,16 @@ async function disownGarbage({ db }: LedgerTx, { userId, limit }: Purge): Promis
   return rows.length
 }
 
+/** Works in pages, as the table has no reference to the user. */
+async function forgetChanges({ db }: LedgerTx, { userId, limit }: Purge): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM changes WHERE user_id = ${userId} AND sequence IN (
+      SELECT sequence FROM changes WHERE user_id = ${userId} ORDER BY sequence LIMIT ${limit}
+    )
+  `.execute(db)
+  return Number(numAffectedRows)
+}
+
 /** Access tokens, grants and the quota cascade. */
 async function forgetUser({ db }: LedgerTx, { userId }: Purge): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -121,6 +131,16 @@ async function forgetUser({ db }: LedgerTx, { userId }: Purge): Promise<number> 
       AND NOT EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
       AND NOT EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id)
       AND NOT EXISTS (SELECT 1 FROM garbage WHERE user_id = users.id)
+      AND NOT EXISTS (SELECT 1 FROM changes WHERE user_id = users.id)
   `.execute(db)
   return Number(numAffectedRows)
 }
+
+const STEPS = [
+  discardFiles,
+  abortUploads,
+  forgetCommitted,
+  disownGarbage,
+  forgetChanges,
+  forgetUser,
+] as const

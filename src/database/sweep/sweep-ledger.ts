@@ -3,6 +3,7 @@ import type { Session } from '../ledger/session.ts'
 import { check } from './check.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
 import {
+  forgetChanges,
   forgetUploads,
   listAbortedUploads,
   listExpiredUploads,
@@ -18,6 +19,7 @@ export function createSweepLedger(session: Session): SweepLedger {
     listAbortedUploads: (page) => readInOrder((tx) => listAbortedUploads(tx, page)),
     noteAbortedRemovals: (done) => transaction((tx) => noteAbortedRemovals(tx, done)),
     forgetUploads: (options) => query((tx) => forgetUploads(tx, options)),
+    forgetChanges: (options) => query((tx) => forgetChanges(tx, options)),
     listGarbage: (page) => readInOrder((tx) => listGarbage(tx, page)),
     noteGarbageRemovals: (done) => transaction((tx) => noteGarbageRemovals(tx, done)),
     findUserToPurge: (after) => query((tx) => findUserToPurge(tx, after)),

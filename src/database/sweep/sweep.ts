@@ -71,6 +71,18 @@ export async function noteAbortedRemovals(
 
 const versionsOf = (uploads: readonly AbortedUpload[]) => uploads.map(({ version }) => version)
 
+export async function forgetChanges(
+  { db, now }: LedgerTx,
+  { lifetimeMs, limit }: Parameters<SweepLedger['forgetChanges']>[0],
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM changes WHERE (user_id, sequence) IN (
+      SELECT user_id, sequence FROM changes WHERE at < ${now} - ${lifetimeMs} ORDER BY at LIMIT ${limit}
+    )
+  `.execute(db)
+  return Number(numAffectedRows)
+}
+
 export async function forgetUploads(
   { db, now }: LedgerTx,
   { retentionMs, limit }: Parameters<SweepLedger['forgetUploads']>[0],

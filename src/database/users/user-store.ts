@@ -1,24 +1,33 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
+import { capacityState } from '../../core/quota/capacity.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
+import { changingCapacity } from '../changes/record.ts'
 import * as accessTokens from './access-tokens.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
+import { createSession } from '../ledger/session.ts'
 import type { Database } from '../database.ts'
 import { PREPARED } from '../statement.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /** Changes to a user take the same lock as that user's uploads. */
-export function createUserStore(database: Database): UserStore {
-  const { now, forUpdate } = database
-  const locked = <T>(userId: UserId, work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
-    database.transaction(async (db) => {
-      await lockUser({ db, forUpdate }, userId)
-      await requireUser(db, userId)
-      return await work(db)
+export function createUserStore(
+  database: Database,
+  { baseCapacity }: { readonly baseCapacity: number },
+): UserStore {
+  const { now } = database
+  const { transaction } = createSession(database, { baseCapacity })
+  const locked = <T>(userId: UserId, work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
+    transaction(async (tx) => {
+      await lockUser(tx, userId)
+      await requireUser(tx.db, userId)
+      return await work(tx)
     })
+  const ofGrants = <T>(userId: UserId, change: (tx: LedgerTx) => Promise<T>): Promise<T> =>
+    locked(userId, (tx) => changingCapacity(tx, { userId, change: () => change(tx) }))
   const checked = <T>(userId: UserId, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
     database.query(async (db) => {
       await requireUser(db, userId)
@@ -26,16 +35,16 @@ export function createUserStore(database: Database): UserStore {
     })
 
   return {
-    createUser: (userId) =>
-      database.transaction((db) => createUser({ db, now, forUpdate }, userId)),
+    createUser: (userId) => transaction((tx) => createUser(tx, userId)),
     findUser: (userId) => database.query((db) => findUser(db, userId)),
-    setUserStatus: (userId, status) => locked(userId, (db) => setStatus(db, { userId, status })),
+    setUserStatus: (userId, status) =>
+      locked(userId, ({ db }) => setStatus(db, { userId, status })),
     deleteUser: (userId) =>
-      database.transaction(async (db) => {
-        await lockUser({ db, forUpdate }, userId)
-        await setStatus(db, { userId, status: 'deleted' })
+      transaction(async (tx) => {
+        await lockUser(tx, userId)
+        await setStatus(tx.db, { userId, status: 'deleted' })
       }),
-    addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
+    addAccessToken: (token) => locked(token.userId, (tx) => accessTokens.add(tx, token)),
     findAccessTokenUser: (sha256, options) =>
       database.query((db) =>
         accessTokens.findUser({ db: db.withPlugin(PREPARED), now }, { sha256, ...options }),
@@ -43,18 +52,15 @@ export function createUserStore(database: Database): UserStore {
     recordAccessTokenUses: (uses) =>
       database.query((db) => accessTokens.recordUses({ db, now }, uses)),
     listAccessTokens: (userId) => checked(userId, (db) => accessTokens.list(db, userId)),
-    revokeAccessToken: (token) =>
-      locked(token.userId, (db) => accessTokens.revoke({ db, now }, token)),
-    putGrant: (grant) => locked(grant.userId, (db) => grants.put({ db, now }, grant)),
-    revokeGrant: (grant) => locked(grant.userId, (db) => grants.revoke({ db, now }, grant)),
+    revokeAccessToken: (token) => locked(token.userId, (tx) => accessTokens.revoke(tx, token)),
+    putGrant: (grant) => ofGrants(grant.userId, (tx) => grants.put(tx, grant)),
+    revokeGrant: (grant) => ofGrants(grant.userId, (tx) => grants.revoke(tx, grant)),
     listGrants: (filter) => checked(filter.userId, (db) => grants.list(db, filter)),
   }
 }
 
-async function createUser(
-  { db, now, forUpdate }: Pick<LedgerTx, 'db' | 'now' | 'forUpdate'>,
-  userId: UserId,
-): ReturnType<UserStore['createUser']> {
+async function createUser(tx: LedgerTx, userId: UserId): ReturnType<UserStore['createUser']> {
+  const { db, now, baseCapacity } = tx
   const { rows } = await sql<UserRow>`
     INSERT INTO users (id, status, created_at) VALUES (${userId}, 'active', ${now})
     ON CONFLICT (id) DO NOTHING
@@ -62,11 +68,15 @@ async function createUser(
   `.execute(db)
   if (rows[0] === undefined) {
     // A write, so that the repetition of a call without an answer is answered only when the user is durable.
-    await lockUser({ db, forUpdate }, userId)
+    await lockUser(tx, userId)
     return { user: await existingUser(db, userId), created: false }
   }
+  // An instance of the previous version can have purged an earlier user of this id, but not that user's changes.
+  await sql`DELETE FROM changes WHERE user_id = ${userId}`.execute(db)
+  const state = capacityState({ capacity: baseCapacity, used: 0, reserved: 0, fileCount: 0 })
   await sql`
-    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count) VALUES (${userId}, 0, 0, 0)
+    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count, capacity_state)
+    VALUES (${userId}, 0, 0, 0, ${state})
   `.execute(db)
   return { user: toUser(rows[0]), created: true }
 }

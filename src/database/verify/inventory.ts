@@ -186,9 +186,13 @@ async function isCurrent(
 }
 
 async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
+  // Sequences go on after those that are there.
+  const last = (column: RawBuilder<unknown>) => sql`COALESCE((
+    SELECT ${column} FROM changes WHERE user_id = users.id ORDER BY sequence DESC LIMIT 1
+  ), 0)`
   await sql`
-    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
-    SELECT id, 0, 0, 0 FROM users WHERE id = ${userId}
+    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count, change_count, changed_at)
+    SELECT id, 0, 0, 0, ${last(sql`sequence`)}, ${last(sql`at`)} FROM users WHERE id = ${userId}
     ON CONFLICT (user_id) DO NOTHING
   `.execute(db)
   const { used, reserved, fileCount, garbage } = countedFigures(sql`quotas.user_id`)

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { AppError } from '../../core/errors.ts'
+import type { Feed } from '../../core/changes/feed.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
@@ -11,6 +12,7 @@ import { describeRoutes } from '../openapi/document.ts'
 import { ReaderSlots } from '../server/reader-slots.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './files/update.ts'
+import { changesRoutes } from './changes/changes.ts'
 import { capacityRoutes } from './capacity.ts'
 import { downloadRoutes } from './files/download.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
@@ -44,6 +46,7 @@ export interface AppOptions {
 interface UseCases {
   readonly repository: Repository
   readonly uploads: ResumableUploads
+  readonly feed: Feed
   readonly accessTokens: AccessTokens
   readonly readiness: Readiness
 }
@@ -109,7 +112,7 @@ async function usersScope(
   { options, downloads, stopping, shutdown }: UsersScope,
 ): Promise<void> {
   const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
-  const { repository, uploads, accessTokens } = useCases
+  const { repository, uploads, feed, accessTokens } = useCases
   const { maxFiles, maxFileSize, idleTimeoutMs } = limits
   await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
   // The route of any user's files serves these.
@@ -121,7 +124,8 @@ async function usersScope(
   await app.register(downloadRoutes, { repository, downloads, stopping, idleTimeoutMs, shutdown })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
-  await app.register(listRoutes, { repository, readInTurn })
+  await app.register(listRoutes, { repository, feed, readInTurn })
+  await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
   await app.register(resumableRoutes, resumable)
   refuseNestedNames(app)

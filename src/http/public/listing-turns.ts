@@ -10,7 +10,12 @@ import { requestSignal } from '../server/request-outcome.ts'
  * event loop 7 ms. Rejects with `too_many_requests` if too many listings of the same owner wait already, and with
  * `unavailable` after too long a wait.
  */
-export type ReadInTurn = <T>(reply: FastifyReply, read: () => Promise<T>) => Promise<T>
+export type ReadInTurn = <T>(
+  reply: FastifyReply,
+  read: () => Promise<T>,
+  /** Set by a request that reads often: its `requestSignal`. */
+  gone?: AbortSignal,
+) => Promise<T>
 
 export function createListingTurns(options: {
   readonly shutdown: AbortSignal
@@ -21,10 +26,9 @@ export function createListingTurns(options: {
 }): ReadInTurn {
   const { shutdown, atOnce, waitMs = WAIT_MS } = options
   const turns = new FairSemaphore({ bytes: atOnce, reserve: { bytes: 0, largest: 0 } })
-  return async (reply, read) => {
+  return async (reply, read, gone = requestSignal(reply, shutdown)) => {
     const { owner: userId } = ownerOf(reply.request)
     if (turns.waitingOf(userId) >= MAX_WAITING) throw tooManyRequests(TOO_MANY, WAIT_HINT_MS)
-    const gone = requestSignal(reply, shutdown)
     const leave = new AbortController()
     using _ = onAbort(gone, () => leave.abort(gone.reason))
     const late = setTimeout(() => leave.abort(busy(LATE)), waitMs)

@@ -49,6 +49,7 @@ const ALLOWED_HEADERS = [
   'If-None-Match',
   'If-Range',
   'If-Unmodified-Since',
+  'Last-Event-ID',
   'Range',
   'Repr-Digest',
   'Tus-Resumable',

@@ -23,14 +23,21 @@ export const PAGE_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-/** A `preValidation` hook: turns a decimal `limit` into a number. The schema refuses any other text. */
-export function readLimit({ query }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  const { limit } = query as { limit?: unknown }
-  if (typeof limit === 'string' && /^[1-9]\d{0,8}$/.test(limit)) {
-    Object.assign(query as object, { limit: Number(limit) })
+/** A `preValidation` hook: turns decimal parameters into numbers. The schema refuses any other text. */
+export function readDecimals(...names: readonly string[]) {
+  return ({ query }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    const parameters = query as Record<string, unknown>
+    for (const name of names) {
+      const text = parameters[name]
+      if (typeof text === 'string' && /^(0|[1-9]\d{0,8})$/.test(text)) {
+        parameters[name] = Number(text)
+      }
+    }
+    done()
   }
-  done()
 }
+
+export const readLimit = readDecimals('limit')
 
 export type Key = readonly (string | number)[]
 

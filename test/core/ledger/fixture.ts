@@ -45,6 +45,14 @@ export interface LedgerHarness {
   keys(userId: UserId): Promise<Keys>
   /** The versions of the user's uploads in the journal, in their order. */
   journal(userId: UserId): Promise<readonly Version[]>
+  /** The number of rows in `changes` of the user. */
+  changeRows(userId: UserId): Promise<number>
+  /** Counts the user's changes as so many, as if the rows of the others had existed. */
+  countChanges(userId: UserId, count: number): Promise<void>
+  /** As if an earlier version had created the user. */
+  forgetState(userId: UserId): Promise<void>
+  /** Removes a deleted user's rows as an earlier version does, which knows nothing of changes. */
+  purgeAsBefore(userId: UserId): Promise<void>
   close(): Promise<void>
 }
 

@@ -35,7 +35,9 @@ describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
   })
 
   async function abandonUpload(id: string): Promise<UserId> {
-    const { user } = await createUserStore(database).createUser(parseUserId(id))
+    const { user } = await createUserStore(database, { baseCapacity: 0 }).createUser(
+      parseUserId(id),
+    )
     const [userId, version] = [user.userId, createVersion()]
     const key = { version, objectKey: objectKey(userId, version), name: parseFileName('a') }
     const limits = { leaseMs: 0, maxFiles: 10, maxUploads: 10 }

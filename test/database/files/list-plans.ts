@@ -75,7 +75,7 @@ function rowsOf(plan: string): number {
 const MANY = parseUserId('many')
 
 export async function fillWithFiles(database: Database): Promise<void> {
-  const users = createUserStore(database)
+  const users = createUserStore(database, { baseCapacity: 0 })
   for (const userId of ['few', MANY, 'others']) {
     await users.createUser(parseUserId(userId))
     const count = userId === MANY ? 10_000 : 100

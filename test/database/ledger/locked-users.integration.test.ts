@@ -24,7 +24,7 @@ describe.skipIf(server === undefined)('users whose rows another session holds', 
     operator = await openPostgres({ url: own.url, poolSize: 1 })
     await migrate(database)
     const ledger = createLedger(database, { baseCapacity: 1000 })
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: 0 })
     open = () => openAccount({ ledger, users })
   })
   afterEach(async () => {
@@ -98,7 +98,10 @@ describe.skipIf(server === undefined)('users whose rows another session holds', 
   it('are refused once they have waited for the whole timeout', async () => {
     const hasty = await openPostgres({ url: own.url, timeoutMs: 500 })
     const ledger = createLedger(hasty, { baseCapacity: 1000 })
-    const account = await openAccount({ ledger, users: createUserStore(hasty) })
+    const account = await openAccount({
+      ledger,
+      users: createUserStore(hasty, { baseCapacity: 0 }),
+    })
     const results = await whileHeld(
       [account],
       () => [account.begin('a', 1), account.remove('none')],

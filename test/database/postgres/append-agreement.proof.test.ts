@@ -135,7 +135,7 @@ describe.skipIf(server === undefined)('the statements of appends on PostgreSQL',
     return Promise.all(
       [watched, { ...timed, runBatch: undefined }].map(async (each) => {
         const ledger = createLedger(each, { baseCapacity: 10_000 })
-        const users = createUserStore(database)
+        const users = createUserStore(database, { baseCapacity: 0 })
         const uploads = resumablesOf(ledger, await openAccount({ ledger, users }))
         return { ledger, users, uploads, ids: [], versions: [], claims: [] }
       }),

@@ -49,7 +49,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
   })
   beforeEach(async () => {
     const ledger = createLedger(database, { baseCapacity: 1000 })
-    account = await openAccount({ ledger, users: createUserStore(database) })
+    account = await openAccount({ ledger, users: createUserStore(database, { baseCapacity: 0 }) })
     uploads = resumablesOf(ledger, account)
     upload = await uploads.create('a', 40)
   })
@@ -147,7 +147,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
       expect(await claim({ epoch: 1 })).toBe(0)
       expect(await claim({ offset: 1 })).toBe(0)
       expect(await claim({ epoch: undefined })).toBe(0)
-      const users = createUserStore(database)
+      const users = createUserStore(database, { baseCapacity: 0 })
       const ledger = createLedger(database, { baseCapacity: 1000 })
       const { userId, userCreatedAt } = await openAccount({ ledger, users })
       expect(await claim({ userId, userCreatedAt })).toBe(0)
@@ -242,7 +242,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
           userId: (
             await openAccount({
               ledger: createLedger(database, { baseCapacity: 1 }),
-              users: createUserStore(database),
+              users: createUserStore(database, { baseCapacity: 0 }),
             })
           ).userId,
         }),
@@ -255,7 +255,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
     await using way = await countRoundTrips(own.url)
     const far = await openPostgres({ url: way.url, poolSize: 1 })
     const ledger = createLedger(far, { baseCapacity: 1000 })
-    account = await openAccount({ ledger, users: createUserStore(far) })
+    account = await openAccount({ ledger, users: createUserStore(far, { baseCapacity: 1000 }) })
     uploads = resumablesOf(ledger, account)
     const holding = { holderMs: 15_000, tailKey: uploads.tailKey() }
     const trips = async <T>(step: () => Promise<T>, expected: number): Promise<T> => {

@@ -1,5 +1,6 @@
 import { describe, inject } from 'vitest'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
+import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
@@ -16,6 +17,7 @@ import { openPostgresHarness, openSteps } from './harness.ts'
 describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
+  ledgerChangesContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())

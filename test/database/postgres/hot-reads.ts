@@ -42,7 +42,7 @@ export async function explainAll(options: {
 
 async function runHotReads(database: Database): Promise<void> {
   const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
-  const users = createUserStore(database)
+  const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
   const userId = parseUserId('hot')
   const { user } = await users.createUser(userId)
   const account = accountOf({ ledger, users, ...callerOf(user) })
@@ -60,6 +60,12 @@ async function runHotReads(database: Database): Promise<void> {
   await Promise.all([ledger.findFile(found), ledger.findFile(found)])
   await account.change('a', { newName: 'c' })
   await account.remove('c')
+  await ledger.readChanges({ ...account, after: 0, limit: 10 })
+  await ledger.latestChange(account)
+  await ledger.latestSequences([userId])
+  await ledger.readGrantClock()
+  const turns = { after: { at: 1, userId }, to: 2, limit: 10 }
+  for (const kind of ['starts', 'ends'] as const) await ledger.listGrantTurns({ ...turns, kind })
   await ledger.checkBegin({ ...account, name: found.name, bytes: 1, maxFiles: 9, maxUploads: 9 })
   await users.findAccessTokenUser(digestOf(1))
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
@@ -73,6 +79,7 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.noteAbortedRemovals({ ...removals, ...times })
   await ledger.forgetUploads({ retentionMs: 1, limit: 10 })
   const garbage = { ...place, notBefore: 0, userId }
+  await ledger.forgetChanges({ lifetimeMs: 1, limit: 10 })
   await ledger.listGarbage({ after: garbage, limit: 10 })
   await ledger.noteGarbageRemovals({ userId, removed: [garbage], failed: [garbage], retryMs: 1 })
   await ledger.measureBacklog(10)

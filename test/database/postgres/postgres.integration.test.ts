@@ -21,7 +21,7 @@ import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles, mostRowsRead } from '../files/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
 import { explainAppend } from '../resumable/append-plans.ts'
-import { explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
+import { explainChanges, explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
 
 const server = inject('postgres')
 
@@ -105,7 +105,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
 
   it('does not call a violated constraint an outage', async () => {
     const insert = database.query((db) =>
-      sql`INSERT INTO quotas VALUES ('nobody', 0, -1, 0)`.execute(db),
+      sql`INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
+          VALUES ('nobody', 0, -1, 0)`.execute(db),
     )
     await expect(insert).rejects.toMatchObject({ code: '23514' })
   })
@@ -132,7 +133,9 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     )
     expect(cut).toBe('unavailable')
     await database.kysely.connection().execute(() => killConnections(own.name))
-    expect(await createUserStore(database).findUser(parseUserId('a'))).toBeUndefined()
+    expect(
+      await createUserStore(database, { baseCapacity: BASE_CAPACITY }).findUser(parseUserId('a')),
+    ).toBeUndefined()
   })
 
   it('F02 answers unavailable without a server, without the database, and without an answer', async () => {
@@ -142,9 +145,11 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     for (const url of ['postgres://postgres@127.0.0.1:1/x', gone.href, silent.url]) {
       const database = await openPostgres({ url, timeoutMs: 500 })
       const started = performance.now()
-      expect(await outcomeOf(createUserStore(database).findUser(parseUserId('a')))).toBe(
-        'unavailable',
-      )
+      expect(
+        await outcomeOf(
+          createUserStore(database, { baseCapacity: BASE_CAPACITY }).findUser(parseUserId('a')),
+        ),
+      ).toBe('unavailable')
       expect(performance.now() - started).toBeLessThan(2_000)
       expect(await outcomeOf(migrate(database))).toBe('unavailable')
       await database.close()
@@ -182,15 +187,21 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   it('F06 serves nothing, not even reads, on a session that is read-only', async () => {
     await runSql(own.url, `ALTER DATABASE ${own.name} SET default_transaction_read_only = on`)
     const other = await openPostgres({ url: own.url })
-    expect(await outcomeOf(createUserStore(other).findUser(parseUserId('a')))).toBe('unavailable')
+    expect(
+      await outcomeOf(
+        createUserStore(other, { baseCapacity: BASE_CAPACITY }).findUser(parseUserId('a')),
+      ),
+    ).toBe('unavailable')
     await runSql(serverUrl(), `ALTER DATABASE ${own.name} RESET default_transaction_read_only`)
-    expect(await createUserStore(other).findUser(parseUserId('a'))).toBeUndefined()
+    expect(
+      await createUserStore(other, { baseCapacity: BASE_CAPACITY }).findUser(parseUserId('a')),
+    ).toBeUndefined()
     await other.close()
   })
 
   it('waits neither for a lock nor for a statement for ever, and keeps no hung connection', async () => {
     const impatient = await openPostgres({ url: own.url, poolSize: 1, timeoutMs: 2_000 })
-    const users = createUserStore(impatient)
+    const users = createUserStore(impatient, { baseCapacity: BASE_CAPACITY })
     const userId = parseUserId('locked')
     const { user } = await users.createUser(userId)
     const ledger = createLedger(impatient, { baseCapacity: BASE_CAPACITY })
@@ -207,7 +218,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('makes a change of grants wait for the commit under way, and a commit for the change', async () => {
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
     const userId = parseUserId('granted')
     await users.createUser(userId)
     const order: string[] = []
@@ -226,7 +237,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('lets no user hold up the others, however many changes of one wait for its row', async () => {
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
     const making = ['turns-crowd', 'turns-ann'].map((id) => users.createUser(parseUserId(id)))
     const [crowd, ann] = (await Promise.all(making)).map(({ user }) =>
@@ -330,7 +341,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     }
     await expectOneFile()
     // Every user seems to have one file, so any index that begins with the user seems to find as few.
-    const users = createUserStore(filled)
+    const users = createUserStore(filled, { baseCapacity: BASE_CAPACITY })
     for (let at = 0; at < 1000; at += 1) await users.createUser(parseUserId(`user-${at}`))
     await sql`
       INSERT INTO files
@@ -388,8 +399,10 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await sql`ANALYZE`.execute(swept.kysely)
     for (const { index, plan } of await explainSweeps(swept, 'EXPLAIN')) {
       expect(plan).toMatch(index)
-      expect(plan).not.toMatch(/Sort|Seq Scan on (uploads|garbage)|Bitmap/)
+      expect(plan).not.toMatch(/Sort|Seq Scan on (uploads|garbage|changes)|Bitmap/)
     }
+    const page = /Limit[^\n]*\n[^\n]*Index Scan using changes_pkey/
+    expect(await explainChanges(swept, 'EXPLAIN')).toMatch(page)
     await swept.close()
     await fresh.drop()
   })

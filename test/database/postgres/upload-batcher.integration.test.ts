@@ -36,7 +36,7 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
   })
 
   const newAccount = async (): Promise<Account> => {
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
     const userId = parseUserId(crypto.randomUUID())
     const { user } = await users.createUser(userId)
     return accountOf({ ledger, users, ...callerOf(user) })

@@ -34,7 +34,7 @@ describe.skipIf(server === undefined)('the locks of an append on PostgreSQL', ()
   })
   beforeEach(async () => {
     const ledger = createLedger(database, { baseCapacity: 1000 })
-    account = await openAccount({ ledger, users: createUserStore(database) })
+    account = await openAccount({ ledger, users: createUserStore(database, { baseCapacity: 0 }) })
     uploads = resumablesOf(ledger, account)
   })
 

@@ -25,7 +25,7 @@ export async function explainAppend(
   database: Database,
   { parts, explain }: { readonly parts: number; readonly explain: string },
 ): Promise<AppendPlans> {
-  const users = createUserStore(database)
+  const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
   const account = await openAccount({
     ledger: createLedger(database, { baseCapacity: BASE_CAPACITY }),
     users,

@@ -18,7 +18,7 @@ beforeEach(async () => {
   copy = join(folder.path, 'copy.db')
   database = await openSqlite({ file: join(folder.path, 'test.db') })
   await migrate(database)
-  await createUserStore(database).createUser(parseUserId('ada'))
+  await createUserStore(database, { baseCapacity: 0 }).createUser(parseUserId('ada'))
 })
 afterEach(async () => {
   await database.close()
@@ -31,7 +31,9 @@ describe('a backup of the embedded database', () => {
     expect(await stat(copy)).toMatchObject({ size: bytes, mode: 0o100600 })
     const restored = await openSqlite({ file: copy })
     expect(await migrate(restored)).toEqual([])
-    expect(await createUserStore(restored).findUser(parseUserId('ada'))).toBeDefined()
+    expect(
+      await createUserStore(restored, { baseCapacity: 0 }).findUser(parseUserId('ada')),
+    ).toBeDefined()
     await restored.close()
   })
 

@@ -9,7 +9,7 @@ import { accountOf, BASE_CAPACITY, outcomeOf } from '../../core/ledger/fixture.t
 // Begins ten tenths of the capacity of the user `shared` at once and posts the outcomes.
 const database = await openSqlite({ file: String(workerData) })
 const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
-const users = createUserStore(database)
+const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
 const caller = await callerNamed(users, parseUserId('shared'))
 const account = accountOf({ ledger, users, ...caller })
 const begins = Array.from({ length: 10 }, (_, index) => account.begin(`f${index}`, 10))

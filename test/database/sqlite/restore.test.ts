@@ -25,7 +25,7 @@ async function copyTo(target: string, change = sql`SELECT 1`): Promise<void> {
   const source = await createFolder()
   const database = await openSqlite({ file: join(source.path, 'live.db') })
   await migrate(database)
-  await createUserStore(database).createUser(parseUserId('ada'))
+  await createUserStore(database, { baseCapacity: 0 }).createUser(parseUserId('ada'))
   await change.execute(database.kysely)
   await backUp(database, `${source.path}/copy`)
   await database.close()
@@ -51,7 +51,9 @@ describe('a restore of the embedded database', () => {
     expect(await readdir(folder.path)).toEqual(['database.sqlite'])
     const restored = await openSqlite({ file })
     expect(await migrate(restored)).toEqual([])
-    expect(await createUserStore(restored).findUser(parseUserId('ada'))).toBeDefined()
+    expect(
+      await createUserStore(restored, { baseCapacity: 0 }).findUser(parseUserId('ada')),
+    ).toBeDefined()
     await restored.close()
   })
 

@@ -15,6 +15,7 @@ import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountsContract } from '../../core/users/accounts-contract.ts'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
+import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
@@ -30,13 +31,14 @@ import { explainHotReads } from '../postgres/hot-reads.ts'
 import { explainListings, fillWithFiles } from '../files/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
 import { explainAppend } from '../resumable/append-plans.ts'
-import { explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
+import { explainChanges, explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './harness.ts'
 import { recordSyncs } from '../../support/folder.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
 ledgerFilesContract('SQLite', openSqliteHarness)
+ledgerChangesContract('SQLite', openSqliteHarness)
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
@@ -107,7 +109,7 @@ describe('SQLite', () => {
   it('F01 waits for a lock that another process gives back, and lets the event loop run', async () => {
     const holder = new DatabaseSync(file)
     holder.exec('BEGIN IMMEDIATE')
-    const made = createUserStore(database).createUser(parseUserId('patient'))
+    const made = createUserStore(database, { baseCapacity: 0 }).createUser(parseUserId('patient'))
     const before = performance.eventLoopUtilization()
     await setTimeout(200)
     expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5)
@@ -117,7 +119,7 @@ describe('SQLite', () => {
   })
 
   it('F01 does next to nothing while many wait for a lock', async () => {
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: 0 })
     const holder = new DatabaseSync(file)
     holder.exec('BEGIN IMMEDIATE')
     const ids = Array.from({ length: 64 }, (_, index) => parseUserId(`user-${index}`))
@@ -133,7 +135,7 @@ describe('SQLite', () => {
   it('F01 gives up on a lock that never comes back, changes nothing, and works again after', async () => {
     const impatient = await openSqlite({ file, lockTimeoutMs: 300 })
     onTestFinished(() => impatient.close())
-    const users = createUserStore(impatient)
+    const users = createUserStore(impatient, { baseCapacity: 0 })
     const holder = new DatabaseSync(file)
     holder.exec('BEGIN IMMEDIATE')
     const refusal = await refusalOf(users.createUser(parseUserId('late')))
@@ -146,7 +148,7 @@ describe('SQLite', () => {
   })
 
   it('F01 repeats transactions that met a lock together, each of them once', async () => {
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: 0 })
     const holder = new DatabaseSync(file)
     holder.exec('BEGIN IMMEDIATE')
     const ids = ['a', 'b', 'c'].map(parseUserId)
@@ -160,7 +162,7 @@ describe('SQLite', () => {
   })
 
   it('F08 answers unavailable on a full disk and recovers without a restart', async () => {
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: 0 })
     await sql`PRAGMA max_page_count = 1`.execute(database.kysely)
     const ids = Array.from({ length: 2_000 }, (_, index) => parseUserId(`user-${index}`))
     const outcomes = await Promise.all(ids.map((id) => outcomeOf(users.createUser(id))))
@@ -209,7 +211,10 @@ describe('SQLite', () => {
 
   it('does not call a violated constraint an outage', async () => {
     const insert = database.query((db) =>
-      sql`INSERT INTO quotas VALUES ('nobody', 0, -1, 0, 0)`.execute(db),
+      sql`
+        INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
+        VALUES ('nobody', 0, -1, 0)
+      `.execute(db),
     )
     await expect(insert).rejects.toMatchObject({ errcode: 275 })
   })
@@ -217,7 +222,9 @@ describe('SQLite', () => {
   it('answers unavailable once it is closed', async () => {
     const other = await openSqlite({ file })
     await other.close()
-    expect(await outcomeOf(createUserStore(other).findUser(parseUserId('a')))).toBe('unavailable')
+    expect(
+      await outcomeOf(createUserStore(other, { baseCapacity: 0 }).findUser(parseUserId('a'))),
+    ).toBe('unavailable')
   })
 
   it('adds numbers as integers, exact beyond 2^53', async () => {
@@ -229,7 +236,7 @@ describe('SQLite', () => {
 
   it('clamps a sum of grants that no 64-bit integer holds', async () => {
     const userId = parseUserId('rich')
-    await createUserStore(database).createUser(userId)
+    await createUserStore(database, { baseCapacity: 0 }).createUser(userId)
     await sql`
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1025)
       INSERT INTO grants (user_id, source, reference, bytes, created_at)
@@ -249,7 +256,7 @@ describe('SQLite', () => {
   })
 
   it('D07 takes exactly ten of 40 tenths that four connections in threads begin at once', async () => {
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: 0 })
     await users.createUser(parseUserId('shared'))
     const outcomes = await Promise.all([1, 2, 3, 4].map(() => beginInThread(file)))
     expect(count(outcomes.flat(), 'ok')).toBe(10)
@@ -311,8 +318,10 @@ describe('SQLite', () => {
     const plans = await explainSweeps(database, 'EXPLAIN QUERY PLAN')
     for (const { index, plan } of plans) {
       expect(plan).toMatch(index)
-      expect(plan).not.toMatch(/TEMP B-TREE|SCAN (uploads|garbage)/)
+      expect(plan).not.toMatch(/TEMP B-TREE|SCAN (uploads|garbage|changes)/)
     }
+    const page = /SEARCH changes USING PRIMARY KEY \(user_id=\? AND sequence>\?\)/
+    expect(await explainChanges(database, 'EXPLAIN QUERY PLAN')).toMatch(page)
   })
 })
 

@@ -6,7 +6,7 @@ import { createUserStore } from '../../../src/database/users/user-store.ts'
 // Makes 50 users at once in the database file that it is given, and says when it begins and when all are there.
 const database = await openSqlite({ file: process.argv[2] ?? '' })
 await migrate(database)
-const users = createUserStore(database)
+const users = createUserStore(database, { baseCapacity: 0 })
 const ids = Array.from({ length: 50 }, (_, index) => parseUserId(`user-${index}`))
 process.stdout.write('begin\n')
 await Promise.all(ids.map((id) => users.createUser(id)))

@@ -34,7 +34,10 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
 
   /** Someone with an object in the garbage that is due. */
   async function litterer(): Promise<Account> {
-    const account = await openAccount({ ledger, users: createUserStore(database) })
+    const account = await openAccount({
+      ledger,
+      users: createUserStore(database, { baseCapacity: 0 }),
+    })
     await account.put('a', 1)
     await account.remove('a', { garbageDelayMs: -1 })
     return account

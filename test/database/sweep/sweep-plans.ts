@@ -32,6 +32,7 @@ export async function explainSweeps(database: Database, explain: string): Promis
       /garbage_in_order/,
       (l) => l.listGarbage({ ...FIRST, after: { ...place, notBefore: 5, userId: USER } }),
     ],
+    [/changes_by_time/, (l) => l.forgetChanges({ lifetimeMs: 1, limit: 100 })],
     [/uploads_by_lease/, (l) => l.listExpiredUploads({ except: [USER], limit: 100 })],
     [/uploads_by_lease[^]*uploads_to_remove[^]*garbage_in_order/, (l) => l.measureBacklog(10_000)],
     [/uploads_by_lease[^]*garbage_in_order/, (l) => l.measureJournal(10_000)],
@@ -43,11 +44,19 @@ export async function explainSweeps(database: Database, explain: string): Promis
   return plans
 }
 
+/** The plan of a page of changes, from the middle of those that `fillWithLeftovers` makes. */
+export async function explainChanges(database: Database, explain: string): Promise<string> {
+  const statements: CompiledQuery[] = []
+  const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+  await ledger.readChanges({ userId: USER, userCreatedAt: 1, after: 5_000, limit: 100 })
+  return (await explainAll({ database, statements, explain })).join('\n')
+}
+
 const FIRST = { after: undefined, limit: 100 } as const
 
 /** Ten thousand rows of each kind that are not due, and a hundred that are. */
 export async function fillWithLeftovers(database: Database): Promise<void> {
-  await createUserStore(database).createUser(USER)
+  await createUserStore(database, { baseCapacity: 0 }).createUser(USER)
   const due = sql`CASE WHEN n <= 100 THEN n ELSE ${sql.lit(FUTURE)} + n END`
   const numbers = sql`
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10100)
@@ -66,4 +75,8 @@ export async function fillWithLeftovers(database: Database): Promise<void> {
       FROM numbers
     `.execute(database.kysely)
   }
+  await sql`
+    INSERT INTO changes (user_id, sequence, type, at, previous_at)
+    ${numbers} SELECT 'swept', n, 'capacity.normal', ${due}, 0 FROM numbers
+  `.execute(database.kysely)
 }

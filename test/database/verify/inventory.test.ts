@@ -52,7 +52,10 @@ describe('what a resumable upload holds', () => {
     await using core = await openTestCore()
     const { database } = core
     const ledger = createLedger(database, { baseCapacity: 1000 })
-    const account = await openAccount({ ledger, users: createUserStore(database) })
+    const account = await openAccount({
+      ledger,
+      users: createUserStore(database, { baseCapacity: 0 }),
+    })
     const { userId } = account
     const uploads = resumablesOf(ledger, account)
     const upload = await uploads.create('a', 40)
@@ -81,5 +84,25 @@ describe('what a resumable upload holds', () => {
       await inventory.discardObjects({ keys: asked, garbageDelayMs: 0 })
     }
     expect(await ledger.listGarbage({ after: undefined, limit: 10 })).toEqual([])
+  })
+})
+
+describe('a quota row that is made again', () => {
+  it('I14 goes on counting the changes of its user', async () => {
+    await using core = await openTestCore()
+    const { database } = core
+    const options = { baseCapacity: 1000 }
+    const ledger = createLedger(database, options)
+    const account = await openAccount({ ledger, users: createUserStore(database, options) })
+    const { userId } = account
+    await account.put('a', 1)
+    await account.remove('a')
+    await sql`DELETE FROM garbage`.execute(database.kysely)
+    await sql`DELETE FROM quotas WHERE user_id = ${userId}`.execute(database.kysely)
+    await createInventory(database).recount(userId)
+    await account.put('b', 1)
+    const read = await ledger.readChanges({ ...account, after: 0, limit: 10 })
+    const [, second, third] = read?.changes ?? []
+    expect(third).toMatchObject({ sequence: 3, type: 'file.created', previousAt: second?.at })
   })
 })

@@ -203,6 +203,16 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       return cancel(service, upload)
     },
   ],
+  cursor_expired: [
+    410,
+    async ({ service, user }) => {
+      const { body } = await ask(service, { user, path: '/users/me/changes' })
+      const { next_cursor: cursor } = JSON.parse(body.toString()) as { next_cursor: string }
+      await upload(service, { user, content: 'x' })
+      await service.ledger.forgetChanges({ lifetimeMs: -60_000, limit: 1000 })
+      return ask(service, { user, path: `/users/me/changes?cursor=${cursor}` })
+    },
+  ],
   upload_length_exceeded: [
     413,
     async ({ service, user }) => {

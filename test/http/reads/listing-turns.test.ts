@@ -91,7 +91,8 @@ it('the listings of files and of unfinished uploads, and capacities, take turns 
     reportCapacity: list('capacity'),
   } as unknown as Repository
   const uploads = { list: list('uploads') } as unknown as ResumableUploads
-  await app.register(listRoutes, { repository, readInTurn })
+  const feed = { latest: async () => ({ sequence: 0, at: 0 }) }
+  await app.register(listRoutes, { repository, feed, readInTurn })
   const limits = { basePath: '', maxFileSize: 1, idleTimeoutMs: 1000 }
   await app.register(capacityRoutes, { repository, maxFiles: 1, readInTurn })
   await app.register(uploadViewRoutes, { uploads, readInTurn, shutdown, ...limits })

@@ -124,7 +124,7 @@ export function crossOriginSuite(open: OpenService): void {
             'access-control-allow-methods': methods,
             'access-control-allow-headers':
               'Content-Digest, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, ' +
-              'If-Unmodified-Since, Range, Repr-Digest, Tus-Resumable, Upload-Checksum, ' +
+              'If-Unmodified-Since, Last-Event-ID, Range, Repr-Digest, Tus-Resumable, Upload-Checksum, ' +
               'Upload-Complete, Upload-Defer-Length, Upload-Draft-Interop-Version, ' +
               'Upload-Length, Upload-Metadata, Upload-Offset, ' +
               'Want-Repr-Digest, X-HTTP-Method-Override, X-Request-ID',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PLANTED_FEED_BUGS } from './plan/planted-changes.ts'
 import { PLANTED_RESUMABLE_BUGS } from './plan/planted-resumable.ts'
 import { PLANTED_BUGS } from './plan/planted.ts'
 import { search, searchCrashes } from './plan/search.ts'
@@ -19,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => stage[Symbol.asyncDispose]())
 
-it.each(Object.entries({ ...PLANTED_BUGS, ...PLANTED_RESUMABLE_BUGS }))(
+it.each(Object.entries({ ...PLANTED_BUGS, ...PLANTED_RESUMABLE_BUGS, ...PLANTED_FEED_BUGS }))(
   'finds a service that %s',
   async (name, variant) => {
     const goesOn = (runs: number): boolean => runs < MAX_RUNS

@@ -98,7 +98,7 @@ function createWorld(options: WorldOptions): World {
     }),
     database,
     ledger: { ...ledger, ...(plan.sweepsMeet ? { acquireLeaderLease: async () => true } : {}) },
-    users: createUserStore(database),
+    users: createUserStore(database, { baseCapacity: BASE_CAPACITY }),
     ledgerReader,
     bucket,
     model,

@@ -36,7 +36,7 @@ export async function openTestCore(options: { baseCapacity?: number } = {}): Pro
   return {
     database,
     ledger: createLedger(database, { baseCapacity }),
-    users: createUserStore(database),
+    users: createUserStore(database, { baseCapacity: 0 }),
     objects: createMemoryStore(),
     clock,
     async [Symbol.asyncDispose]() {

@@ -70,6 +70,8 @@ export interface TestServiceOptions
   readonly logger?: FastifyBaseLogger
   /** Aborts what is still running, as the end of the grace period does. */
   readonly shutdown?: AbortSignal
+  /** Ends waiting requests, as the begin of a shutdown does. */
+  readonly stopping?: AbortSignal
   /** Starts the admin listener too, with this token. */
   readonly adminToken?: string
   /** Records the calls of ports, where another instance has a part in them. */
@@ -145,7 +147,7 @@ export async function startTestService(
     logger,
     connections,
     signals: {
-      stopping: new AbortController().signal,
+      stopping: options.stopping ?? new AbortController().signal,
       shutdown: options.shutdown ?? new AbortController().signal,
     },
     timeouts: { idleTimeoutMs, lingerMs, headTimeoutMs },

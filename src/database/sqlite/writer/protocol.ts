@@ -31,6 +31,11 @@ export const READS = {
     'measureUnfinished',
     'listPieces',
     'listAskedToStop',
+    'readChanges',
+    'latestChange',
+    'latestSequences',
+    'readGrantClock',
+    'listGrantTurns',
   ],
   users: ['findUser', 'findAccessTokenUser', 'listAccessTokens', 'listGrants'],
 } as const satisfies {

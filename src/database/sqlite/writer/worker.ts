@@ -21,7 +21,7 @@ const database = await openSqlite({
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 const ports: Readonly<Record<WriterCall['port'], Methods>> = {
   ledger: { ...createLedger(database, { baseCapacity }) },
-  users: { ...createUserStore(database) },
+  users: { ...createUserStore(database, { baseCapacity }) },
 }
 
 answerCalls<WriterCall>({

@@ -1,4 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { Feed } from '../../../core/changes/feed.ts'
 import { AppError, invalidParameter } from '../../../core/errors.ts'
 import {
   FILE_NAME_PREFIX_PATTERN,
@@ -28,6 +29,7 @@ import {
   readLimit,
 } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
+import { formatChangeCursor } from '../changes/cursor.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
 const Query = Type.Object(
@@ -56,15 +58,30 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-const Reply = Page('FilePage', { files: Type.Array(FileReply) }, 'One page of a listing.')
+const Reply = Page(
+  'FilePage',
+  {
+    files: Type.Array(FileReply),
+    changes_cursor: Type.Optional(
+      Type.String({
+        description:
+          "On the first page of the caller's own files: the cursor of `/users/me/changes` from before the page was read. " +
+          'To list all pages and then follow it misses no change.',
+        examples: ['WyJhbGljZSIsMTc5NTI2MjQwMDAwMCw0MiwxNzk1MjYyNDAwMDAwXQ'],
+      }),
+    ),
+  },
+  'One page of a listing.',
+)
 
 interface ListOptions {
   readonly repository: Repository
+  readonly feed: Pick<Feed, 'latest'>
   readonly readInTurn: ReadInTurn
 }
 
 export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, options) => {
-  const { repository, readInTurn } = options
+  const { repository, feed, readInTurn } = options
   app.route({
     method: ['GET', 'HEAD'],
     url: '/users/:user_id/repo',
@@ -86,10 +103,15 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
         after,
         limit,
       }
-      const { files, next } = await readInTurn(reply, () => repository.list(page))
+      const follower = after === undefined && request.user?.userId === owner ? request.user : null
+      const [position, { files, next }] = await readInTurn(reply, async () => [
+        follower && (await feed.latest(follower)),
+        await repository.list(page),
+      ])
       void reply.header('cache-control', 'private, no-cache')
       return {
         files: files.map(fileReply),
+        ...(follower && position && { changes_cursor: formatChangeCursor(follower, position) }),
         next_cursor: next === undefined ? null : formatCursor([order, next.value, next.name]),
       }
     },

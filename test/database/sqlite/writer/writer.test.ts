@@ -74,7 +74,7 @@ describe('a writer', () => {
     onTestFinished(() => database.close())
     await migrate(database)
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
-    const users = createUserStore(database)
+    const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
     return { direct: ledger, ledger: writer.ledger(ledger), users: writer.users(users) }
   }
 

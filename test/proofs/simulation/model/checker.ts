@@ -1,14 +1,19 @@
 import type { FileName } from '../../../../src/core/files/file-name.ts'
-import type { CommittedUpload, CommitUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { FindFile } from '../../../../src/core/files/file-ledger.ts'
-import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import { type Applied, type CheckerOptions, operationOf } from './applied.ts'
+import { assertFeeds } from './feed.ts'
+import {
+  applyCommit,
+  applyPurge,
+  applyRemoval,
+  applyRename,
+  assertSameUser,
+  noteEffect,
+} from './file-changes.ts'
 import { assertLedger, assertObjects } from './ledger-check.ts'
 import type { LedgerState } from './ledger-state.ts'
-import { capacityOf, type Model, type ModelUser, usedBytes } from './model.ts'
-import { digest, type Operation } from '../plan/operation.ts'
-import { MAX_FILES } from '../plan/parameters.ts'
+import type { Model, ModelUser } from './model.ts'
 import type { ModelUpload } from './model-upload.ts'
 import {
   assertCreated,
@@ -46,6 +51,7 @@ export function createChecker(options: CheckerOptions): Observer {
         apply({ ...options, before, after }, call)
         applyResumables({ ...options, before, after }, call)
         assertLedger(after, model)
+        assertFeeds(after, { model, now: options.clock() })
         assertResumables(after, options.clock())
         assertStored(after)
         before = after
@@ -109,7 +115,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'deleteFile':
       noteEffect(operation)
       assertSameUser(options, operation)
-      model.remove(call.argument.userId, call.argument.name)
+      applyRemoval(options, call.argument)
       break
     case 'updateFile':
       noteEffect(operation)
@@ -167,73 +173,16 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'measureJournal':
     case 'acquireLeaderLease':
     case 'releaseLeaderLease':
+    case 'readChanges':
+    case 'latestSequences':
+    case 'forgetChanges':
+    case 'readGrantClock':
+    case 'listGrantTurns':
+    case 'latestChange':
+    case 'noteCapacity':
+    case 'advanceGrantClock':
       break
   }
-}
-
-interface Committed {
-  readonly upload: CommitUpload
-  readonly answer: CommittedUpload
-  readonly operation: Operation | undefined
-}
-
-function applyCommit({ model }: CheckerOptions, committed: Committed): void {
-  const { upload, answer, operation } = committed
-  demand(operation?.version === upload.version, 'I2', 'a commit of no upload')
-  const { file } = answer
-  demand(file.version === upload.version, 'I1', 'a commit answers another version')
-  const resumable = model.uploads.get(upload.version)
-  if (resumable === undefined ? operation.isApplied : resumable.state === 'committed') return
-  if (resumable === undefined) noteEffect(operation)
-  assertSameUser({ model }, operation)
-  demand(
-    operation.hasEnded || resumable !== undefined,
-    'I2',
-    'committed before its request has ended well',
-  )
-  const { name, content, demands } = termsOf(operation, resumable)
-  demand(file.name === name, 'I1', 'committed under another name')
-  demand(file.size === content?.bytes.length, 'I1', 'committed with another size')
-  demand(file.sha256 === content.sha256, 'I1', 'committed with another digest')
-  const before = model.user(upload.userId)
-  const old = before.files.get(file.name)
-  demand(before.status === 'active', 'I2', `committed for a user who is ${before.status}`)
-  demand(demands !== 'wrong digest', 'I2', 'committed with a digest that was not sent')
-  demand(demands !== 'no file' || old === undefined, 'I2', 'replaced a file against If-None-Match')
-  demand(demands !== 'a file' || old !== undefined, 'I2', 'made a file against If-Match')
-  model.put(upload.userId, { name: file.name, file })
-  const after = model.user(upload.userId)
-  const [used, capacity] = [usedBytes(after), capacityOf(after)]
-  const isGrowth = used > usedBytes(before)
-  demand(!isGrowth || used <= capacity, 'I5', `used ${used} of ${capacity}`)
-  demand(old !== undefined || after.files.size <= MAX_FILES, 'I5', `${after.files.size} files`)
-}
-
-/** What was asked for: by the one request, or by the creation of a resumable upload and its appends. */
-function termsOf({ fileName: name, content, action }: Operation, upload: ModelUpload | undefined) {
-  if (upload === undefined) {
-    return { name, content, demands: action.kind === 'upload' ? action.demands : 'nothing' }
-  }
-  const { fileName, recorded: bytes, demands } = upload
-  return { name: fileName, content: { bytes, sha256: digest(bytes) }, demands }
-}
-
-/** Once at most, and never after its client was told that nothing has changed. */
-function noteEffect(operation: Operation | undefined): asserts operation is Operation {
-  demand(operation !== undefined, 'I2', 'changed by no operation')
-  demand(!operation.isApplied, 'I2', 'took effect twice')
-  demand(operation.answer !== 'refused', 'I2', 'took effect after it was refused')
-  operation.isApplied = true
-}
-
-/** What was asked for before a user was deleted is not done to the next one of the same id. */
-function assertSameUser(
-  { model }: Pick<CheckerOptions, 'model'>,
-  operation: Operation | undefined,
-): void {
-  if (operation === undefined) return
-  const { createdAt } = model.user(operation.userId)
-  demand(createdAt === operation.userCreatedAt, 'I2', 'changed what the next user of the id has')
 }
 
 /** The user of that id, or none where another was meant who had the id. */
@@ -244,30 +193,6 @@ function seenBy(model: Model, { userId, userCreatedAt }: Who): ModelUser {
 }
 
 type Who = Pick<FindFile, 'userId' | 'userCreatedAt'>
-
-function applyRename({ model }: CheckerOptions, change: Parameters<Ledger['updateFile']>[0]): void {
-  const { userId, name, newName = name } = change
-  const { files } = model.user(userId)
-  const file = files.get(name)
-  demand(file !== undefined, 'I1', 'renamed a file that is not there')
-  const isReplacing = newName !== name && files.has(newName)
-  demand(!isReplacing || change.overwrite, 'I2', 'renamed over a file')
-  model.remove(userId, name)
-  model.put(userId, { name: newName, file })
-}
-
-/** The order in which a deleted user's files go is the ledger's. */
-function applyPurge({ model, after }: Applied): void {
-  const { files } = after
-  for (const userId of model.userIds()) {
-    const user = model.user(userId)
-    if (user.status !== 'deleted') continue
-    for (const name of user.files.keys()) {
-      const isLeft = files.some((file) => file.user_id === userId && file.name === name)
-      if (!isLeft) model.remove(userId, name)
-    }
-  }
-}
 
 function assertFound(user: ModelUser, name: FileName, version: Version | undefined): void {
   const expected = user.status === 'active' ? user.files.get(name)?.version : undefined

@@ -3,6 +3,7 @@ import { startAppend, startCreation, startNamed } from '../world/resumable-clien
 import { MAX_ZOMBIE_MS } from '../plan/parameters.ts'
 import type { Action } from '../plan/plan.ts'
 import type { Process } from '../world/timeline.ts'
+import { record } from './feed.ts'
 import { demand } from './violation.ts'
 import { isAppError } from '../../../../src/core/errors.ts'
 import { type Instance, startInstance, type World } from '../world/world.ts'
@@ -83,7 +84,7 @@ function instanceAt({ instances }: World, index: number): Instance {
 }
 
 async function administer(
-  { users, model }: World,
+  { users, model, timeline }: World,
   action: Extract<Action, { readonly kind: 'grant' | 'suspend' | 'activate' | 'delete user' }>,
 ): Promise<void> {
   const userId = userIdOf(action.user)
@@ -100,7 +101,8 @@ async function administer(
       const { bytes } = action
       const grant = { userId, source: 'simulation', reference: '1', bytes, model: undefined }
       await users.putGrant({ ...grant, startsAt: undefined, endsAt: undefined })
-      return model.setGranted(userId, bytes)
+      model.setGranted(userId, bytes)
+      return record(model, { userId, events: [], clock: () => timeline.now })
     }
     case 'suspend':
     case 'activate': {

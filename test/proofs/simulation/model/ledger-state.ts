@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type {
+  ChangeRow,
   FileRow,
   GarbageRow,
   QuotaRow,
@@ -23,6 +24,8 @@ export interface LedgerState {
   readonly resumables: readonly ResumableRow[]
   /** By first byte. */
   readonly pieces: readonly UploadPieceRow[]
+  /** In the order of each feed. */
+  readonly changes: readonly ChangeRow[]
 }
 
 export interface LedgerReader extends Disposable {
@@ -45,6 +48,7 @@ export function openLedgerReader(file: string): LedgerReader {
     garbage: select('garbage'),
     resumables: select(RESUMABLES),
     pieces: select('upload_pieces ORDER BY version, first_byte'),
+    changes: select('changes ORDER BY user_id, sequence'),
   }
   let last: { readonly at: unknown; readonly state: LedgerState } | undefined
   return {
@@ -58,6 +62,7 @@ export function openLedgerReader(file: string): LedgerReader {
         garbage: statements.garbage.all() as unknown as GarbageRow[],
         resumables: statements.resumables.all() as unknown as ResumableRow[],
         pieces: statements.pieces.all() as unknown as UploadPieceRow[],
+        changes: statements.changes.all() as unknown as ChangeRow[],
       }
       last = { at, state }
       return state

@@ -1,7 +1,9 @@
 import type { FileName } from '../../../../src/core/files/file-name.ts'
+import type { CapacityState } from '../../../../src/core/quota/capacity.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { User } from '../../../../src/core/users/user-store.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
+import type { ModelChange } from './feed.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { BASE_CAPACITY } from '../plan/parameters.ts'
 
@@ -20,9 +22,20 @@ export interface ModelUser {
   readonly files: ReadonlyMap<FileName, ModelFile>
   /** Bytes of grants in force. */
   readonly granted: number
+  /** All that the feed has told, also what may be forgotten by now. */
+  readonly changes: readonly ModelChange[]
+  /** As last recorded. */
+  readonly capacityState: CapacityState
 }
 
-const NEW_USER: ModelUser = { createdAt: 0, status: 'active', files: new Map(), granted: 0 }
+const NEW_USER: ModelUser = {
+  createdAt: 0,
+  status: 'active',
+  files: new Map(),
+  granted: 0,
+  changes: [],
+  capacityState: 'normal',
+}
 
 /**
  * What the ledger should say after the calls that had their effect; each user's past is kept for reads that began in
@@ -80,6 +93,10 @@ export class Model {
     const files = new Map(user.files)
     files.delete(name)
     this.#change(userId, { ...user, files })
+  }
+
+  setFeed(userId: UserId, feed: Pick<ModelUser, 'changes' | 'capacityState'>): void {
+    this.#change(userId, { ...this.user(userId), ...feed })
   }
 
   #change(userId: UserId, user: ModelUser): void {

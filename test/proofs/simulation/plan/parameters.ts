@@ -20,6 +20,9 @@ export const LEASE_MS = 60_000
 export const GARBAGE_DELAY_MS = 10 * 60_000
 export const RETENTION_MS = 15 * 60_000
 
+/** How long changes are kept; short enough that sweeps forget some. */
+export const EVENT_LIFETIME_MS = 30 * 60_000
+
 /** The longest that a request which nobody waits for any more takes to have its effect; below both delays. */
 export const MAX_ZOMBIE_MS = 400_000
 

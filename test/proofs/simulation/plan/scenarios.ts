@@ -47,6 +47,16 @@ export const FILE_SCENARIOS: Scenarios = {
     later(upload({ size: 300, file: 1 })),
     soon({ kind: 'grant', user: 0, bytes: 0 }),
   ],
+  'a capacity that goes through all states': [
+    now({ kind: 'grant', user: 0, bytes: 300 }),
+    now(upload({ size: 300 })),
+    now(upload({ size: 300, file: 1 })),
+    later(upload({ size: 100, file: 2 })),
+    later({ kind: 'grant', user: 0, bytes: 0 }),
+    later(act('remove', 1)),
+    later({ kind: 'rename', process: 0, user: 0, file: 1, to: 2, overwrite: true }),
+    later(upload({ size: 60, process: 1 })),
+  ],
   'an overwrite whose file goes while another takes its room': [
     now(upload({ size: 300 })),
     later(upload({ size: 300, client: 'slow' })),

@@ -16,6 +16,7 @@ import { gateLedger } from './ledger-gate.ts'
 import type { Model } from '../model/model.ts'
 import type { Operation } from '../plan/operation.ts'
 import {
+  EVENT_LIFETIME_MS,
   GARBAGE_DELAY_MS,
   LEASE_MS,
   MAX_FILE_SIZE,
@@ -112,6 +113,8 @@ export function startInstance(world: World, process: Process): Instance {
     uploads: { ...uploads, ...variant.uploads?.(uploads, ports) },
     appends: new Set(),
     isAsking: false,
-    sweeper: variant.sweeper?.(ports, world) ?? createSweeper({ ...ports, retentionMs }),
+    sweeper:
+      variant.sweeper?.(ports, world) ??
+      createSweeper({ ...ports, retentionMs, eventLifetimeMs: EVENT_LIFETIME_MS }),
   }
 }

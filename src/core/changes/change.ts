@@ -1,0 +1,57 @@
+import type { FileChange } from '../files/change.ts'
+import type { File } from '../files/file.ts'
+import type { FileName } from '../files/file-name.ts'
+import type { CapacityState } from '../quota/capacity.ts'
+
+export const FILE_EVENTS = [
+  'file.created',
+  'file.replaced',
+  'file.updated',
+  'file.renamed',
+  'file.deleted',
+] as const
+
+export const CAPACITY_EVENTS = [
+  'capacity.nearing',
+  'capacity.critical',
+  'capacity.exceeded',
+  'capacity.normal',
+] as const satisfies readonly `capacity.${CapacityState}`[]
+
+/** Of one user. Older ones are deleted, so that a user who changes a file for ever fills no disk. */
+export const MAX_CHANGES = 100_000
+
+/** What is told of a file. */
+export type ChangedFile = Pick<File, 'name' | 'version' | 'size' | 'sha256' | 'visibility'>
+
+/** What happened in one account. A deleted file is described as it was, any other one as it is now. */
+export type ChangeEvent =
+  | {
+      readonly type: (typeof FILE_EVENTS)[number]
+      readonly file: ChangedFile
+      /** Of a renamed file. */
+      readonly previousName?: FileName | undefined
+    }
+  | {
+      readonly type: (typeof CAPACITY_EVENTS)[number]
+      readonly capacity: number
+      readonly used: number
+    }
+
+/** Names a change of one account. `sequence` 0, with `at` 0, is before the first one. */
+export interface ChangePosition {
+  /** 1, 2, 3 ... in commit order, without gaps. */
+  readonly sequence: number
+  /** Time of the commit, milliseconds since 1970 by the database's clock. A restored database has another one here. */
+  readonly at: number
+}
+
+export type Change = ChangePosition & ChangeEvent
+
+/** `undefined` if nothing has changed that is told: a PATCH without a new value only moves `updatedAt`. */
+export function eventOf({ type, file, old }: FileChange): ChangeEvent | undefined {
+  if (type === 'created' || type === 'replaced') return { type: `file.${type}`, file }
+  if (type === 'deleted') return { type: 'file.deleted', file: old }
+  if (file.name !== old.name) return { type: 'file.renamed', file, previousName: old.name }
+  return file.visibility === old.visibility ? undefined : { type: 'file.updated', file }
+}

@@ -1,0 +1,144 @@
+import { onAbort } from '../async/on-abort.ts'
+import { AppError } from '../errors.ts'
+import { type AuthorizedCaller, type Caller, inactiveUser, watchAccess } from '../users/caller.ts'
+import type { AccountLedger } from '../users/account-ledger.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { Change, ChangePosition } from './change.ts'
+import type { ChangeLedger, ChangesRead } from './change-ledger.ts'
+import { createWatches, type WaitEnd } from './watches.ts'
+
+export interface ReadFeed extends Caller {
+  readonly after: ChangePosition
+  readonly limit: number
+}
+
+export interface FollowFeed {
+  readonly caller: AuthorizedCaller
+  readonly after: ChangePosition
+  /** Changes in a page. */
+  readonly limit: number
+  /** Milliseconds without a change until an empty page. */
+  readonly quietMs: number
+  /** Each ends the following, without an error. */
+  readonly ends: readonly AbortSignal[]
+  /** Runs each read. Many who follow must not keep others waiting. */
+  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
+}
+
+/** The changes of each account, in commit order, each exactly once (I14). */
+export interface Feed {
+  /** The position of the newest change. Rejects as `inactiveUser` says for an inactive caller. */
+  latest(caller: Caller): Promise<ChangePosition>
+
+  /**
+   * Up to `limit` changes after the position, none left out. Rejects with `cursor_expired` if some of them are no longer
+   * known, or if the position is not of this history; as `latest` for an inactive caller.
+   */
+  read(page: ReadFeed): Promise<readonly Change[]>
+
+  /**
+   * Yields every change after the position in pages: first those that there are, or an empty page, then each change as
+   * soon as it is committed, or within about a second if another process commits it, and an empty page after each quiet
+   * period. Throws as `read` does, `too_many_requests` if the user has `MAX_WATCHES` already, and the refusal of a
+   * caller who is no longer authorized.
+   */
+  follow(following: FollowFeed): AsyncGenerator<readonly Change[], void>
+
+  /** Wakes those who follow the user. Called after each commit of this process that changes a file. */
+  wake(userId: UserId): void
+}
+
+export interface FeedOptions {
+  readonly ledger: ChangeLedger & Pick<AccountLedger, 'findAccount'>
+  /** How often the changes of other processes are looked for; 1 s by default. */
+  readonly pollMs?: number | undefined
+  /** How often the callers who follow are verified again; 10 s by default. */
+  readonly reverifyMs?: number | undefined
+}
+
+const POLL_MS = 1_000
+const REVERIFY_MS = 10_000
+
+export function createFeed(options: FeedOptions): Feed {
+  const { ledger, pollMs = POLL_MS, reverifyMs = REVERIFY_MS } = options
+  const watches = createWatches(ledger, pollMs)
+
+  /** Why the changes of the caller cannot be read. */
+  async function refusal({ userId, userCreatedAt }: Caller): Promise<AppError> {
+    const { user } = (await ledger.findAccount(userId)) ?? {}
+    return inactiveUser(user?.createdAt === userCreatedAt ? user.status : undefined)
+  }
+
+  async function read({ userId, userCreatedAt, after, limit }: ReadFeed) {
+    const page = { userId, userCreatedAt, after: after.sequence, limit }
+    const found = await ledger.readChanges(page)
+    if (found === undefined) throw await refusal(page)
+    if (!follows(after, found)) throw cursorExpired()
+    return found.changes
+  }
+
+  return {
+    async latest({ userId, userCreatedAt }) {
+      const caller = { userId, userCreatedAt }
+      const latest = await ledger.latestChange(caller)
+      if (latest === undefined) throw await refusal(caller)
+      return latest
+    },
+
+    read,
+
+    async *follow({ caller, after, limit, quietMs, ends, inTurn }) {
+      const { userId, userCreatedAt } = caller
+      using watch = watches.add(userId)
+      using access = watchAccess(caller, reverifyMs)
+      const over = new AbortController()
+      using listening = new DisposableStack()
+      for (const end of [...ends, access.lost]) {
+        listening.use(onAbort(end, () => over.abort()))
+      }
+      const { signal } = over
+      let position = after
+      let quietUntil = 0
+      for (let end: WaitEnd = 'woken'; end !== 'over';) {
+        if (end === 'woken') {
+          const page = { userId, userCreatedAt, after: position, limit }
+          const changes = await inTurn(() => read(page))
+          position = changes.at(-1) ?? position
+          if (changes.length > 0 || quietUntil === 0) {
+            yield changes
+            quietUntil = performance.now() + quietMs
+          }
+          if (changes.length === limit) continue
+        } else {
+          yield []
+          quietUntil = performance.now() + quietMs
+        }
+        const { sequence } = position
+        end = await watch.next({ sequence, ms: quietUntil - performance.now(), signal })
+      }
+      access.lost.throwIfAborted()
+    },
+
+    wake: (userId) => watches.wake(userId),
+  }
+}
+
+/**
+ * Whether the changes come right after the position: none between is missing, and the first one, or the newest change if
+ * there are none, says that the change at the position was committed at the same time. Its row need not exist any more.
+ */
+function follows(after: ChangePosition, { latest, changes }: ChangesRead): boolean {
+  const [first] = changes
+  if (first === undefined) return latest.sequence === after.sequence && latest.at === after.at
+  return (
+    first.previousAt === after.at &&
+    changes.every(({ sequence }, index) => sequence === after.sequence + 1 + index)
+  )
+}
+
+function cursorExpired(): AppError {
+  return new AppError(
+    'cursor_expired',
+    'The changes after this cursor are no longer known. List the files again, and follow its `changes_cursor`.',
+  )
+}

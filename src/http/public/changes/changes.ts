@@ -1,0 +1,175 @@
+import type { Change, ChangePosition } from '../../../core/changes/change.ts'
+import type { Feed } from '../../../core/changes/feed.ts'
+import { MAX_WATCHES } from '../../../core/changes/watches.ts'
+import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
+import type { AuthorizedCaller } from '../../../core/users/caller.ts'
+import { described } from '../../openapi/operation.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
+import { PAGE_QUERY, readDecimals } from '../../shared-routes/pagination.ts'
+import { requireUser } from '../access-token.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
+import { ChangeReply, changeReply } from './change-resource.ts'
+import { formatChangeCursor, parseChangeCursor } from './cursor.ts'
+import { lastEventId, sendEvents, wantsEventStream } from './event-stream.ts'
+
+export interface ChangesOptions {
+  readonly feed: Feed
+  readonly readInTurn: ReadInTurn
+  readonly stopping: AbortSignal
+  readonly shutdown: AbortSignal
+}
+
+const MAX_WAIT_SECONDS = 60
+
+const Query = Type.Object(
+  {
+    limit: PAGE_QUERY.properties.limit,
+    cursor: Type.Optional(
+      Type.String({
+        description:
+          'The `next_cursor` of the previous answer, or the `changes_cursor` of a listing. Without it, the answer has ' +
+          'no changes, and the cursor of the present.',
+      }),
+    ),
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_WAIT_SECONDS,
+        default: 0,
+        description:
+          'Seconds to wait for a change if there is none. A user may have at most ' +
+          `${MAX_WATCHES} waiting requests on an instance.`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const Reply = Type.Object(
+  {
+    changes: Type.Array(ChangeReply),
+    next_cursor: Type.String({
+      description: 'The cursor after these changes.',
+      examples: ['WyJhbGljZSIsMTc5NTI2MjQwMDAwMCw0MiwxNzk1MjYyNDYwMDAwXQ'],
+    }),
+    has_more: Type.Boolean({
+      description: 'Whether there are further changes already.',
+      examples: [false],
+    }),
+  },
+  { title: 'ChangePage', description: 'Changes after a cursor, in the order of their commits.' },
+)
+
+const EXAMPLE = {
+  changes: [
+    {
+      sequence: 42,
+      type: 'file.renamed',
+      at: '2026-11-21T12:00:00.000Z',
+      name: 'README.md',
+      previous_name: 'README.txt',
+      version: '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
+      size: 6143,
+      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      visibility: 'private',
+    },
+  ],
+  next_cursor: 'WyJhbGljZSIsMTc5NTI2MjQwMDAwMCw0MiwxNzk1MjYyNDAwMDAwXQ',
+  has_more: false,
+}
+
+/** `GET /users/me/changes`: pages of changes, long polling, and server-sent events. */
+export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (app, options) => {
+  const { feed, readInTurn, stopping, shutdown } = options
+  app.route({
+    method: 'GET',
+    url: '/users/me/changes',
+    ...CHANGES,
+    preValidation: readDecimals('limit', 'wait'),
+    handler: async (request, reply) => {
+      const caller = requireUser(request)
+      const { limit = DEFAULT_PAGE_LIMIT, cursor, wait = 0 } = request.query
+      void reply.header('cache-control', 'no-store')
+      const isStream = wantsEventStream(request)
+      const start = (isStream ? lastEventId(request) : undefined) ?? cursor
+      const gone = requestSignal(reply, shutdown)
+      const inTurn = <T>(read: () => Promise<T>) => readInTurn(reply, read, gone)
+      const after =
+        start === undefined
+          ? await inTurn(() => feed.latest(caller))
+          : parseChangeCursor(start, caller)
+      const ends = [stopping, gone]
+      if (isStream) return await sendEvents(reply, { feed, caller, after, ends, inTurn })
+      if (start === undefined) return pageOf(caller, { after, changes: [], limit })
+      const { userId, userCreatedAt } = caller
+      const page = { userId, userCreatedAt, after, limit: limit + 1 }
+      const waiting = { caller, after, limit: limit + 1, quietMs: wait * 1000, ends, inTurn }
+      const changes =
+        wait > 0 ? await firstChanges(feed.follow(waiting)) : await inTurn(() => feed.read(page))
+      return pageOf(caller, { after, changes, limit })
+    },
+  })
+}
+
+/** The first changes, or none after a quiet period or at the end. */
+async function firstChanges(pages: AsyncIterable<readonly Change[]>): Promise<readonly Change[]> {
+  let isFirst = true
+  for await (const page of pages) {
+    if (page.length > 0 || !isFirst) return page
+    isFirst = false
+  }
+  return []
+}
+
+interface Found {
+  readonly after: ChangePosition
+  /** One more than the limit if there are further ones. */
+  readonly changes: readonly Change[]
+  readonly limit: number
+}
+
+function pageOf(caller: AuthorizedCaller, { after, changes, limit }: Found) {
+  const { page, last } = cutPage(changes, limit)
+  return {
+    changes: page.map(changeReply),
+    next_cursor: formatChangeCursor(caller, page.at(-1) ?? after),
+    has_more: last !== undefined,
+  }
+}
+
+const CHANGES = described({
+  operationId: 'listChanges',
+  summary: "List the changes of the caller's files and capacity, or wait for them",
+  description:
+    'Every committed change appears exactly once, in the order of the commits. Follow a listing from its ' +
+    '`changes_cursor`, then from `next_cursor`. With `Accept: text/event-stream`, the answer is a stream of ' +
+    'server-sent events: `event` is `change`, `data` a change as JSON, `id` the cursor after it. `Last-Event-ID` ' +
+    'resumes a stream, and takes precedence over `cursor`. A stream counts as a waiting request.',
+  tag: 'changes',
+  querystring: Query,
+  response: { 200: Reply },
+  parameters: {
+    header: {
+      Accept: {
+        type: 'string',
+        description: '`text/event-stream` requests a stream of server-sent events.',
+      },
+      'Last-Event-ID': {
+        type: 'string',
+        description: 'The `id` of the last event that the client has received.',
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'Changes after the cursor, if there are any.',
+      headers: ['Cache-Control'],
+      content: {
+        'application/json': { schema: Reply, example: EXAMPLE },
+        'text/event-stream': { schema: { type: 'string' } },
+      },
+    },
+  },
+  problems: ['cursor_expired', 'too_many_requests'],
+})

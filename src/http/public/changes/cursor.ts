@@ -1,0 +1,26 @@
+import type { ChangePosition } from '../../../core/changes/change.ts'
+import type { Caller } from '../../../core/users/caller.ts'
+import { formatCursor, parseCursor } from '../../shared-routes/pagination.ts'
+
+export function formatChangeCursor(
+  { userId, userCreatedAt }: Caller,
+  { sequence, at }: ChangePosition,
+): string {
+  return formatCursor([userId, userCreatedAt, sequence, at])
+}
+
+/** Throws `invalid_parameter` for any cursor but one of the user's. That of an earlier user of the id has expired. */
+export function parseChangeCursor(cursor: string, caller: Caller): ChangePosition {
+  return parseCursor(cursor, ([userId, userCreatedAt, sequence, at, ...more]) => {
+    if (userId !== caller.userId || more.length > 0) return undefined
+    if (!isCount(userCreatedAt) || !isCount(sequence) || !isCount(at)) return undefined
+    return { sequence, at: userCreatedAt === caller.userCreatedAt ? at : NEVER }
+  })
+}
+
+/** The time of no change. */
+const NEVER = -1
+
+function isCount(value: string | number | undefined): value is number {
+  return typeof value === 'number' && value >= 0
+}
