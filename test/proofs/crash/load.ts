@@ -178,6 +178,7 @@ export class Load {
       const said = outcome.body === undefined ? digest : json(outcome)['sha256']
       if (said !== digest) tally.report('altered', `${name}: the answer names other bytes`)
       tally.acknowledgedUploads += 1
+      tally.acknowledgedContents.push({ userId: user.userId, digest })
       write.acknowledge()
     } else this.#settle(write, outcome)
   }

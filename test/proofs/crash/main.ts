@@ -74,10 +74,12 @@ function print({ tally, sweeps, seconds }: Figures): void {
     'answers 503': tally.unavailable,
     'checked reads': tally.checkedReads,
     'checked quotas': tally.checkedQuotas,
+    'checked changes': tally.checkedChanges,
     lost: tally.count('lost'),
     altered: tally.count('altered'),
     'quota drift': tally.count('quota'),
     [`orphans after ${sweeps} sweeps`]: tally.count('orphan'),
+    'faults of feeds': tally.count('feed'),
     'other violations': tally.count('other'),
     seconds: Math.round(seconds),
   }

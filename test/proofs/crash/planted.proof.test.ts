@@ -1,7 +1,9 @@
 import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import type { Database } from '../../../src/database/database.ts'
 import { freshKey } from '../../support/objects.ts'
 import { runCrash } from './run.ts'
 import type { World } from './world.ts'
@@ -13,6 +15,9 @@ interface Planted {
   readonly altered: string
   readonly stray: ObjectKey
   readonly unfinished: ObjectKey
+  /** The sequence of the change of bob that was deleted, and of that of tight that was recorded once more. */
+  readonly deletedChange: number
+  readonly doubledChange: number
 }
 
 it('a crash run reports each fault that is planted behind the back of the service, and nothing else', async () => {
@@ -28,19 +33,27 @@ it('a crash run reports each fault that is planted behind the back of the servic
     },
   })
   const { lost = '', forgotten = '', altered = '', stray = '', unfinished = '' } = planted ?? {}
+  const { deletedChange = 0, doubledChange = 0 } = planted ?? {}
   const found = (kind: string, text: string) =>
     tally.violations.filter((violation) => violation.kind === kind && violation.text.includes(text))
   expect(found('lost', `ann/${lost} is answered with 5`)).toHaveLength(1)
   expect(found('lost', `ann/${forgotten} holds absent`)).toHaveLength(1)
   expect(found('altered', `ann/${altered} holds`)).toHaveLength(1)
   expect(found('quota', 'bob: ')).toHaveLength(1)
+  expect(found('feed', `ann: ${forgotten} is missing, and by its changes`)).toHaveLength(1)
+  const gap = `bob: change ${deletedChange + 1} follows change ${deletedChange - 1}`
+  expect(found('feed', gap)).toHaveLength(1)
+  expect(found('feed', `tight: change ${doubledChange}, file.replaced: version`)).toHaveLength(1)
+  expect(found('feed', 'tight: an acknowledged upload')).toHaveLength(1)
   expect(found('orphan', `an object without a file: ${stray}`)).toHaveLength(1)
   expect(found('orphan', `an unfinished upload: ${unfinished}`)).toHaveLength(1)
   // The command `verify` finds them as well.
   for (const kind of ['missing_object', 'wrong_digest', 'used_bytes', 'orphaned_object']) {
     expect(tally.violations.map(({ text }) => text).join('\n')).toContain(`verify: ${kind}`)
   }
-  const touched = [lost, forgotten, altered, stray, unfinished, 'bob', 'orphan', 'ann: ', 'sweeps']
+  const doubled = [`tight: change ${doubledChange},`, 'is 2 changes']
+  const names = [lost, forgotten, altered, stray, unfinished]
+  const touched = [...names, ...doubled, 'bob', 'orphan', 'ann: ', 'sweeps']
   const others = tally.violations.filter(({ text }) => !touched.some((part) => text.includes(part)))
   // A missing object is an error of the service's own to whoever reads it.
   expect(others.filter(({ text }) => !text.startsWith('50'))).toEqual([])
@@ -78,7 +91,42 @@ async function plantAll({ database, environment }: World): Promise<Planted> {
   await writeFile(pathOf(stray), 'stray')
   const unfinished = freshKey('bob')
   await writeFile(`${pathOf(unfinished)}.tmp`, 'unfinished')
-  return { lost: lost.name, forgotten: forgotten.name, altered: altered.name, stray, unfinished }
+  const changes = {
+    deletedChange: await deleteChange(database),
+    doubledChange: await doubleChange(database),
+  }
+  const names = { lost: lost.name, forgotten: forgotten.name, altered: altered.name }
+  return { ...names, stray, unfinished, ...changes }
+}
+
+/** As a commit that changes a file of bob and records nothing. */
+async function deleteChange(database: Database): Promise<number> {
+  const { rows } = await database.query((kysely) =>
+    sql<{ readonly sequence: number }>`
+      DELETE FROM changes WHERE user_id = 'bob' AND sequence = (
+        SELECT change_count / 2 FROM quotas WHERE user_id = 'bob'
+      ) RETURNING sequence
+    `.execute(kysely),
+  )
+  return rows[0]?.sequence ?? 0
+}
+
+/** As a commit of tight that is repeated, and recorded each time. */
+async function doubleChange(database: Database): Promise<number> {
+  const count = sql`
+    UPDATE quotas SET change_count = change_count + 1, previously_changed_at = changed_at
+    WHERE user_id = 'tight'
+  `
+  const record = sql<{ readonly sequence: number }>`
+    INSERT INTO changes (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility)
+    SELECT user_id, change_count, 'file.replaced', changed_at, changed_at, name, version, size,
+      sha256, visibility
+    FROM quotas JOIN files USING (user_id) WHERE user_id = 'tight' AND size > 0 LIMIT 1
+    RETURNING sequence
+  `
+  await database.query((kysely) => count.execute(kysely))
+  const { rows } = await database.query((kysely) => record.execute(kysely))
+  return rows[0]?.sequence ?? 0
 }
 
 async function flipFirstByte(path: string): Promise<void> {

@@ -3,6 +3,7 @@ import { callerOf } from '../../../src/core/users/caller.ts'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import type { File } from '../../../src/core/files/file.ts'
 import { sha256 } from './content.ts'
+import { checkFeed, type SettledUser } from './feed.ts'
 import type { Tally } from './tally.ts'
 import { TIMES, type World, type WorldUser } from './world.ts'
 import { MINUTE_MS, passTime } from './resumable/passing-time.ts'
@@ -34,8 +35,8 @@ export class Journal {
 }
 
 /**
- * Waits until all leases, delays and retentions are over, sweeps twice, and holds what is left against I3, I4, I5 and
- * I8. Nothing else may use the service any more. Returns the sweeps it took, which are two unless one had to leave
+ * Waits until all leases, delays and retentions are over, sweeps twice, and holds what is left against I3, I4, I5, I8
+ * and I14. Nothing else may use the service any more. Returns the sweeps it took, which are two unless one had to leave
  * its work to a sweeper that was killed and is still counted on.
  */
 export async function settle(options: {
@@ -60,7 +61,11 @@ export async function settle(options: {
     sweeps += 1
   }
   for (const text of await leftovers(world, journal)) tally.report('orphan', text)
-  for (const user of world.users) await checkQuota(world, { user, tally })
+  for (const user of world.users) {
+    const files = await filesOf(world, user)
+    await checkQuota(world, { user, files, tally })
+    await checkFeed(world, { user, files, tally })
+  }
   await checkVersions(world, tally)
   await world.service.verifier.verify({
     userId: undefined,
@@ -122,12 +127,8 @@ async function leftovers(world: World, journal: Journal): Promise<readonly strin
   return left
 }
 
-async function checkQuota(
-  world: World,
-  { user, tally }: { readonly user: WorldUser; readonly tally: Tally },
-): Promise<void> {
+async function checkQuota(world: World, { user, files, tally }: SettledUser): Promise<void> {
   const { userId } = user
-  const files = await filesOf(world, user)
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   const usage = await readUsage(world.service.ledger, userId)
   const expected = { used: bytes, reserved: 0, fileCount: files.length }

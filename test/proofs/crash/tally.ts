@@ -1,8 +1,9 @@
+import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Ending } from './resumable/offsets.ts'
 import type { Moment } from './resumable/moments.ts'
 
 /** What may not happen, by what it costs the user. */
-export type ViolationKind = 'lost' | 'altered' | 'quota' | 'orphan' | 'other'
+export type ViolationKind = 'lost' | 'altered' | 'quota' | 'orphan' | 'feed' | 'other'
 
 export interface Violation {
   readonly kind: ViolationKind
@@ -39,6 +40,10 @@ export class Tally {
   /** Id and SHA-256 of every resumable upload that was acknowledged as a whole. */
   readonly finishedUploads = new Map<string, string>()
   acknowledgedUploads = 0
+  /** What the acknowledged uploads have stored. */
+  readonly acknowledgedContents: { readonly userId: UserId; readonly digest: string }[] = []
+  /** Changes that were held against the files at the end. */
+  checkedChanges = 0
   refusedUploads = 0
   /** Writes of which nobody knows whether they took effect. */
   unknownOutcomes = 0

@@ -315,12 +315,13 @@ export class ResumableLoad {
   #finish(upload: Upload): void {
     if (upload.isOver) return
     const { tally } = this.#options
-    const { offsets, path, digest } = upload
+    const { user, offsets, path, digest } = upload
     const fault = offsets.judgeEnd('finished')
     if (fault !== undefined) this.#report('altered', upload, fault)
     upload.isOver = true
     upload.write.acknowledge()
     tally.acknowledgedUploads += 1
+    tally.acknowledgedContents.push({ userId: user.userId, digest })
     tally.finishedUploads.set(idOf(path), digest)
   }
 
