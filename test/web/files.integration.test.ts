@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { change, remove } from '../http/file-requests.ts'
 import { download, upload } from '../http/fixture.ts'
 import { startFront } from '../support/faults/front.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
@@ -160,7 +161,9 @@ describeInBrowser('the files', (browser) => {
       if (request.url().includes('prefix=be')) asked.push(performance.now())
     })
     front.refusals.set('GET', { 'retry-after': '2' })
-    const refused = page.waitForResponse((response) => response.status() === 503)
+    const refused = page.waitForResponse(
+      (response) => response.status() === 503 && response.url().includes('prefix=be'),
+    )
     await page.getByRole('searchbox').fill('be')
     await refused
     front.refusals.clear()
@@ -300,6 +303,34 @@ describeInBrowser('the files', (browser) => {
     await context.clock.fastForward(SECOND_THOUGHTS_MS)
     await expect.poll(() => names(page), { timeout: 15_000 }).toEqual(['gamma.jpg', 'zeta.txt'])
     for (const tab of [page, other]) await tab.getByText('500 bytes of 97 KiB used').waitFor()
+    await context.close()
+  })
+
+  it('show what another device changes, without being asked for again', async () => {
+    const { page, context } = await open()
+    await upload(service, { user, name: 'delta.txt', content: 'x'.repeat(600) })
+    await expect.poll(() => names(page)).toContain('delta.txt')
+    await change(service, { user, name: 'delta.txt', body: { name: 'epsilon.txt' } })
+    await remove(service, { user, name: 'alpha.txt' })
+    const left = ['beta.txt', 'epsilon.txt', 'gamma.jpg']
+    await expect.poll(() => names(page)).toEqual(left)
+    await page.getByText('900 bytes of 97 KiB used').waitFor()
+    await context.close()
+  })
+
+  it('are read again when the service no longer knows what has changed since', async () => {
+    const { page, context } = await open()
+    let refusals = 0
+    await page.route('**/users/me/changes?*', async (route) => {
+      refusals += 1
+      if (refusals > 1) return await route.continue()
+      await upload(service, { user, name: 'delta.txt', content: 'x' })
+      await route.fulfill({ status: 410, body: '{}' })
+    })
+    await page.reload()
+    await expect.poll(() => names(page)).toContain('delta.txt')
+    await upload(service, { user, name: 'epsilon.txt', content: 'x' })
+    await expect.poll(() => names(page)).toContain('epsilon.txt')
     await context.close()
   })
 

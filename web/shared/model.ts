@@ -17,7 +17,18 @@ export interface FileEntry {
 
 export interface FilePage {
   readonly files: readonly FileEntry[]
+  /** On the first page of the user's own files. */
+  readonly changes_cursor?: string
   readonly next_cursor: string | null
+}
+
+/** A change as the API describes it. Those of the capacity have no file. */
+export interface ChangeEntry extends Pick<FileEntry, 'name' | 'size' | 'visibility'> {
+  readonly type: string
+  readonly at: string
+  readonly version: string
+  /** Of a renamed file. */
+  readonly previous_name?: string
 }
 
 /** A resumable upload as the API describes it. */

@@ -1,12 +1,7 @@
-import type { FileEntry } from '../shared/model.ts'
-
 /** Messages between the tabs of one browser. */
 export type TabMessage =
-  | { readonly kind: 'put'; readonly file: FileEntry }
-  | { readonly kind: 'drop'; readonly name: string }
   /** A tab is about to sign in. */
-  | { readonly kind: 'session_changing' }
-  | { readonly kind: 'session' }
+  { readonly kind: 'session_changing' } | { readonly kind: 'session' }
 
 export interface Tabs {
   tell(message: TabMessage): void

@@ -10,7 +10,7 @@ export interface RemovalsOptions {
   readonly list: FileList
   readonly toasts: Toasts
   /** Called when the service has no such file any more. */
-  readonly onRemoved: (name: string) => void
+  readonly onRemoved: () => void
 }
 
 export interface Removals {
@@ -49,7 +49,7 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
     try {
       await send(api, file)
       list.drop(name)
-      onRemoved(name)
+      onRemoved()
     } catch (error) {
       tell(name, error)
     }
@@ -60,7 +60,7 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
     const code = error instanceof ProblemError ? error.code : undefined
     if (code === 'not_found') {
       list.drop(name)
-      onRemoved(name)
+      onRemoved()
     } else if (code === 'precondition_failed') toasts.show(messages.removal.changed(name))
     else toasts.show(messages.failed(messageOf(error)))
   }

@@ -7,6 +7,7 @@ import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
+import { followFiles } from './files/file-feed.ts'
 import { createFileList } from './files/file-list.ts'
 import { createRemovals } from './undo-delete.ts'
 import { createSender, type Sender } from './uploads/uppy-transport.ts'
@@ -59,10 +60,7 @@ export function createPage({
     api,
     list,
     toasts,
-    onRemoved(name) {
-      capacity.refresh()
-      tabs.tell({ kind: 'drop', name })
-    },
+    onRemoved: () => capacity.refresh(),
   })
   let sender: Sender | undefined
   const unfinished = createUnfinishedUploads(api)
@@ -83,9 +81,7 @@ export function createPage({
 
   function onUploaded(file: FileEntry | undefined): void {
     capacity.refresh()
-    if (file === undefined) return
-    list.put(file)
-    tabs.tell({ kind: 'put', file })
+    if (file !== undefined) list.put(file)
   }
 
   /** Cancels a resumable upload. */
@@ -143,14 +139,6 @@ export function createPage({
       case 'session':
         void session.look()
         break
-      case 'put':
-        list.put(message.file)
-        capacity.refresh()
-        break
-      case 'drop':
-        list.drop(message.name)
-        capacity.refresh()
-        break
     }
   }
 
@@ -190,6 +178,12 @@ export function createPage({
   function start(accessToken: string | undefined): void {
     sender = createSender({ target, onDropped })
     tabs.listen(hear)
+    followFiles({
+      api,
+      list,
+      userId: () => capacity.figures.value?.user_id ?? '',
+      onChange: () => capacity.refresh(),
+    })
     effect(() => {
       const state = session.state.value
       untracked(() => {

@@ -32,16 +32,12 @@ interface Change {
   readonly overwrite?: boolean
 }
 
-/** Updates a file in this tab and in the others. */
+/** Updates a file. */
 async function change(page: Page, file: FileEntry, json: Change): Promise<FileEntry> {
-  const { api, list, tabs, capacity } = page
+  const { api, list, capacity } = page
   const changed = await api.call<FileEntry>(pathOf(file.name), { method: 'PATCH', json })
-  if (changed.name !== file.name) {
-    list.drop(file.name)
-    tabs.tell({ kind: 'drop', name: file.name })
-  }
+  if (changed.name !== file.name) list.drop(file.name)
   list.put(changed)
-  tabs.tell({ kind: 'put', file: changed })
   capacity.refresh()
   return changed
 }

@@ -13,6 +13,8 @@ export interface FileList {
   readonly files: ReadonlySignal<readonly FileEntry[]>
   readonly isLoading: ReadonlySignal<boolean>
   readonly hasMore: ReadonlySignal<boolean>
+  /** From before the first page was read; `undefined` until then. */
+  readonly changesCursor: ReadonlySignal<string | undefined>
   /** Reads the first page again. */
   reload(): Promise<void>
   loadMore(): Promise<void>
@@ -37,6 +39,9 @@ export function createFileList(api: Reader): FileList {
   const hidden = signal<ReadonlySet<string>>(new Set())
   const cursor = signal<string | null>(null)
   const isLoading = signal(false)
+  const changesCursor = signal<string>()
+  /** The changes since the running read began, whose page may be older. */
+  let changed: (() => void)[] = []
   let reading = 0
 
   const files = computed(() =>
@@ -47,20 +52,25 @@ export function createFileList(api: Reader): FileList {
 
   async function read(after: string | null): Promise<void> {
     const mine = (reading += 1)
+    changed = []
     isLoading.value = true
     try {
       let next = after
       let files: readonly FileEntry[] = []
+      let changes: string | undefined
       // A page of a search can be empty, although later pages are not.
       do {
         const page = await api.read<FilePage>(pathOfPage(next))
         // A later read, with another order or search, has replaced this one.
         if (mine !== reading) return
         files = page.files
+        changes ??= page.changes_cursor
         next = page.next_cursor
       } while (files.length === 0 && next !== null)
-      loaded.value = after === null ? files : [...loaded.value, ...files]
+      loaded.value = after === null ? files : [...loaded.value, ...notIn(loaded.value, files)]
       cursor.value = next
+      for (const change of changed) change()
+      if (after === null) changesCursor.value = changes
     } finally {
       if (mine === reading) isLoading.value = false
     }
@@ -71,6 +81,27 @@ export function createFileList(api: Reader): FileList {
     if (prefix.value !== '') query.set('prefix', prefix.value)
     if (after !== null) query.set('cursor', after)
     return `users/me/repo?${query.toString()}`
+  }
+
+  function notIn(others: readonly FileEntry[], files: readonly FileEntry[]): readonly FileEntry[] {
+    const names = new Set(others.map(({ name }) => name))
+    return files.filter(({ name }) => !names.has(name))
+  }
+
+  /** Makes the change now, and again in what a running read returns. */
+  function make(change: () => void): void {
+    if (isLoading.value) changed.push(change)
+    change()
+  }
+
+  function put(file: FileEntry): void {
+    const others = loaded.value.filter(({ name }) => name !== file.name)
+    loaded.value = others
+    if (!file.name.startsWith(prefix.value)) return
+    const at = placeOf(file, { files: others, order: order.value })
+    // It belongs to a page that is not read yet.
+    if (at === others.length && cursor.value !== null) return
+    loaded.value = others.toSpliced(at, 0, file)
   }
 
   function drop(name: string): void {
@@ -84,6 +115,7 @@ export function createFileList(api: Reader): FileList {
     files,
     isLoading,
     hasMore: computed(() => cursor.value !== null),
+    changesCursor,
     reload: () => read(null),
 
     async loadMore() {
@@ -91,25 +123,18 @@ export function createFileList(api: Reader): FileList {
       await read(cursor.value)
     },
 
-    put(file) {
-      const others = loaded.value.filter(({ name }) => name !== file.name)
-      loaded.value = others
-      if (!file.name.startsWith(prefix.value)) return
-      const at = placeOf(file, { files: others, order: order.value })
-      // It belongs to a page that is not read yet.
-      if (at === others.length && cursor.value !== null) return
-      loaded.value = others.toSpliced(at, 0, file)
-    },
+    put: (file) => make(() => put(file)),
 
     clear() {
       reading += 1
       loaded.value = []
       hidden.value = new Set()
       cursor.value = null
+      changesCursor.value = undefined
       isLoading.value = false
     },
 
-    drop,
+    drop: (name) => make(() => drop(name)),
 
     hide(name, isHidden) {
       const names = new Set(hidden.value)
