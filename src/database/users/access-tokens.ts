@@ -13,11 +13,11 @@ import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
 
 export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<AccessToken> {
-  const expiresAt = token.expiresInMs === undefined ? sql`NULL` : sql`${now} + ${token.expiresInMs}`
   const { rows } = await sql<AccessTokenRow>`
     INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at)
-    VALUES (${token.sha256}, ${token.tokenId}, ${token.userId}, ${token.label},
-            ${now}, ${expiresAt})
+    SELECT ${token.sha256}, ${token.tokenId}, ${token.userId}, ${token.label}, instant,
+           instant + ${bigint(token.expiresInMs ?? sql`NULL`)}
+    FROM (SELECT ${now} AS instant) AS moment
     RETURNING *
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')

@@ -1,3 +1,4 @@
+import { onAbort } from '../../../src/core/async/on-abort.ts'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../../src/core/errors.ts'
@@ -41,7 +42,8 @@ export const failingPut: ObjectStore['put'] = async (object) => {
 /** Reads nothing and answers nothing until its signal aborts, as a store behind a dead network does. */
 export const hangingPut: ObjectStore['put'] = ({ body, signal }) =>
   new Promise((_, reject) => {
-    signal.addEventListener('abort', () => {
+    // Also for one that has aborted already.
+    onAbort(signal, () => {
       discardBody({ body })
       reject(outage())
     })
