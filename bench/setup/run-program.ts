@@ -13,5 +13,7 @@ export async function runProgram(
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   if (child.exitCode === 0) return out
   const reason = child.signalCode === null ? `ended with ${child.exitCode}` : 'was not done in time'
-  throw new Error(`${program} ${reason}: ${err.trim().slice(-2000)}`)
+  const lines = err.trim().split('\n')
+  const failures = lines.filter((line) => /failed/i.test(line)).join('\n')
+  throw new Error(`${program} ${reason}: ${failures}\n${lines.join('\n').slice(-2000)}`)
 }
