@@ -1,4 +1,4 @@
-// How much PostgreSQL keeps and writes: bytes of a user, of a file and of an upload, with their indexes, and bytes of
+// How much PostgreSQL keeps and writes: bytes of a user, of a file, of an upload and of a change, with their indexes, and bytes of
 // the write-ahead log for an upload. The rows are as users make them, each user's between those of all others; uploads
 // go through the ledger, 16 at a time, each of another user. The server is that of the tests, which logs no whole pages
 // after a checkpoint.
@@ -50,8 +50,8 @@ async function plant({ kysely }: Database): Promise<void> {
   const statements = [
     sql`INSERT INTO users (id, status, created_at) SELECT ${userId}, 'active', 0 FROM ${users}`,
     sql`
-      INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
-      SELECT ${userId}, ${sql.lit(FILES)} * 4096, 0, ${sql.lit(FILES)} FROM ${users}
+      INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count, capacity_state)
+      SELECT ${userId}, ${sql.lit(FILES)} * 4096, 0, ${sql.lit(FILES)}, 'normal' FROM ${users}
     `,
     sql`
       INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at)
@@ -124,6 +124,7 @@ async function reportUploads(): Promise<void> {
   print(`write-ahead log of an upload: ${(bytes / UPLOADS).toFixed(0)} bytes`)
   await sql`VACUUM ANALYZE`.execute(database.kysely)
   await reportTables(['uploads'], { of: 'upload, while its row is kept', count: UPLOADS })
+  await reportTables(['changes'], { of: 'change', count: UPLOADS })
 }
 
 /** Bytes of the write-ahead log so far. */
