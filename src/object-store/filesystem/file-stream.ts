@@ -2,16 +2,26 @@ import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
+import type { Permit } from '../../core/memory/body-memory.ts'
+import { FairSemaphore } from '../../core/memory/fair-semaphore.ts'
 import { detachBuffer, type OpenedObject, type ByteRange } from '../../core/objects/object-store.ts'
 import { BUFFER_BYTES, BufferPool } from '../buffer-pool.ts'
 import { storeError } from '../store-error.ts'
 
 interface Opening {
+  /** Owners take turns with the reads of their files. */
+  readonly owner: string
   readonly range: ByteRange | undefined
   readonly signal: AbortSignal
 }
 
 const openFile = promisify(open)
+
+/**
+ * Of the four threads of the pool. Otherwise readers of files that are not cached, from a disk with few operations a
+ * second, would keep all of them, and each step of an upload would wait behind a hundred reads.
+ */
+const MAX_READS = 2
 
 /** Opens files as bodies. Fewer open files get larger chunks, since each read costs a thread-pool round trip. */
 export class FileBodies {
@@ -23,14 +33,18 @@ export class FileBodies {
       minBytes: BUFFER_BYTES / 16,
       maxBytes: BUFFER_BYTES,
     }),
+    turns: new FairSemaphore({ bytes: MAX_READS, reserve: { bytes: 0, largest: 0 } }),
   }
 
-  async open(path: string, { range, signal }: Opening): Promise<OpenedObject> {
-    const file = await openFile(path, 'r')
+  async open(path: string, { owner, range, signal }: Opening): Promise<OpenedObject> {
+    const { turns } = this.#memory
+    const wanted = { userId: owner, bytes: 1 }
+    const turn = turns.tryAcquire(wanted) ?? (await turns.acquire({ ...wanted, signal }))
+    const file = await openFile(path, 'r').finally(() => turn.release())
     const { size } = statOrClose(file)
     const first = range?.first ?? 0
     const end = range === undefined ? size : range.last + 1
-    const body = createFileBody({ ...this.#memory, file, size, first, end })
+    const body = createFileBody({ ...this.#memory, owner, signal, file, size, first, end })
     // The body can fail before the caller listens.
     addAbortSignal(signal, body).on('error', () => undefined)
     return { body, size, release: (chunk) => this.#release(chunk) }
@@ -70,9 +84,12 @@ function closeAtOnce(file: number, done: (failure?: Error) => void): void {
 interface FileMemory {
   readonly pool: BufferPool
   readonly share: FairShare
+  readonly turns: FairSemaphore
 }
 
 interface FileBodyOptions extends FileMemory {
+  readonly owner: string
+  readonly signal: AbortSignal
   /** File descriptor, closed when the body ends. */
   readonly file: number
   readonly size: number
@@ -83,7 +100,7 @@ interface FileBodyOptions extends FileMemory {
 
 /** Reads on demand, with callbacks: `FileHandle` costs a third more (bench/NOTES.md). Chunks share no `ArrayBuffer`. */
 function createFileBody(options: FileBodyOptions): Readable {
-  const { file, size, first, end, pool, share } = options
+  const { file, size, first, end, owner, signal, pool, share, turns } = options
   const part = share.join()
   let position = first
   let pushedAt: number | undefined
@@ -97,9 +114,21 @@ function createFileBody(options: FileBodyOptions): Readable {
       body.push(null)
       return
     }
+    const wanted = { userId: owner, bytes: 1 }
+    const turn = turns.tryAcquire(wanted)
+    if (turn !== undefined) readChunk(turn, length)
+    else {
+      turns.acquire({ ...wanted, signal }).then(
+        (granted) => (body.destroyed ? granted.release() : readChunk(granted, length)),
+        (error: unknown) => body.destroy(storeError(error)),
+      )
+    }
+  }
+  function readChunk(turn: Permit, length: number): void {
     const buffer = length === BUFFER_BYTES ? pool.take() : Buffer.allocUnsafeSlow(length)
     isReading = true
     read(file, buffer, 0, length, position, (error, bytesRead) => {
+      turn.release()
       isReading = false
       if (onceRead !== undefined) onceRead()
       else if (error !== null) body.destroy(storeError(error))

@@ -3,7 +3,12 @@ import { access, lstat, opendir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { settledUnlessAborted } from '../../core/async/deadline.ts'
 import type { ListObjects, ObjectStore } from '../../core/objects/object-store.ts'
-import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
+import {
+  isObjectKey,
+  OBJECT_KEY_PREFIX,
+  type ObjectKey,
+  ownerOf,
+} from '../../core/objects/object-key.ts'
 import { appendToFile, type ObjectPlace } from './append-file.ts'
 import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
@@ -93,7 +98,10 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       const path = pathOf(key)
       return attempt(signal, async () => {
         const packed = await pack.read({ key, signal })
-        if (packed === undefined) return await orMissing(bodies.open(path, { range, signal }))
+        if (packed === undefined) {
+          const owner = ownerOf(key) ?? ''
+          return await orMissing(bodies.open(path, { owner, range, signal }))
+        }
         const body = range === undefined ? packed : packed.subarray(range.first, range.last + 1)
         return { body, size: packed.byteLength }
       })
