@@ -1,6 +1,12 @@
 import { onAbort } from '../async/on-abort.ts'
 import { AppError } from '../errors.ts'
-import { type AuthorizedCaller, type Caller, inactiveUser, watchAccess } from '../users/caller.ts'
+import {
+  type AuthorizedCaller,
+  type Caller,
+  inactiveUser,
+  statusOf,
+  watchAccess,
+} from '../users/caller.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Change, ChangePosition } from './change.ts'
@@ -64,9 +70,8 @@ export function createFeed(options: FeedOptions): Feed {
   const watches = createWatches(ledger, pollMs)
 
   /** Why the changes of the caller cannot be read. */
-  async function refusal({ userId, userCreatedAt }: Caller): Promise<AppError> {
-    const { user } = (await ledger.findAccount(userId)) ?? {}
-    return inactiveUser(user?.createdAt === userCreatedAt ? user.status : undefined)
+  async function refusal(caller: Caller): Promise<AppError> {
+    return inactiveUser(await statusOf(ledger, caller))
   }
 
   async function read({ userId, userCreatedAt, after, limit }: ReadFeed) {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { type AuthorizedCaller, type Caller, inactiveUser } from '../users/caller.ts'
+import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
 import { cutPage } from '../pagination.ts'
 import { AppError } from '../errors.ts'
 import { fileNotFound, type File, type Visibility } from './file.ts'
@@ -125,9 +125,8 @@ export function createRepository(options: RepositoryOptions): Repository {
 
   /** Tells an inactive owner so instead of "not found": their token may stay cached as valid for a few seconds. */
   async function requireActive(userId: UserId, { audience, userCreatedAt }: SeenBy): Promise<void> {
-    if (audience !== 'owner') return
-    const user = (await ledger.findAccount(userId))?.user
-    const status = user?.createdAt === userCreatedAt ? user?.status : undefined
+    if (audience !== 'owner' || userCreatedAt === undefined) return
+    const status = await statusOf(ledger, { userId, userCreatedAt })
     if (status !== 'active') throw inactiveUser(status)
   }
 

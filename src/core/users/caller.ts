@@ -1,4 +1,5 @@
 import { AppError, isAppError } from '../errors.ts'
+import type { AccountLedger } from './account-ledger.ts'
 import type { User, UserStatus } from './user-store.ts'
 import type { UserId } from './user-id.ts'
 
@@ -52,6 +53,15 @@ export function inactiveUser(status: UserStatus | undefined): AppError {
   return status === 'suspended'
     ? new AppError('user_suspended', 'The user of this access token is suspended.')
     : new AppError('access_token_invalid', 'The access token is no longer valid.')
+}
+
+/** The status of the caller's account; `undefined` if it is gone, also if a later one has its id. */
+export async function statusOf(
+  accounts: Pick<AccountLedger, 'findAccount'>,
+  { userId, userCreatedAt }: Caller,
+): Promise<UserStatus | undefined> {
+  const { user } = (await accounts.findAccount(userId)) ?? {}
+  return user?.createdAt === userCreatedAt ? user.status : undefined
 }
 
 /** The refusal of a malformed, unknown, expired or revoked token. */

@@ -43,7 +43,6 @@ function toPosition({ change_count: sequence, changed_at: at }: LatestRow): Chan
 type ReadRow = LatestRow & { [column in keyof ChangeRow]: ChangeRow[column] | null }
 
 /** The page is cut before the join: PostgreSQL would otherwise read and sort all later changes. */
-
 async function readChanges(
   { db }: LedgerTx,
   { after, limit, ...caller }: Parameters<ChangeLedger['readChanges']>[0],

@@ -159,10 +159,7 @@ export async function changingCapacity<T>(
 ): Promise<T> {
   const before = await capacityOf(tx, { userId, capacity: tx.capacity })
   const result = await change()
-  const usage = await capacityOf(tx, { userId, capacity: tx.capacity })
-  if (before !== undefined && usage !== undefined) {
-    await noteState(tx, { userId, known: before.state, before, usage })
-  }
+  await noteSince(tx, { userId, before })
   return result
 }
 
@@ -172,7 +169,13 @@ export async function noteCapacity(
   { userId, since }: { readonly userId: UserId; readonly since: RawBuilder<number> },
 ): Promise<void> {
   const capacity = capacityInForce(since, tx.baseCapacity)
-  const before = await capacityOf(tx, { userId, capacity })
+  await noteSince(tx, { userId, before: await capacityOf(tx, { userId, capacity }) })
+}
+
+async function noteSince(
+  tx: LedgerTx,
+  { userId, before }: { readonly userId: UserId; readonly before: Usage | undefined },
+): Promise<void> {
   const usage = await capacityOf(tx, { userId, capacity: tx.capacity })
   if (before === undefined || usage === undefined) return
   await noteState(tx, { userId, known: usage.state, before, usage })
