@@ -50,6 +50,7 @@ export interface GrantRow {
   readonly starts_at: number | null
   readonly ends_at: number | null
   readonly created_at: number
+  /** Set by earlier versions only, which kept revoked grants. They do not count. */
   readonly revoked_at: number | null
 }
 

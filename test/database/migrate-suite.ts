@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
+import { createUserStore } from '../../src/database/users/user-store.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { migrate, migrations, runMigrations } from '../../src/database/migrate.ts'
 import { part, resumablesOf, tailPiece } from '../core/ledger/resumable/fixture.ts'
@@ -79,6 +80,29 @@ export function migrateSuite(name: string, openBed: () => Promise<MigrateBed>): 
       await run(`DELETE FROM users WHERE id = 'alice'`)
       const { rows } = await sql`SELECT object_key, user_id FROM garbage`.execute(database.kysely)
       expect(rows).toEqual([{ object_key: 'newest', user_id: null }])
+      await database.close()
+    })
+
+    it('ignores the grants that an earlier release revoked and kept, and deletes them later', async () => {
+      const database = await bed.open()
+      await migrate(database)
+      const userId = parseUserId('alice')
+      const users = createUserStore(database, { baseCapacity: 100 })
+      const ledger = createLedger(database, { baseCapacity: 100 })
+      const capacity = async () => (await ledger.reportCapacity(userId))?.usage.capacity
+      await users.createUser(userId)
+      const terms = { model: undefined, startsAt: undefined, endsAt: undefined, bytes: 10 }
+      const grant = (reference: string) => ({ userId, source: 'device', reference, ...terms })
+      for (const reference of ['kept', 'revoked', 'back']) await users.putGrant(grant(reference))
+      await sql`UPDATE grants SET revoked_at = 1 WHERE reference <> 'kept'`.execute(database.kysely)
+      expect(await capacity()).toBe(110)
+      expect((await users.putGrant(grant('back'))).created).toBe(true)
+      expect(await capacity()).toBe(120)
+      await users.revokeGrant(grant('kept'))
+      expect(await capacity()).toBe(110)
+      expect((await sql`SELECT reference FROM grants`.execute(database.kysely)).rows).toEqual([
+        { reference: 'back' },
+      ])
       await database.close()
     })
 

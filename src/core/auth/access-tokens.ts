@@ -13,6 +13,7 @@ import type { UserId } from '../users/user-id.ts'
 import type {
   AccessToken,
   AccessTokenKey,
+  AccessTokenPage,
   AccessTokenUser,
   User,
   UserStore,
@@ -45,11 +46,11 @@ export interface AccessTokens {
   /** Like `verify`, and also returns the current expiry from the database or the JWT. */
   inspect(secret: string, ip?: string): Promise<AccessTokenUser>
 
-  list(userId: UserId): Promise<readonly AccessToken[]>
+  list(userId: UserId, page?: AccessTokenPage): Promise<readonly AccessToken[]>
 
   /**
    * Guarantees that the token is refused: on this instance at once, on others within 5 s. Idempotent. Rejects with
-   * `not_found` if the user never had the token.
+   * `not_found` if the user has no such token, or its end was long ago.
    */
   revoke(token: AccessTokenKey): Promise<void>
 
@@ -148,7 +149,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       return found
     },
 
-    list: (userId) => users.listAccessTokens(userId),
+    list: (userId, page) => users.listAccessTokens({ userId, page }),
 
     async revoke(token) {
       try {

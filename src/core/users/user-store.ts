@@ -33,6 +33,22 @@ export interface AccessTokenUse {
   readonly agoMs: number
 }
 
+/** A user's access tokens, oldest first; all of them without a `page`. */
+export interface AccessTokenFilter {
+  readonly userId: UserId
+  readonly page?: AccessTokenPage | undefined
+}
+
+export interface AccessTokenPage {
+  readonly after: AccessTokenPlace | undefined
+  readonly limit: number
+}
+
+export interface AccessTokenPlace {
+  readonly createdAt: number
+  readonly tokenId: string
+}
+
 /** Adds bytes to a user's capacity. (source, reference) is unique per user. Times are milliseconds since 1970. */
 export interface Grant extends GrantName, GrantTerms {
   readonly createdAt: number
@@ -106,7 +122,10 @@ export interface UserStore {
    */
   deleteUser(userId: UserId): Promise<void>
 
-  /** Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's current time. */
+  /**
+   * Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's current time. Of the user's
+   * expired and revoked tokens, the 100 that ended last are kept.
+   */
   addAccessToken(token: NewAccessToken): Promise<AccessToken>
 
   /**
@@ -124,20 +143,20 @@ export interface UserStore {
    */
   recordAccessTokenUses(uses: readonly AccessTokenUse[]): Promise<void>
 
-  /** All tokens of the user, oldest first, including expired and revoked ones. */
-  listAccessTokens(userId: UserId): Promise<readonly AccessToken[]>
+  /** The user's tokens by creation and id, including expired and revoked ones. */
+  listAccessTokens(filter: AccessTokenFilter): Promise<readonly AccessToken[]>
 
-  /** Guarantees that the token is refused from now on. Idempotent; `not_found` for a token the user never had. */
+  /** Guarantees that the token is refused from now on. Idempotent; `not_found` for a token that is not kept. */
   revokeAccessToken(token: AccessTokenKey): Promise<void>
 
   /**
    * Guarantees one grant for (source, reference) with exactly these terms. Idempotent. `created` is true if the grant
-   * did not exist or was not in effect. Takes the user's lock, so every commit sees the grant either before or after
+   * did not exist. Takes the user's lock, so every commit sees the grant either before or after
    * the change.
    */
   putGrant(grant: NewGrant): Promise<{ readonly grant: Grant; readonly created: boolean }>
 
-  /** Guarantees that the grant no longer counts. Idempotent, also for an unknown grant. Takes the user's lock. */
+  /** Deletes the grant, which no longer counts. Idempotent, also for an unknown grant. Takes the user's lock. */
   revokeGrant(grant: GrantKey): Promise<void>
 
   /** The user's grants that are not revoked, ordered bytewise by source and reference. */

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type {
   AccessToken,
+  AccessTokenFilter,
   AccessTokenKey,
   AccessTokenUse,
   AccessTokenUser,
@@ -12,7 +13,10 @@ import { bigint, type Clocked } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
 
-export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<AccessToken> {
+/** Call it under the user's lock. */
+export async function add(tx: Clocked, token: NewAccessToken): Promise<AccessToken> {
+  const { db, now } = tx
+  await forgetEnded(tx, token.userId)
   const { rows } = await sql<AccessTokenRow>`
     INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at)
     SELECT ${token.sha256}, ${token.tokenId}, ${token.userId}, ${token.label}, instant,
@@ -22,6 +26,20 @@ export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
   return toAccessToken(rows[0])
+}
+
+const KEPT_ENDED = 100
+const FORGOTTEN_AT_ONCE = 100
+
+/** Whoever ends tokens adds them, so the rows stay few. */
+async function forgetEnded({ db, now }: Clocked, userId: UserId): Promise<void> {
+  await sql`
+    DELETE FROM access_tokens WHERE sha256 IN (
+      SELECT sha256 FROM access_tokens
+      WHERE user_id = ${userId} AND COALESCE(revoked_at, expires_at) <= ${now}
+      ORDER BY COALESCE(revoked_at, expires_at) DESC LIMIT ${FORGOTTEN_AT_ONCE} OFFSET ${KEPT_ENDED}
+    )
+  `.execute(db)
 }
 
 export async function findUser(
@@ -57,9 +75,19 @@ export async function recordUses(
   `.execute(db)
 }
 
-export async function list(db: Kysely<Tables>, userId: UserId): Promise<readonly AccessToken[]> {
+export async function list(
+  db: Kysely<Tables>,
+  { userId, page }: AccessTokenFilter,
+): Promise<readonly AccessToken[]> {
+  const { after, limit } = page ?? {}
+  const further =
+    after === undefined
+      ? sql``
+      : sql`AND (created_at, token_id) > (${after.createdAt}, ${after.tokenId})`
+  const atMost = limit === undefined ? sql`` : sql`LIMIT ${limit}`
   const { rows } = await sql<AccessTokenRow>`
-    SELECT * FROM access_tokens WHERE user_id = ${userId} ORDER BY created_at, token_id
+    SELECT * FROM access_tokens WHERE user_id = ${userId} ${further}
+    ORDER BY created_at, token_id ${atMost}
   `.execute(db)
   return rows.map(toAccessToken)
 }

@@ -42,14 +42,15 @@ async function stands(
   return rows.length === 1
 }
 
+/** Also deletes the grants that an earlier version revoked, and kept. */
 export async function revoke(
-  { db, now }: Clocked,
+  db: Kysely<Tables>,
   { userId, source, reference }: GrantKey,
 ): Promise<void> {
   await sql`
-    UPDATE grants SET revoked_at = ${now}
-    WHERE user_id = ${userId} AND source = ${source} AND reference = ${reference}
-      AND revoked_at IS NULL
+    DELETE FROM grants
+    WHERE user_id = ${userId}
+      AND ((source = ${source} AND reference = ${reference}) OR revoked_at IS NOT NULL)
   `.execute(db)
 }
 

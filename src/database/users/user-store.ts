@@ -51,10 +51,10 @@ export function createUserStore(
       ),
     recordAccessTokenUses: (uses) =>
       database.query((db) => accessTokens.recordUses({ db, now }, uses)),
-    listAccessTokens: (userId) => checked(userId, (db) => accessTokens.list(db, userId)),
+    listAccessTokens: (filter) => checked(filter.userId, (db) => accessTokens.list(db, filter)),
     revokeAccessToken: (token) => locked(token.userId, (tx) => accessTokens.revoke(tx, token)),
     putGrant: (grant) => ofGrants(grant.userId, (tx) => grants.put(tx, grant)),
-    revokeGrant: (grant) => ofGrants(grant.userId, (tx) => grants.revoke(tx, grant)),
+    revokeGrant: (grant) => ofGrants(grant.userId, ({ db }) => grants.revoke(db, grant)),
     listGrants: (filter) => checked(filter.userId, (db) => grants.list(db, filter)),
   }
 }

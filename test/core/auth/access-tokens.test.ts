@@ -152,7 +152,7 @@ describe('issue', () => {
         code: 'invalid_parameter',
         facts: { parameter: 'expires_in' },
       })
-      expect(await core.users.listAccessTokens(alice)).toEqual([])
+      expect(await core.users.listAccessTokens({ userId: alice })).toEqual([])
     },
   )
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { AccessToken, UserStore } from '../../../src/core/users/user-store.ts'
 import { count, grantOf, type LedgerHarness, outcomeOf } from '../ledger/fixture.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
@@ -73,7 +73,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
             [
               users.setUserStatus(id, 'active'),
               users.addAccessToken(tokenOf(id)),
-              users.listAccessTokens(id),
+              users.listAccessTokens({ userId: id }),
               users.revokeAccessToken({ userId: id, tokenId: 'x' }),
               users.putGrant(grantOf(id, 'gift')),
               users.revokeGrant(grantOf(id, 'gift')),
@@ -111,7 +111,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         expect(found?.expiresInMs).toBeLessThanOrEqual(300)
         await harness.advance(320)
         expect(await users.findAccessTokenUser(token.sha256)).toBeUndefined()
-        expect(await users.listAccessTokens(userId)).toEqual([added])
+        expect(await users.listAccessTokens({ userId })).toEqual([added])
       })
 
       it('are refused once revoked, and revoking again is no error', async () => {
@@ -120,13 +120,13 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         await users.addAccessToken(token)
         await users.addAccessToken(kept)
         await users.revokeAccessToken(token)
-        const first = (await users.listAccessTokens(userId)).find(
+        const first = (await users.listAccessTokens({ userId })).find(
           ({ tokenId }) => tokenId === token.tokenId,
         )
         expect(first?.revokedAt).toBeDefined()
         await harness.advance(3)
         await users.revokeAccessToken(token)
-        expect(await users.listAccessTokens(userId)).toContainEqual(first)
+        expect(await users.listAccessTokens({ userId })).toContainEqual(first)
         expect(await users.findAccessTokenUser(token.sha256)).toBeUndefined()
         const found = await users.findAccessTokenUser(kept.sha256)
         expect(found).toEqual({ user: await users.findUser(userId), expiresInMs: undefined })
@@ -198,8 +198,42 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
           await users.addAccessToken(token)
           await harness.advance(2)
         }
-        const listed = (await users.listAccessTokens(userId)).map(({ tokenId }) => tokenId)
+        const listed = (await users.listAccessTokens({ userId })).map(({ tokenId }) => tokenId)
         expect(listed).toEqual(tokens.map(({ tokenId }) => tokenId))
+      })
+
+      it('are listed in pages, also those made at the same time', async () => {
+        for (let made = 0; made < 7; made += 1) await users.addAccessToken(tokenOf(userId))
+        const all = await users.listAccessTokens({ userId })
+        const pages = []
+        for (let after: AccessToken | undefined; ;) {
+          const page = await users.listAccessTokens({ userId, page: { after, limit: 3 } })
+          pages.push(page)
+          after = page.at(-1)
+          if (after === undefined) break
+        }
+        expect(pages).toEqual([all.slice(0, 3), all.slice(3, 6), all.slice(6), []])
+      })
+
+      it('are kept while they are valid; of those that have ended, the last 100 are kept', async () => {
+        const expiring = Array.from({ length: 60 }, () => tokenOf(userId))
+        const revoked = Array.from({ length: 45 }, () => tokenOf(userId))
+        const valid = tokenOf(userId)
+        for (const token of expiring) await users.addAccessToken({ ...token, expiresInMs: 1_000 })
+        await users.addAccessToken({ ...valid, expiresInMs: 3_600_000 })
+        await harness.advance(1_020)
+        for (const token of revoked) {
+          await users.addAccessToken(token)
+          await users.revokeAccessToken(token)
+        }
+        const last = tokenOf(userId)
+        await users.addAccessToken(last)
+        const listed = await users.listAccessTokens({ userId })
+        const kept = new Set(listed.map(({ tokenId }) => tokenId))
+        expect(kept.size).toBe(102)
+        for (const { tokenId } of [valid, last, ...revoked]) expect(kept).toContain(tokenId)
+        const gone = expiring.find(({ tokenId }) => !kept.has(tokenId))
+        expect(gone && (await outcomeOf(users.revokeAccessToken(gone)))).toBe('not_found')
       })
     })
 
@@ -270,7 +304,7 @@ async function lastUses(
   users: UserStore,
   userId: UserId,
 ): Promise<ReadonlyMap<string, number | undefined>> {
-  const tokens = await users.listAccessTokens(userId)
+  const tokens = await users.listAccessTokens({ userId })
   return new Map(tokens.map(({ tokenId, lastUsedAt }) => [tokenId, lastUsedAt]))
 }
 

@@ -69,7 +69,7 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.checkBegin({ ...account, name: found.name, bytes: 1, maxFiles: 9, maxUploads: 9 })
   await users.findAccessTokenUser(digestOf(1))
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
-  await users.listAccessTokens(userId)
+  await users.listAccessTokens({ userId })
   await ledger.listExpiredUploads({ limit: 10 })
   const place = { objectKey: objectKey(userId, createVersion()), version: createVersion() }
   const aborted = { ...place, userId, removeAt: 0, isLast: false }

@@ -19,7 +19,12 @@ import { runSql } from '../../support/run-sql.ts'
 import { serverUrl } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles, mostRowsRead } from '../files/list-plans.ts'
-import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
+import {
+  explainTokens,
+  explainUserLists,
+  fillWithTokens,
+  fillWithUsers,
+} from '../users/user-plans.ts'
 import { explainAppend } from '../resumable/append-plans.ts'
 import { explainChanges, explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
 
@@ -373,6 +378,12 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await expectIndexes()
     await sql`ANALYZE`.execute(listed.kysely)
     await expectIndexes()
+    await fillWithTokens(listed)
+    await sql`ANALYZE`.execute(listed.kysely)
+    const [page, ended] = await explainTokens(listed, 'EXPLAIN')
+    expect(page).toMatch(/access_tokens_by_creation/)
+    expect(ended).toMatch(/access_tokens_by_end/)
+    for (const plan of [page, ended]) expect(plan).not.toMatch(/Seq Scan|Sort/)
     await listed.close()
     await fresh.drop()
   })

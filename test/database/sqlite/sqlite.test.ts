@@ -29,7 +29,12 @@ import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { explainHotReads } from '../postgres/hot-reads.ts'
 import { explainListings, fillWithFiles } from '../files/list-plans.ts'
-import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
+import {
+  explainTokens,
+  explainUserLists,
+  fillWithTokens,
+  fillWithUsers,
+} from '../users/user-plans.ts'
 import { explainAppend } from '../resumable/append-plans.ts'
 import { explainChanges, explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './harness.ts'
@@ -296,6 +301,13 @@ describe('SQLite', () => {
       expect(`${listing}: ${plan}`).toMatch(entry)
       expect(`${listing}: ${plan}`).not.toMatch(/SCAN (users|quotas)/)
     }
+    await fillWithTokens(database)
+    const [page, ended] = await explainTokens(database, 'EXPLAIN QUERY PLAN')
+    expect(page).toMatch(
+      /access_tokens_by_creation \(user_id=\? AND \(created_at,token_id\)>\(\?,\?\)\)/,
+    )
+    expect(ended).toMatch(/access_tokens_by_end \(user_id=\? AND <expr><\?\)/)
+    for (const plan of [page, ended]) expect(plan).not.toMatch(/SCAN access|TEMP B-TREE/)
   })
 
   it('records an append at the same cost however many parts there are', async () => {

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
 import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { explainAll, recording } from '../postgres/hot-reads.ts'
 
 export interface UserPlan {
@@ -30,6 +32,34 @@ export async function explainUserLists(database: Database, explain: string): Pro
     }
   }
   return plans
+}
+
+/** The plans of the statements that read several access tokens of a user. */
+export async function explainTokens(database: Database, explain: string): Promise<string[]> {
+  const statements: CompiledQuery[] = []
+  const users = createUserStore(recording(database, statements), { baseCapacity: 0 })
+  const userId = parseUserId('b55')
+  const tokenId = randomUUID()
+  const sha256 = `${tokenId}${tokenId}`
+  const after = { createdAt: 5, tokenId }
+  await users.listAccessTokens({ userId, page: { after, limit: 101 } })
+  await users.addAccessToken({ userId, tokenId, sha256, label: '', expiresInMs: undefined })
+  const ofTokens = statements.filter(
+    (statement) => /access_tokens/.test(statement.sql) && !/INSERT/.test(statement.sql),
+  )
+  return await explainAll({ database, statements: ofTokens, explain })
+}
+
+/** One user with many tokens, half of which have ended, among others with one each. */
+export async function fillWithTokens(database: Database): Promise<void> {
+  await sql`
+    INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, revoked_at)
+    SELECT id, id, id, '', 1, NULL FROM users
+    UNION ALL
+    SELECT 'of b55 ' || id, 'of b55 ' || id, 'b55', '', created_at,
+      CASE created_at % 2 WHEN 0 THEN NULL ELSE created_at END
+    FROM users
+  `.execute(database.kysely)
 }
 
 /** The primary key, in the words of PostgreSQL and of SQLite. */

@@ -1,6 +1,6 @@
 import type { AccessTokens } from '../../../core/auth/access-tokens.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { AccessToken } from '../../../core/users/user-store.ts'
+import type { AccessToken, AccessTokenPlace } from '../../../core/users/user-store.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
@@ -24,10 +24,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
   app.get(collection, ACCESS_TOKENS.list, async ({ params, query }) => {
     const { entries, next_cursor } = await readPage(query, {
       read: placeOf,
-      async list({ after, limit }) {
-        const tokens = await accessTokens.list(params.user_id)
-        return tokens.filter((token) => isAfter(token, after)).slice(0, limit)
-      },
+      list: (page) => accessTokens.list(params.user_id, page),
       keyOf: ({ createdAt, tokenId }) => [createdAt, tokenId],
     })
     return { access_tokens: entries.map(toEntry), next_cursor }
@@ -41,19 +38,9 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
   })
 }
 
-interface Place {
-  readonly createdAt: number
-  readonly tokenId: string
-}
-
-function placeOf([createdAt, tokenId, ...more]: Key): Place | undefined {
+function placeOf([createdAt, tokenId, ...more]: Key): AccessTokenPlace | undefined {
   const isPlace = typeof createdAt === 'number' && typeof tokenId === 'string' && more.length === 0
   return isPlace ? { createdAt, tokenId } : undefined
-}
-
-function isAfter({ createdAt, tokenId }: AccessToken, place: Place | undefined): boolean {
-  if (place === undefined || createdAt > place.createdAt) return true
-  return createdAt === place.createdAt && tokenId > place.tokenId
 }
 
 function termsOf({ tokenId, label, createdAt, expiresAt }: AccessToken) {
