@@ -25,7 +25,9 @@ export interface FollowFeed {
   readonly limit: number
   /** Milliseconds without a change until an empty page. */
   readonly quietMs: number
-  /** Each ends the following, without an error. */
+  /** Milliseconds until the following ends, without an error. */
+  readonly maxMs: number
+  /** Each ends it as well. */
   readonly ends: readonly AbortSignal[]
   /** Runs each read. Many who follow must not keep others waiting. */
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
@@ -92,7 +94,7 @@ export function createFeed(options: FeedOptions): Feed {
 
     read,
 
-    async *follow({ caller, after, limit, quietMs, ends, inTurn }) {
+    async *follow({ caller, after, limit, quietMs, maxMs, ends, inTurn }) {
       const { userId, userCreatedAt } = caller
       using watch = watches.add(userId)
       using access = watchAccess(caller, reverifyMs)
@@ -101,6 +103,8 @@ export function createFeed(options: FeedOptions): Feed {
       for (const end of [...ends, access.lost]) {
         listening.use(onAbort(end, () => over.abort()))
       }
+      const late = setTimeout(() => over.abort(), maxMs).unref()
+      listening.defer(() => clearTimeout(late))
       const { signal } = over
       let position = after
       let quietUntil = 0
@@ -113,7 +117,7 @@ export function createFeed(options: FeedOptions): Feed {
             yield changes
             quietUntil = performance.now() + quietMs
           }
-          if (changes.length === limit) continue
+          if (changes.length === limit && !signal.aborted) continue
         } else {
           yield []
           quietUntil = performance.now() + quietMs

@@ -13,6 +13,19 @@ it('calls all who still listen, by one listener of the signal', () => {
   expect(called).toEqual(['a', 'c'])
 })
 
+it('leaves nothing behind when nobody listens any more, and can be listened to again', () => {
+  const controller = new AbortController()
+  const { signal } = controller
+  const called: string[] = []
+  const first = onAbort(signal, () => called.push('first'))
+  for (const _ of [1, 2]) first[Symbol.dispose]()
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  onAbort(signal, () => called.push('second'))
+  first[Symbol.dispose]()
+  controller.abort()
+  expect(called).toEqual(['second'])
+})
+
 it('calls who listens after the abort, a little later', async () => {
   let isCalled = false
   using _ = onAbort(AbortSignal.abort(), () => (isCalled = true))

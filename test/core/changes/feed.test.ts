@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { describe, expect, it, vi } from 'vitest'
 import type { ChangePosition } from '../../../src/core/changes/change.ts'
 import type { RecordedChange } from '../../../src/core/changes/change-ledger.ts'
 import { createFeed, type FollowFeed } from '../../../src/core/changes/feed.ts'
@@ -62,6 +63,7 @@ function bed(options: { readonly pollMs?: number; readonly reverifyMs?: number }
       after: BEGINNING,
       limit: 10,
       quietMs: NEVER_MS,
+      maxMs: NEVER_MS,
       ends: [ending.signal],
       inTurn: (read) => read(),
       ...more,
@@ -143,6 +145,34 @@ describe('those who follow a user', () => {
     const sizes: (number | undefined)[] = []
     for (let page = 0; page < 3; page += 1) sizes.push((await sequencesOf(pages.next()))?.length)
     expect(sizes).toEqual([10, 10, 5])
+  })
+
+  it('are held to their end also while there is a backlog', async () => {
+    const { commit, follow, ending } = bed()
+    for (let changes = 0; changes < 25; changes += 1) commit(ANN)
+    const pages = follow(ANN)
+    expect(await sequencesOf(pages.next())).toHaveLength(10)
+    ending.abort()
+    expect((await pages.next()).done).toBe(true)
+  })
+
+  it('end after their time, of which nothing is left when they end sooner', async () => {
+    vi.useFakeTimers()
+    try {
+      const { follow, ending } = bed()
+      const [first, second] = [follow(ANN, { maxMs: 50 }), follow(ANN, { maxMs: 50 })]
+      for (const pages of [first, second]) await pages.next()
+      await second.return()
+      expect(getEventListeners(ending.signal, 'abort')).toHaveLength(1)
+      const end = first.next()
+      await vi.advanceTimersByTimeAsync(50)
+      expect((await end).done).toBe(true)
+      expect(getEventListeners(ending.signal, 'abort')).toHaveLength(0)
+      // The poll for the changes of other processes.
+      expect(vi.getTimerCount()).toBe(1)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('are limited in number, and make room when they leave', async () => {

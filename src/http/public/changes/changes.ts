@@ -104,7 +104,8 @@ export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (a
       if (start === undefined) return pageOf(caller, { after, changes: [], limit })
       const { userId, userCreatedAt } = caller
       const page = { userId, userCreatedAt, after, limit: limit + 1 }
-      const waiting = { caller, after, limit: limit + 1, quietMs: wait * 1000, ends, inTurn }
+      const [quietMs, maxMs] = [wait * 1000, wait * 1000]
+      const waiting = { caller, after, limit: limit + 1, quietMs, maxMs, ends, inTurn }
       const changes =
         wait > 0 ? await firstChanges(feed.follow(waiting)) : await inTurn(() => feed.read(page))
       return pageOf(caller, { after, changes, limit })

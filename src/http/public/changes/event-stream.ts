@@ -55,7 +55,8 @@ export async function sendEvents(
   const pages = feed.follow({
     caller,
     after,
-    ends: [...ends, AbortSignal.timeout(spread(STREAM_MS))],
+    ends,
+    maxMs: spread(STREAM_MS),
     inTurn,
     limit: EVENTS_PER_PAGE,
     quietMs: HEARTBEAT_MS,
