@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Config, readConfig } from './config/config.ts'
 import { formatByteSize } from './core/byte-size.ts'
@@ -11,6 +12,8 @@ import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './compose/adapters.ts'
+import { bodyOf } from './core/webhooks/webhook.ts'
+import { createWebhookSender } from './webhooks/sender.ts'
 import { measurePack, PACK_NAME } from './object-store/filesystem/pack/pack-file.ts'
 import { settingWarnings } from './config/warnings.ts'
 
@@ -40,6 +43,7 @@ export async function diagnose(
       useObjectStore(config),
     ),
     ...(await examineIdentityProvider(config)),
+    ...(await examineReceiver(config)),
   ]
 }
 
@@ -58,6 +62,9 @@ const ADVICE = {
       'Check that the server is running, and that OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys are correct. ' +
       'The user needs permission to get, put, delete and list objects and multipart uploads.',
   },
+  webhookReceiver:
+    'Check WEBHOOK_URL, and that the receiver verifies with a secret of WEBHOOK_SECRET and answers every event, ' +
+    'also a ping, with 2xx.',
   identityProvider:
     'Check that JWT_JWKS_URL is the URL of the JSON Web Key Set of the identity provider.',
 } as const
@@ -70,6 +77,21 @@ async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagno
   }
   return [await examine('identity provider', ADVICE.identityProvider, fetchKeys)]
 }
+
+/** Sends a signed `ping`. */
+async function examineReceiver({ webhooks }: Config): Promise<readonly Diagnosis[]> {
+  if (webhooks === undefined) return []
+  const ping = async (): Promise<string> => {
+    const id = `msg_${randomBytes(24).toString('base64url')}`
+    const body = bodyOf('ping', Date.now(), {})
+    const delivery = await createWebhookSender(webhooks).send({ id, body }, NEVER)
+    if (!delivery.isDelivered) throw new Error(delivery.reason)
+    return 'accepted a signed ping'
+  }
+  return [await examine('webhook receiver', ADVICE.webhookReceiver, ping)]
+}
+
+const NEVER = new AbortController().signal
 
 async function examine(
   check: string,

@@ -8,6 +8,7 @@ import {
   type JobIntervals,
   startBackgroundJobs,
 } from './compose/background-jobs.ts'
+import { logWebhooks } from './compose/webhook-log.ts'
 import type { Config } from './config/config.ts'
 import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
@@ -69,11 +70,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   await endGoneUploads(service, { logger, shutdown: shutdown.signal })
   const [url = '', adminUrl] = await listenAll(listeners)
   const { sweeper, accessTokens, uploads, grantPeriods } = service
+  const webhooks = service.webhookDelivery?.(logWebhooks(logger))
   const jobs = startBackgroundJobs({
     sweeper,
     recordUses: () => accessTokens.recordUses(),
     stopAsked: () => uploads.stopAsked(),
     noteGrants: (signal) => grantPeriods.note(signal),
+    deliverWebhooks: (signal) => webhooks?.run(signal) ?? Promise.resolve(),
     logger,
     intervals,
   })
@@ -159,6 +162,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
         accessTokens,
         grants: service.grants,
         uploadAdministration: service.uploadAdministration,
+        parkedWebhooks: service.parkedWebhooks,
         failedAttempts: service.failedAttempts,
       },
       metrics,

@@ -12,6 +12,7 @@ import { DEVICES, GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { UPLOADS } from './commands/uploads.ts'
+import { WEBHOOKS } from './commands/webhooks.ts'
 import { USERS } from './commands/users.ts'
 import { printable, render, type Result } from './render.ts'
 
@@ -83,6 +84,7 @@ const COMMANDS: readonly AnyCommand[] = [
   ...DEVICES,
   ...GRANTS,
   ...UPLOADS,
+  ...WEBHOOKS,
   ...OPERATIONS,
 ]
 
@@ -165,7 +167,7 @@ function helpOn(args: readonly string[]): string {
 function help(): string {
   return [
     helpLine('serve', 'run the service'),
-    helpLine('doctor', 'check settings, database, object store and identity provider'),
+    helpLine('doctor', 'check settings, database, object store, identity provider and webhooks'),
     ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
     '',
     'Every command except serve accepts --json. --version prints the version.',

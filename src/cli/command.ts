@@ -6,6 +6,7 @@ import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
 import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
+import type { ParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
 import type { Result, Row } from './render.ts'
 
@@ -14,6 +15,7 @@ export interface CommandServices {
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
+  readonly parkedWebhooks: ParkedWebhooks
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder

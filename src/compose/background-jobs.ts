@@ -10,6 +10,8 @@ export interface BackgroundJobsOptions {
   readonly stopAsked: () => Promise<void>
   /** `GrantPeriods.note`. */
   readonly noteGrants: (signal: AbortSignal) => Promise<void>
+  /** `WebhookDelivery.run`. */
+  readonly deliverWebhooks: (signal: AbortSignal) => Promise<void>
   readonly logger: FastifyBaseLogger
   readonly intervals?: JobIntervals | undefined
 }
@@ -48,6 +50,7 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
     options.stopAsked().catch(warn('requests to stop an append could not be read'))
   const noteGrants = () =>
     options.noteGrants(signal).catch(report('noticing that grants have begun or ended failed'))
+  const deliveries = options.deliverWebhooks(signal)
   const others = [
     every(sweepIntervalMs, noteGrants),
     every(STOP_INTERVAL_MS, stopAsked),
@@ -56,7 +59,7 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
   return {
     async stop() {
       stopping.abort()
-      await Promise.all([sweeps, expiries])
+      await Promise.all([sweeps, expiries, deliveries])
     },
     async recordLast() {
       const recorded = Promise.all([record(), ...others])

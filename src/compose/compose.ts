@@ -31,6 +31,14 @@ import { createUsers } from '../core/users/users.ts'
 import { createVerifier } from '../core/verify/verifier.ts'
 import { backUp } from '../database/sqlite/backup.ts'
 import type { Database } from '../database/database.ts'
+import {
+  createWebhookDelivery,
+  type WebhookHooks,
+  type WebhookTimes,
+} from '../core/webhooks/delivery.ts'
+import { createParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
+import type { LedgerOptions } from '../database/ledger/session.ts'
+import { createWebhookSender } from '../webhooks/sender.ts'
 import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
 import { createRebuildJournal } from '../database/rebuild/journal.ts'
@@ -68,6 +76,7 @@ export interface Overrides extends Partial<ServiceTimes> {
   /** How often the caller is verified again while a body arrives. */
   readonly reverifyMs?: number | undefined
   readonly tokenCacheMs?: number
+  readonly webhookTimes?: Partial<WebhookTimes>
   readonly failedAttemptPolicy?: FailedAttemptPolicy
 }
 
@@ -175,6 +184,8 @@ function createUseCases(config: Config, opened: Opened) {
     leaseMs,
     eventLifetimeMs: config.eventLifetimeMs,
   })
+  const { webhooks } = config
+  const sender = webhooks && createWebhookSender(webhooks)
   const inventory = createInventory(database)
   const journal = createRebuildJournal(database)
   return {
@@ -195,6 +206,19 @@ function createUseCases(config: Config, opened: Opened) {
       users: administeredUsers,
       uploads,
     }),
+    parkedWebhooks: createParkedWebhooks(ledger, sender),
+    /** `undefined` unless webhooks are configured. */
+    webhookDelivery:
+      webhooks &&
+      sender &&
+      ((hooks: WebhookHooks) =>
+        createWebhookDelivery({
+          ledger,
+          sender,
+          events: webhooks.events,
+          hooks: metrics.meterWebhooks(hooks),
+          times: overrides.webhookTimes,
+        })),
     readiness,
     sweeper: metrics.meterSweeper(sweeper),
     metrics,
@@ -213,16 +237,24 @@ function createAuth(users: UserStore, { jwt, overrides }: Opened) {
 }
 
 function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
-  const { baseCapacity, uploadMemory, maxUploads, maxUnfinished } = config
+  const { uploadMemory, maxUploads, maxUnfinished } = config
   const { connections } = database
   const measurePack = openPackMeasure(config)
   const instruments = createInstruments({
     hasPool: connections !== undefined,
     hasPack: measurePack !== undefined,
+    hasWebhooks: config.webhooks !== undefined,
   })
   const meter = createCallMeters(instruments)
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
-  const layered = layerPorts({ database, objects: store, baseCapacity, writer, trace, meter })
+  const layered = layerPorts({
+    database,
+    objects: store,
+    ledgerOptions: ledgerOptionsOf(config),
+    writer,
+    trace,
+    meter,
+  })
   const { ledger, objects } = layered.unmetered
   const readiness = createReadiness({
     checkDatabase: () => ledger.check(),
@@ -252,20 +284,22 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
   }
 }
 
+function ledgerOptionsOf({ baseCapacity, webhooks }: Config): LedgerOptions {
+  return { baseCapacity, queuesWebhooks: webhooks !== undefined }
+}
+
 interface Embedded {
   readonly writer: Writer
   readonly instances: SqliteInstances
 }
 
 /** Embedded only: a database server has its own processes, and clients on machines unknown here. */
-function openEmbedded(
-  { database, baseCapacity }: Config,
-  thread: Overrides['thread'],
-): Embedded | undefined {
+function openEmbedded(config: Config, thread: Overrides['thread']): Embedded | undefined {
+  const { database } = config
   if (database.kind !== 'sqlite') return undefined
   const { file } = database
   return {
-    writer: new Writer({ file, baseCapacity }, thread?.onDeath ?? endProcess),
+    writer: new Writer({ file, ...ledgerOptionsOf(config) }, thread?.onDeath ?? endProcess),
     instances: new SqliteInstances(file),
   }
 }

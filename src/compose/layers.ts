@@ -2,6 +2,7 @@ import type { ObjectStore } from '../core/objects/object-store.ts'
 import type { UserStore } from '../core/users/user-store.ts'
 import type { Database } from '../database/database.ts'
 import { createLedger, type Ledger } from '../database/ledger/ledger.ts'
+import type { LedgerOptions } from '../database/ledger/session.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
 import { createUserStore } from '../database/users/user-store.ts'
 import type { CallMeters } from '../metrics/call-meters.ts'
@@ -16,7 +17,7 @@ export interface Ports {
 export interface PortsOptions {
   readonly database: Database
   readonly objects: ObjectStore
-  readonly baseCapacity: number
+  readonly ledgerOptions: LedgerOptions
   /** `undefined` unless the database is embedded. */
   readonly writer: Writer | undefined
   readonly trace: PortTraces | undefined
@@ -30,9 +31,9 @@ export interface LayeredPorts extends Ports {
 
 /** Layers from the inside out: adapter, writer thread, trace, meter. */
 export function layerPorts(options: PortsOptions): LayeredPorts {
-  const { database, objects, baseCapacity, writer, trace, meter } = options
-  const ledger = createLedger(database, { baseCapacity })
-  const users = createUserStore(database, { baseCapacity })
+  const { database, objects, ledgerOptions, writer, trace, meter } = options
+  const ledger = createLedger(database, ledgerOptions)
+  const users = createUserStore(database, ledgerOptions)
   const traced = {
     ledger: wrap(writer?.ledger(ledger) ?? ledger, trace?.ledger),
     users: wrap(writer?.users(users) ?? users, trace?.users),

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
 import { smallestBudget } from '../core/memory/upload-memory.ts'
 import { partSizeFor } from '../object-store/s3/part-size.ts'
 import { createReader, type Environment, type Reader } from './reader.ts'
@@ -21,8 +22,11 @@ import {
   parsePort,
   parsePositiveCount,
   parseProxies,
+  parseReceiver,
   parseUploadLifetime,
   parseUrl,
+  parseWebhookEvents,
+  parseWebhookSecrets,
 } from './parsers.ts'
 
 /** docs/configuration.md explains each setting. */
@@ -33,6 +37,13 @@ export interface JwtConfig {
   readonly issuer: string
   readonly audience: string
   readonly createsUsers: boolean
+}
+
+export interface WebhookConfig {
+  readonly url: string
+  /** Keys of 24 to 64 bytes. */
+  readonly secrets: readonly Buffer[]
+  readonly events: ReadonlySet<WebhookEvent>
 }
 
 export type ObjectStoreConfig =
@@ -107,6 +118,8 @@ function readSettings(reader: Reader) {
     webPage: setting('WEB_PAGE', 'true', parseBoolean),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
+    /** `undefined`: no webhooks are sent. */
+    webhooks: readWebhooks(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
     logFormat: setting('LOG_FORMAT', 'auto', parseLogFormat),
     traces: readTraces(reader),
@@ -163,6 +176,16 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
         ? undefined
         : { accessKeyId, secretAccessKey },
   }
+}
+
+function readWebhooks({ setting, faults }: Reader): WebhookConfig | undefined {
+  const url = setting('WEBHOOK_URL', '', parseReceiver)
+  const secrets = setting('WEBHOOK_SECRET', '', parseWebhookSecrets)
+  const events = setting('WEBHOOK_EVENTS', WEBHOOK_EVENTS.join(','), parseWebhookEvents)
+  if (url !== undefined && secrets.length > 0) return { url, secrets, events }
+  if (url !== undefined) faults.push('WEBHOOK_SECRET: is missing; WEBHOOK_URL needs it')
+  else if (secrets.length > 0) faults.push('WEBHOOK_URL: is missing; WEBHOOK_SECRET needs it')
+  return undefined
 }
 
 function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from '../core/byte-size.ts'
 import { parseDuration } from '../core/duration.ts'
 import { messageOf } from '../core/errors.ts'
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
 
 // Each parser throws an `Error` whose message continues the setting's name: `PORT: must be ...`.
 
@@ -130,6 +131,35 @@ export function parseUrl(text: string): string | undefined {
   if (text === '') return undefined
   if (URL.canParse(text) && /^https?:\/\//i.test(text)) return text
   throw new Error('must be an http or https URL, such as http://127.0.0.1:9000')
+}
+
+/** `fetch` refuses a URL with a user or password. */
+export function parseReceiver(text: string): string | undefined {
+  const url = parseUrl(text)
+  if (url === undefined) return undefined
+  const { username, password } = new URL(url)
+  if (username === '' && password === '') return url
+  throw new Error('must have no user name and no password; receivers verify the signature')
+}
+
+/** Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
+export function parseWebhookSecrets(text: string): readonly Buffer[] {
+  return text
+    .split(' ')
+    .filter((secret) => secret !== '')
+    .map((secret) => {
+      const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+      const isKey = secret.startsWith('whsec_') && key.length >= 24 && key.length <= 64
+      if (isKey && `whsec_${key.toString('base64')}` === secret) return key
+      throw new Error(
+        'must be "whsec_" and 24 to 64 random bytes in base64, such as from: ' +
+          'echo "whsec_$(openssl rand -base64 32)"; two or more, separated by spaces, while you rotate it',
+      )
+    })
+}
+
+export function parseWebhookEvents(text: string): ReadonlySet<WebhookEvent> {
+  return new Set(parseList(text).map((type) => parseOneOf(WEBHOOK_EVENTS, type)))
 }
 
 export function parseOrigins(text: string): readonly string[] {

@@ -190,6 +190,12 @@ const KINDS = {
     detail:
       "An internal error occurred. To find the cause, search the service's log for this request id.",
   },
+  webhook_failed: {
+    status: 502,
+    meaning:
+      'The receiver of webhooks was not reached or did not accept the event, or none is configured.',
+    detail: 'The receiver answered 500.',
+  },
   unavailable: {
     status: 503,
     meaning:

@@ -13,6 +13,7 @@ import { guessing } from './migrations/2026-11-22-guessing.ts'
 import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
 import { changes } from './migrations/2026-11-26-changes.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
+import { webhooks } from './migrations/2026-11-27-webhooks.ts'
 import { uploadsAsGarbage } from './migrations/2026-11-24-uploads-as-garbage.ts'
 import type { Tables } from './schema.ts'
 
@@ -130,5 +131,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-11-25-drop-guesses': dropGuesses(),
     '2026-11-26-changes': changes({ bytewise, clustered }),
     '2026-11-27-tokens-in-order': tokensInOrder(),
+    '2026-11-27-webhooks': webhooks({ bytewise }),
   }
 }

@@ -5,6 +5,7 @@ import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'
 import type { CapacityState } from '../core/quota/capacity.ts'
+import type { WebhookEvent } from '../core/webhooks/webhook.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { UserStatus } from '../core/users/user-store.ts'
 
@@ -20,6 +21,8 @@ export interface Tables {
   readonly upload_pieces: UploadPieceRow
   readonly garbage: GarbageRow
   readonly changes: ChangeRow
+  readonly webhook_queues: WebhookQueueRow
+  readonly parked_webhooks: ParkedWebhookRow
   readonly chores: LeaderLeaseRow
 }
 
@@ -171,6 +174,33 @@ export interface ChangeRow {
   readonly previous_name: FileName | null
   readonly capacity: number | null
   readonly used: number | null
+}
+
+/** A user with events that no webhook has delivered yet. */
+export interface WebhookQueueRow {
+  readonly user_id: UserId
+  /** The sequence of the last change that was delivered, parked or left out. */
+  readonly delivered: number
+  /** Set while the user's purge is to be delivered, before all changes. */
+  readonly purged_at: number | null
+  /** Since when the next event waits. */
+  readonly waiting_since: number
+  readonly due_at: number
+  /** Failed attempts at the next event. */
+  readonly attempts: number
+  readonly failing_since: number | null
+}
+
+/** An event that could not be delivered for a day. */
+export interface ParkedWebhookRow {
+  readonly webhook_id: string
+  readonly user_id: UserId
+  readonly type: WebhookEvent
+  readonly at: number
+  readonly body: string
+  readonly attempts: number
+  readonly reason: string
+  readonly parked_at: number
 }
 
 /** The table is called `chores`, the term of its first release. */

@@ -29,9 +29,11 @@ const BY_ROUTE = ['listener', 'method', 'route'] as const
 export function createInstruments({
   hasPool,
   hasPack,
+  hasWebhooks = false,
 }: {
   readonly hasPool: boolean
   readonly hasPack: boolean
+  readonly hasWebhooks?: boolean
 }) {
   const registry = new Registry()
   const { counter, countedBy, gauge, histogram } = createMakers(registry)
@@ -197,6 +199,26 @@ export function createInstruments({
         'How long the last sweep of this instance took, excluding the outcome elsewhere.',
       ),
     },
+    webhooks: hasWebhooks
+      ? {
+          attempts: countedBy('webhook_attempts', 'Attempts to deliver an event by a webhook.', {
+            label: 'end',
+            values: ['delivered', 'failed'],
+          }),
+          dropped: counter(
+            'webhook_dropped_events',
+            'Events that were deleted, being too old or too many, before they were delivered.',
+          ),
+          parked: gauge(
+            'webhook_parked_events',
+            `Events that could not be delivered for 24 hours, counted up to ${MAX_COUNTED}.`,
+          ),
+          age: gauge(
+            'webhook_oldest_event_age_seconds',
+            'How long the oldest event that is neither delivered nor parked has waited.',
+          ),
+        }
+      : undefined,
     /** Queries join other metrics by the label `version`. Registered on call, after the metrics of the process. */
     buildInfo: () =>
       gauge('build_info', 'Always 1; the label is the version of this instance.', 'version'),

@@ -1,6 +1,8 @@
 import { collectDefaultMetrics } from '@prometheus-io/client'
 import type { BacklogLedger } from '../core/sweep/backlog-ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
+import type { WebhookHooks } from '../core/webhooks/delivery.ts'
+import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
 import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import type { ResumableUploads } from '../core/resumable/resumable-uploads.ts'
@@ -9,8 +11,14 @@ import { meterRepository } from './call-meters.ts'
 import type { Instruments } from './instruments.ts'
 import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
 import { readSaturation, type Saturable } from './saturation.ts'
-import { createBacklogScrape, createDependencyScrape, createPackScrape } from './scrape.ts'
+import {
+  createBacklogScrape,
+  createDependencyScrape,
+  createPackScrape,
+  createWebhookScrape,
+} from './scrape.ts'
 import { meterSweeper } from './sweeps.ts'
+import { meterWebhooks } from './webhooks.ts'
 
 export interface Metrics {
   readonly contentType: string
@@ -23,6 +31,7 @@ export interface Metrics {
   /** Options of `createResumableUploads`. */
   readonly uploadHooks: UploadHooks
   meterUploads(uploads: ResumableUploads): ResumableUploads
+  meterWebhooks(hooks: WebhookHooks): WebhookHooks
   meterRequests(listener: ListenerName): RequestMeter
 }
 
@@ -32,7 +41,7 @@ export interface BuildInfo {
 
 export interface MetricsOptions extends Saturable {
   readonly instruments: Instruments
-  readonly ledger: BacklogLedger
+  readonly ledger: BacklogLedger & Pick<WebhookLedger, 'measureWebhooks'>
   readonly readiness: Readiness
   /** Bytes of the pack of small objects; `undefined` if the object store has none. */
   readonly measurePack: (() => Promise<number>) | undefined
@@ -43,6 +52,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { registry } = instruments
   const backlog = createBacklogScrape(instruments, ledger)
   const dependencies = createDependencyScrape(instruments.dependencyUp, readiness)
+  const webhooks = createWebhookScrape(instruments.webhooks, ledger)
   const pack = createPackScrape(instruments.packBytes, options.measurePack)
   const requests = createRequestMetrics(instruments)
   let uploads: ResumableUploads | undefined
@@ -50,7 +60,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     async expose() {
-      await Promise.all([backlog.scrape(), dependencies.scrape(), pack.scrape()])
+      await Promise.all([backlog.scrape(), dependencies.scrape(), webhooks.scrape(), pack.scrape()])
       requests.settle()
       readSaturation(instruments, options)
       instruments.runningAppends.set(uploads?.runningAppends ?? 0)
@@ -69,6 +79,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       uploads = given
       return meterAppends(given, instruments)
     },
+    meterWebhooks: (hooks) => meterWebhooks(hooks, instruments),
     meterRequests: (listener) => requests.meter(listener),
   }
 }

@@ -146,6 +146,14 @@ describe('users', () => {
   })
 })
 
+describe('webhooks', () => {
+  it('parked lists none, retry and discard need one that is parked', async () => {
+    expect(await json('webhooks parked')).toEqual([])
+    expect((await run('webhooks retry msg_none')).err).toMatch(/^not_found: /)
+    expect(await run('webhooks discard msg_none')).toEqual(DONE)
+  })
+})
+
 describe('tokens', () => {
   beforeEach(() => run('users create alice'))
 
@@ -410,7 +418,7 @@ describe('exit code 2, without opening anything, for', () => {
     [
       'an unknown group',
       'frobnicate',
-      /^Unknown .*\nserve, doctor, users, tokens, devices, grants, uploads, sweep, .*\n".*"/,
+      /^Unknown .*\nserve, doctor, users, tokens, devices, grants, uploads, webhooks, sweep, .*\n".*"/,
     ],
     ['a missing operand', 'users show', /^usage: cloud-repo users show <user_id>$/],
     ['an operand too many', 'users create a b', /^usage: cloud-repo users create \[user_id\]$/],

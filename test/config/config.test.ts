@@ -1,3 +1,4 @@
+import { WEBHOOK_EVENTS } from '../../src/core/webhooks/webhook.ts'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -52,6 +53,7 @@ describe('readConfig', () => {
       uploadMemory: 256 * 2 ** 20,
       reusePort: false,
       jwt: undefined,
+      webhooks: undefined,
       logLevel: 'info',
       logFormat: 'auto',
       traces: undefined,
@@ -440,5 +442,35 @@ describe('a setting in a file', () => {
   it('counts as unset when it is empty', async () => {
     const path = await file('\n')
     expect(readConfig({ PORT_FILE: path, HOST_FILE: path })).toEqual(readConfig({}))
+  })
+})
+
+describe('webhooks', () => {
+  const WEBHOOK_URL = 'https://back-end.example.com/hooks'
+  const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`
+
+  it('have a URL, one or more secrets, and all types of events or some', () => {
+    const WEBHOOK_SECRET = `${secretOf(24)} ${secretOf(64)}`
+    expect(readConfig({ WEBHOOK_URL, WEBHOOK_SECRET }).webhooks).toEqual({
+      url: WEBHOOK_URL,
+      secrets: [Buffer.alloc(24, 1), Buffer.alloc(64, 1)],
+      events: new Set(WEBHOOK_EVENTS),
+    })
+    const WEBHOOK_EVENTS_SOME = 'file.deleted, user.purged'
+    const some = readConfig({ WEBHOOK_URL, WEBHOOK_SECRET, WEBHOOK_EVENTS: WEBHOOK_EVENTS_SOME })
+    expect(some.webhooks?.events).toEqual(new Set(['file.deleted', 'user.purged']))
+  })
+
+  it.each([
+    [{ WEBHOOK_URL }, 'WEBHOOK_SECRET'],
+    [{ WEBHOOK_SECRET: secretOf(32) }, 'WEBHOOK_URL'],
+    [{ WEBHOOK_URL: 'ftp://a', WEBHOOK_SECRET: secretOf(32) }, 'WEBHOOK_URL'],
+    [{ WEBHOOK_URL: 'https://ann:pw@a/', WEBHOOK_SECRET: secretOf(32) }, 'WEBHOOK_URL'],
+    [{ WEBHOOK_URL, WEBHOOK_SECRET: secretOf(23) }, 'WEBHOOK_SECRET'],
+    [{ WEBHOOK_URL, WEBHOOK_SECRET: secretOf(65) }, 'WEBHOOK_SECRET'],
+    [{ WEBHOOK_URL, WEBHOOK_SECRET: 'whsec_not/base64!' }, 'WEBHOOK_SECRET'],
+    [{ WEBHOOK_URL, WEBHOOK_SECRET: secretOf(32), WEBHOOK_EVENTS: 'file.made' }, 'WEBHOOK_EVENTS'],
+  ])('%j are refused', (environment, name) => {
+    expect(faulty(environment)).toContain(name)
   })
 })

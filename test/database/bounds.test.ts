@@ -13,6 +13,8 @@ import { CAPACITY_STATES } from '../../src/core/quota/capacity.ts'
 import { MODEL_PATTERN, REFERENCE_PATTERN, SOURCE_PATTERN } from '../../src/core/quota/grants.ts'
 import { MAX_PRECONDITION_BYTES } from '../../src/core/resumable/create-upload.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
+import { WEBHOOK_EVENTS, webhookOf } from '../../src/core/webhooks/webhook.ts'
+import { MAX_REASON_LENGTH } from '../../src/webhooks/sender.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -122,6 +124,11 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'changes.type': () => longestOf([...FILE_EVENTS, ...CAPACITY_EVENTS]),
   'changes.name': () => longestAccepted((text) => parseFileName(text)),
   'changes.previous_name': () => longestAccepted((text) => parseFileName(text)),
+  'parked_webhooks.webhook_id': () => EVENT.id.length,
+  'parked_webhooks.type': () => longestOf(WEBHOOK_EVENTS),
+  // No more is known than that the bound suffices.
+  'parked_webhooks.body': () => Math.max(2048, Buffer.byteLength(EVENT.body)),
+  'parked_webhooks.reason': () => 3 * MAX_REASON_LENGTH,
   'uploads.name': () => longestAccepted((text) => parseFileName(text)),
   'uploads.state': () => longestOf(['pending', 'committed', 'aborted']),
   // PostgreSQL writes spaces between the members. No more is known than that the bound suffices.
@@ -135,7 +142,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'resumable_uploads.refusal': () => longestOf(ERROR_CODES),
   'resumable_uploads.ended_as': () => longestOf(['cancelled', 'lost']),
   'upload_pieces.receipt': () => MAX_RECEIPT_BYTES,
-  'chores.name': () => longestOf(['sweep', 'write_probe']),
+  'chores.name': () => longestOf(['sweep', 'webhooks', 'write_probe']),
   'chores.holder': () => 32 * 1024,
 }
 
@@ -154,6 +161,14 @@ const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
   },
   replaced: false,
 }
+
+const EVENT = webhookOf(USER, {
+  type: 'file.renamed',
+  sequence: Number.MAX_SAFE_INTEGER,
+  at: Date.now(),
+  file: { ...OUTCOME.file, visibility: 'private' },
+  previousName: OUTCOME.file.name,
+})
 
 function parseAsMetadata(text: string): void {
   const required = 'filename YQ==,'

@@ -16,7 +16,7 @@ interface HarnessOptions {
 /** The contract suites' view of a migrated database. */
 export function createHarness(harness: HarnessOptions): LedgerHarness {
   const { database, twin, clock, cleanUp } = harness
-  const options = { baseCapacity: BASE_CAPACITY }
+  const options = { baseCapacity: BASE_CAPACITY, queuesWebhooks: true }
   return {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),

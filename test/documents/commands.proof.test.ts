@@ -13,7 +13,12 @@ import { type Clone, type ClonedService, openClone } from './clone.ts'
 import { allOf, type Block, blocksOf, readPages } from './pages.ts'
 
 /** Pages whose blocks other tests make or run, one and all. */
-const RUN_ELSEWHERE = new Set(['docs/clients.md', 'docs/following.md', 'docs/http-transcripts.md'])
+const RUN_ELSEWHERE = new Set([
+  'docs/clients.md',
+  'docs/following.md',
+  'docs/http-transcripts.md',
+  'docs/webhooks.md',
+])
 
 const withoutCurl = isSkipped(await whyMissing(findProgram('curl')))
 const withoutOpenssl = isSkipped(await whyMissing(findProgram('openssl')))

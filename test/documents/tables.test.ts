@@ -104,6 +104,8 @@ const FULL = {
   JWT_AUDIENCE: 'cloud',
   ADMIN_TOKEN: 'sixteen-letters!',
   METRICS_PORT: '9091',
+  WEBHOOK_URL: 'https://back-end.example/',
+  WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
 }
 
 /** The config of these settings, alone and with everything on. */

@@ -12,7 +12,7 @@ import { ampleMemory } from '../support/upload-memory.ts'
 describe("the documents' table of metrics", () => {
   it('has every metric with its type and labels, and no other', async () => {
     await using core = await openTestCore()
-    const instruments = createInstruments({ hasPool: true, hasPack: true })
+    const instruments = createInstruments({ hasPool: true, hasPack: true, hasWebhooks: true })
     const calls = createCallMeters(instruments)
     const metrics = createMetrics({
       instruments,

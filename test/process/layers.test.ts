@@ -20,7 +20,7 @@ function openPorts() {
   const meter = createCallMeters(instruments)
   const { database, objects } = core
   const layers = { writer: undefined, trace: undefined, meter }
-  const ports = layerPorts({ database, objects, baseCapacity: 0, ...layers })
+  const ports = layerPorts({ database, objects, ledgerOptions: { baseCapacity: 0 }, ...layers })
   return { ports, registry: instruments.registry }
 }
 

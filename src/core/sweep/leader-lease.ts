@@ -7,7 +7,8 @@ export interface LeaderLease {
     readonly signal: AbortSignal
     readonly onWait: (() => void) | undefined
   }): Promise<boolean>
-  isHeld(): Promise<boolean>
+  /** Whether the lease is held, and will be for `forMs` milliseconds. Renews it if need be. */
+  isHeld(forMs?: number): Promise<boolean>
   /** Never rejects. */
   release(): Promise<void>
 }
@@ -27,7 +28,7 @@ export interface LeaderLeases {
 
 /** One candidate for the leader lease of a background job. */
 export interface LeaderLeaseClaim {
-  readonly name: 'sweep'
+  readonly name: 'sweep' | 'webhooks'
   /** Unique to each candidate. */
   readonly holder: string
 }
@@ -69,8 +70,8 @@ export function createLeaderLease({ ledger, leaseMs, ...claim }: LeaderLeaseOpti
       renewal = setInterval(renew, leaseMs / 3).unref()
       return true
     },
-    async isHeld() {
-      return performance.now() < endsAt || (await hold())
+    async isHeld(forMs = 0) {
+      return performance.now() + forMs < endsAt || (await hold())
     },
     async release() {
       clearInterval(renewal)

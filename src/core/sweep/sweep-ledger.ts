@@ -71,7 +71,10 @@ export interface SweepLedger {
   /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns how many. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
-  /** Deletes up to `limit` changes that were committed more than `lifetimeMs` ago, and returns how many. */
+  /**
+   * Deletes up to `limit` changes that were committed, and all webhooks that were parked, more than `lifetimeMs` ago. Returns
+   * the number of changes.
+   */
   forgetChanges(options: { readonly lifetimeMs: number; readonly limit: number }): Promise<number>
 
   /** Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. */

@@ -40,27 +40,41 @@ function toPosition({ change_count: sequence, changed_at: at }: LatestRow): Chan
   return { sequence, at }
 }
 
-type ReadRow = LatestRow & { [column in keyof ChangeRow]: ChangeRow[column] | null }
+/** A row of the user's `quotas` with one of the page, or with none. */
+export type ReadRow = LatestRow & { [column in keyof ChangeRow]: ChangeRow[column] | null }
 
-/** The page is cut before the join: PostgreSQL would otherwise read and sort all later changes. */
 async function readChanges(
   { db }: LedgerTx,
   { after, limit, ...caller }: Parameters<ChangeLedger['readChanges']>[0],
 ): Promise<ChangesRead | undefined> {
   const { rows } = await sql<ReadRow>`
     SELECT change_count, changed_at, page.* ${ofActive(caller)}
-    LEFT JOIN (
-      SELECT * FROM changes WHERE user_id = ${caller.userId} AND sequence > ${after}
-      ORDER BY sequence LIMIT ${limit}
-    ) AS page ON page.user_id = quotas.user_id
+    ${changesAfter({ userId: caller.userId, after, limit })}
     ORDER BY page.sequence
   `.execute(db)
+  return toChangesRead(rows)
+}
+
+interface Page {
+  readonly userId: UserId
+  readonly after: number
+  readonly limit: number
+}
+
+/** The page is cut before the join: PostgreSQL would otherwise read and sort all later changes. */
+export function changesAfter({ userId, after, limit }: Page) {
+  return sql`
+    LEFT JOIN (
+      SELECT * FROM changes WHERE user_id = ${userId} AND sequence > ${after}
+      ORDER BY sequence LIMIT ${limit}
+    ) AS page ON page.user_id = quotas.user_id
+  `
+}
+
+export function toChangesRead(rows: readonly ReadRow[]): ChangesRead | undefined {
   const [first] = rows
   if (first === undefined) return undefined
-  return {
-    latest: toPosition(first),
-    changes: rows.filter(hasChange).map(toChange),
-  }
+  return { latest: toPosition(first), changes: rows.filter(hasChange).map(toChange) }
 }
 
 function hasChange(row: ReadRow): row is ReadRow & ChangeRow {

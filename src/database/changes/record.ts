@@ -5,6 +5,7 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { bigint, capacityInForce, type LedgerTx, type Rule, run } from '../ledger/ledger-sql.ts'
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
+import { queueChanges } from '../webhooks/queue.ts'
 import type { ChangeRow } from '../schema.ts'
 import type { Slot } from '../statement.ts'
 
@@ -50,6 +51,7 @@ export async function recordChanges(
     const row = { ...detailsOf(event), type: event.type, at, previousAt }
     await run(tx, insertChange, { ...row, userId, sequence: before + index + 1 })
   }
+  if (events.length > 0) await queueChanges(tx, { userId, delivered: before, at })
   if (Math.floor(before / TRIM_EVERY) === Math.floor(changeCount / TRIM_EVERY)) return
   await run(tx, trimUser, { userId, upTo: changeCount - MAX_CHANGES })
 }

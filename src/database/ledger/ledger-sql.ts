@@ -26,11 +26,13 @@ export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly baseCapacity: number
   /** SQL for the capacity in force, in bytes, of the user in the `quotas` row. */
   readonly capacity: RawBuilder<number>
+  /** Whether changes and purges are to be delivered by webhooks. */
+  readonly queuesWebhooks: boolean
   readonly compile: Compiler<Rule>
 }
 
 /** The SQL that statements are built from, besides their values. */
-export type Rule = Pick<LedgerTx, 'now' | 'capacity'>
+export type Rule = Pick<LedgerTx, 'now' | 'capacity' | 'queuesWebhooks'>
 
 /** Runs a statement that many requests need. `build` must be a constant: what it builds is compiled only once. */
 export async function run<V, R>(

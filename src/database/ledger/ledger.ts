@@ -7,6 +7,7 @@ import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
 import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 import type { AccountLedger } from '../../core/users/account-ledger.ts'
+import type { WebhookLedger } from '../../core/webhooks/webhook-ledger.ts'
 import type { Database } from '../database.ts'
 import { createGrantPeriodLedger } from '../changes/grant-periods.ts'
 import { createChangeLedger } from '../changes/read.ts'
@@ -16,8 +17,9 @@ import { createBacklogLedger } from '../sweep/backlog.ts'
 import { createLeaderLeases } from '../sweep/leader-leases.ts'
 import { createSweepLedger } from '../sweep/sweep-ledger.ts'
 import { createUploadLedger } from '../uploads/upload-ledger.ts'
+import { createWebhookLedger } from '../webhooks/webhook-ledger.ts'
 import { createAccountLedger } from '../users/accounts.ts'
-import { createSession } from './session.ts'
+import { createSession, type LedgerOptions } from './session.ts'
 
 /** All ports of the ledger. Each use case takes only those that it needs. */
 export interface Ledger
@@ -30,13 +32,11 @@ export interface Ledger
     BacklogLedger,
     LeaderLeases,
     ChangeLedger,
-    GrantPeriodLedger {}
+    GrantPeriodLedger,
+    WebhookLedger {}
 
 /** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
-export function createLedger(
-  database: Database,
-  options: { readonly baseCapacity: number },
-): Ledger {
+export function createLedger(database: Database, options: LedgerOptions): Ledger {
   const session = createSession(database, options)
   const steps = {
     ...createUploadLedger(session),
@@ -48,6 +48,7 @@ export function createLedger(
     ...createLeaderLeases(session),
     ...createChangeLedger(session),
     ...createGrantPeriodLedger(session),
+    ...createWebhookLedger(session),
   }
   const { runBatch, createShortcuts } = database
   if (runBatch === undefined) return steps

@@ -28,13 +28,19 @@ export interface Session {
 /** Equals the default wait for a connection. */
 const QUEUE_TIMEOUT_MS = 10_000
 
+export interface LedgerOptions {
+  readonly baseCapacity: number
+  /** Whether changes and purges are to be delivered by webhooks; false by default. */
+  readonly queuesWebhooks?: boolean | undefined
+}
+
 export function createSession(
   database: Database,
-  { baseCapacity }: { readonly baseCapacity: number },
+  { baseCapacity, queuesWebhooks = false }: LedgerOptions,
 ): Session {
   const { kysely, now, forUpdate, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const rule = { now, capacity }
+  const rule = { now, capacity, queuesWebhooks }
   const common = { ...rule, forUpdate, baseCapacity, compile: createCompiler(kysely, rule) }
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })

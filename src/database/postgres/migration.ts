@@ -98,5 +98,7 @@ const LOCKED_TABLES = Object.keys({
   files: true,
   garbage: true,
   changes: true,
+  webhook_queues: true,
+  parked_webhooks: true,
   chores: true,
 } satisfies Record<keyof Tables, true>)

@@ -9,7 +9,7 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Rule } from '../ledger/ledger-sql.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
 import { garbageBytes, mayBegin, mayCommit, mayCreate } from '../ledger/quota-rule.ts'
 import {
@@ -56,13 +56,10 @@ export interface UploadStatements {
   readonly commit: (upload: CommitUpload) => CompiledQuery | undefined
 }
 
-export function uploadStatements(
-  db: Kysely<Tables>,
-  tx: Pick<LedgerTx, 'now' | 'capacity'>,
-): UploadStatements {
-  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(tx, slot))
-  const create = compileOnce<CreateValues>(db, (slot) => createStatement(tx, slot))
-  const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(tx, slot))
+export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatements {
+  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(rule, slot))
+  const create = compileOnce<CreateValues>(db, (slot) => createStatement(rule, slot))
+  const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(rule, slot))
   return {
     lock: compileOnce<{ readonly userId: UserId }>(
       db,
@@ -102,13 +99,13 @@ export function expectedBy(precondition: Precondition | undefined): string | nul
   return version === NO_FILE || others.length > 0 ? undefined : version
 }
 
-function beginStatement(rule: Pick<LedgerTx, 'now' | 'capacity'>, slot: Slot<BeginValues>) {
+function beginStatement(rule: Rule, slot: Slot<BeginValues>) {
   const need = { ...needOf(slot), maxUploads: slot('maxUploads') }
   const { reserved, insert } = reserve(rule, slot, mayBegin(rule, need))
   return sql`WITH ${reserved} ${insert} RETURNING version`
 }
 
-function createStatement(rule: Pick<LedgerTx, 'now' | 'capacity'>, slot: Slot<CreateValues>) {
+function createStatement(rule: Rule, slot: Slot<CreateValues>) {
   const announcement = { version: slot('version'), announced: bytesOf(slot) }
   const need = { ...needOf(slot), ...announcement, maxUnfinished: slot('maxUnfinished') }
   const { reserved, insert } = reserve(rule, slot, mayCreate(rule, need))
@@ -140,11 +137,7 @@ function needOf(slot: Slot<ReserveValues>) {
 }
 
 /** The CTEs that reserve the growth where `mayReserve` holds, and then the INSERT of the row of `uploads`. */
-function reserve(
-  { now }: Pick<LedgerTx, 'now'>,
-  slot: Slot<ReserveValues>,
-  mayReserve: RawBuilder<boolean>,
-) {
+function reserve({ now }: Rule, slot: Slot<ReserveValues>, mayReserve: RawBuilder<boolean>) {
   const bytes = bytesOf(slot)
   const reserved = sql`
     growth AS MATERIALIZED (
@@ -171,10 +164,8 @@ function reserve(
 
 export type CommittedRow = File & Usage & { readonly replaced: boolean }
 
-function commitStatement(
-  { now, capacity }: Pick<LedgerTx, 'now' | 'capacity'>,
-  slot: Slot<CommitValues>,
-) {
+function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
+  const { now, capacity } = rule
   const size = sql`CAST(${slot('size')} AS BIGINT)`
   const need = {
     userCreatedAt: slot('userCreatedAt'),
@@ -204,7 +195,7 @@ function commitStatement(
       FROM change
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
-        AND ${mayCommit({ now, capacity }, need)}
+        AND ${mayCommit(rule, need)}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_size + ${size}`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
       RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at
@@ -215,7 +206,7 @@ function commitStatement(
              CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, now,
              previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility
       FROM change, moved
-    ), put AS (
+    ), ${rule.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
              visibility, now, now
@@ -238,6 +229,15 @@ function commitStatement(
     SELECT put.*, change.replaced, moved.used, moved.reserved, moved."fileCount", moved.capacity
     FROM put, change, moved
   `
+}
+
+/** As `queueChanges`. */
+function queued(slot: Slot<CommitValues>) {
+  return sql`queued AS (
+    INSERT INTO webhook_queues (user_id, delivered, waiting_since, due_at)
+    SELECT ${slot('userId')}, change_count - 1, now, now FROM change, moved
+    ON CONFLICT (user_id) DO NOTHING
+  ),`
 }
 
 /** As `capacityState`. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { queuePurge } from '../webhooks/queue.ts'
 import { endResumablesOfUser, forgetUnclaimedOfUser } from '../resumable/end.ts'
 
 /** Works on one user per call, so that it holds one user's lock, and only briefly. */
@@ -124,8 +125,9 @@ async function forgetChanges({ db }: LedgerTx, { userId, limit }: Purge): Promis
 }
 
 /** Access tokens, grants and the quota cascade. */
-async function forgetUser({ db }: LedgerTx, { userId }: Purge): Promise<number> {
-  const { numAffectedRows } = await sql`
+async function forgetUser(tx: LedgerTx, { userId }: Purge): Promise<number> {
+  const { db } = tx
+  const { numAffectedRows = 0n } = await sql`
     DELETE FROM users
     WHERE id = ${userId} AND status = 'deleted'
       AND NOT EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
@@ -133,6 +135,7 @@ async function forgetUser({ db }: LedgerTx, { userId }: Purge): Promise<number> 
       AND NOT EXISTS (SELECT 1 FROM garbage WHERE user_id = users.id)
       AND NOT EXISTS (SELECT 1 FROM changes WHERE user_id = users.id)
   `.execute(db)
+  if (numAffectedRows > 0n) await queuePurge(tx, userId)
   return Number(numAffectedRows)
 }
 

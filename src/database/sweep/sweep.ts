@@ -75,6 +75,7 @@ export async function forgetChanges(
   { db, now }: LedgerTx,
   { lifetimeMs, limit }: Parameters<SweepLedger['forgetChanges']>[0],
 ): Promise<number> {
+  await sql`DELETE FROM parked_webhooks WHERE parked_at < ${now} - ${lifetimeMs}`.execute(db)
   const { numAffectedRows } = await sql`
     DELETE FROM changes WHERE (user_id, sequence) IN (
       SELECT user_id, sequence FROM changes WHERE at < ${now} - ${lifetimeMs} ORDER BY at LIMIT ${limit}

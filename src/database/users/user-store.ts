@@ -7,19 +7,16 @@ import { changingCapacity } from '../changes/record.ts'
 import * as accessTokens from './access-tokens.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
-import { createSession } from '../ledger/session.ts'
+import { createSession, type LedgerOptions } from '../ledger/session.ts'
 import type { Database } from '../database.ts'
 import { PREPARED } from '../statement.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /** Changes to a user take the same lock as that user's uploads. */
-export function createUserStore(
-  database: Database,
-  { baseCapacity }: { readonly baseCapacity: number },
-): UserStore {
+export function createUserStore(database: Database, options: LedgerOptions): UserStore {
   const { now } = database
-  const { transaction } = createSession(database, { baseCapacity })
+  const { transaction } = createSession(database, options)
   const locked = <T>(userId: UserId, work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
     transaction(async (tx) => {
       await lockUser(tx, userId)

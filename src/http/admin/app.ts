@@ -5,6 +5,7 @@ import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
 import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../../core/readiness.ts'
+import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
 import type { Users } from '../../core/users/users.ts'
 import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
@@ -27,6 +28,7 @@ import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { userRoutes } from './routes/users.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 
 export interface AdminOptions {
   readonly meter: RequestMeter
@@ -44,6 +46,7 @@ interface UseCases {
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
+  readonly parkedWebhooks: ParkedWebhooks
   readonly failedAttempts: FailedAttemptLimiter
 }
 
@@ -52,7 +55,8 @@ export async function buildAdmin(
   context: ListenerContext,
   { meter, useCases, metrics, readiness, token, page, docs }: AdminOptions,
 ): Promise<FastifyInstance> {
-  const { users, accessTokens, grants, uploadAdministration, failedAttempts } = useCases
+  const { users, accessTokens, grants, uploadAdministration, parkedWebhooks, failedAttempts } =
+    useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -73,6 +77,7 @@ export async function buildAdmin(
   await app.register(deviceRoutes, { grants })
   await app.register(grantRoutes, { grants })
   await app.register(uploadRoutes, { uploadAdministration })
+  await app.register(webhookRoutes, { parkedWebhooks, shutdown })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {

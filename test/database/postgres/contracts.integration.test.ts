@@ -1,6 +1,7 @@
 import { describe, inject } from 'vitest'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
+import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
@@ -18,6 +19,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
   ledgerChangesContract('PostgreSQL', () => openPostgresHarness())
+  ledgerWebhooksContract('PostgreSQL', () => openPostgresHarness(), { hasOwnClock: false })
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())

@@ -17,7 +17,7 @@ export async function openSqliteHarness(): Promise<LedgerHarness> {
 /** As `openSqliteHarness`, with the changes of each of the two instances in a thread of its own. */
 export async function openWriterHarness(): Promise<LedgerHarness> {
   const { harness, file, clock } = await openFile()
-  const settings = { file, clock, baseCapacity: BASE_CAPACITY }
+  const settings = { file, clock, baseCapacity: BASE_CAPACITY, queuesWebhooks: true }
   const [writer, other] = [new Writer(settings, failOnDeath), new Writer(settings, failOnDeath)]
   for (const each of [writer, other]) each.start()
   const ports = {

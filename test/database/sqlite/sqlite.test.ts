@@ -16,6 +16,7 @@ import { accountsContract } from '../../core/users/accounts-contract.ts'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
+import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
@@ -44,6 +45,7 @@ import { readUsage } from '../../support/read-usage.ts'
 ledgerContract('SQLite', openSqliteHarness)
 ledgerFilesContract('SQLite', openSqliteHarness)
 ledgerChangesContract('SQLite', openSqliteHarness)
+ledgerWebhooksContract('SQLite', openSqliteHarness, { hasOwnClock: true })
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)

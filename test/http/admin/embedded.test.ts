@@ -7,6 +7,7 @@ import { adminGuessingSuite } from './guessing-suite.ts'
 import { adminSessionSuite } from './session-suite.ts'
 import { adminUploadsSuite } from './uploads-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
+import { adminWebhooksSuite } from './webhooks-suite.ts'
 
 describe('the admin API on SQLite and local files', () => {
   adminUsersSuite(openEmbedded)
@@ -16,4 +17,5 @@ describe('the admin API on SQLite and local files', () => {
   adminGuessingSuite(openEmbedded)
   adminSessionSuite(openEmbedded)
   adminUploadsSuite(openEmbedded)
+  adminWebhooksSuite(openEmbedded)
 })

@@ -108,14 +108,19 @@ export function expectFault(reply: Reply, parameter: string): void {
 /** All pages of a list, of `limit` entries each; the path may have a query. */
 export async function allPages(
   service: TestService,
-  { path, member, limit }: { path: string; member: string; limit: number },
+  {
+    path = '',
+    at = `/admin/users${path}`,
+    member,
+    limit,
+  }: { path?: string; at?: string; member: string; limit: number },
 ): Promise<readonly Record<string, unknown>[]> {
   const entries: Record<string, unknown>[] = []
   let cursor: unknown
   do {
     const after = typeof cursor === 'string' ? `&cursor=${cursor}` : ''
-    const query = `${path.includes('?') ? '&' : '?'}limit=${limit}${after}`
-    const get = { method: 'GET', path: `${path}${query}`, status: 200 }
+    const query = `${at.includes('?') ? '&' : '?'}limit=${limit}${after}`
+    const get = { method: 'GET', at: `${at}${query}`, status: 200 }
     const reply = await done(service, get)
     const page = reply[member] as Record<string, unknown>[]
     expect(page.length).toBeLessThanOrEqual(limit)

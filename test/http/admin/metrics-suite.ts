@@ -161,7 +161,11 @@ const HISTOGRAMS = /_(request|call)_seconds$/
 function inTrouble(measureBacklog: Ledger['measureBacklog']): MetricsOptions {
   return {
     instruments: createInstruments({ hasPool: false, hasPack: false }),
-    ledger: { measureBacklog, measureJournal: () => Promise.reject(outage()) },
+    ledger: {
+      measureBacklog,
+      measureJournal: () => Promise.reject(outage()),
+      measureWebhooks: () => Promise.reject(outage()),
+    },
     readiness: { failures: async () => new Map() },
     memory: ampleMemory(),
     connections: undefined,

@@ -4,10 +4,12 @@ import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminGuessingSuite } from '../admin/guessing-suite.ts'
 import { adminUploadsSuite } from '../admin/uploads-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
+import { adminWebhooksSuite } from '../admin/webhooks-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
   adminGuessingSuite(openProduction)
   adminUploadsSuite(openProduction)
+  adminWebhooksSuite(openProduction)
 })

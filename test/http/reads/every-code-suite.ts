@@ -1,3 +1,6 @@
+import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook.ts'
+import { freePort } from '../../support/servers/local-server.ts'
+import { park } from '../admin/webhooks-suite.ts'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { ERROR_CODES, type ErrorCode } from '../../../src/core/error-codes.ts'
 import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
@@ -43,7 +46,9 @@ export function everyCodeSuite(open: OpenService): void {
         minBytes: 1_000_000,
         measure: () => Promise.resolve(1_050_000),
       })
-      service = await open({ ...ADMIN_OPTIONS, ...LIMITS, baseCapacity: 0, space })
+      const url = `http://127.0.0.1:${await freePort()}/`
+      const webhooks = { url, secrets: [Buffer.alloc(32)], events: new Set(WEBHOOK_EVENTS) }
+      service = await open({ ...ADMIN_OPTIONS, ...LIMITS, baseCapacity: 0, space, webhooks })
     })
     afterAll(() => service.stop())
 
@@ -257,6 +262,13 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
   insufficient_storage: [
     503,
     ({ service, user }) => upload(service, { user, content: Buffer.alloc(90_000) }),
+  ],
+  webhook_failed: [
+    502,
+    async ({ service }) => {
+      const id = await park(service)
+      return call(service, { method: 'POST', at: `/admin/webhooks/parked/${id}/retry` })
+    },
   ],
   unavailable: [
     503,

@@ -72,6 +72,7 @@ async function expectNothingWrong(places: Places): Promise<void> {
   expect(tally.checkedReads).toBeGreaterThan(50)
   expect(tally.checkedOffsets).toBeGreaterThan(20)
   expect(tally.checkedChanges).toBeGreaterThan(20)
+  expect(tally.deliveredChanges).toBe(tally.checkedChanges)
 }
 
 /** Timing differs from run to run in any case; the runs that go wrong are found by their number. */

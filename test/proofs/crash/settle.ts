@@ -7,6 +7,7 @@ import { checkFeed, type SettledUser } from './feed.ts'
 import type { Tally } from './tally.ts'
 import { TIMES, type World, type WorldUser } from './world.ts'
 import { MINUTE_MS, passTime } from './resumable/passing-time.ts'
+import { checkWebhooks } from './webhooks.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
 /** Collects the keys of all uploads that did not succeed, while the journal still has them. */
@@ -66,6 +67,7 @@ export async function settle(options: {
     await checkQuota(world, { user, files, tally })
     await checkFeed(world, { user, files, tally })
   }
+  await checkWebhooks(world, tally)
   await checkVersions(world, tally)
   await world.service.verifier.verify({
     userId: undefined,

@@ -44,6 +44,8 @@ export class Tally {
   readonly acknowledgedContents: { readonly userId: UserId; readonly digest: string }[] = []
   /** Changes that were held against the files at the end. */
   checkedChanges = 0
+  /** Changes that the receiver of webhooks has got. */
+  deliveredChanges = 0
   refusedUploads = 0
   /** Writes of which nobody knows whether they took effect. */
   unknownOutcomes = 0

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type Config, readConfig } from '../../../src/config/config.ts'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
@@ -7,6 +8,11 @@ import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/compose/adapters.ts'
 import { openService, type Service } from '../../../src/compose/compose.ts'
 import { createFolder } from '../../support/servers/local-server.ts'
+import {
+  type Received,
+  startWebhookReceiver,
+  WEBHOOK_SECRET,
+} from '../../support/servers/webhook-receiver.ts'
 import { createDatabase } from '../../support/servers/postgres.ts'
 import type { S3Address } from '../../support/servers/s3-server.ts'
 import { freshBucket, openUploads, removeBucket } from '../../support/service/test-bucket.ts'
@@ -45,6 +51,8 @@ export interface World extends AsyncDisposable {
   readonly service: Service
   readonly database: Database
   readonly users: readonly [WorldUser, ...WorldUser[]]
+  /** The events that reached the receiver, which answers most of them. */
+  readonly webhooks: readonly Received[]
   /** What lies in the object store beside objects: unfinished multipart uploads under `keys`, temporary files. */
   unfinished(keys: Iterable<ObjectKey>): Promise<readonly string[]>
 }
@@ -57,11 +65,14 @@ export async function openWorld({ postgres, s3 }: Places): Promise<World> {
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('crash')
   opened.defer(() => folder.remove())
+  const receiver = opened.use(await startWebhookReceiver(answerSometimes))
   const base = {
     DATA_DIR: folder.path,
     LOG_LEVEL: 'warn',
     UPLOAD_LIFETIME: '1h',
     BASE_CAPACITY: String(TIGHT_CAPACITY),
+    WEBHOOK_URL: receiver.url,
+    WEBHOOK_SECRET,
     // Most of what a start takes is compiling.
     NODE_COMPILE_CACHE: join(folder.path, 'compiled'),
   }
@@ -85,9 +96,17 @@ export async function openWorld({ postgres, s3 }: Places): Promise<World> {
     service,
     database: opening,
     users,
+    webhooks: receiver.received,
     unfinished: objects.unfinished ?? (() => temporaryFiles(join(folder.path, 'objects'))),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
+}
+
+/** Breaks some connections, before or after it has taken the event, and refuses some events. */
+function answerSometimes(response: ServerResponse): void {
+  const chance = Math.random()
+  if (chance < 0.02) response.destroy()
+  else response.writeHead(chance < 0.04 ? 503 : 204).end()
 }
 
 async function databaseSettings(

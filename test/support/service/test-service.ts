@@ -46,6 +46,7 @@ type Limits = Pick<
   | 'baseCapacity'
   | 'deviceCapacity'
   | 'deviceModels'
+  | 'webhooks'
 >
 
 export interface TestServiceOptions

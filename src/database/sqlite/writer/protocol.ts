@@ -1,9 +1,9 @@
+import type { LedgerOptions } from '../../ledger/session.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 
-export interface WriterSettings {
+export interface WriterSettings extends LedgerOptions {
   readonly file: string
-  readonly baseCapacity: number
   /** Milliseconds since 1970 in shared memory, for tests; the system clock by default. */
   readonly clock?: BigInt64Array | undefined
 }
@@ -36,6 +36,11 @@ export const READS = {
     'latestSequences',
     'readGrantClock',
     'listGrantTurns',
+    'listDueWebhooks',
+    'readUndelivered',
+    'listParked',
+    'findParked',
+    'measureWebhooks',
   ],
   users: ['findUser', 'findAccessTokenUser', 'listAccessTokens', 'listGrants'],
 } as const satisfies {

@@ -10,7 +10,7 @@ import type { WriterCall, WriterSettings } from './protocol.ts'
 /** Other processes usually hold the lock for milliseconds. If longer, other calls run between attempts. */
 const BUSY_TIMEOUT_MS = 20
 
-const { file, clock, baseCapacity } = workerData as WriterSettings
+const { file, clock, ...options } = workerData as WriterSettings
 const database = await openSqlite({
   file,
   busyTimeoutMs: BUSY_TIMEOUT_MS,
@@ -20,8 +20,8 @@ const database = await openSqlite({
 
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 const ports: Readonly<Record<WriterCall['port'], Methods>> = {
-  ledger: { ...createLedger(database, { baseCapacity }) },
-  users: { ...createUserStore(database, { baseCapacity }) },
+  ledger: { ...createLedger(database, options) },
+  users: { ...createUserStore(database, options) },
 }
 
 answerCalls<WriterCall>({

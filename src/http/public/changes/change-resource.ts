@@ -1,6 +1,5 @@
-import { CAPACITY_EVENTS, type Change, FILE_EVENTS } from '../../../core/changes/change.ts'
+import { CAPACITY_EVENTS, FILE_EVENTS } from '../../../core/changes/change.ts'
 import { VISIBILITIES } from '../../../core/files/file.ts'
-import { formatTimestamp } from '../../../core/timestamp.ts'
 import { Bytes, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 
@@ -42,16 +41,3 @@ export const ChangeReply = Type.Object(
   },
   { title: 'RepositoryChange', description: 'A committed change of a repository.' },
 )
-
-/** A deleted file is described as it was. */
-export function changeReply(change: Change) {
-  const { sequence, type, at } = change
-  const heading = { sequence, type, at: formatTimestamp(at) }
-  if (!('file' in change)) {
-    return { ...heading, capacity: change.capacity, used: change.used }
-  }
-  const { file, previousName } = change
-  const { name, version, size, sha256, visibility } = file
-  const renamed = previousName === undefined ? {} : { previous_name: previousName }
-  return { ...heading, name, ...renamed, version, size, sha256, visibility }
-}

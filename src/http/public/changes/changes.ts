@@ -1,3 +1,4 @@
+import { changeJson } from '../../../core/changes/change-json.ts'
 import type { Change, ChangePosition } from '../../../core/changes/change.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
 import { MAX_WATCHES } from '../../../core/changes/watches.ts'
@@ -9,7 +10,7 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, readDecimals } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import { ChangeReply, changeReply } from './change-resource.ts'
+import { ChangeReply } from './change-resource.ts'
 import { formatChangeCursor, parseChangeCursor } from './cursor.ts'
 import { lastEventId, sendEvents, wantsEventStream } from './event-stream.ts'
 
@@ -133,7 +134,7 @@ interface Found {
 function pageOf(caller: AuthorizedCaller, { after, changes, limit }: Found) {
   const { page, last } = cutPage(changes, limit)
   return {
-    changes: page.map(changeReply),
+    changes: page.map(changeJson),
     next_cursor: formatChangeCursor(caller, page.at(-1) ?? after),
     has_more: last !== undefined,
   }

@@ -1,3 +1,4 @@
+import { changeJson } from '../../../core/changes/change-json.ts'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -5,7 +6,6 @@ import type { Change, ChangePosition } from '../../../core/changes/change.ts'
 import type { Feed, FollowFeed } from '../../../core/changes/feed.ts'
 import { isAppError } from '../../../core/errors.ts'
 import type { AuthorizedCaller, Caller } from '../../../core/users/caller.ts'
-import { changeReply } from './change-resource.ts'
 import { formatChangeCursor } from './cursor.ts'
 
 /** Whether the client accepts server-sent events, and names them before JSON. */
@@ -96,7 +96,7 @@ async function* textsOf(caller: Caller, { text, pages, request }: Texts): AsyncG
 
 function textOf(caller: Caller, changes: readonly Change[]): string {
   const events = changes.map((change) => {
-    const data = JSON.stringify(changeReply(change))
+    const data = JSON.stringify(changeJson(change))
     return `id: ${formatChangeCursor(caller, change)}\nevent: change\ndata: ${data}\n\n`
   })
   return events.join('')

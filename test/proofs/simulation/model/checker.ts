@@ -181,6 +181,13 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'latestChange':
     case 'noteCapacity':
     case 'advanceGrantClock':
+    case 'listDueWebhooks':
+    case 'readUndelivered':
+    case 'settleWebhooks':
+    case 'listParked':
+    case 'findParked':
+    case 'deleteParked':
+    case 'measureWebhooks':
       break
   }
 }

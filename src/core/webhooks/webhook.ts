@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { CAPACITY_EVENTS, type Change, FILE_EVENTS } from '../changes/change.ts'
+import { changeJson } from '../changes/change-json.ts'
+import { formatTimestamp } from '../timestamp.ts'
+import type { UserId } from '../users/user-id.ts'
+
+/** All types of events, but for the `ping` of `doctor`. */
+export const WEBHOOK_EVENTS = [...FILE_EVENTS, ...CAPACITY_EVENTS, 'user.purged'] as const
+
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+
+/** One event as it is sent: the same id and body at every attempt. */
+export interface Webhook {
+  /** `msg_` and 32 base64url characters. */
+  readonly id: string
+  readonly userId: UserId
+  readonly type: WebhookEvent
+  /** When it happened, milliseconds since 1970 by the database's clock. */
+  readonly at: number
+  /** JSON: `{"type", "timestamp", "data"}`. */
+  readonly body: string
+}
+
+export function webhookOf(userId: UserId, change: Change): Webhook {
+  const { type, at, sequence } = change
+  return {
+    id: idOf([userId, at, sequence]),
+    userId,
+    type,
+    at,
+    body: bodyOf(type, at, { user_id: userId, ...changeJson(change) }),
+  }
+}
+
+/** The event of a deleted user whose files and rows are gone. */
+export function purgeWebhook(userId: UserId, at: number): Webhook {
+  const type = 'user.purged'
+  return {
+    id: idOf([userId, at, type]),
+    userId,
+    type,
+    at,
+    body: bodyOf(type, at, { user_id: userId }),
+  }
+}
+
+export function bodyOf(type: string, at: number, data: object): string {
+  return JSON.stringify({ type, timestamp: formatTimestamp(at), data })
+}
+
+/** Ids and sequences of users can come back. With the time, which no restored history repeats, they are unique. */
+function idOf(parts: readonly (string | number)[]): string {
+  const digest = createHash('sha256').update(parts.join(' ')).digest('base64url')
+  return `msg_${digest.slice(0, 32)}`
+}

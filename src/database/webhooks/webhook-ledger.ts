@@ -1,0 +1,159 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { ChangesRead } from '../../core/changes/change-ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type {
+  ParkedWebhook,
+  WebhookLedger,
+  WebhookOutcome,
+  WebhookQueue,
+} from '../../core/webhooks/webhook-ledger.ts'
+import { changesAfter, type ReadRow, toChangesRead } from '../changes/read.ts'
+import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import type { Session } from '../ledger/session.ts'
+import type { ParkedWebhookRow } from '../schema.ts'
+
+export function createWebhookLedger(session: Session): WebhookLedger {
+  const { database, change, query, readInOrder } = session
+  return {
+    listDueWebhooks: (limit) => readInOrder((tx) => listDue(tx, limit)),
+    async readUndelivered(page) {
+      const read = await readInOrder((tx) => readUndelivered(tx, page))
+      if (read !== undefined && read.changes.length > 0) await database.confirm()
+      return read
+    },
+    settleWebhooks: (outcome) => change(outcome.queue.userId, (tx) => settle(tx, outcome)),
+    listParked: (page) => readInOrder((tx) => listParked(tx, page)),
+    findParked: (id) => query((tx) => findParked(tx, id)),
+    deleteParked: (id) => query((tx) => deleteParked(tx, id)),
+    measureWebhooks: (cap) => readInOrder((tx) => measure(tx, cap)),
+  }
+}
+
+interface QueueRow {
+  readonly user_id: UserId
+  readonly delivered: number
+  readonly purged_at: number | null
+  readonly attempts: number
+  readonly failing_for_ms: number
+}
+
+async function listDue({ db, now }: LedgerTx, limit: number): Promise<readonly WebhookQueue[]> {
+  const { rows } = await sql<QueueRow>`
+    SELECT user_id, delivered, purged_at, attempts,
+      CAST(COALESCE(${now} - failing_since, 0) AS BIGINT) AS failing_for_ms
+    FROM webhook_queues WHERE due_at <= ${now} ORDER BY due_at, user_id LIMIT ${limit}
+  `.execute(db)
+  return rows.map((row) => ({
+    userId: row.user_id,
+    delivered: row.delivered,
+    purgedAt: row.purged_at ?? undefined,
+    attempts: row.attempts,
+    failingForMs: row.failing_for_ms,
+  }))
+}
+
+async function readUndelivered(
+  { db }: LedgerTx,
+  { userId, after, limit }: Parameters<WebhookLedger['readUndelivered']>[0],
+): Promise<ChangesRead | undefined> {
+  const { rows } = await sql<ReadRow>`
+    SELECT change_count, changed_at, page.* FROM quotas
+    ${changesAfter({ userId, after, limit })}
+    WHERE quotas.user_id = ${userId}
+    ORDER BY page.sequence
+  `.execute(db)
+  return toChangesRead(rows)
+}
+
+/**
+ * Under the user's lock, so that no change is queued in vain: its transaction would find the queue that is deleted here,
+ * and add none.
+ */
+async function settle(tx: LedgerTx, outcome: WebhookOutcome): Promise<void> {
+  const { db, now } = tx
+  const { queue, delivered, isPurgeDone, failure, parked } = outcome
+  const { userId } = queue
+  await lockUser(tx, userId)
+  const isSame = sql<boolean>`
+    user_id = ${userId} AND delivered = ${queue.delivered}
+    AND ${queue.purgedAt === undefined ? sql`purged_at IS NULL` : sql`purged_at = ${queue.purgedAt}`}
+  `
+  const isFirst = failure?.attempts === 1
+  const { numAffectedRows } = await sql`
+    UPDATE webhook_queues
+    SET delivered = ${delivered},
+        purged_at = ${isPurgeDone ? null : sql`purged_at`},
+        due_at = ${now} + ${failure?.delayMs ?? 0},
+        attempts = ${failure?.attempts ?? 0},
+        failing_since = ${failure === undefined ? null : isFirst ? now : sql`failing_since`},
+        waiting_since = COALESCE(
+          (SELECT at FROM changes WHERE changes.user_id = ${userId} AND sequence > ${delivered}
+           ORDER BY sequence LIMIT 1),
+          waiting_since
+        )
+    WHERE ${isSame}
+  `.execute(db)
+  if (numAffectedRows === 0n) return
+  if (parked !== undefined) await park(tx, parked)
+  if (failure !== undefined) return
+  await sql`
+    DELETE FROM webhook_queues
+    WHERE user_id = ${userId} AND purged_at IS NULL AND delivered >= COALESCE(
+      (SELECT change_count FROM quotas WHERE quotas.user_id = ${userId}), 0)
+  `.execute(db)
+}
+
+async function park(
+  { db, now }: LedgerTx,
+  { id, userId, type, at, body, attempts, reason }: NonNullable<WebhookOutcome['parked']>,
+): Promise<void> {
+  await sql`
+    INSERT INTO parked_webhooks
+      (webhook_id, user_id, type, at, body, attempts, reason, parked_at)
+    VALUES (${id}, ${userId}, ${type}, ${at}, ${body}, ${attempts}, ${reason}, ${now})
+    ON CONFLICT (webhook_id) DO NOTHING
+  `.execute(db)
+}
+
+async function listParked(
+  { db }: LedgerTx,
+  { after, limit }: Parameters<WebhookLedger['listParked']>[0],
+): Promise<readonly ParkedWebhook[]> {
+  const { rows } = await sql<ParkedWebhookRow>`
+    SELECT * FROM parked_webhooks
+    WHERE (parked_at, webhook_id) > (${after?.parkedAt ?? -1}, ${after?.id ?? ''})
+    ORDER BY parked_at, webhook_id LIMIT ${limit}
+  `.execute(db)
+  return rows.map(toParked)
+}
+
+async function findParked({ db }: LedgerTx, id: string): Promise<ParkedWebhook | undefined> {
+  const { rows } = await sql<ParkedWebhookRow>`
+    SELECT * FROM parked_webhooks WHERE webhook_id = ${id}
+  `.execute(db)
+  return rows[0] && toParked(rows[0])
+}
+
+async function deleteParked({ db }: LedgerTx, id: string): Promise<ParkedWebhook | undefined> {
+  const { rows } = await sql<ParkedWebhookRow>`
+    DELETE FROM parked_webhooks WHERE webhook_id = ${id} RETURNING *
+  `.execute(db)
+  return rows[0] && toParked(rows[0])
+}
+
+function toParked(row: ParkedWebhookRow): ParkedWebhook {
+  const { webhook_id: id, user_id: userId, parked_at: parkedAt, ...same } = row
+  return { id, userId, parkedAt, ...same }
+}
+
+async function measure(
+  { db, now }: LedgerTx,
+  cap: number,
+): ReturnType<WebhookLedger['measureWebhooks']> {
+  const figures: RawBuilder<Awaited<ReturnType<WebhookLedger['measureWebhooks']>>> = sql`
+    SELECT (SELECT COUNT(*) FROM (SELECT parked_at FROM parked_webhooks LIMIT ${cap}) AS figures) AS parked,
+      CAST(COALESCE(${now} - (SELECT MIN(waiting_since) FROM webhook_queues), 0) AS BIGINT) AS "oldestMs"
+  `
+  const { rows } = await figures.execute(db)
+  return rows[0] ?? { parked: 0, oldestMs: 0 }
+}

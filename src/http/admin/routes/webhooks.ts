@@ -1,0 +1,56 @@
+import { formatTimestamp } from '../../../core/timestamp.ts'
+import type { ParkedPlace, ParkedWebhook } from '../../../core/webhooks/webhook-ledger.ts'
+import type { ParkedWebhooks } from '../../../core/webhooks/parked-webhooks.ts'
+import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { type Key, readPage } from '../../shared-routes/pagination.ts'
+import { audit } from '../audit.ts'
+import { WEBHOOKS } from './webhooks.openapi.ts'
+
+export const webhookRoutes: FastifyPluginAsyncTypebox<{
+  parkedWebhooks: ParkedWebhooks
+  shutdown: AbortSignal
+}> = async (app, { parkedWebhooks, shutdown }) => {
+  const collection = '/admin/webhooks/parked'
+
+  app.get(collection, WEBHOOKS.list, async ({ query }) => {
+    const { entries, next_cursor } = await readPage(query, {
+      read: placeOf,
+      list: (page) => parkedWebhooks.list(page),
+      keyOf: ({ parkedAt, id }) => [parkedAt, id],
+    })
+    return { webhooks: entries.map(toEntry), next_cursor }
+  })
+
+  app.post(`${collection}/:webhook_id/retry`, WEBHOOKS.retry, async (request, reply) => {
+    const { webhook_id } = request.params
+    const { userId } = await parkedWebhooks.retry(webhook_id, shutdown)
+    audit(request, { action: 'webhook.retry', user_id: userId, webhook_id })
+    return reply.code(204).send()
+  })
+
+  app.delete(`${collection}/:webhook_id`, WEBHOOKS.discard, async (request, reply) => {
+    const { webhook_id } = request.params
+    const parked = await parkedWebhooks.discard(webhook_id)
+    if (parked !== undefined) {
+      audit(request, { action: 'webhook.discard', user_id: parked.userId, webhook_id })
+    }
+    return reply.code(204).send()
+  })
+}
+
+function placeOf([parkedAt, id, ...more]: Key): ParkedPlace | undefined {
+  const isPlace = typeof parkedAt === 'number' && typeof id === 'string' && more.length === 0
+  return isPlace ? { parkedAt, id } : undefined
+}
+
+function toEntry({ id, userId, type, at, attempts, reason, parkedAt }: ParkedWebhook) {
+  return {
+    webhook_id: id,
+    user_id: userId,
+    type,
+    at: formatTimestamp(at),
+    attempts,
+    reason,
+    parked_at: formatTimestamp(parkedAt),
+  }
+}

@@ -1,0 +1,21 @@
+import type { WebhookHooks } from '../core/webhooks/delivery.ts'
+import type { Instruments } from './instruments.ts'
+
+/** Counts, then calls the hooks. */
+export function meterWebhooks(hooks: WebhookHooks, { webhooks }: Instruments): WebhookHooks {
+  return {
+    ...hooks,
+    onDelivered() {
+      webhooks?.attempts.inc({ end: 'delivered' })
+      hooks.onDelivered()
+    },
+    onFailed(...failure) {
+      webhooks?.attempts.inc({ end: 'failed' })
+      hooks.onFailed(...failure)
+    },
+    onDropped(userId, events) {
+      webhooks?.dropped.inc(events)
+      hooks.onDropped(userId, events)
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Tally } from './tally.ts'
+import type { World } from './world.ts'
+
+interface Body {
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Delivers what the killed instances have left. Then holds the events that arrived against the feeds: all of each feed
+ * and nothing else, each user's in order. A change can arrive again, but none before the one that precedes it.
+ */
+export async function checkWebhooks(world: World, tally: Tally): Promise<void> {
+  await deliverRest(world)
+  const bodies = world.webhooks.map(({ body }) => JSON.parse(body) as Body)
+  for (const { userId } of world.users) {
+    const report = (text: string): void => tally.report('feed', `webhooks of ${userId}: ${text}`)
+    const events = bodies.map(({ data }) => data).filter((data) => data['user_id'] === userId)
+    const read = await world.service.ledger.readUndelivered({ userId, after: 0, limit: 100_000 })
+    const feed = new Map(read?.changes.map((change) => [change.sequence, change]))
+    let newest = 0
+    for (const { sequence, type, at, version } of events) {
+      const change = feed.get(Number(sequence))
+      const isSame =
+        change?.type === type &&
+        new Date(change?.at ?? 0).toISOString() === at &&
+        (change !== undefined && 'file' in change ? change.file.version : undefined) === version
+      if (!isSame) report(`${String(sequence)} ${String(type)} is not in the feed`)
+      if (Number(sequence) > newest + 1) report(`${String(sequence)} came after ${newest}`)
+      newest = Math.max(newest, Number(sequence))
+    }
+    if (newest !== feed.size) report(`${newest} of ${feed.size} changes arrived`)
+    tally.deliveredChanges += newest
+  }
+}
+
+const MOST_MS = 60_000
+
+async function deliverRest({ service }: World): Promise<void> {
+  const stop = new AbortController()
+  const nothing = (): void => undefined
+  const delivery = service.webhookDelivery?.({
+    onDelivered: nothing,
+    onFailed: nothing,
+    onParked: nothing,
+    onDropped: nothing,
+    onError: nothing,
+  })
+  const running = delivery?.run(stop.signal)
+  const endsAt = Date.now() + MOST_MS
+  while ((await service.ledger.measureWebhooks(1)).oldestMs > 0 && Date.now() < endsAt) {
+    await delay(100)
+  }
+  stop.abort()
+  await running
+}

@@ -1,0 +1,108 @@
+import type { ServerResponse } from 'node:http'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createWebhookSender } from '../../src/webhooks/sender.ts'
+import { freePort } from '../support/servers/local-server.ts'
+import { startWebhookReceiver, WEBHOOK_SECRET } from '../support/servers/webhook-receiver.ts'
+
+const OTHER_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+const EVENT = { id: 'msg_1', body: '{"type":"file.created","data":{"name":"ä"}}' }
+const NEVER = new AbortController().signal
+
+const keyOf = (secret: string) => Buffer.from(secret.replace('whsec_', ''), 'base64')
+const SECRETS = [WEBHOOK_SECRET, OTHER_SECRET].map(keyOf)
+
+let opened = new AsyncDisposableStack()
+
+afterEach(async () => {
+  await opened.disposeAsync()
+  opened = new AsyncDisposableStack()
+})
+
+async function sendTo(answer?: (response: ServerResponse) => unknown, timeoutMs?: number) {
+  const receiver = opened.use(await startWebhookReceiver(answer))
+  const sender = createWebhookSender({
+    ...receiver,
+    secrets: SECRETS,
+    ...(timeoutMs && { timeoutMs }),
+  })
+  return { delivery: await sender.send(EVENT, NEVER), receiver }
+}
+
+describe('an event', () => {
+  it.each([WEBHOOK_SECRET, OTHER_SECRET])(
+    'is verified by the library of Standard Webhooks with each secret',
+    async (secret) => {
+      const { delivery, receiver } = await sendTo()
+      expect(delivery).toEqual({ isDelivered: true })
+      const [{ headers, body } = { headers: {}, body: '' }] = receiver.received
+      const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
+      const given = Object.fromEntries(names.map((name) => [name, String(headers[name])]))
+      expect(new Webhook(secret).verify(body, given)).toEqual(JSON.parse(EVENT.body))
+      expect(() => new Webhook(secret).verify(`${body} `, given)).toThrow(/signature/i)
+      expect(headers).toMatchObject({ 'webhook-id': 'msg_1', 'content-type': 'application/json' })
+    },
+  )
+
+  it.each([
+    [302, { location: 'http://127.0.0.1:1/' }],
+    [404, {}],
+    [503, {}],
+  ])('that gets %i is not delivered, and follows no redirect', async (status, headers) => {
+    const { delivery, receiver } = await sendTo((response) =>
+      response.writeHead(status, headers).end(),
+    )
+    const reason = `The receiver answered ${status}.`
+    expect(delivery).toEqual({ isDelivered: false, reason, retryAfterMs: undefined })
+    expect(receiver.received).toHaveLength(1)
+  })
+
+  it.each([
+    ['120', 120_000],
+    [new Date(Date.now() + 60_000).toUTCString(), 60_000],
+    ['soon', undefined],
+    ['-5', undefined],
+  ])('is told when to come again by Retry-After: %s', async (value, ms) => {
+    const { delivery } = await sendTo((response) =>
+      response.writeHead(429, { 'retry-after': value }).end(),
+    )
+    const { retryAfterMs } = delivery as { retryAfterMs?: number }
+    // A date is in whole seconds, and some time has passed.
+    expect(retryAfterMs && Math.round(retryAfterMs / 5_000)).toBe(ms && Math.round(ms / 5_000))
+  })
+
+  it('is delivered by a 2xx, however long the answer is', async () => {
+    let isCut = false
+    const { delivery } = await sendTo((response) => {
+      response.once('close', () => (isCut = !response.writableFinished))
+      const chunk = Buffer.alloc(65_536)
+      const write = (): void => {
+        while (!response.destroyed && response.write(chunk));
+        response.once('drain', write)
+      }
+      write()
+    })
+    expect(delivery).toEqual({ isDelivered: true })
+    await expect.poll(() => isCut).toBe(true)
+  })
+
+  it('is not delivered to a receiver that does not answer in time, or that is not there', async () => {
+    expect((await sendTo(() => undefined, 50)).delivery).toMatchObject({
+      isDelivered: false,
+      reason: 'The receiver did not answer in time.',
+    })
+    const url = `http://127.0.0.1:${await freePort()}/`
+    expect(await createWebhookSender({ url, secrets: SECRETS }).send(EVENT, NEVER)).toMatchObject({
+      isDelivered: false,
+      reason: expect.stringMatching(/not reached: .*ECONNREFUSED/) as string,
+    })
+  })
+
+  it('is given up when the service stops', async () => {
+    const receiver = opened.use(await startWebhookReceiver(() => undefined))
+    const stop = new AbortController()
+    const sending = createWebhookSender({ ...receiver, secrets: SECRETS }).send(EVENT, stop.signal)
+    stop.abort(new Error('stopping'))
+    await expect(sending).rejects.toThrow('stopping')
+  })
+})
