@@ -37,10 +37,19 @@ export function createListingTurns(options: {
     try {
       return await read()
     } finally {
-      // The rest of this turn of the event loop serializes the page, and in the next one others are answered.
-      setImmediate(() => setImmediate(() => permit.release()))
+      afterTurns(TURNS_BETWEEN, () => permit.release())
     }
   }
+}
+
+/**
+ * Turns of the event loop between two listings. The first one serializes the page. In each, Node accepts one new connection
+ * of a listener: with a listing in every turn, those of others would wait behind as many connections as a client opens.
+ */
+export const TURNS_BETWEEN = 32
+
+function afterTurns(turns: number, run: () => void): void {
+  setImmediate(() => (turns > 1 ? afterTurns(turns - 1, run) : run()))
 }
 
 /** On PostgreSQL a listing mostly waits for the network, with one of ten connections. */
