@@ -1,22 +1,26 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebhookHooks } from '../core/webhooks/delivery.ts'
 
-/** A receiver that is down fails at every attempt: its failures make one entry a minute. */
-const FAILURES_EVERY_MS = 60_000
+/** Whatever fails, fails at every attempt: its failures make one entry a minute. */
+const EVERY_MS = 60_000
 
 export function logWebhooks(
   logger: FastifyBaseLogger,
   clock = () => performance.now(),
 ): WebhookHooks {
-  let loggedAt = -Infinity
+  const logged = { attempts: -Infinity, errors: -Infinity }
   let failures = 0
+  function isTime(of: keyof typeof logged): boolean {
+    if (clock() - logged[of] < EVERY_MS) return false
+    logged[of] = clock()
+    return true
+  }
   return {
     onDelivered: () => undefined,
     onFailed(_webhook, reason) {
       failures += 1
-      if (clock() - loggedAt < FAILURES_EVERY_MS) return
+      if (!isTime('attempts')) return
       logger.warn({ failures, reason }, 'webhooks could not be delivered; they are tried again')
-      loggedAt = clock()
       failures = 0
     },
     onParked({ id, userId, type }, reason) {
@@ -28,7 +32,7 @@ export function logWebhooks(
       logger.error(dropped, 'events were deleted before a webhook delivered them')
     },
     onError(err) {
-      logger.error({ err }, 'delivering webhooks failed; it goes on soon')
+      if (isTime('errors')) logger.error({ err }, 'delivering webhooks failed; it goes on soon')
     },
   }
 }

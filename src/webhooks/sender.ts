@@ -38,7 +38,8 @@ export function createWebhookSender({
           body,
           signal: until,
         })
-        await readAway(response)
+        // The status decides, even if the rest of the answer is broken.
+        await readAway(response).catch(() => undefined)
         return response.ok ? { isDelivered: true } : refused(response)
       }
       try {

@@ -72,8 +72,8 @@ export interface SweepLedger {
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
   /**
-   * Deletes up to `limit` changes that were committed, and all webhooks that were parked, more than `lifetimeMs` ago. Returns
-   * the number of changes.
+   * Deletes up to `limit` changes that were committed, and as many webhooks that were parked, more than `lifetimeMs` ago.
+   * Returns how many in all.
    */
   forgetChanges(options: { readonly lifetimeMs: number; readonly limit: number }): Promise<number>
 

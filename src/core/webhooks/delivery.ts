@@ -68,10 +68,10 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
 
   async function deliverAlone(signal: AbortSignal): Promise<void> {
     const lease = createLeaderLease({ ledger, name: 'webhooks', holder: randomUUID(), leaseMs })
+    if (!(await lease.acquire({ signal, onWait: undefined }))) return
     try {
-      if (!(await lease.acquire({ signal, onWait: undefined }))) return
       const failing = new AbortController()
-      const queues = createDueQueues(ledger)
+      const queues = createDueQueues(ledger, times.pollMs)
       const turn = { ...options, times, lease, signal: AbortSignal.any([signal, failing.signal]) }
       const workers = Array.from({ length: AT_ONCE }, () => work(queues, turn))
       const fail = (reason: unknown): void => failing.abort(reason)
@@ -100,26 +100,33 @@ interface DueQueues {
   giveBack(queue: WebhookQueue): void
 }
 
-function createDueQueues(ledger: WebhookLedger): DueQueues {
+function createDueQueues(ledger: WebhookLedger, pollMs: number): DueQueues {
   const taken = new Set<UserId>()
   let listing: Promise<void> | undefined
+  let idleUntil = 0
   let due: WebhookQueue[] = []
 
   async function list(): Promise<void> {
-    // Those that are given back meanwhile are listed as they were before.
+    // A queue that is given back meanwhile may be listed as it was before.
     const skipped = new Set(taken)
     const listed = await ledger.listDueWebhooks(2 * AT_ONCE)
     due = listed.filter(({ userId }) => !skipped.has(userId))
+    if (due.length === 0) idleUntil = performance.now() + pollMs
   }
 
   return {
     async take() {
-      if (due.length === 0) await (listing ??= list().finally(() => (listing = undefined)))
+      if (due.length === 0 && performance.now() >= idleUntil) {
+        await (listing ??= list().finally(() => (listing = undefined)))
+      }
       const queue = due.shift()
       if (queue !== undefined) taken.add(queue.userId)
       return queue
     },
-    giveBack: ({ userId }) => void taken.delete(userId),
+    giveBack({ userId }) {
+      taken.delete(userId)
+      idleUntil = 0
+    },
   }
 }
 
@@ -129,10 +136,10 @@ interface Turn extends WebhookDeliveryOptions {
   readonly signal: AbortSignal
 }
 
-/** Until the lease is lost. */
+/** Until the lease is lost. A failure that concerns one user does not stop the others. */
 async function work(queues: DueQueues, turn: Turn): Promise<void> {
-  const { lease, signal, times } = turn
-  while (await lease.isHeld(SEND_TIMEOUT_MS)) {
+  const { ledger, lease, signal, times, hooks } = turn
+  while (await lease.isHeld()) {
     signal.throwIfAborted()
     const queue = await queues.take()
     if (queue === undefined) {
@@ -140,94 +147,118 @@ async function work(queues: DueQueues, turn: Turn): Promise<void> {
       continue
     }
     try {
-      await turn.ledger.settleWebhooks(await deliver(queue, turn))
+      const outcome = await deliver(queue, turn)
+      if (outcome !== undefined) await ledger.settleWebhooks(outcome)
+    } catch (error) {
+      signal.throwIfAborted()
+      hooks.onError(error)
+      await sleep(times.askMs, signal)
     } finally {
       queues.giveBack(queue)
     }
   }
 }
 
-/** Sends the next events of a user, up to the first that fails. */
-async function deliver(queue: WebhookQueue, turn: Turn): Promise<WebhookOutcome> {
-  const { userId, purgedAt } = queue
-  if (purgedAt !== undefined) {
-    const event = purgeWebhook(userId, purgedAt)
-    return await attempt({ event, queue, done: { ...doneOf(queue), isPurgeDone: true } }, turn)
-  }
+/**
+ * Sends the next events of a user, up to the first that fails. `undefined` if the lease or the service ended before
+ * anything was done.
+ */
+async function deliver(queue: WebhookQueue, turn: Turn): Promise<WebhookOutcome | undefined> {
+  const { sender, lease, signal, hooks } = turn
   const endsAt = performance.now() + TURN_MS
-  let outcome = doneOf(queue)
-  for (const { event, sequence } of await eventsOf(queue, turn)) {
-    const done = { ...outcome, delivered: sequence }
-    outcome =
-      event === undefined ? done : await attempt({ event, queue, done, before: outcome }, turn)
-    const isOver = outcome.failure !== undefined || outcome.parked !== undefined
-    if (isOver || performance.now() > endsAt || !(await turn.lease.isHeld(SEND_TIMEOUT_MS))) break
+  const { delivered } = queue
+  const nothing = { queue, delivered, isPurgeDone: false, failure: undefined, parked: undefined }
+  let outcome: WebhookOutcome = nothing
+  for (const { event, ...done } of await nextOf(queue, turn)) {
+    if (event !== undefined) {
+      if (performance.now() > endsAt) break
+      // The last moment: another instance must not send the user's events at the same time.
+      const isOver = signal.aborted || !(await lease.isHeld(SEND_TIMEOUT_MS))
+      const delivery = isOver ? undefined : await sendUntilAborted(sender, event, signal)
+      if (delivery === undefined) return outcome === nothing ? undefined : outcome
+      if (!delivery.isDelivered) return failed({ event, delivery, outcome, done }, turn)
+      hooks.onDelivered()
+    }
+    outcome = { ...nothing, ...done }
   }
   return outcome
 }
 
-function doneOf(queue: WebhookQueue): WebhookOutcome {
-  const { delivered } = queue
-  return { queue, delivered, isPurgeDone: false, failure: undefined, parked: undefined }
+async function sendUntilAborted(
+  sender: WebhookSender,
+  event: Webhook,
+  signal: AbortSignal,
+): Promise<Delivery | undefined> {
+  try {
+    return await sender.send(event, signal)
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
 }
 
-async function eventsOf(
-  { userId, delivered }: WebhookQueue,
-  { ledger, events, hooks }: Turn,
-): Promise<readonly { readonly event: Webhook | undefined; readonly sequence: number }[]> {
-  const read = await ledger.readUndelivered({ userId, after: delivered, limit: EVENTS_PER_TURN })
+/** What is done once the event is sent or given up. It is `undefined` if nothing is to be sent. */
+interface Next extends Pick<WebhookOutcome, 'delivered' | 'isPurgeDone'> {
+  readonly event: Webhook | undefined
+}
+
+async function nextOf(queue: WebhookQueue, turn: Turn): Promise<readonly Next[]> {
+  const { ledger, events, hooks } = turn
+  const { userId, delivered, purgedAt } = queue
+  const wanted = (event: Webhook) => (events.has(event.type) ? event : undefined)
+  if (purgedAt !== undefined) {
+    return [{ event: wanted(purgeWebhook(userId, purgedAt)), delivered, isPurgeDone: true }]
+  }
+  const read = await ledger.readUndelivered(queue, EVENTS_PER_TURN)
   if (read === undefined) return []
-  const { changes, latest } = read
-  const next = changes[0]?.sequence ?? latest.sequence + 1
-  const dropped = next - delivered - 1
-  if (dropped > 0) hooks.onDropped(userId, dropped)
-  const skipped = dropped > 0 ? [{ event: undefined, sequence: next - 1 }] : []
+  const { changes, latest, isDeleted } = read
+  const before = (changes[0]?.sequence ?? latest.sequence + 1) - 1
+  const dropped = before - delivered
+  if (dropped > 0 && !isDeleted) hooks.onDropped(userId, dropped)
+  const skipped = dropped > 0 ? [{ event: undefined, delivered: before, isPurgeDone: false }] : []
   return [
     ...skipped,
     ...changes.map((change) => ({
-      event: events.has(change.type) ? webhookOf(userId, change) : undefined,
-      sequence: change.sequence,
+      event: wanted(webhookOf(userId, change)),
+      delivered: change.sequence,
+      isPurgeDone: false,
     })),
   ]
 }
 
-interface Attempt {
+interface Failed {
   readonly event: Webhook
-  readonly queue: WebhookQueue
-  /** What is done if the event is delivered or parked. */
-  readonly done: WebhookOutcome
-  /** What is done before it. */
-  readonly before?: WebhookOutcome
+  readonly delivery: Extract<Delivery, { isDelivered: false }>
+  /** What was done before. */
+  readonly outcome: WebhookOutcome
+  readonly done: Omit<Next, 'event'>
 }
 
-async function attempt(
-  { event, queue, done, before = doneOf(queue) }: Attempt,
-  { sender, events, hooks, times, signal }: Turn,
-): Promise<WebhookOutcome> {
-  if (!events.has(event.type)) return done
-  const delivery = await sender.send(event, signal)
-  if (delivery.isDelivered) {
-    hooks.onDelivered()
-    return done
-  }
+function failed(
+  { event, delivery, outcome, done }: Failed,
+  { hooks, times }: Turn,
+): WebhookOutcome {
+  const { queue } = outcome
   const { reason } = delivery
   hooks.onFailed(event, reason)
-  const isFirst = before.delivered > queue.delivered || queue.attempts === 0
-  const attempts = isFirst ? 1 : queue.attempts + 1
-  if (!isFirst && queue.failingForMs >= times.parkAfterMs) {
+  const isFirst = outcome.delivered > queue.delivered || queue.attempts === 0
+  const [attempts, failingForMs] = isFirst ? [1, 0] : [queue.attempts + 1, queue.failingForMs]
+  const leftMs = times.parkAfterMs - failingForMs
+  if (leftMs <= 0) {
     hooks.onParked(event, reason)
-    return { ...done, parked: { ...event, attempts, reason } }
+    return { ...outcome, ...done, parked: { ...event, attempts, reason } }
   }
-  return { ...before, failure: { attempts, delayMs: delayOf(attempts, delivery, times) } }
+  const delayMs = Math.min(leftMs, delayOf(attempts, delivery, times))
+  return { ...outcome, failure: { attempts, delayMs } }
 }
 
 /** Doubles up to the longest, give or take a fifth, so that users whose events failed at once do not stay together. */
 function delayOf(
   attempts: number,
-  { retryAfterMs = 0 }: Extract<Delivery, { isDelivered: false }>,
-  { firstRetryMs, maxRetryMs, parkAfterMs }: WebhookTimes,
+  { retryAfterMs = 0 }: Failed['delivery'],
+  { firstRetryMs, maxRetryMs }: WebhookTimes,
 ): number {
   const doubled = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 30))
   const delayMs = Math.round(doubled * (0.8 + 0.4 * Math.random()))
-  return Math.max(delayMs, Math.min(retryAfterMs, parkAfterMs))
+  return Math.max(delayMs, retryAfterMs)
 }

@@ -44,15 +44,17 @@ export interface WebhookOutcome {
  * queue their user if the ledger is told to. As every part of the ledger, it keeps the contract of `UploadLedger`.
  */
 export interface WebhookLedger {
-  /** Up to `limit` queues that are due, those that have been due longest first. */
+  /** Up to `limit` queues that are due, those that have been due longest first. Purges are confirmed. */
   listDueWebhooks(limit: number): Promise<readonly WebhookQueue[]>
 
-  /** As `ChangeLedger.readChanges`, for users of any status; `undefined` if the user is unknown. */
-  readUndelivered(page: {
-    readonly userId: UserId
-    readonly after: number
-    readonly limit: number
-  }): Promise<ChangesRead | undefined>
+  /**
+   * Up to `limit` changes that the queue has not delivered, as `ChangeLedger.readChanges` reads them, also of a user who is
+   * suspended or deleted. `undefined` if the queue is no longer as it was read, or the user is unknown.
+   */
+  readUndelivered(
+    queue: WebhookQueue,
+    limit: number,
+  ): Promise<(ChangesRead & { readonly isDeleted: boolean }) | undefined>
 
   /** Does nothing if the queue is no longer as it was read. A queue without further events is deleted. */
   settleWebhooks(outcome: WebhookOutcome): Promise<void>

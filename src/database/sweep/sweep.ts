@@ -75,13 +75,18 @@ export async function forgetChanges(
   { db, now }: LedgerTx,
   { lifetimeMs, limit }: Parameters<SweepLedger['forgetChanges']>[0],
 ): Promise<number> {
-  await sql`DELETE FROM parked_webhooks WHERE parked_at < ${now} - ${lifetimeMs}`.execute(db)
-  const { numAffectedRows } = await sql`
+  const { numAffectedRows: parked = 0n } = await sql`
+    DELETE FROM parked_webhooks WHERE webhook_id IN (
+      SELECT webhook_id FROM parked_webhooks
+      WHERE parked_at < ${now} - ${lifetimeMs} ORDER BY parked_at LIMIT ${limit}
+    )
+  `.execute(db)
+  const { numAffectedRows = 0n } = await sql`
     DELETE FROM changes WHERE (user_id, sequence) IN (
       SELECT user_id, sequence FROM changes WHERE at < ${now} - ${lifetimeMs} ORDER BY at LIMIT ${limit}
     )
   `.execute(db)
-  return Number(numAffectedRows)
+  return Number(parked + numAffectedRows)
 }
 
 export async function forgetUploads(

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ChangesRead } from '../../core/changes/change-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type {
   ParkedWebhook,
@@ -10,14 +9,18 @@ import type {
 import { changesAfter, type ReadRow, toChangesRead } from '../changes/read.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
-import type { ParkedWebhookRow } from '../schema.ts'
+import type { ParkedWebhookRow, UserRow } from '../schema.ts'
 
 export function createWebhookLedger(session: Session): WebhookLedger {
   const { database, change, query, readInOrder } = session
   return {
-    listDueWebhooks: (limit) => readInOrder((tx) => listDue(tx, limit)),
-    async readUndelivered(page) {
-      const read = await readInOrder((tx) => readUndelivered(tx, page))
+    async listDueWebhooks(limit) {
+      const queues = await readInOrder((tx) => listDue(tx, limit))
+      if (queues.some(({ purgedAt }) => purgedAt !== undefined)) await database.confirm()
+      return queues
+    },
+    async readUndelivered(queue, limit) {
+      const read = await readInOrder((tx) => readUndelivered(tx, queue, limit))
       if (read !== undefined && read.changes.length > 0) await database.confirm()
       return read
     },
@@ -52,32 +55,41 @@ async function listDue({ db, now }: LedgerTx, limit: number): Promise<readonly W
   }))
 }
 
+function isAsRead({ userId, delivered, purgedAt }: WebhookQueue) {
+  const samePurge = purgedAt === undefined ? sql`purged_at IS NULL` : sql`purged_at = ${purgedAt}`
+  return sql<boolean>`
+    webhook_queues.user_id = ${userId} AND delivered = ${delivered} AND ${samePurge}
+  `
+}
+
 async function readUndelivered(
   { db }: LedgerTx,
-  { userId, after, limit }: Parameters<WebhookLedger['readUndelivered']>[0],
-): Promise<ChangesRead | undefined> {
-  const { rows } = await sql<ReadRow>`
-    SELECT change_count, changed_at, page.* FROM quotas
+  queue: WebhookQueue,
+  limit: number,
+): ReturnType<WebhookLedger['readUndelivered']> {
+  const { userId, delivered: after } = queue
+  const { rows } = await sql<ReadRow & Pick<UserRow, 'status'>>`
+    SELECT change_count, changed_at, status, page.*
+    FROM webhook_queues
+    JOIN users ON users.id = webhook_queues.user_id
+    JOIN quotas ON quotas.user_id = webhook_queues.user_id
     ${changesAfter({ userId, after, limit })}
-    WHERE quotas.user_id = ${userId}
+    WHERE ${isAsRead(queue)}
     ORDER BY page.sequence
   `.execute(db)
-  return toChangesRead(rows)
+  const read = toChangesRead(rows)
+  return read && { ...read, isDeleted: rows[0]?.status === 'deleted' }
 }
 
 /**
  * Under the user's lock, so that no change is queued in vain: its transaction would find the queue that is deleted here,
- * and add none.
+ * and add none. A purged user has no lock. If there is a new user with the id by now, the queue stays for another turn.
  */
 async function settle(tx: LedgerTx, outcome: WebhookOutcome): Promise<void> {
   const { db, now } = tx
   const { queue, delivered, isPurgeDone, failure, parked } = outcome
-  const { userId } = queue
+  const { userId, purgedAt } = queue
   await lockUser(tx, userId)
-  const isSame = sql<boolean>`
-    user_id = ${userId} AND delivered = ${queue.delivered}
-    AND ${queue.purgedAt === undefined ? sql`purged_at IS NULL` : sql`purged_at = ${queue.purgedAt}`}
-  `
   const isFirst = failure?.attempts === 1
   const { numAffectedRows } = await sql`
     UPDATE webhook_queues
@@ -91,15 +103,19 @@ async function settle(tx: LedgerTx, outcome: WebhookOutcome): Promise<void> {
            ORDER BY sequence LIMIT 1),
           waiting_since
         )
-    WHERE ${isSame}
+    WHERE ${isAsRead(queue)}
   `.execute(db)
   if (numAffectedRows === 0n) return
   if (parked !== undefined) await park(tx, parked)
   if (failure !== undefined) return
+  const ofUser = sql`FROM quotas WHERE quotas.user_id = ${userId}`
+  const isDone =
+    purgedAt === undefined
+      ? sql`delivered >= COALESCE((SELECT change_count ${ofUser}), 0)`
+      : sql`NOT EXISTS (SELECT 1 ${ofUser})`
   await sql`
     DELETE FROM webhook_queues
-    WHERE user_id = ${userId} AND purged_at IS NULL AND delivered >= COALESCE(
-      (SELECT change_count FROM quotas WHERE quotas.user_id = ${userId}), 0)
+    WHERE user_id = ${userId} AND purged_at IS NULL AND ${isDone}
   `.execute(db)
 }
 

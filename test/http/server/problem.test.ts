@@ -47,7 +47,7 @@ describe('problemOf', () => {
     const { status, title } = problemOf(new AppError(code, 'A sentence.'), 'request-1')
     expect(status).toBeGreaterThanOrEqual(400)
     expect(title).toBe(code === 'checksum_mismatch' ? 'Checksum Mismatch' : STATUS_CODES[status])
-    const ours = ['internal_error', 'unavailable', 'insufficient_storage']
+    const ours = ['internal_error', 'webhook_failed', 'unavailable', 'insufficient_storage']
     expect(status >= 500).toBe(ours.includes(code))
   })
 

@@ -44,7 +44,7 @@ export async function checkFeed(world: World, { user, files, tally }: SettledUse
 const EMPTY = sha256('')
 
 /** From the cursor that was that of the present before the first upload. */
-async function readFeed({ service: { ledger } }: World, { userId }: WorldUser) {
+export async function readFeed({ service: { ledger } }: World, { userId }: WorldUser) {
   const account = await ledger.findAccount(userId)
   if (account === undefined) throw new Error(`${userId} is gone`)
   const caller = callerOf(account.user)

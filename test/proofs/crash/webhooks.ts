@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readFeed } from './feed.ts'
 import type { Tally } from './tally.ts'
 import type { World } from './world.ts'
 
@@ -14,11 +15,12 @@ interface Body {
 export async function checkWebhooks(world: World, tally: Tally): Promise<void> {
   await deliverRest(world)
   const bodies = world.webhooks.map(({ body }) => JSON.parse(body) as Body)
-  for (const { userId } of world.users) {
+  for (const user of world.users) {
+    const { userId } = user
     const report = (text: string): void => tally.report('feed', `webhooks of ${userId}: ${text}`)
     const events = bodies.map(({ data }) => data).filter((data) => data['user_id'] === userId)
-    const read = await world.service.ledger.readUndelivered({ userId, after: 0, limit: 100_000 })
-    const feed = new Map(read?.changes.map((change) => [change.sequence, change]))
+    const { changes } = await readFeed(world, user)
+    const feed = new Map(changes.map((change) => [change.sequence, change]))
     let newest = 0
     for (const { sequence, type, at, version } of events) {
       const change = feed.get(Number(sequence))
