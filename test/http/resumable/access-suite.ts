@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { createVersion, objectKey } from '../../../src/core/objects/object-key.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
 import { callerNamed } from '../../support/caller.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { ask, expectProblem, MIB, type OpenService, SHORT_LINGER, usageOf } from '../fixture.ts'
@@ -15,6 +17,7 @@ import {
   createUpload,
   expectFile,
   head,
+  headText,
   listed,
   look,
   offsetOf,
@@ -29,6 +32,9 @@ const APP = 'https://app.example.com'
 const SUSPENDED = { status: 403, code: 'user_suspended' } as const
 const INVALID = { status: 403, code: 'access_token_invalid' } as const
 const CROSS_SITE = { status: 403, code: 'cross_site_request' } as const
+
+/** The service has read the head of a request by then. */
+const UNDER_WAY_MS = 100
 
 /** Who may continue a resumable upload, and the pages of which sites. */
 export function uploadAccessSuite(open: OpenService): void {
@@ -106,6 +112,21 @@ export function uploadAccessSuite(open: OpenService): void {
       expect(offset).toBeLessThanOrEqual(first.length)
       await appended(service, upload, { offset, body: content.subarray(offset) })
       await expectFile(service, upload, content)
+    })
+
+    it('R24 is not cancelled with a token that is revoked before the body of the request ends', async () => {
+      const { user: other, tokenId, userId } = await anotherToken()
+      async function* pieces(): AsyncGenerator<string> {
+        const length = { 'Content-Length': '2' }
+        yield headText(`DELETE ${upload.path}`, { ...TUS, Cookie: other.cookie, ...length })
+        yield 'a'
+        await setTimeout(UNDER_WAY_MS)
+        await service.accessTokens.revoke({ userId, tokenId })
+        yield 'b'
+      }
+      const { port } = service
+      expectProblem(await rawRequest({ port, send: pieces(), timeoutMs: 30_000 }), INVALID)
+      expect(await offsetOf(service, upload)).toBe(0)
     })
 
     it('R24 ends when the user is suspended, in an append and before one, and goes on afterwards', async () => {

@@ -212,8 +212,10 @@ function offsetHeaders({ offset, length, metadata, expiresAt, state }: Resumable
 
 function cancelHandler({ uploads, idleTimeoutMs, shutdown: signal }: ResumableRouteOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const named = { ...requireUser(request), version: uploadId(request) }
+    const caller = requireUser(request)
+    const named = { ...caller, version: uploadId(request) }
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await caller.reverify()
     await uploads.cancel(named)
     return reply.code(204).send()
   }
