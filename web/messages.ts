@@ -334,6 +334,18 @@ const english = {
         `The capacity shrinks by ${bytes}. No file is deleted, but a user over capacity cannot upload.`,
     },
 
+    webhooks: {
+      title: 'Events that could not be delivered',
+      empty: 'No such events.',
+      name: (type: string, userId: string) => `${type} of ${userId}`,
+      again: 'Send again',
+      againNamed: (id: string) => `Send ${id} again`,
+      discard: 'Discard',
+      discardNamed: (id: string) => `Discard ${id}`,
+      discardTitle: 'Discard this event?',
+      discardText: 'The receiver of webhooks will never get it.',
+    },
+
     uploads: {
       title: 'Unfinished uploads',
       empty: 'No unfinished uploads.',

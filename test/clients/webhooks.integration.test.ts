@@ -63,7 +63,8 @@ describe.each(RECEIVERS)(
       printed = ''
       expect(await send([key(8), key()])).toBe('delivered')
       await expect.poll(() => printed.trim()).toBeTruthy()
-      expect(JSON.parse(printed)).toEqual(JSON.parse(EVENT.body))
+      // The attempts at its start may have printed before.
+      expect(JSON.parse(printed.trim().split('\n').at(-1) ?? '')).toEqual(JSON.parse(EVENT.body))
     })
 
     it('refuses what was signed with another secret, or long ago', async () => {

@@ -44,6 +44,19 @@ export interface UnfinishedUpload {
   readonly expires_at: string
 }
 
+/** An event that could not be delivered for a day. */
+export interface ParkedWebhook {
+  readonly webhook_id: string
+  readonly user_id: string
+  readonly type: string
+  readonly at: string
+  readonly reason: string
+}
+
+export interface ParkedWebhookPage {
+  readonly webhooks: readonly ParkedWebhook[]
+}
+
 export interface AccessToken {
   readonly token_id: string
   readonly label: string

@@ -7,6 +7,7 @@ import { messages } from '../messages.ts'
 import { TextField } from './form-fields.tsx'
 import type { Account } from './model.ts'
 import type { Page } from './page.ts'
+import { ParkedWebhooks } from './parked-webhooks.tsx'
 import { addressOf } from './route.ts'
 import { UserTable } from './user-table.tsx'
 
@@ -54,6 +55,7 @@ export function UsersView({ page }: { readonly page: Page }) {
         </button>
       </div>
       <h2 class="unseen">{words.title}</h2>
+      <ParkedWebhooks page={page} />
       <div class="list-rows" aria-busy={isReading}>
         {users.users.value.length === 0 && !isReading ? (
           <Nobody prefix={users.prefix.value} />

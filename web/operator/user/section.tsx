@@ -42,16 +42,24 @@ export function SectionFrame({ title, empty, add, onAdd, children }: SectionFram
   )
 }
 
+interface EntryAction {
+  readonly label: string
+  readonly text: string
+  readonly run: () => void
+}
+
 export interface EntryProps {
   readonly icon: IconName
   readonly name: string
   readonly details: readonly string[]
   readonly figure?: string
+  /** Repeats what has failed. */
+  readonly again?: EntryAction
   /** Removes the entry; omitted if it is removed already. */
-  readonly remove?: { readonly label: string; readonly text: string; readonly run: () => void }
+  readonly remove?: EntryAction
 }
 
-export function Entry({ icon, name, details, figure, remove }: EntryProps) {
+export function Entry({ icon, name, details, figure, again, remove }: EntryProps) {
   return (
     <li class="grant">
       <Icon name={icon} />
@@ -60,16 +68,16 @@ export function Entry({ icon, name, details, figure, remove }: EntryProps) {
         <span class="quiet">{details.filter(Boolean).join(', ')}</span>
       </div>
       {figure !== undefined && <span class="grant-bytes">{figure}</span>}
-      {remove !== undefined && (
-        <button
-          type="button"
-          class="button button-small"
-          aria-label={remove.label}
-          onClick={remove.run}
-        >
-          {remove.text}
-        </button>
-      )}
+      {again !== undefined && <EntryButton {...again} />}
+      {remove !== undefined && <EntryButton {...remove} />}
     </li>
+  )
+}
+
+function EntryButton({ label, text, run }: EntryAction) {
+  return (
+    <button type="button" class="button button-small" aria-label={label} onClick={run}>
+      {text}
+    </button>
   )
 }

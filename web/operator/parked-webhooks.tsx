@@ -1,0 +1,77 @@
+import { useEffect, useState } from 'preact/hooks'
+import { messageOf } from '../shared/error-message.ts'
+import { FormDialog } from '../shared/form-dialog.tsx'
+import { formatTime } from '../shared/format.ts'
+import { messages } from '../messages.ts'
+import type { ParkedWebhook, ParkedWebhookPage } from './model.ts'
+import type { Page } from './page.ts'
+import { Entry, SectionFrame } from './user/section.tsx'
+
+const words = messages.operator.webhooks
+
+/** The events that could not be delivered, the oldest 100 of them. Empty if there are none, as it should be. */
+export function ParkedWebhooks({ page }: { readonly page: Page }) {
+  const { api, toasts } = page
+  const [parked, setParked] = useState<readonly ParkedWebhook[]>([])
+  const [discarding, setDiscarding] = useState<ParkedWebhook>()
+
+  async function read(): Promise<void> {
+    const found = await api.read<ParkedWebhookPage>('admin/webhooks/parked?limit=100')
+    setParked(found.webhooks)
+  }
+
+  async function sendAgain({ webhook_id: id }: ParkedWebhook): Promise<void> {
+    try {
+      await api.call(`admin/webhooks/parked/${id}/retry`, { method: 'POST' })
+      await read()
+    } catch (error) {
+      toasts.show(messages.failed(messageOf(error)))
+    }
+  }
+
+  async function discard({ webhook_id: id }: ParkedWebhook): Promise<void> {
+    await api.call(`admin/webhooks/parked/${id}`, { method: 'DELETE' })
+    await read()
+  }
+
+  // At the interval of the charts. A refused token is handled by the session.
+  const moment = page.watch.samples.value.at(-1)?.at
+  useEffect(() => void read().catch(() => undefined), [moment])
+  if (parked.length === 0 && discarding === undefined) return null
+  return (
+    <>
+      <SectionFrame title={words.title} empty={words.empty}>
+        {parked.map((event) => (
+          <Entry
+            key={event.webhook_id}
+            icon="warning"
+            name={words.name(event.type, event.user_id)}
+            details={[formatTime(event.at), event.reason]}
+            again={{
+              label: words.againNamed(event.webhook_id),
+              text: words.again,
+              run: () => void sendAgain(event),
+            }}
+            remove={{
+              label: words.discardNamed(event.webhook_id),
+              text: words.discard,
+              run: () => setDiscarding(event),
+            }}
+          />
+        ))}
+      </SectionFrame>
+      {discarding !== undefined && (
+        <FormDialog
+          title={words.discardTitle}
+          subject={words.name(discarding.type, discarding.user_id)}
+          action={words.discard}
+          isGrave
+          submit={() => discard(discarding)}
+          onClose={() => setDiscarding(undefined)}
+        >
+          <p>{words.discardText}</p>
+        </FormDialog>
+      )}
+    </>
+  )
+}
