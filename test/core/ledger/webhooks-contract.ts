@@ -18,6 +18,7 @@ export function ledgerWebhooksContract(
   { hasOwnClock }: { readonly hasOwnClock: boolean },
 ): void {
   describe(`webhooks of the ledger on ${name}`, () => {
+    const onOwnClock = it.each(hasOwnClock ? [name] : [])
     let harness: LedgerHarness
     let account: Account
     let receiver: Receiver
@@ -119,7 +120,7 @@ export function ledgerWebhooksContract(
       for (const { userId } of all) expect(receiver.sequences(userId)).toEqual(inOrder)
     })
 
-    it.runIf(hasOwnClock)('wait for one that fails, longer each time, and then go on', async () => {
+    onOwnClock('wait for one that fails, longer each time, and then go on', async () => {
       await account.put('a', 1)
       await account.put('b', 1)
       receiver.answers = [refusal(), refusal(), refusal()]
@@ -137,7 +138,7 @@ export function ledgerWebhooksContract(
       expect([two, three, four]).toEqual([one, one, one])
     })
 
-    it.runIf(hasOwnClock)(
+    onOwnClock(
       'wait as long as the receiver asks, but are not parked later than after a day',
       async () => {
         await account.put('a', 1)
@@ -155,7 +156,7 @@ export function ledgerWebhooksContract(
       },
     )
 
-    it.runIf(hasOwnClock)(
+    onOwnClock(
       'are parked after a day of failures, so that the next ones are sent; and sent again on request',
       async () => {
         await account.put('a', 1)
@@ -187,7 +188,7 @@ export function ledgerWebhooksContract(
       },
     )
 
-    it.runIf(hasOwnClock)(
+    onOwnClock(
       'that are parked are forgotten with the changes of their time, or on request',
       async () => {
         for (const file of ['a', 'b']) {
