@@ -2,9 +2,10 @@ import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { exitOf, startProgram } from '../support/service/program.ts'
 import { type OwnServer, startOwnMinio, startOwnPostgres } from '../support/servers/own-servers.ts'
+import { startWebhookReceiver, WEBHOOK_SECRET } from '../support/servers/webhook-receiver.ts'
 import { issueCookie } from '../support/service/running-service.ts'
 
-/** A service on a PostgreSQL and a MinIO of its own, with a listener for Prometheus. */
+/** A service on a PostgreSQL and a MinIO of its own, with a receiver of webhooks and a listener for Prometheus. */
 export interface WatchedService {
   readonly url: string
   /** Host and port of `/metrics`. */
@@ -18,11 +19,14 @@ export interface WatchedService {
 
 export async function startWatchedService(opened: AsyncDisposableStack): Promise<WatchedService> {
   const [minio, postgres] = await Promise.all([startOwnMinio(opened), startOwnPostgres(opened)])
+  const receiver = opened.use(await startWebhookReceiver())
   const environment = {
     ...minio.settings,
     ...postgres.settings,
     BASE_CAPACITY: '100000',
     METRICS_PORT: '0',
+    WEBHOOK_URL: receiver.url,
+    WEBHOOK_SECRET,
   }
   const { output, process } = await startProgram({ args: ['serve'], environment, opened })
   await eventually(async () => {
