@@ -31,11 +31,7 @@ import { createUsers } from '../core/users/users.ts'
 import { createVerifier } from '../core/verify/verifier.ts'
 import { backUp } from '../database/sqlite/backup.ts'
 import type { Database } from '../database/database.ts'
-import {
-  createWebhookDelivery,
-  type WebhookHooks,
-  type WebhookTimes,
-} from '../core/webhooks/delivery.ts'
+import { createWebhookDelivery, type WebhookHooks } from '../core/webhooks/delivery.ts'
 import { createParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import { createWebhookSender } from '../webhooks/sender.ts'
@@ -76,7 +72,6 @@ export interface Overrides extends Partial<ServiceTimes> {
   /** How often the caller is verified again while a body arrives. */
   readonly reverifyMs?: number | undefined
   readonly tokenCacheMs?: number
-  readonly webhookTimes?: Partial<WebhookTimes>
   readonly failedAttemptPolicy?: FailedAttemptPolicy
 }
 
@@ -217,7 +212,6 @@ function createUseCases(config: Config, opened: Opened) {
           sender,
           events: webhooks.events,
           hooks: metrics.meterWebhooks(hooks),
-          times: overrides.webhookTimes,
         })),
     readiness,
     sweeper: metrics.meterSweeper(sweeper),

@@ -1,5 +1,5 @@
 import { MAX_PAGE_LIMIT } from '../../core/pagination.ts'
-import { formatTimestamp } from '../../core/timestamp.ts'
+import { parkedJson } from '../../core/webhooks/parked-webhooks.ts'
 import type { ParkedWebhook } from '../../core/webhooks/webhook-ledger.ts'
 import type { Command } from '../command.ts'
 import type { Row } from '../render.ts'
@@ -12,7 +12,7 @@ export const WEBHOOKS: readonly Command[] = [
       const rows: Row[] = []
       for (let after: ParkedWebhook | undefined, isLast = false; !isLast;) {
         const page = await parkedWebhooks.list({ after, limit: MAX_PAGE_LIMIT })
-        rows.push(...page.map(parkedRow))
+        rows.push(...page.map(parkedJson))
         after = page.at(-1)
         isLast = page.length < MAX_PAGE_LIMIT
       }
@@ -38,15 +38,3 @@ export const WEBHOOKS: readonly Command[] = [
     },
   },
 ]
-
-function parkedRow({ id, userId, type, at, attempts, reason, parkedAt }: ParkedWebhook): Row {
-  return {
-    webhook_id: id,
-    user_id: userId,
-    type,
-    at: formatTimestamp(at),
-    attempts,
-    reason,
-    parked_at: formatTimestamp(parkedAt),
-  }
-}

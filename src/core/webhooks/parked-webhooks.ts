@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { formatTimestamp } from '../timestamp.ts'
 import type { ParkedPlace, ParkedWebhook, WebhookLedger } from './webhook-ledger.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 
@@ -37,5 +38,18 @@ export function createParkedWebhooks(
     },
 
     discard: (id) => ledger.deleteParked(id),
+  }
+}
+
+/** A parked event as operators get it. */
+export function parkedJson({ id, userId, type, at, attempts, reason, parkedAt }: ParkedWebhook) {
+  return {
+    webhook_id: id,
+    user_id: userId,
+    type,
+    at: formatTimestamp(at),
+    attempts,
+    reason,
+    parked_at: formatTimestamp(parkedAt),
   }
 }

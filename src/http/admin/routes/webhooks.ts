@@ -1,6 +1,5 @@
-import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { ParkedPlace, ParkedWebhook } from '../../../core/webhooks/webhook-ledger.ts'
-import type { ParkedWebhooks } from '../../../core/webhooks/parked-webhooks.ts'
+import type { ParkedPlace } from '../../../core/webhooks/webhook-ledger.ts'
+import { parkedJson, type ParkedWebhooks } from '../../../core/webhooks/parked-webhooks.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
@@ -18,7 +17,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{
       list: (page) => parkedWebhooks.list(page),
       keyOf: ({ parkedAt, id }) => [parkedAt, id],
     })
-    return { webhooks: entries.map(toEntry), next_cursor }
+    return { webhooks: entries.map(parkedJson), next_cursor }
   })
 
   app.post(`${collection}/:webhook_id/retry`, WEBHOOKS.retry, async (request, reply) => {
@@ -41,16 +40,4 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{
 function placeOf([parkedAt, id, ...more]: Key): ParkedPlace | undefined {
   const isPlace = typeof parkedAt === 'number' && typeof id === 'string' && more.length === 0
   return isPlace ? { parkedAt, id } : undefined
-}
-
-function toEntry({ id, userId, type, at, attempts, reason, parkedAt }: ParkedWebhook) {
-  return {
-    webhook_id: id,
-    user_id: userId,
-    type,
-    at: formatTimestamp(at),
-    attempts,
-    reason,
-    parked_at: formatTimestamp(parkedAt),
-  }
 }
