@@ -96,15 +96,12 @@ describe.skipIf(server === undefined)('users whose rows another session holds', 
   })
 
   it('are refused once they have waited for the whole timeout', async () => {
+    const account = await open()
     const hasty = await openPostgres({ url: own.url, timeoutMs: 500 })
-    const ledger = createLedger(hasty, { baseCapacity: 1000 })
-    const account = await openAccount({
-      ledger,
-      users: createUserStore(hasty, { baseCapacity: 0 }),
-    })
+    const refused = account.through(createLedger(hasty, { baseCapacity: 1000 }))
     const results = await whileHeld(
       [account],
-      () => [account.begin('a', 1), account.remove('none')],
+      () => [refused.begin('a', 1), refused.remove('none')],
       async (settled) => {
         await eventually(async () => expect(settled()).toBe(2))
       },
