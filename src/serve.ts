@@ -132,6 +132,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     meter: metrics.meterRequests('public'),
     useCases: {
       repository: service.repository,
+      history: service.history,
       uploads: service.uploads,
       feed: service.feed,
       accessTokens,
@@ -162,6 +163,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
         accessTokens,
         grants: service.grants,
         uploadAdministration: service.uploadAdministration,
+        historyAdministration: service.historyAdministration,
         parkedWebhooks: service.parkedWebhooks,
         failedAttempts: service.failedAttempts,
       },

@@ -9,6 +9,7 @@ import type {
   StandaloneCommand,
 } from './command.ts'
 import { DEVICES, GRANTS } from './commands/grants.ts'
+import { HISTORY } from './commands/history.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { UPLOADS } from './commands/uploads.ts'
@@ -84,6 +85,7 @@ const COMMANDS: readonly AnyCommand[] = [
   ...DEVICES,
   ...GRANTS,
   ...UPLOADS,
+  ...HISTORY,
   ...WEBHOOKS,
   ...OPERATIONS,
 ]

@@ -5,6 +5,7 @@ import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
+import type { HistoryAdministration } from '../core/history/history-administration.ts'
 import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
 import type { ParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
@@ -15,6 +16,7 @@ export interface CommandServices {
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
+  readonly historyAdministration: HistoryAdministration
   readonly parkedWebhooks: ParkedWebhooks
   readonly sweeper: Sweeper
   readonly verifier: Verifier

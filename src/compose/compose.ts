@@ -19,6 +19,8 @@ import { createJwtUsers, type IdentityProvider } from '../core/auth/jwt-users.ts
 import type { Ledger } from '../database/ledger/ledger.ts'
 import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
+import { createHistoryAdministration } from '../core/history/history-administration.ts'
+import { createHistory } from '../core/history/history.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
 import { createRepository } from '../core/files/repository.ts'
@@ -146,6 +148,7 @@ function createUseCases(config: Config, opened: Opened) {
     garbageDelayMs,
     reverifyMs,
   })
+  const history = createHistory({ ledger, objects, maxFiles, garbageDelayMs })
   const { onStored, onReread, onLost, onTail } = metrics.uploadHooks
   const uploads = metrics.meterUploads(
     createResumableUploads({
@@ -194,6 +197,7 @@ function createUseCases(config: Config, opened: Opened) {
     grantPeriods: createGrantPeriods(ledger),
     grants: createGrants({ users, deviceCapacity, deviceModels }),
     repository: metrics.meterRepository(repository),
+    history: metrics.meterHistory(history),
     uploads,
     uploadAdministration: createUploadAdministration({
       ledger,
@@ -201,6 +205,7 @@ function createUseCases(config: Config, opened: Opened) {
       users: administeredUsers,
       uploads,
     }),
+    historyAdministration: createHistoryAdministration({ users: administeredUsers, history }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
     /** `undefined` unless webhooks are configured. */
     webhookDelivery:
@@ -278,8 +283,9 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
   }
 }
 
-function ledgerOptionsOf({ baseCapacity, webhooks }: Config): LedgerOptions {
-  return { baseCapacity, queuesWebhooks: webhooks !== undefined }
+function ledgerOptionsOf(config: Config): LedgerOptions {
+  const { baseCapacity, webhooks, historyLifetimeMs, historyShare } = config
+  return { baseCapacity, queuesWebhooks: webhooks !== undefined, historyLifetimeMs, historyShare }
 }
 
 interface Embedded {

@@ -14,6 +14,8 @@ import {
   parseDeviceModels,
   parseEventLifetime,
   parseGarbageDelay,
+  parseHistoryLifetime,
+  parseHistoryShare,
   parseHeaderToken,
   parseLogFormat,
   parseLogLevel,
@@ -106,6 +108,10 @@ function readSettings(reader: Reader) {
     /** Bytes that uploads leave free on local disks. */
     minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
+    /** 0 keeps no history. */
+    historyLifetimeMs: setting('HISTORY_LIFETIME', '30d', parseHistoryLifetime),
+    /** In per cent of the capacity. */
+    historyShare: setting('HISTORY_SHARE', '50', parseHistoryShare),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     maxUnfinished: setting('MAX_UNFINISHED_UPLOADS', '100', parseCount),
     lifetimeMs: setting('UPLOAD_LIFETIME', '24h', parseUploadLifetime),

@@ -97,6 +97,19 @@ export function parseEventLifetime(text: string): number {
   throw new Error('must be a duration from 1h to 366d, such as 12h or 7d')
 }
 
+export function parseHistoryLifetime(text: string): number {
+  if (text === '0') return 0
+  const ms = parseDuration(text)
+  if (ms >= HOUR_MS && ms <= 3650 * 24 * HOUR_MS) return ms
+  throw new Error('must be 0, or a duration from 1h to 3650d, such as 12h or 30d')
+}
+
+export function parseHistoryShare(text: string): number {
+  const share = parseCount(text)
+  if (share <= 100) return share
+  throw new Error('must be a whole number of at most 100')
+}
+
 export function parsePositiveCount(text: string): number {
   const count = parseCount(text)
   if (count > 0) return count

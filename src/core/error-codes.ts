@@ -144,6 +144,12 @@ const KINDS = {
     detail: 'This upload was cancelled, or its content was refused. Create a new upload.',
     facts: { outcome: 'cancelled' },
   },
+  version_gone: {
+    status: 410,
+    meaning:
+      'The version has left the history: it has expired, was purged, or exceeded the allowance.',
+    detail: 'This version has left the history.',
+  },
   cursor_expired: {
     status: 410,
     meaning:

@@ -3,6 +3,7 @@ import type { Change } from '../core/changes/change.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
+import type { PastVersion } from '../core/history/past-version.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'
 import type { CapacityState } from '../core/quota/capacity.ts'
 import type { WebhookEvent } from '../core/webhooks/webhook.ts'
@@ -20,6 +21,7 @@ export interface Tables {
   readonly resumable_uploads: ResumableUploadRow
   readonly upload_pieces: UploadPieceRow
   readonly garbage: GarbageRow
+  readonly history: HistoryRow
   readonly changes: ChangeRow
   readonly webhook_queues: WebhookQueueRow
   readonly parked_webhooks: ParkedWebhookRow
@@ -64,6 +66,11 @@ export interface QuotaRow {
   readonly file_count: number
   /** Bytes of `garbage` and of aborted uploads that count for the user. Triggers subtract deleted rows. */
   readonly garbage_bytes: number
+  /** What `history` counts, and how many rows it has. */
+  readonly history_bytes: number
+  readonly history_count: number
+  /** By how much `history_bytes` exceeded the allowance when either last changed. Counts as garbage. */
+  readonly history_excess: number
   /** The sequence of the newest change; 0 before the first one. */
   readonly change_count: number
   /** Times of the newest change and of the one before it; 0 if there is none. */
@@ -156,6 +163,14 @@ export interface GarbageRow {
   /** The user whose garbage limit it counts against; `null` if that user is gone or was never known. */
   readonly user_id: UserId | null
   readonly bytes: Generated<number>
+}
+
+/** The columns of `files`, as they were when the version ended. */
+export interface HistoryRow extends FileRow {
+  readonly ended_at: number
+  readonly ended_as: PastVersion['endedAs']
+  /** 1 if the store has the marker of the deletion, else 0. */
+  readonly is_marked: number
 }
 
 /** A change of an account. Its transaction has locked the user's row in `quotas`, which counts it. */

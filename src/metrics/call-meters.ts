@@ -1,5 +1,7 @@
 import { AppError, isAppError } from '../core/errors.ts'
-import { MissingObject, type Repository } from '../core/files/repository.ts'
+import { MissingObject } from '../core/files/open-content.ts'
+import type { Repository } from '../core/files/repository.ts'
+import type { History } from '../core/history/history.ts'
 import type { Instruments } from './instruments.ts'
 
 type Call = (...args: never[]) => Promise<unknown>
@@ -49,10 +51,8 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
-export function meterRepository(
-  repository: Repository,
-  { runningUploads, storedBytes, lostContents }: Instruments,
-): Repository {
+export function meterRepository(repository: Repository, instruments: Instruments): Repository {
+  const { runningUploads, storedBytes } = instruments
   return {
     ...repository,
     async upload(upload) {
@@ -65,14 +65,25 @@ export function meterRepository(
         runningUploads.dec()
       }
     },
-    async open(file) {
-      try {
-        return await repository.open(file)
-      } catch (error) {
-        if (isLoss(error)) lostContents.inc()
-        throw error
-      }
-    },
+    open: countingLosses((file) => repository.open(file), instruments),
+  }
+}
+
+export function meterHistory(history: History, instruments: Instruments): History {
+  return { ...history, open: countingLosses((version) => history.open(version), instruments) }
+}
+
+function countingLosses<T, R>(
+  open: (wanted: T) => Promise<R>,
+  { lostContents }: Instruments,
+): (wanted: T) => Promise<R> {
+  return async (wanted) => {
+    try {
+      return await open(wanted)
+    } catch (error) {
+      if (isLoss(error)) lostContents.inc()
+      throw error
+    }
   }
 }
 

@@ -4,10 +4,11 @@ import type { Readiness } from '../core/readiness.ts'
 import type { WebhookHooks } from '../core/webhooks/delivery.ts'
 import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
 import type { Repository } from '../core/files/repository.ts'
+import type { History } from '../core/history/history.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import type { ResumableUploads } from '../core/resumable/resumable-uploads.ts'
 import { createUploadHooks, meterAppends, type UploadHooks } from './appends.ts'
-import { meterRepository } from './call-meters.ts'
+import { meterHistory, meterRepository } from './call-meters.ts'
 import type { Instruments } from './instruments.ts'
 import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
 import { readSaturation, type Saturable } from './saturation.ts'
@@ -28,6 +29,7 @@ export interface Metrics {
   watchProcess(build: BuildInfo): void
   meterSweeper(sweeper: Sweeper): Sweeper
   meterRepository(repository: Repository): Repository
+  meterHistory(history: History): History
   /** Options of `createResumableUploads`. */
   readonly uploadHooks: UploadHooks
   meterUploads(uploads: ResumableUploads): ResumableUploads
@@ -74,6 +76,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     meterSweeper: (sweeper) => meterSweeper(sweeper, instruments),
     meterRepository: (repository) => meterRepository(repository, instruments),
+    meterHistory: (history) => meterHistory(history, instruments),
     uploadHooks: createUploadHooks(instruments),
     meterUploads(given) {
       uploads = given

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_LABEL_LENGTH } from '../../src/core/auth/access-tokens.ts'
 import { CAPACITY_EVENTS, FILE_EVENTS } from '../../src/core/changes/change.ts'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
+import { ENDS } from '../../src/core/history/past-version.ts'
 import { type File, VISIBILITIES } from '../../src/core/files/file.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { createVersion, objectKey } from '../../src/core/objects/object-key.ts'
@@ -121,6 +122,8 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'grants.model': () => longestAccepted(matches(MODEL_PATTERN)),
   'files.name': () => longestAccepted((text) => parseFileName(text)),
   'quotas.capacity_state': () => longestOf(CAPACITY_STATES),
+  'history.name': () => longestAccepted((text) => parseFileName(text)),
+  'history.ended_as': () => longestOf(ENDS),
   'changes.type': () => longestOf([...FILE_EVENTS, ...CAPACITY_EVENTS]),
   'changes.name': () => longestAccepted((text) => parseFileName(text)),
   'changes.previous_name': () => longestAccepted((text) => parseFileName(text)),

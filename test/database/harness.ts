@@ -1,8 +1,14 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
+import type { LedgerOptions } from '../../src/database/ledger/session.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
-import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger/fixture.ts'
+import {
+  type Audit,
+  BASE_CAPACITY,
+  type LedgerHarness,
+  type PastFigures,
+} from '../core/ledger/fixture.ts'
 
 interface HarnessOptions {
   readonly database: Database
@@ -11,12 +17,14 @@ interface HarnessOptions {
   readonly clock: Pick<LedgerHarness, 'now' | 'advance'>
   /** Runs after both are closed. */
   readonly cleanUp: () => Promise<void>
+  /** What the ledger is told besides the base capacity. */
+  readonly ledgerOptions?: Partial<LedgerOptions> | undefined
 }
 
 /** The contract suites' view of a migrated database. */
 export function createHarness(harness: HarnessOptions): LedgerHarness {
-  const { database, twin, clock, cleanUp } = harness
-  const options = { baseCapacity: BASE_CAPACITY, queuesWebhooks: true }
+  const { database, twin, clock, cleanUp, ledgerOptions } = harness
+  const options = { baseCapacity: BASE_CAPACITY, queuesWebhooks: true, ...ledgerOptions }
   return {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),
@@ -52,6 +60,18 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       const [bytes] = rows
       if (bytes === undefined) throw new Error('There is no such user.')
       return bytes
+    },
+    history: async (userId) => {
+      const { rows } = await sql<PastFigures>`
+        SELECT history_bytes AS bytes, history_count AS versions, history_excess AS excess,
+          (SELECT CAST(COALESCE(SUM(size + 4096), 0) AS BIGINT) FROM history
+            WHERE history.user_id = quotas.user_id) AS "countedBytes",
+          (SELECT COUNT(*) FROM history WHERE history.user_id = quotas.user_id)
+            AS "countedVersions"
+        FROM quotas WHERE user_id = ${userId}`.execute(database.kysely)
+      const [figures] = rows
+      if (figures === undefined) throw new Error('There is no such user.')
+      return figures
     },
     keys: async (userId) => {
       const db = database.kysely

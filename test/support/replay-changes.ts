@@ -53,6 +53,9 @@ function* followFile(copy: Copy, change: FileEvent): Generator<string> {
       if (copy.files.has(name) !== (type === 'file.replaced')) yield standing(copy, name)
       copy.versions.add(version)
       break
+    case 'file.restored':
+      if (!copy.versions.has(version)) yield `version ${version} was never written`
+      break
     case 'file.updated':
     case 'file.deleted':
       yield* expect(copy, name, file)

@@ -9,6 +9,7 @@ export const FILE_EVENTS = [
   'file.updated',
   'file.renamed',
   'file.deleted',
+  'file.restored',
 ] as const
 
 export const CAPACITY_EVENTS = [
@@ -50,8 +51,8 @@ export type Change = ChangePosition & ChangeEvent
 
 /** `undefined` if nothing has changed that is told: a PATCH without a new value only moves `updatedAt`. */
 export function eventOf({ type, file, old }: FileChange): ChangeEvent | undefined {
-  if (type === 'created' || type === 'replaced') return { type: `file.${type}`, file }
   if (type === 'deleted') return { type: 'file.deleted', file: old }
+  if (type !== 'updated') return { type: `file.${type}`, file }
   if (file.name !== old.name) return { type: 'file.renamed', file, previousName: old.name }
   return file.visibility === old.visibility ? undefined : { type: 'file.updated', file }
 }

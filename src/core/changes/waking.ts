@@ -1,8 +1,11 @@
 import type { FileLedger } from '../files/file-ledger.ts'
+import type { HistoryLedger } from '../history/history-ledger.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 
-type FileChanges = Pick<UploadLedger, 'commit'> & Pick<FileLedger, 'deleteFile' | 'updateFile'>
+type FileChanges = Pick<UploadLedger, 'commit'> &
+  Pick<FileLedger, 'deleteFile' | 'updateFile'> &
+  Pick<HistoryLedger, 'restoreVersion'>
 
 /** Calls `wake` after each method of the ledger that has changed a file. */
 export function waking<L extends FileChanges>(ledger: L, wake: (userId: UserId) => void): L {
@@ -18,5 +21,6 @@ export function waking<L extends FileChanges>(ledger: L, wake: (userId: UserId) 
     commit: after(ledger.commit),
     deleteFile: after(ledger.deleteFile),
     updateFile: after(ledger.updateFile),
+    restoreVersion: after(ledger.restoreVersion),
   }
 }

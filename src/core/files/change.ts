@@ -2,9 +2,10 @@ import type { File } from './file.ts'
 
 /**
  * A change of one file: `file` is the state after it, `old` the state before. An update keeps the version and the
- * object, and may change the name. A rename onto an existing file is the deletion of that file, then an update.
+ * object, and may change the name. A restored file was past; `old` is the one that it displaces. A rename onto an existing file is the deletion of that file, then an update.
  */
 export type FileChange =
   | { readonly type: 'created'; readonly file: File; readonly old?: undefined }
+  | { readonly type: 'restored'; readonly file: File; readonly old: File | undefined }
   | { readonly type: 'replaced' | 'updated'; readonly file: File; readonly old: File }
   | { readonly type: 'deleted'; readonly file?: undefined; readonly old: File }

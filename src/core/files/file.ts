@@ -31,6 +31,10 @@ export interface File {
   readonly updatedAt: number
 }
 
+export function fileExists(): AppError {
+  return new AppError('file_exists', 'Another file already has the new name.')
+}
+
 /** The same answer for a missing and a hidden file, so that it does not reveal which names exist. */
 export function fileNotFound(): AppError {
   return new AppError('not_found', 'The file was not found.')

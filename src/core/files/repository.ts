@@ -1,7 +1,5 @@
-import type { Readable } from 'node:stream'
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
 import { cutPage } from '../pagination.ts'
-import { AppError } from '../errors.ts'
 import { fileNotFound, type File, type Visibility } from './file.ts'
 import type { FileName, FileNamePrefix } from './file-name.ts'
 import {
@@ -13,12 +11,11 @@ import {
 } from './listing.ts'
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
 import type { FileLedger } from './file-ledger.ts'
-import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
+import { openContent, type OpenedFile, type SelectContent } from './open-content.ts'
 import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
 import type { Precondition } from './precondition.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Version } from '../objects/object-key.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
 export interface ListRepository {
@@ -44,23 +41,7 @@ export interface ReadFile {
   readonly viewer: Caller | undefined
 }
 
-export type Selection = 'whole' | 'nothing' | ByteRange
-
-export interface OpenFile extends ReadFile {
-  /** Decides which bytes of the version that `open` returns are opened; all of them by default. May throw. */
-  readonly select?: (file: File) => Selection
-  readonly signal: AbortSignal
-}
-
-export interface OpenedFile {
-  readonly file: File
-  readonly selection: Selection
-  /** `undefined` if nothing was selected or `content` is set. Otherwise as `OpenedObject.body`. */
-  readonly body: Readable | undefined
-  /** The selected bytes, if they are already in memory. */
-  readonly content?: Uint8Array | undefined
-  readonly release?: OpenedObject['release']
-}
+export type OpenFile = ReadFile & SelectContent
 
 export interface DeleteOwnFile extends AuthorizedCaller {
   readonly name: FileName
@@ -82,9 +63,7 @@ export interface Repository extends Uploads {
   stat(file: ReadFile): Promise<File>
 
   /**
-   * As `stat`, and opens what `select` chooses. After an overwrite in between, `select` runs again on the new version.
-   * Rejects with the error of `select`, with `internal_error` if the object has another size, and with `unavailable`
-   * (cause `MissingObject`) if the store has no object.
+   * As `stat` and `openContent`. After an overwrite in between, `select` runs again on the new version.
    */
   open(file: OpenFile): Promise<OpenedFile>
 
@@ -130,28 +109,6 @@ export function createRepository(options: RepositoryOptions): Repository {
     if (status !== 'active') throw inactiveUser(status)
   }
 
-  async function open(request: OpenFile): Promise<OpenedFile> {
-    const { select = () => 'whole', signal } = request
-    let missing: Version | undefined
-    for (;;) {
-      const file = await stat(request)
-      const selection = select(file)
-      if (selection === 'nothing') return { file, selection, body: undefined }
-      const range = selection === 'whole' ? undefined : selection
-      const opened = await objects.open({ key: file.objectKey, range, signal })
-      if (opened?.size === file.size) {
-        const { body, release } = opened
-        return body instanceof Uint8Array
-          ? { file, selection, body: undefined, content: body }
-          : { file, selection, body, release }
-      }
-      if (opened !== undefined) throw wrongSize(file, opened)
-      // After an overwrite, the row already has the new object.
-      if (file.version === missing) throw missingObject(file)
-      missing = file.version
-    }
-  }
-
   async function list(page: ListRepository): Promise<FilePage> {
     const { userId, viewer, prefix, order, after, limit } = page
     const seenBy = audienceOf(userId, viewer)
@@ -175,7 +132,8 @@ export function createRepository(options: RepositoryOptions): Repository {
     upload: (upload) => uploads.upload(upload),
     admit: (upload) => uploads.admit(upload),
     stat,
-    open,
+    open: ({ select, signal, ...wanted }) =>
+      openContent({ objects, find: () => stat(wanted), signal, ...(select && { select }) }),
     list,
     async reportCapacity({ userId, userCreatedAt }) {
       const report = await ledger.reportCapacity(userId, userCreatedAt)
@@ -212,25 +170,4 @@ function audienceOf(owner: UserId, viewer: Caller | undefined): SeenBy {
   if (viewer === undefined) return { audience: 'anyone' }
   if (viewer.userId !== owner) return { audience: 'users' }
   return { audience: 'owner', userCreatedAt: viewer.userCreatedAt }
-}
-
-/** The store reports a file's object as missing: the object is lost, or too few nodes are up to find it. */
-export class MissingObject extends Error {
-  constructor({ objectKey }: File) {
-    super(`object ${objectKey} is missing`)
-    this.name = 'MissingObject'
-  }
-}
-
-function missingObject(file: File): AppError {
-  return new AppError('unavailable', 'The content of this file is currently unavailable.', {
-    cause: new MissingObject(file),
-  })
-}
-
-function wrongSize({ objectKey, size }: File, opened: OpenedObject): AppError {
-  discardBody(opened)
-  return new AppError('internal_error', 'The content of this file cannot be read.', {
-    cause: new Error(`object ${objectKey} has ${opened.size} bytes instead of ${size}`),
-  })
 }

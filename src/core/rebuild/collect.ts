@@ -3,6 +3,7 @@ import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import { inChunks } from '../async/chunks.ts'
 import {
   OBJECT_KEY_PREFIX,
+  markedBy,
   type ObjectKey,
   ownerOf,
   versionOf,
@@ -22,7 +23,9 @@ export async function collectObjects(run: RebuildRun): Promise<void> {
   const listing = objects.list({ prefix: OBJECT_KEY_PREFIX, signal })
   for await (const batch of inChunks(listing, OBJECTS_PER_BATCH)) {
     signal.throwIfAborted()
-    const keys = batch.map(({ key }) => key)
+    const marked = batch.flatMap(({ key }) => markedBy(key) ?? [])
+    await journal.addMarkers(marked.map(versionOf))
+    const keys = batch.map(({ key }) => key).filter((key) => markedBy(key) === undefined)
     const found: FoundObject[] = []
     await forEachConcurrent(keys, PARALLEL_HEADS, async (key) => {
       const object = await examine(run, key)

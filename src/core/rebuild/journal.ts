@@ -14,6 +14,11 @@ export interface FoundObject {
   readonly beganAt: number
 }
 
+export interface JournaledObject extends FoundObject {
+  /** Whether the store has the marker of its deletion. */
+  readonly isDeleted: boolean
+}
+
 /** An object whose content was read. `sha256`: 64 lower-case hexadecimal digits. */
 export interface ReadObject extends FoundObject {
   readonly sha256: string
@@ -38,19 +43,22 @@ export interface RebuildJournal {
   /** Adds at most 1,000 objects and returns the keys of those whose version another user's object already has. */
   add(objects: readonly FoundObject[]): Promise<readonly ObjectKey[]>
 
+  /** Adds at most 1,000 markers of deletions, by the versions that they mark. */
+  addMarkers(versions: readonly string[]): Promise<void>
+
   /** Returns up to `limit` objects, by descending user, name and version: of each name, the newest first. */
   list(page: {
     readonly before: FoundObject | undefined
     readonly limit: number
-  }): Promise<readonly FoundObject[]>
+  }): Promise<readonly JournaledObject[]>
 
   /**
-   * Makes at most 1,000 objects private files and others garbage, to be removed after `garbageDelayMs`. Creates missing
-   * users. The users' figures change in the same transaction (I4).
+   * Makes at most 1,000 objects private files and others, with their markers, garbage, to be removed after
+   * `garbageDelayMs`. Creates missing users. The users' figures change in the same transaction (I4).
    */
   settle(objects: {
     readonly files: readonly ReadObject[]
-    readonly garbage: readonly FoundObject[]
+    readonly garbage: readonly JournaledObject[]
     readonly garbageDelayMs: number
   }): Promise<void>
 

@@ -1,7 +1,7 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import { collectObjects } from './collect.ts'
-import type { FoundObject, ReadObject } from './journal.ts'
+import type { FoundObject, JournaledObject, ReadObject } from './journal.ts'
 import {
   type RebuildCounts,
   type RebuilderOptions,
@@ -17,7 +17,7 @@ export type Rebuilt =
 export interface Rebuilder {
   /**
    * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private file
-   * with the SHA-256 of its content, older ones become garbage, and objects without a readable name stay. Requires an
+   * with the SHA-256 of its content, unless it was deleted; older and deleted ones become garbage, and objects without a readable name stay. Requires an
    * empty database or an interrupted run, which starts over; otherwise returns `refused` and changes nothing. No service
    * may use the database meanwhile. Uses constant memory. If objects are unreadable and not skipped, the rebuild stays
    * unfinished. Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; the
@@ -62,7 +62,10 @@ export function createRebuilder(options: RebuilderOptions): Rebuilder {
 const OBJECTS_PER_TRANSACTION = 500
 const PARALLEL_READS = 8
 
-/** The newest object of a name comes first; if it can't be read, the older ones are left alone, too. */
+/**
+ * The newest object of a name comes first. If it can't be read, the older ones are left alone, too; if it was deleted, the
+ * name has no file.
+ */
 async function settleObjects(run: RebuildRun): Promise<void> {
   const { journal, garbageDelayMs, signal, counts, dryRun } = run
   let last: FoundObject | undefined
@@ -71,28 +74,32 @@ async function settleObjects(run: RebuildRun): Promise<void> {
     signal.throwIfAborted()
     const page = await journal.list({ before: last, limit: OBJECTS_PER_TRANSACTION })
     if (page.length === 0) return
-    const newest = new Set<FoundObject>()
+    const newest = new Set<JournaledObject>()
     for (const object of page) {
       if (last?.userId !== object.userId) counts.users += 1
       if (last?.userId !== object.userId || last.name !== object.name) newest.add(object)
       last = object
     }
-    counts.files += newest.size
-    counts.bytes += [...newest].reduce((sum, { size }) => sum + size, 0)
+    const current = [...newest].filter((object) => !object.isDeleted)
+    counts.files += current.length
+    counts.bytes += current.reduce((sum, { size }) => sum + size, 0)
+    counts.deleted += newest.size - current.length
     counts.replaced += page.length - newest.size
     if (dryRun) continue
-    const digests = await readDigests(run, [...newest])
+    const digests = await readDigests(run, current)
     const files: ReadObject[] = []
-    const garbage: FoundObject[] = []
+    const garbage: JournaledObject[] = []
     for (const object of page) {
       const sha256 = digests.get(object)
-      if (newest.has(object)) isLastRead = sha256 !== undefined
+      if (newest.has(object)) isLastRead = object.isDeleted || sha256 !== undefined
       if (sha256 !== undefined) files.push({ ...object, sha256 })
       else if (isLastRead) garbage.push(object)
     }
     await journal.settle({ files, garbage, garbageDelayMs })
-    for (const { userId, name, objectKey } of garbage) {
-      run.report({ kind: 'replaced_object', userId, name, objectKey })
+    for (const object of garbage) {
+      const { userId, name, objectKey } = object
+      const kind = newest.has(object) ? 'deleted_object' : 'replaced_object'
+      run.report({ kind, userId, name, objectKey })
     }
     counts.settled += files.length + garbage.length
     run.onProgress?.(counts)

@@ -3,6 +3,8 @@ import { isDatabaseFull } from '../errors.ts'
 import { createLeaderLease, type LeaderLease, type LeaderLeases } from './leader-lease.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
+import type { HistoryLedger } from '../history/history-ledger.ts'
+import { deletionMarker, historyTrimmer } from './history.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { abortedRemover, garbageRemover, type SweepProgress, type RemovalRun } from './removals.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -10,7 +12,7 @@ import type { SweepLedger } from './sweep-ledger.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
 export interface SweeperOptions {
-  readonly ledger: SweepLedger & UploadLedger & LeaderLeases
+  readonly ledger: SweepLedger & HistoryLedger & UploadLedger & LeaderLeases
   readonly objects: ObjectStore
   /** Retention of aborted uploads and of deleted users' objects: longer than a late write can take. */
   readonly retentionMs: number
@@ -67,7 +69,7 @@ export interface Sweeper {
 }
 
 export function createSweeper(options: SweeperOptions): Sweeper {
-  const { ledger, leaseMs = LEASE_MS } = options
+  const { ledger, garbageDelayMs = 0, leaseMs = LEASE_MS } = options
 
   async function sweep(request: SweepRequest): Promise<SweepReport> {
     const { signal, maxMs = Infinity, onProgress = () => undefined, onWait } = request
@@ -78,6 +80,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     }
     const run: SweepRun = {
       ...options,
+      garbageDelayMs,
       signal,
       maxMs,
       onExpired: (uploads) => tell(() => (report.expiredUploads += uploads)),
@@ -144,10 +147,10 @@ const NOTHING_DONE = {
 }
 
 interface SweepRun extends RemovalRun, ExpiryRun {
-  readonly ledger: SweepLedger & UploadLedger & LeaderLeases
+  readonly ledger: SweepLedger & HistoryLedger & UploadLedger & LeaderLeases
   readonly signal: AbortSignal
   readonly maxMs: number
-  readonly garbageDelayMs?: number
+  readonly garbageDelayMs: number
   readonly eventLifetimeMs?: number
   readonly onPurged: (rows: number) => void
 }
@@ -170,6 +173,8 @@ async function sweepAlone(
     purge(run, failures),
     forgetCommitted(run),
     forgetChanges(run),
+    historyTrimmer(run, failures),
+    deletionMarker(run, failures),
     abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]
@@ -233,7 +238,7 @@ function expiry({ ledger, signal, onExpired }: ExpiryRun, failures: Failures): S
  * order: searching from the first one again would skip all that have only aborted uploads left, for every page.
  */
 function purge(
-  { ledger, retentionMs, garbageDelayMs = 0, onPurged }: SweepRun,
+  { ledger, retentionMs, garbageDelayMs, onPurged }: SweepRun,
   failures: Failures,
 ): Step {
   const keptMs = Math.max(retentionMs, garbageDelayMs)

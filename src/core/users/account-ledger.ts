@@ -22,8 +22,20 @@ export interface AccountPage {
   readonly limit: number
 }
 
+/** What the past versions of a user take; they count as neither used nor reserved. */
+export interface HistoryFigures {
+  /** In bytes; each version counts its size and 4 KiB. */
+  readonly used: number
+  /** In bytes. What exceeds it is dropped, the oldest end first. */
+  readonly allowance: number
+  readonly count: number
+  /** When the oldest version ended; `undefined` if there is none. */
+  readonly oldestAt: number | undefined
+}
+
 export interface CapacityReport {
   readonly usage: Usage
+  readonly history: HistoryFigures
   readonly baseCapacity: number
   /** The current grants, ordered by source and reference. */
   readonly grants: readonly Grant[]

@@ -1,6 +1,5 @@
-import type { FileName } from '../files/file-name.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import type { FiledObject } from './inventory.ts'
+import type { FiledObject, PastObject } from './inventory.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Difference, VerifyRun } from './verify-run.ts'
@@ -10,19 +9,17 @@ const PARALLEL_FILES = 8
 
 export interface VerifyFiles {
   readonly userId: UserId
-  /** Every file is known to have an object of its size, so only files to be read are checked. */
+  /** Every file and past version is known to have an object of its size, so only files to be read are checked. */
   readonly isComplete: boolean
 }
 
-/** Checks the object of each file of a user, and reads some if requested. Repairs nothing. */
+/** Checks the object of each file and past version of a user, and reads some if requested. Repairs nothing. */
 export async function verifyFiles(
   run: VerifyRun,
   { userId, isComplete }: VerifyFiles,
 ): Promise<void> {
-  let after: FileName | undefined
-  do {
+  for await (const page of pagesOf(run, userId)) {
     run.signal.throwIfAborted()
-    const page = await run.inventory.listFiles({ userId, after, limit: FILES_PER_PAGE })
     await forEachConcurrent(page, PARALLEL_FILES, async (file) => {
       const fault = await faultOf(run, { file, isComplete })
       // A row that stands before and after the check stood throughout, so its object must have existed.
@@ -30,9 +27,27 @@ export async function verifyFiles(
       const { name, objectKey } = file
       run.report({ ...fault, userId, name, objectKey, repaired: false })
     })
-    after = page.at(-1)?.name
     run.onProgress?.(run.verification)
-  } while (after !== undefined)
+  }
+}
+
+async function* pagesOf(
+  { inventory }: VerifyRun,
+  userId: UserId,
+): AsyncGenerator<readonly FiledObject[]> {
+  const of = { userId, limit: FILES_PER_PAGE }
+  let last: FiledObject | undefined
+  do {
+    const page = await inventory.listFiles({ ...of, after: last?.name })
+    yield page
+    last = page.at(-1)
+  } while (last !== undefined)
+  let past: PastObject | undefined
+  do {
+    const page = await inventory.listPast({ ...of, after: past })
+    yield page
+    past = page.at(-1)
+  } while (past !== undefined)
 }
 
 async function faultOf(

@@ -9,6 +9,9 @@ export interface Figures {
   readonly fileCount: number
   /** The part of the user's garbage that counts against its bound. */
   readonly garbage: number
+  /** What past versions count, and their number. */
+  readonly history: number
+  readonly historyCount: number
 }
 
 /** A user's recorded and recounted figures, from one snapshot. */
@@ -23,11 +26,15 @@ export interface Balance {
   readonly readAt: number
 }
 
-/** An object that a file, an upload or garbage refers to. */
+/** An object that a file, a past version, an upload or garbage refers to, or the marker of a deletion. */
 export interface TracedObject {
   readonly objectKey: ObjectKey
-  /** The current file with this content, if any. */
-  readonly file: { readonly size: number; readonly updatedAt: number } | undefined
+  /** The file or past version with this content, if any; `since` is when it became the one or the other. */
+  readonly content: { readonly size: number; readonly since: number } | undefined
+}
+
+export interface PastObject extends FiledObject {
+  readonly endedAt: number
 }
 
 export interface FiledObject {
@@ -60,7 +67,7 @@ export interface Inventory {
   findUsers(userIds: readonly UserId[]): Promise<ReadonlySet<UserId>>
 
   /**
-   * Returns those of at most 1,000 keys that a file, an upload in any state, or garbage refers to, in one snapshot. An
+   * Returns those of at most 1,000 keys that a row refers to, an upload's in any state, in one snapshot. An
    * object has such a reference from its first byte until its removal, so a key that was listed *before* the call and
    * is missing from the result has been removed or is orphaned.
    */
@@ -73,15 +80,22 @@ export interface Inventory {
     readonly limit: number
   }): Promise<readonly FiledObject[]>
 
-  /** Whether a file, under any name, still has this version and object key. */
+  /** As `listFiles`, of past versions, oldest end first. */
+  listPast(page: {
+    readonly userId: UserId
+    readonly after: PastObject | undefined
+    readonly limit: number
+  }): Promise<readonly PastObject[]>
+
+  /** Whether a file, under any name, or a past version still has this version and object key. */
   isCurrent(file: { readonly version: Version; readonly objectKey: ObjectKey }): Promise<boolean>
 
   /** Guarantees an exact recount under the user's lock. Creates a missing `quotas` row; ignores a user that is gone. */
   recount(userId: UserId): Promise<void>
 
   /**
-   * Moves those of at most 1,000 keys to `garbage` whose key and version are in no row of a file or an upload, and
-   * returns them. The sweeper removes them after `garbageDelayMs`; this method removes no object (I7). Moves none while
+   * Moves those of at most 1,000 keys to `garbage` whose key and version are in no row of a file, a past version or an
+   * upload, and returns them; a marker stays if its version is past. The sweeper removes them after `garbageDelayMs`; this method removes no object (I7). Moves none while
    * a rebuild is unfinished, since its objects have no such rows yet.
    */
   discardObjects(objects: {

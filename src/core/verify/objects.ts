@@ -3,6 +3,7 @@ import { inChunks } from '../async/chunks.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import {
   OBJECT_KEY_PREFIX,
+  markedBy,
   type ObjectKey,
   ownerOf,
   versionOf,
@@ -17,7 +18,7 @@ const OBJECTS_PER_BATCH = 500
 const ORPHANS_PER_DISCARD = 5_000
 const PARALLEL_HEADS = 8
 
-/** Reports unreferenced objects; returns the number of complete objects of files that the balance counted. */
+/** Reports unreferenced objects; returns how many complete objects belong to what the balance counted. */
 export async function verifyObjects(
   run: VerifyRun,
   { userId, readAt }: { readonly userId: UserId; readonly readAt: number },
@@ -27,21 +28,25 @@ export async function verifyObjects(
   for await (const batch of batchesOf(run, `${OBJECT_KEY_PREFIX}${userId}/`)) {
     const traced = await trace(run, batch)
     sound += batch.filter(({ key, size }) => {
-      const file = traced.get(key)?.file
-      return file !== undefined && file.size === size && file.updatedAt <= readAt
+      const content = traced.get(key)?.content
+      return content !== undefined && content.size === size && content.since <= readAt
     }).length
     const lost = await findLost(run, { batch, traced })
-    orphans.push(...lost.filter((key) => isVersion(versionOf(key))))
+    orphans.push(...lost.filter(isOurs))
     if (orphans.length >= ORPHANS_PER_DISCARD) {
       await reportOrphans(run, { userId, keys: orphans })
       orphans = []
     }
-    reportForeign(run, { userId, keys: lost.filter((key) => !isVersion(versionOf(key))) })
+    reportForeign(run, { userId, keys: lost.filter((key) => !isOurs(key)) })
     run.verification.objects += batch.length
     run.onProgress?.(run.verification)
   }
   await reportOrphans(run, { userId, keys: orphans })
   return sound
+}
+
+function isOurs(key: ObjectKey): boolean {
+  return isVersion(versionOf(key)) || markedBy(key) !== undefined
 }
 
 /** Reports objects of unknown users. They may belong to another database in the bucket, so none is repaired. */

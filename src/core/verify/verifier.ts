@@ -71,13 +71,14 @@ async function verifyUser(run: VerifyRun, balance: Balance): Promise<void> {
   await verifyQuota(run, balance)
   const sound = await verifyObjects(run, balance)
   // If every row met its object in the listing, the objects need no second check.
-  const isComplete = sound === balance.counted.fileCount
+  const { fileCount, historyCount } = balance.counted
+  const isComplete = sound === fileCount + historyCount
   if (!isComplete || readOneIn !== undefined) {
     await verifyFiles(run, { userId: balance.userId, isComplete })
   }
   await verifyUploads(run, balance.userId)
   verification.users += 1
-  verification.files += balance.counted.fileCount
+  verification.files += fileCount
   run.onProgress?.(verification)
 }
 
@@ -101,6 +102,8 @@ function driftOf({ isUser, recorded, counted }: Balance): readonly Difference[] 
     { kind: 'reserved_bytes', recorded: recorded.reserved, found: counted.reserved },
     { kind: 'file_count', recorded: recorded.fileCount, found: counted.fileCount },
     { kind: 'garbage_bytes', recorded: recorded.garbage, found: counted.garbage },
+    { kind: 'history_bytes', recorded: recorded.history, found: counted.history },
+    { kind: 'history_count', recorded: recorded.historyCount, found: counted.historyCount },
   ]
   const drift = figures.filter(({ recorded, found }) => recorded !== found)
   return isUser ? drift : [{ kind: 'stray_quota' }, ...drift]

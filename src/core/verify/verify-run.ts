@@ -8,14 +8,16 @@ import type { ResumableLedger } from '../resumable/resumable-ledger.ts'
 
 /** Closed list of what `verify` can find (docs/backup.md, "Verifying"). */
 export const FINDING_KINDS = [
-  // `quotas` against a recount of `files`, pending `uploads` and `garbage`.
+  // `quotas` against a recount of `files`, `history`, pending `uploads` and `garbage`.
   'used_bytes',
   'reserved_bytes',
   'file_count',
   'garbage_bytes',
+  'history_bytes',
+  'history_count',
   'missing_quota',
   'stray_quota',
-  // A file's row against its object.
+  // The row of a file or a past version against its object.
   'missing_object',
   'wrong_size',
   'wrong_digest',

@@ -3,6 +3,7 @@ import { type Change, type ChangeEvent, MAX_CHANGES } from '../../core/changes/c
 import { type CapacityState, capacityState } from '../../core/quota/capacity.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { noteExcess } from '../history/drop.ts'
 import { bigint, capacityInForce, type LedgerTx, type Rule, run } from '../ledger/ledger-sql.ts'
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
 import { queueChanges } from '../webhooks/queue.ts'
@@ -180,6 +181,7 @@ async function noteSince(
 ): Promise<void> {
   const usage = await capacityOf(tx, { userId, capacity: tx.capacity })
   if (before === undefined || usage === undefined) return
+  if (usage.hasHistory === 1) await noteExcess(tx, userId)
   await noteState(tx, { userId, known: usage.state, before, usage })
 }
 
@@ -187,8 +189,9 @@ async function capacityOf(
   { db }: LedgerTx,
   { userId, capacity }: { readonly userId: UserId; readonly capacity: RawBuilder<number> },
 ) {
-  const { rows } = await sql<Usage & Pick<FeedEnd, 'state'>>`
-    SELECT ${USAGE_COLUMNS}, ${capacity} AS capacity, capacity_state AS state
+  const { rows } = await sql<Usage & Pick<FeedEnd, 'state'> & { readonly hasHistory: number }>`
+    SELECT ${USAGE_COLUMNS}, ${capacity} AS capacity, capacity_state AS state,
+      CASE WHEN history_bytes > 0 THEN 1 ELSE 0 END AS "hasHistory"
     FROM quotas WHERE user_id = ${userId}
   `.execute(db)
   return rows[0]

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { AppError } from '../../core/errors.ts'
 import type { FileChange } from '../../core/files/change.ts'
-import { fileNotFound, type File } from '../../core/files/file.ts'
+import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
 import type { DeleteFile, UpdateFile } from '../../core/files/file-ledger.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
 import {
@@ -44,8 +43,4 @@ async function demandedFile(tx: LedgerTx, request: DeleteFile) {
   const { now, ...old } = rows[0]
   await assertPrecondition(tx, { ...request, file: old })
   return { old, now }
-}
-
-function fileExists(): AppError {
-  return new AppError('file_exists', 'Another file already has the new name.')
 }

@@ -28,11 +28,18 @@ export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly capacity: RawBuilder<number>
   /** Whether changes and purges are to be delivered by webhooks. */
   readonly queuesWebhooks: boolean
+  /** 0: what is replaced or deleted becomes garbage at once. */
+  readonly historyLifetimeMs: number
+  /** In per cent of the capacity. */
+  readonly historyShare: number
   readonly compile: Compiler<Rule>
 }
 
 /** The SQL that statements are built from, besides their values. */
-export type Rule = Pick<LedgerTx, 'now' | 'capacity' | 'queuesWebhooks'>
+export type Rule = Pick<
+  LedgerTx,
+  'now' | 'capacity' | 'queuesWebhooks' | 'historyLifetimeMs' | 'historyShare'
+>
 
 /** Runs a statement that many requests need. `build` must be a constant: what it builds is compiled only once. */
 export async function run<V, R>(

@@ -1,5 +1,6 @@
 import type { ChangeLedger } from '../../core/changes/change-ledger.ts'
 import type { FileLedger } from '../../core/files/file-ledger.ts'
+import type { HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { GrantPeriodLedger } from '../../core/quota/grant-period-ledger.ts'
 import type { BacklogLedger } from '../../core/sweep/backlog-ledger.ts'
 import type { LeaderLeases } from '../../core/sweep/leader-lease.ts'
@@ -12,6 +13,7 @@ import type { Database } from '../database.ts'
 import { createGrantPeriodLedger } from '../changes/grant-periods.ts'
 import { createChangeLedger } from '../changes/read.ts'
 import { createFileLedger } from '../files/file-ledger.ts'
+import { createHistoryLedger } from '../history/history-ledger.ts'
 import { createResumableLedger } from '../resumable/resumable-ledger.ts'
 import { createBacklogLedger } from '../sweep/backlog.ts'
 import { createLeaderLeases } from '../sweep/leader-leases.ts'
@@ -27,6 +29,7 @@ export interface Ledger
     UploadLedger,
     ResumableLedger,
     FileLedger,
+    HistoryLedger,
     AccountLedger,
     SweepLedger,
     BacklogLedger,
@@ -42,6 +45,7 @@ export function createLedger(database: Database, options: LedgerOptions): Ledger
     ...createUploadLedger(session),
     ...createResumableLedger(session),
     ...createFileLedger(session),
+    ...createHistoryLedger(session),
     ...createAccountLedger(session),
     ...createSweepLedger(session),
     ...createBacklogLedger(session),

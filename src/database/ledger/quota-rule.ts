@@ -87,12 +87,20 @@ export function unfinishedUploads(now: RawBuilder<number>, except: Sql = sql`''`
 }
 
 export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  const { userCreatedAt, size, ownReserved, isNew, maxFiles } = need
+  const { size, ownReserved } = need
+  return sql<boolean>`(
+    ${mayRestore(rule, need)}
+    AND ${isGarbageBounded({ size, ownReserved, capacity: rule.capacity })}
+  )`
+}
+
+/** As `mayCommit`, for bytes that the store has already. */
+export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
+  const { userCreatedAt, isNew, maxFiles } = need
   return sql<boolean>`(
     ${isActive(userCreatedAt)}
     AND (NOT ${isNew} OR file_count < ${maxFiles})
     AND ${hasRoom(rule, need)}
-    AND ${isGarbageBounded({ size, ownReserved, capacity: rule.capacity })}
   )`
 }
 
@@ -112,23 +120,52 @@ interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'>
   readonly size: Sql
 }
 
-// An aborted upload counts as garbage until its row is deleted, because what it left in the store is kept as long.
+// An aborted upload counts as garbage until its row is deleted, because what it left in the store is kept as long. So
+// does what the history has beyond its allowance, until the sweep drops it.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
 function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
-  const held = sql`(garbage_bytes + reserved_bytes - ${ownReserved} + ${size})`
+  const garbage = sql`garbage_bytes + history_excess`
+  const held = sql`(${garbage} + reserved_bytes - ${ownReserved} + ${size})`
   return sql<boolean>`(
-    garbage_bytes <= ${sql.lit(LEAST_GARBAGE_BYTES)}
+    ${garbage} <= ${sql.lit(LEAST_GARBAGE_BYTES)}
     OR ${held} <= 2 * used_bytes
     OR used_bytes + ${held} <= 3 * ${capacity}
   )`
 }
 
 /** The minimum overhead of an object or an aborted upload. Without it, the number of empty ones would be unlimited. */
-const OBJECT_OVERHEAD_BYTES = 4096
+export const OBJECT_OVERHEAD_BYTES = 4096
 
+/** What an object counts as garbage, and in the history. */
 export function garbageBytes(size: Sql): RawBuilder<number> {
   return sql<number>`(${size} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
+}
+
+/** The part of an UPDATE of the `quotas` row that counts versions that enter and leave the history. */
+export function countHistory(
+  rule: Rule,
+  { bytes, versions }: { readonly bytes: Sql; readonly versions: Sql },
+): RawBuilder<unknown> {
+  const counted = sql`history_bytes + ${bytes}`
+  return sql`
+    history_bytes = ${counted},
+    history_count = history_count + ${versions},
+    history_excess = CASE WHEN ${bytes} = 0 THEN history_excess ELSE ${excessOf(rule, counted)} END
+  `
+}
+
+/** The bytes of the history beyond its allowance. */
+export function excessOf(rule: Rule, counted: Sql): RawBuilder<number> {
+  return sql<number>`(
+    SELECT CASE WHEN excess > 0 THEN excess ELSE 0 END
+    FROM (SELECT ${counted} - ${allowanceOf(rule)} AS excess) AS beyond
+  )`
+}
+
+/** Of the user in the `quotas` row, in bytes. */
+export function allowanceOf({ capacity, historyShare }: Rule): RawBuilder<number> {
+  return sql<number>`(${capacity} * ${sql.lit(historyShare)} / 100)`
 }
 
 type Replaced = Pick<File, 'size'> | undefined

@@ -20,14 +20,20 @@ const FILE_MEMBERS = {
 
 const columns = Object.values(FILE_MEMBERS)
 
-/** Of rows that are a `File`. */
-export const FILE_COLUMNS = sql.raw(
-  Object.entries(FILE_MEMBERS)
-    .map(([member, column]) => `files.${column} AS "${member}"`)
-    .join(', '),
-)
+/** Of rows that are a `File`, in `files` or another table with its columns. */
+export function fileColumns(table: 'files' | 'history'): RawBuilder<unknown> {
+  const members = Object.entries(FILE_MEMBERS)
+  return sql.raw(members.map(([member, column]) => `${table}.${column} AS "${member}"`).join(', '))
+}
+
+export const FILE_COLUMNS = fileColumns('files')
 
 export const INSERT_FILE = sql.raw(`INSERT INTO files (${columns.join(', ')})`)
+
+/** As `INSERT_FILE`, with the time and the kind of its end after the columns of the file. */
+export const INSERT_PAST = sql.raw(
+  `INSERT INTO history (${columns.join(', ')}, ended_at, ended_as)`,
+)
 
 /** Completes `INSERT_FILE`: replaces a file of the same name, but keeps its `created_at`. */
 export const REPLACE_FILE = sql`

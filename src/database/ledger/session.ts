@@ -32,15 +32,18 @@ export interface LedgerOptions {
   readonly baseCapacity: number
   /** Whether changes and purges are to be delivered by webhooks; false by default. */
   readonly queuesWebhooks?: boolean | undefined
+  /** How long replaced and deleted files are kept; 0, the default, keeps none. */
+  readonly historyLifetimeMs?: number | undefined
+  /** The allowance for them, in per cent of the capacity. */
+  readonly historyShare?: number | undefined
 }
 
-export function createSession(
-  database: Database,
-  { baseCapacity, queuesWebhooks = false }: LedgerOptions,
-): Session {
+export function createSession(database: Database, options: LedgerOptions): Session {
+  const { baseCapacity, queuesWebhooks = false, historyLifetimeMs = 0 } = options
+  const historyShare = historyLifetimeMs > 0 ? (options.historyShare ?? 0) : 0
   const { kysely, now, forUpdate, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const rule = { now, capacity, queuesWebhooks }
+  const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare }
   const common = { ...rule, forUpdate, baseCapacity, compile: createCompiler(kysely, rule) }
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })

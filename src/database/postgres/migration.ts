@@ -97,6 +97,7 @@ const LOCKED_TABLES = Object.keys({
   upload_pieces: true,
   files: true,
   garbage: true,
+  history: true,
   changes: true,
   webhook_queues: true,
   parked_webhooks: true,

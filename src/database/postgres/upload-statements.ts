@@ -11,7 +11,7 @@ import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
-import { garbageBytes, mayBegin, mayCommit, mayCreate } from '../ledger/quota-rule.ts'
+import { countHistory, garbageBytes, mayBegin, mayCommit, mayCreate } from '../ledger/quota-rule.ts'
 import {
   firstLeaseMs,
   insertResumable,
@@ -22,6 +22,7 @@ import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../resumable/rows.ts'
 import {
   FILE_COLUMNS,
   INSERT_FILE,
+  INSERT_PAST,
   outcomeJson,
   REPLACE_FILE,
   USAGE_COLUMNS,
@@ -184,6 +185,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              old.name IS NOT NULL AS replaced, COALESCE(old.version, ${sql.lit(NO_FILE)}) AS old_version,
              GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
              COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility
+             ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
       LEFT JOIN files AS old ON old.user_id = ${slot('userId')} AND old.name = found.name
     ), moved AS (
@@ -191,6 +193,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       SET used_bytes = used_bytes - change.old_size + ${size},
           reserved_bytes = reserved_bytes - change.reserved,
           file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END,
+          ${keepsHistory(rule) ? sql`${countPast(rule)},` : sql``}
           change_count = change_count + 1, previously_changed_at = changed_at, changed_at = change.now
       FROM change
       WHERE user_id = ${slot('userId')}
@@ -219,16 +222,43 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
           outcome = ${outcomeJson({ file: 'put', replaced: sql`change.replaced` })}
       FROM put, change
       WHERE uploads.version = put.version AND uploads.state = 'pending'
-    ), discarded AS (
+    ), ${keepsHistory(rule) ? past(slot) : sql``} discarded AS (
       INSERT INTO garbage (object_key, not_before, user_id, bytes)
       SELECT old_key, now + CAST(${slot('garbageDelayMs')} AS BIGINT), ${slot('userId')},
              ${garbageBytes(sql`old_size`)}
       FROM change, moved
-      WHERE old_key IS NOT NULL
+      WHERE old_key IS NOT NULL ${keepsHistory(rule) ? sql`AND past = 0` : sql``}
     )
     SELECT put.*, change.replaced, moved.used, moved.reserved, moved."fileCount", moved.capacity
     FROM put, change, moved
   `
+}
+
+function keepsHistory({ historyLifetimeMs }: Rule): boolean {
+  return historyLifetimeMs > 0
+}
+
+/** As `isKept` in `applyChanges`: 1 if the old content becomes history, else 0. */
+function whatIsPast(slot: Slot<CommitValues>) {
+  return sql`,
+    CASE WHEN old.sha256 <> ${slot('sha256')} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
+    old.visibility AS old_visibility, old.created_at AS old_created_at,
+    old.updated_at AS old_updated_at
+  `
+}
+
+function countPast(rule: Rule) {
+  const bytes = sql`(past * ${garbageBytes(sql`old_size`)})`
+  return countHistory(rule, { bytes, versions: sql`past` })
+}
+
+function past(slot: Slot<CommitValues>) {
+  return sql`past AS (
+    ${INSERT_PAST}
+    SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
+           old_created_at, old_updated_at, now, 'replaced'
+    FROM change, moved WHERE past = 1
+  ),`
 }
 
 /** As `queueChanges`. */

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
-import type { ObjectKey } from '../../core/objects/object-key.ts'
-import type { FoundObject, ReadObject, RebuildJournal } from '../../core/rebuild/journal.ts'
+import { markerKey, type ObjectKey } from '../../core/objects/object-key.ts'
+import type {
+  FoundObject,
+  JournaledObject,
+  ReadObject,
+  RebuildJournal,
+} from '../../core/rebuild/journal.ts'
 import type { Database, Fragments } from '../database.ts'
 import { bigint } from '../ledger/ledger-sql.ts'
 import { INSERT_FILE } from '../ledger/rows.ts'
@@ -33,6 +38,7 @@ export function createRebuildJournal(database: Database): RebuildJournal {
     },
     isUnfinished: () => database.query(isRebuilding),
     add: (objects) => write((db) => add(db, objects)),
+    addMarkers: (versions) => write((db) => addMarkers(db, versions)),
     list: (page) => database.readInOrder((db) => list(db, page)),
     settle: (objects) => write((db) => settle({ db, now: database.now }, objects)),
     finish: () =>
@@ -87,9 +93,11 @@ async function create(
     began_at bigint NOT NULL,
     PRIMARY KEY (user_id, name, version)
   )`.execute(db)
+  await sql`CREATE TABLE rebuild_markers (version ${text} PRIMARY KEY)`.execute(db)
 }
 
 async function drop(db: Kysely<Tables>): Promise<void> {
+  await sql`DROP TABLE IF EXISTS rebuild_markers`.execute(db)
   await sql`DROP TABLE IF EXISTS rebuild_objects`.execute(db)
 }
 
@@ -98,7 +106,7 @@ async function isEmpty(db: Kysely<Tables>): Promise<boolean> {
     SELECT 1 FROM (SELECT 1) AS one WHERE
       EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM quotas) OR EXISTS (SELECT 1 FROM files)
       OR EXISTS (SELECT 1 FROM uploads) OR EXISTS (SELECT 1 FROM garbage)
-      OR EXISTS (SELECT 1 FROM changes)
+      OR EXISTS (SELECT 1 FROM changes) OR EXISTS (SELECT 1 FROM history)
   `.execute(db)
   return rows.length === 0
 }
@@ -154,18 +162,36 @@ async function add(
   return taken
 }
 
+async function addMarkers(db: Kysely<Tables>, versions: readonly string[]): Promise<void> {
+  if (versions.length === 0) return
+  await sql`
+    INSERT INTO rebuild_markers (version) VALUES ${sql.join(versions.map((version) => sql`(${version})`))}
+    ON CONFLICT DO NOTHING
+  `.execute(db)
+}
+
 async function list(
   db: Kysely<Tables>,
   { before, limit }: Parameters<RebuildJournal['list']>[0],
-): Promise<readonly FoundObject[]> {
+): Promise<readonly JournaledObject[]> {
   const isBefore =
     before && sql`(user_id, name, version) < (${before.userId}, ${before.name}, ${before.version})`
-  const { rows } = await sql<FoundObject>`
-    SELECT user_id AS "userId", name, version, object_key AS "objectKey", size, began_at AS "beganAt"
+  const { rows } = await sql<FoundObject & { readonly is_deleted: number }>`
+    SELECT user_id AS "userId", name, version, object_key AS "objectKey", size, began_at AS "beganAt",
+      (SELECT COUNT(*) FROM rebuild_markers WHERE rebuild_markers.version = rebuild_objects.version)
+        AS is_deleted
     FROM rebuild_objects WHERE ${isBefore ?? sql`1 = 1`}
     ORDER BY user_id DESC, name DESC, version DESC LIMIT ${limit}
   `.execute(db)
-  return rows
+  return rows.map(({ userId, name, version, objectKey, size, beganAt, is_deleted: deleted }) => ({
+    userId,
+    name,
+    version,
+    objectKey,
+    size,
+    beganAt,
+    isDeleted: deleted === 1,
+  }))
 }
 
 interface Settling extends Pick<Fragments, 'now'> {
@@ -183,6 +209,11 @@ async function settle(
     SELECT object_key, ${now} + ${bigint(garbageDelayMs)}
     FROM rebuild_objects WHERE version IN (${sql.join(garbage.map(({ version }) => version))})
   `.execute(db)
+  const marked = garbage.filter(({ isDeleted }) => isDeleted)
+  if (marked.length === 0) return
+  const due = sql`${now} + ${bigint(garbageDelayMs)}`
+  const markers = marked.map(({ objectKey }) => sql`(${markerKey(objectKey)}, ${due})`)
+  await sql`INSERT INTO garbage (object_key, not_before) VALUES ${sql.join(markers)}`.execute(db)
 }
 
 /**

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { dropPurged } from '../history/drop.ts'
 import { queuePurge } from '../webhooks/queue.ts'
 import { endResumablesOfUser, forgetUnclaimedOfUser } from '../resumable/end.ts'
 
@@ -31,6 +32,7 @@ export async function findUserToPurge(
     SELECT id FROM users
     WHERE status = 'deleted' AND id > ${after ?? ''} AND (
       EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
+      OR EXISTS (SELECT 1 FROM history WHERE user_id = users.id)
       OR EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id AND state <> 'aborted')
       OR NOT EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id AND state = 'aborted')
     )
@@ -131,6 +133,7 @@ async function forgetUser(tx: LedgerTx, { userId }: Purge): Promise<number> {
     DELETE FROM users
     WHERE id = ${userId} AND status = 'deleted'
       AND NOT EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
+      AND NOT EXISTS (SELECT 1 FROM history WHERE user_id = users.id)
       AND NOT EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id)
       AND NOT EXISTS (SELECT 1 FROM garbage WHERE user_id = users.id)
       AND NOT EXISTS (SELECT 1 FROM changes WHERE user_id = users.id)
@@ -141,6 +144,7 @@ async function forgetUser(tx: LedgerTx, { userId }: Purge): Promise<number> {
 
 const STEPS = [
   discardFiles,
+  dropPurged,
   abortUploads,
   forgetCommitted,
   disownGarbage,

@@ -8,7 +8,8 @@ import type {
 } from '../../core/users/account-ledger.ts'
 import type { FindFile } from '../../core/files/file-ledger.ts'
 import { isInRange } from '../prefix-range.ts'
-import type { GrantRow } from '../schema.ts'
+import { allowanceOf } from '../ledger/quota-rule.ts'
+import type { GrantRow, QuotaRow } from '../schema.ts'
 import { toGrant } from './grants.ts'
 import {
   capacityInForce,
@@ -46,27 +47,41 @@ async function listAccounts(
   return rows.map(toAccount)
 }
 
-type ReportRow = Usage & { [column in keyof GrantRow]: GrantRow[column] | null }
+type ReportRow = Usage &
+  Pick<QuotaRow, 'history_bytes' | 'history_count'> & {
+    readonly allowance: number
+    readonly oldest_at: number | null
+  } & { [column in keyof GrantRow]: GrantRow[column] | null }
 
 /** Reads the time once, so that the grants match the capacity. */
 async function reportCapacity(
-  { db, now, baseCapacity }: LedgerTx,
+  tx: LedgerTx,
   { userId, userCreatedAt }: Pick<FindFile, 'userId' | 'userCreatedAt'>,
 ): Promise<CapacityReport | undefined> {
+  const { db, now, baseCapacity } = tx
+  const capacity = capacityInForce(sql`instant`, baseCapacity)
   const { rows } = await sql<ReportRow>`
     WITH moment AS MATERIALIZED (SELECT ${now} AS instant),
     figures AS MATERIALIZED (
-      SELECT quotas.*, instant, ${capacityInForce(sql`instant`, baseCapacity)} AS capacity
+      SELECT quotas.*, instant, ${capacity} AS capacity, ${allowanceOf({ ...tx, capacity })} AS allowance,
+        (SELECT MIN(ended_at) FROM history WHERE history.user_id = quotas.user_id) AS oldest_at
       FROM moment CROSS JOIN quotas JOIN users ON users.id = quotas.user_id
       WHERE quotas.user_id = ${userId} AND status <> 'deleted' ${createdAt(userCreatedAt)}
     )
-    SELECT ${USAGE_COLUMNS}, capacity, grants.*
+    SELECT ${USAGE_COLUMNS}, capacity, history_bytes, history_count, allowance, oldest_at, grants.*
     FROM figures LEFT JOIN grants
       ON grants.user_id = figures.user_id AND ${isInForce(sql`instant`)}
     ORDER BY source, reference
   `.execute(db)
-  if (rows[0] === undefined) return undefined
-  return { usage: usageIn(rows[0]), baseCapacity, grants: rows.filter(hasGrant).map(toGrant) }
+  const [first] = rows
+  if (first === undefined) return undefined
+  const { history_bytes: used, history_count: count, allowance, oldest_at: oldestAt } = first
+  return {
+    usage: usageIn(first),
+    history: { used, allowance, count, oldestAt: oldestAt ?? undefined },
+    baseCapacity,
+    grants: rows.filter(hasGrant).map(toGrant),
+  }
 }
 
 function hasGrant(row: ReportRow): row is ReportRow & GrantRow {

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Inventory } from '../../core/verify/inventory.ts'
-import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
+import { markedBy, markerKey, type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { Database } from '../database.ts'
 import { type FileRow, isRebuilding, type Tables } from '../schema.ts'
 
@@ -20,6 +20,7 @@ export async function discardObjects(
       SELECT object_key, version FROM uploads WHERE version IN (${versions})
     `.execute(db)
     const held = new Set<string>(rows.flatMap(({ object_key, version }) => [object_key, version]))
+    for (const version of await findPast(db, keys)) held.add(version)
     const discarded = keys.filter(
       (key) => !named.has(key) && !held.has(key) && !held.has(versionOf(key)),
     )
@@ -34,6 +35,18 @@ export async function discardObjects(
     }
     return discarded
   })
+}
+
+/** Past versions, and the names of their markers. */
+async function findPast(
+  db: Kysely<Tables>,
+  keys: readonly ObjectKey[],
+): Promise<readonly string[]> {
+  const versions = keys.map((key) => versionOf(markedBy(key) ?? key))
+  const { rows } = await sql<{ readonly object_key: ObjectKey }>`
+    SELECT object_key FROM history WHERE version IN (${sql.join(versions)})
+  `.execute(db)
+  return rows.flatMap(({ object_key: key }) => [versionOf(key), versionOf(markerKey(key))])
 }
 
 const KEYS_PER_INSERT = 500

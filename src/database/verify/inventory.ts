@@ -4,12 +4,14 @@ import type {
   FiledObject,
   Figures,
   Inventory,
+  PastObject,
   TracedObject,
 } from '../../core/verify/inventory.ts'
-import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
+import { markedBy, markerKey, type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { garbageBytes } from '../ledger/quota-rule.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
-import { FILE_COLUMNS } from '../ledger/rows.ts'
+import { FILE_COLUMNS, fileColumns } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
 import { discardObjects } from './discard.ts'
 import type { Tables } from '../schema.ts'
@@ -23,6 +25,7 @@ export function createInventory(database: Database): Inventory {
     findUsers: (userIds) => database.query((db) => findUsers(db, userIds)),
     traceObjects: (keys) => database.query((db) => traceObjects(db, keys)),
     listFiles: (page) => database.query((db) => listFiles(db, page)),
+    listPast: (page) => database.query((db) => listPast(db, page)),
     isCurrent: (file) => database.query((db) => isCurrent(db, file)),
     recount: (userId) =>
       database.transaction(async (db) => {
@@ -63,6 +66,8 @@ interface BalanceRow extends Figures {
   readonly reserved_bytes: number | null
   readonly file_count: number | null
   readonly garbage_bytes: number | null
+  readonly history_bytes: number | null
+  readonly history_count: number | null
   readonly now: number
 }
 
@@ -70,6 +75,11 @@ function countedFigures(id: RawBuilder<unknown>) {
   return {
     used: sql`(SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files WHERE user_id = ${id})`,
     fileCount: sql`(SELECT COUNT(*) FROM files WHERE user_id = ${id})`,
+    history: sql`(
+      SELECT CAST(COALESCE(SUM(${garbageBytes(sql`size`)}), 0) AS BIGINT) FROM history
+      WHERE user_id = ${id}
+    )`,
+    historyCount: sql`(SELECT COUNT(*) FROM history WHERE user_id = ${id})`,
     reserved: sql`(
       SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
       WHERE user_id = ${id} AND state = 'pending'
@@ -92,6 +102,8 @@ async function balances(
   const { rows } = await sql<BalanceRow>`
     SELECT ids.id, CASE WHEN users.id IS NULL THEN 0 ELSE 1 END AS is_user,
       quotas.used_bytes, quotas.reserved_bytes, quotas.file_count, quotas.garbage_bytes,
+      quotas.history_bytes, quotas.history_count,
+      ${counted.history} AS history, ${counted.historyCount} AS "historyCount",
       ${counted.used} AS used, ${counted.reserved} AS reserved, ${counted.fileCount} AS "fileCount",
       ${counted.garbage} AS garbage, ${now} AS now
     FROM (${ids}) AS ids
@@ -103,10 +115,16 @@ async function balances(
 }
 
 function toBalance(row: BalanceRow): Balance {
-  const { used, reserved, fileCount, garbage } = row
+  const { used, reserved, fileCount, garbage, history, historyCount } = row
   const { used_bytes, reserved_bytes, file_count, garbage_bytes } = row
+  const { history_bytes, history_count } = row
   const isRecorded =
-    used_bytes !== null && reserved_bytes !== null && file_count !== null && garbage_bytes !== null
+    used_bytes !== null &&
+    reserved_bytes !== null &&
+    file_count !== null &&
+    garbage_bytes !== null &&
+    history_bytes !== null &&
+    history_count !== null
   return {
     userId: row.id,
     isUser: row.is_user === 1,
@@ -116,9 +134,11 @@ function toBalance(row: BalanceRow): Balance {
           reserved: reserved_bytes,
           fileCount: file_count,
           garbage: garbage_bytes,
+          history: history_bytes,
+          historyCount: history_count,
         }
       : undefined,
-    counted: { used, reserved, fileCount, garbage },
+    counted: { used, reserved, fileCount, garbage, history, historyCount },
     readAt: row.now,
   }
 }
@@ -139,10 +159,10 @@ async function findUsers(
 interface TracedRow {
   readonly object_key: ObjectKey
   readonly size: number | null
-  readonly updated_at: number | null
+  readonly since: number | null
 }
 
-/** Finds files and uploads by the version in the key, which is indexed. */
+/** Finds rows by the version in the key, which is indexed. */
 async function traceObjects(
   db: Kysely<Tables>,
   keys: readonly ObjectKey[],
@@ -150,18 +170,37 @@ async function traceObjects(
   if (keys.length === 0) return []
   const versions = sql.join(keys.map(versionOf))
   const { rows } = await sql<TracedRow>`
-    SELECT object_key, size, updated_at FROM files WHERE version IN (${versions})
+    SELECT object_key, size, updated_at AS since FROM files WHERE version IN (${versions})
+    UNION ALL
+    SELECT object_key, size, ended_at FROM history WHERE version IN (${versions})
     UNION ALL
     SELECT object_key, NULL, NULL FROM uploads WHERE version IN (${versions})
     UNION ALL
     SELECT object_key, NULL, NULL FROM garbage WHERE object_key IN (${sql.join(keys)})
   `.execute(db)
   const traced = new Map<ObjectKey, TracedObject>()
-  for (const { object_key: objectKey, size, updated_at: updatedAt } of rows) {
-    const file = size === null || updatedAt === null ? undefined : { size, updatedAt }
-    traced.set(objectKey, { objectKey, file: file ?? traced.get(objectKey)?.file })
+  for (const { object_key: objectKey, size, since } of rows) {
+    const content = size === null || since === null ? undefined : { size, since }
+    traced.set(objectKey, { objectKey, content: content ?? traced.get(objectKey)?.content })
+  }
+  for (const objectKey of await findMarkers(db, keys)) {
+    traced.set(objectKey, { objectKey, content: undefined })
   }
   return [...traced.values()]
+}
+
+/** Those of the keys that are markers of past versions. Others can be garbage. */
+async function findMarkers(
+  db: Kysely<Tables>,
+  keys: readonly ObjectKey[],
+): Promise<readonly ObjectKey[]> {
+  const marked = keys.flatMap((key) => markedBy(key) ?? [])
+  if (marked.length === 0) return []
+  const { rows } = await sql<Pick<TracedRow, 'object_key'>>`
+    SELECT object_key FROM history
+    WHERE version IN (${sql.join(marked.map(versionOf))}) AND is_marked = 1
+  `.execute(db)
+  return rows.map(({ object_key: key }) => markerKey(key))
 }
 
 async function listFiles(
@@ -175,12 +214,27 @@ async function listFiles(
   return rows
 }
 
+async function listPast(
+  db: Kysely<Tables>,
+  { userId, after, limit }: Parameters<Inventory['listPast']>[0],
+): Promise<readonly PastObject[]> {
+  const { rows } = await sql<PastObject>`
+    SELECT ${fileColumns('history')}, ended_at AS "endedAt" FROM history
+    WHERE user_id = ${userId}
+      AND (ended_at, version) > (${after?.endedAt ?? -1}, ${after?.version ?? ''})
+    ORDER BY ended_at, version LIMIT ${limit}
+  `.execute(db)
+  return rows
+}
+
 async function isCurrent(
   db: Kysely<Tables>,
   { version, objectKey }: Parameters<Inventory['isCurrent']>[0],
 ): Promise<boolean> {
   const { rows } = await sql`
     SELECT version FROM files WHERE version = ${version} AND object_key = ${objectKey}
+    UNION ALL
+    SELECT version FROM history WHERE version = ${version} AND object_key = ${objectKey}
   `.execute(db)
   return rows.length === 1
 }
@@ -195,11 +249,12 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
     SELECT id, 0, 0, 0, ${last(sql`sequence`)}, ${last(sql`at`)} FROM users WHERE id = ${userId}
     ON CONFLICT (user_id) DO NOTHING
   `.execute(db)
-  const { used, reserved, fileCount, garbage } = countedFigures(sql`quotas.user_id`)
+  const counted = countedFigures(sql`quotas.user_id`)
   await sql`
     UPDATE quotas
-    SET used_bytes = ${used}, reserved_bytes = ${reserved}, file_count = ${fileCount},
-        garbage_bytes = ${garbage}
+    SET used_bytes = ${counted.used}, reserved_bytes = ${counted.reserved},
+        file_count = ${counted.fileCount}, garbage_bytes = ${counted.garbage},
+        history_bytes = ${counted.history}, history_count = ${counted.historyCount}
     WHERE user_id = ${userId}
   `.execute(db)
 }

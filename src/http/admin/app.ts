@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
+import type { HistoryAdministration } from '../../core/history/history-administration.ts'
 import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
@@ -23,6 +24,7 @@ import { createOperatorAuth } from './operator-auth.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
+import { historyRoutes } from './routes/history.ts'
 import { grantRoutes } from './routes/grants.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -46,6 +48,7 @@ interface UseCases {
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
+  readonly historyAdministration: HistoryAdministration
   readonly parkedWebhooks: ParkedWebhooks
   readonly failedAttempts: FailedAttemptLimiter
 }
@@ -55,8 +58,8 @@ export async function buildAdmin(
   context: ListenerContext,
   { meter, useCases, metrics, readiness, token, page, docs }: AdminOptions,
 ): Promise<FastifyInstance> {
-  const { users, accessTokens, grants, uploadAdministration, parkedWebhooks, failedAttempts } =
-    useCases
+  const { users, accessTokens, grants, uploadAdministration } = useCases
+  const { historyAdministration, parkedWebhooks, failedAttempts } = useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -77,6 +80,7 @@ export async function buildAdmin(
   await app.register(deviceRoutes, { grants })
   await app.register(grantRoutes, { grants })
   await app.register(uploadRoutes, { uploadAdministration })
+  await app.register(historyRoutes, { historyAdministration })
   await app.register(webhookRoutes, { parkedWebhooks, shutdown })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {

@@ -10,7 +10,7 @@ import { MAX_PARSED_LENGTH } from './parsed-length.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, invalidParameter } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
-import type { Selection } from '../../core/files/repository.ts'
+import type { Selection } from '../../core/files/open-content.ts'
 import type { ByteRange } from '../../core/objects/object-store.ts'
 
 export interface Preconditions extends Precondition {

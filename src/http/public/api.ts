@@ -27,6 +27,7 @@ export const PUBLIC_API = {
         'Upload large files in several requests with tus 1.0 or the IETF draft "Resumable Uploads for HTTP", and ' +
         'continue after a lost connection.',
     },
+    { name: 'history', description: 'List, download and restore replaced and deleted files.' },
     { name: 'changes', description: 'Follow the changes of files and capacity.' },
     { name: 'capacity', description: 'Query the capacity and the grants that make it up.' },
     { name: 'session', description: 'Sign in and out on the web page of the service.' },

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Feed } from '../../core/changes/feed.ts'
+import type { History } from '../../core/history/history.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
@@ -12,6 +13,8 @@ import { describeRoutes } from '../openapi/document.ts'
 import { ReaderSlots } from '../server/reader-slots.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './files/update.ts'
+import { historyRoutes } from './history/history.ts'
+import { createWaiting } from '../download/serve-content.ts'
 import { changesRoutes } from './changes/changes.ts'
 import { capacityRoutes } from './capacity.ts'
 import { downloadRoutes } from './files/download.ts'
@@ -45,6 +48,7 @@ export interface AppOptions {
 
 interface UseCases {
   readonly repository: Repository
+  readonly history: History
   readonly uploads: ResumableUploads
   readonly feed: Feed
   readonly accessTokens: AccessTokens
@@ -112,7 +116,7 @@ async function usersScope(
   { options, downloads, stopping, shutdown }: UsersScope,
 ): Promise<void> {
   const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
-  const { repository, uploads, feed, accessTokens } = useCases
+  const { repository, history, uploads, feed, accessTokens } = useCases
   const { maxFiles, maxFileSize, idleTimeoutMs } = limits
   await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
   // The route of any user's files serves these.
@@ -121,10 +125,13 @@ async function usersScope(
   const readInTurn = createListingTurns({ shutdown, atOnce: limits.listings })
   const resumable = { uploads, readInTurn, basePath, maxFileSize, idleTimeoutMs, shutdown }
   await app.register(uploadRoutes, { ...resumable, repository, interimResponses })
-  await app.register(downloadRoutes, { repository, downloads, stopping, idleTimeoutMs, shutdown })
+  const waiting = createWaiting()
+  const content = { downloads, waiting, stopping, idleTimeoutMs, shutdown }
+  await app.register(downloadRoutes, { ...content, repository })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
   await app.register(listRoutes, { repository, feed, readInTurn })
+  await app.register(historyRoutes, { ...content, history, readInTurn })
   await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
   await app.register(resumableRoutes, resumable)

@@ -1,6 +1,7 @@
 import { capacityFigures } from '../../core/quota/capacity.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import type { CapacityReport } from '../../core/users/account-ledger.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
 import { described } from '../openapi/operation.ts'
 import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
@@ -42,6 +43,18 @@ const Reply = Type.Object(
       },
       { description: 'Resumable uploads that are neither finished nor cancelled.' },
     ),
+    history: Type.Object(
+      {
+        used: Bytes('Bytes of earlier versions; each counts its size and 4 KiB.', 10_239),
+        allowance: Bytes(
+          'Bytes that they may take. The oldest beyond it are dropped.',
+          536_870_912,
+        ),
+        count: Count('Number of earlier versions.', 1),
+        oldest_at: TimeOrNull('When the oldest of them was replaced or deleted.'),
+      },
+      { description: 'Replaced and deleted files, which do not count as `used`.' },
+    ),
     state,
     grants: Type.Array(GrantInForce, {
       examples: [
@@ -82,10 +95,15 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
         ...capacityFigures(report.usage),
         max_files: maxFiles,
         unfinished_uploads: report.unfinished,
+        history: historyOf(report),
         grants: grantsOf(report),
       }
     },
   })
+}
+
+function historyOf({ history: { used, allowance, count, oldestAt } }: CapacityReport) {
+  return { used, allowance, count, oldest_at: formatTimestamp(oldestAt) }
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {

@@ -42,7 +42,13 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
   })
 }
 
-const PATHS_BELOW = ['/users', '/users/me', '/users/me/repo', '/users/me/uploads']
+const PATHS_BELOW = [
+  '/users',
+  '/users/me',
+  '/users/me/repo',
+  '/users/me/history',
+  '/users/me/uploads',
+]
 
 function secondsOf(expiresInMs = Infinity): number {
   const seconds = Math.min(MAX_SESSION_SECONDS, Math.floor(expiresInMs / 1000))

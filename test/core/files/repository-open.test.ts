@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { File } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { OpenObject } from '../../../src/core/objects/object-store.ts'
-import { MissingObject } from '../../../src/core/files/repository.ts'
+import { MissingObject } from '../../../src/core/files/open-content.ts'
 import { onceFailing, outage } from '../../support/faults/faults.ts'
 import { bytesOf, streamOf } from '../../support/objects.ts'
 import {

@@ -157,9 +157,12 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
       const users = await Promise.all(Array.from({ length: 120 }, () => openAccount(harness)))
       for (const user of users) await user.put('a', 95)
       const endsAt = harness.now() + 3_000
-      for (const user of users) {
-        await harness.users.putGrant({ ...grantOf(user.userId, 'trial'), bytes: 500, endsAt })
-      }
+      const grant = { bytes: 500, endsAt }
+      await Promise.all(
+        users.map(({ userId }) =>
+          harness.users.putGrant({ ...grantOf(userId, 'trial'), ...grant }),
+        ),
+      )
       await harness.advance(3_500)
       const [failing] = users
       const noteCapacity: Ledger['noteCapacity'] = async (user) => {

@@ -15,6 +15,8 @@ import type {
   CommitUpload,
 } from '../../../src/core/uploads/upload-ledger.ts'
 import type { DeleteFile, ListFiles, UpdateFile } from '../../../src/core/files/file-ledger.ts'
+import type { ListHistory, RestoreVersion } from '../../../src/core/history/history-ledger.ts'
+import type { PastVersion } from '../../../src/core/history/past-version.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
@@ -41,6 +43,8 @@ export interface LedgerHarness {
   runningUploads(userId: UserId): Promise<number>
   /** Bytes of the user's garbage: as they are recorded, and what the rows add up to. */
   garbageBytes(userId: UserId): Promise<{ readonly recorded: number; readonly counted: number }>
+  /** Of the user's past versions: as they are recorded, and what the rows add up to. */
+  history(userId: UserId): Promise<PastFigures>
   /** Keys that files of the user refer to, and those in `garbage`, with their times. */
   keys(userId: UserId): Promise<Keys>
   /** The versions of the user's uploads in the journal, in their order. */
@@ -62,6 +66,14 @@ export interface Audit {
   readonly fileCount: number
 }
 
+export interface PastFigures {
+  readonly bytes: number
+  readonly versions: number
+  readonly excess: number
+  readonly countedBytes: number
+  readonly countedVersions: number
+}
+
 export interface Keys {
   readonly referenced: readonly string[]
   readonly garbage: readonly { readonly key: string; readonly notBefore: number }[]
@@ -74,6 +86,15 @@ export interface Change extends Partial<Omit<UpdateFile, 'newName'>> {
 
 export interface Listing extends Partial<Omit<ListFiles, 'prefix'>> {
   readonly prefix?: string
+}
+
+export interface Past extends Partial<Omit<ListHistory, 'name' | 'prefix'>> {
+  readonly name?: string
+  readonly prefix?: string
+}
+
+export interface Restore extends Partial<Omit<RestoreVersion, 'name'>> {
+  readonly name?: string
 }
 
 /** A user and their uploads, in the fewest words. */
@@ -91,6 +112,9 @@ export interface Account extends Caller {
   page(listing?: Listing): Promise<ListedFiles>
   size(name: string): Promise<number | undefined>
   usage(): Promise<Usage | undefined>
+  /** Newest end first, at most 1,000. */
+  past(page?: Past): Promise<readonly PastVersion[]>
+  restore(version: Version, options?: Restore): Promise<CommittedUpload>
   grant(reference: string, bytes: number): Promise<void>
   /** The same user through another ledger. */
   through(ledger: Ledger): Account
@@ -170,6 +194,28 @@ export function accountOf(parts: {
     size: async (name) =>
       (await ledger.findFile({ userId, name: parseFileName(name), audience: 'owner' }))?.size,
     usage: () => readUsage(ledger, userId),
+    past: async ({ name, prefix = '', ...page } = {}) => {
+      const { versions } = await ledger.listHistory({
+        ...caller,
+        after: undefined,
+        limit: 1000,
+        maxScanned: 2000,
+        ...page,
+        name: name === undefined ? undefined : parseFileName(name),
+        prefix: parseFileNamePrefix(prefix),
+      })
+      return versions
+    },
+    restore: (version, { name, ...options } = {}) =>
+      ledger.restoreVersion({
+        ...caller,
+        version,
+        overwrite: false,
+        maxFiles: 1000,
+        garbageDelayMs: LONG_MS,
+        ...options,
+        name: name === undefined ? undefined : parseFileName(name),
+      }),
     grant: async (reference, bytes) => {
       await users.putGrant({ ...grantOf(userId, reference), bytes })
     },

@@ -90,7 +90,9 @@ const TABLES = ['files', 'garbage', 'quotas', 'users', 'chores'] as const
 
 /** Takes out of the empty database what a rebuild has put there. */
 export async function emptyAgain({ kysely }: Database): Promise<void> {
-  await kysely.schema.dropTable('rebuild_objects').ifExists().execute()
+  for (const table of ['rebuild_objects', 'rebuild_markers']) {
+    await kysely.schema.dropTable(table).ifExists().execute()
+  }
   for (const table of TABLES) await kysely.deleteFrom(table).execute()
 }
 
@@ -126,6 +128,7 @@ export function interrupted(
       begin: wrap(() => journal.begin()),
       isUnfinished: wrap(() => journal.isUnfinished()),
       add: wrap((found) => journal.add(found)),
+      addMarkers: wrap((versions) => journal.addMarkers(versions)),
       list: wrap((page) => journal.list(page)),
       settle: wrap((options) => journal.settle(options)),
       finish: wrap(() => journal.finish()),

@@ -1,8 +1,11 @@
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import {
+  markerKey,
   type ObjectKey,
+  type Version,
   versionOf,
   isVersion,
   timeOf,
@@ -11,6 +14,7 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { contentOf } from '../../support/http/incoming-file.ts'
 import { digest, never } from '../../support/objects.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
+import { callerNamed } from '../../support/caller.ts'
 import { faultyStore, outage } from '../../support/faults/faults.ts'
 import { kindsFound, verify } from '../../support/verify.ts'
 import {
@@ -106,6 +110,63 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       await rebuilt.sweep()
       expect(await rebuilt.has(older)).toBe(true)
       expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
+    })
+
+    it('brings no deleted file back once the sweep has marked it, and keeps it for a month', async () => {
+      const older = await bed.lost.upload(ALICE, 'a', 'old')
+      const newer = (await uploadAfter(bed.lost, {
+        userId: ALICE,
+        name: 'a',
+        content: 'new',
+      })) as ObjectKey
+      await bed.lost.remove(ALICE, 'a')
+      const kept = await bed.lost.upload(ALICE, 'b', 'first')
+      await bed.lost.remove(ALICE, 'b')
+      await bed.lost.sweep()
+      const again = await uploadAfter(bed.lost, { userId: ALICE, name: 'b', content: 'again' })
+      expect(again).not.toBe(kept)
+      // Not yet marked.
+      await bed.lost.upload(ALICE, 'c', 'c')
+      await bed.lost.remove(ALICE, 'c')
+      const { outcome, findings } = await bed.rebuild()
+      expect(outcome).toMatchObject({
+        counts: { users: 1, files: 2, bytes: 6, deleted: 1, replaced: 2 },
+      })
+      expect(findings).toEqual([
+        { kind: 'deleted_object', userId: ALICE, name: 'a', objectKey: newer },
+        ...[older, kept].toSorted().map((objectKey) => ({
+          kind: 'replaced_object',
+          userId: ALICE,
+          name: objectKey === kept ? 'b' : 'a',
+          objectKey,
+        })),
+      ])
+      const rebuilt = await bed.rebuilt()
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'a' })).toBeUndefined()
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'b' })).toBe('again')
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'c' })).toBe('c')
+      const garbage = await bed.empty.kysely.selectFrom('garbage').selectAll().execute()
+      const keys = garbage.map(({ object_key }) => object_key)
+      const all = [older, newer, kept, markerKey(newer), markerKey(kept)]
+      expect(keys.toSorted()).toEqual(all.toSorted())
+      for (const row of garbage)
+        expect(row.not_before - Date.now()).toBeGreaterThan(KEEP_MS - 60_000)
+      expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
+    })
+
+    it('brings a restored file back', async () => {
+      const key = await bed.lost.upload(ALICE, 'a', 'back')
+      await bed.lost.remove(ALICE, 'a')
+      await bed.lost.sweep()
+      const caller = await callerNamed(bed.lost.users, ALICE)
+      const version = versionOf(key) as Version
+      const as = { version, name: undefined, overwrite: false, maxFiles: 1, garbageDelayMs: 0 }
+      await bed.lost.ledger.restoreVersion({ ...caller, ...as })
+      await sql`UPDATE garbage SET not_before = 0`.execute(bed.lost.database.kysely)
+      await bed.lost.sweep()
+      expect(await bed.lost.has(markerKey(key))).toBe(false)
+      await bed.rebuild()
+      expect(await contentIn(await bed.rebuilt(), { userId: ALICE, name: 'a' })).toBe('back')
     })
 
     it('brings a renamed file back under the name with which it was uploaded', async () => {

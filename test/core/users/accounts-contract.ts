@@ -129,6 +129,7 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
     it('a report of a user without grants is the base', async () => {
       expect(await harness.ledger.reportCapacity(account.userId)).toEqual({
         usage: { capacity: BASE_CAPACITY, used: 0, reserved: 0, fileCount: 0 },
+        history: { used: 0, allowance: 0, count: 0, oldestAt: undefined },
         baseCapacity: BASE_CAPACITY,
         grants: [],
       })

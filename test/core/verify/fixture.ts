@@ -39,6 +39,8 @@ export interface VerifyBed extends VerifyAdapters {
   /** Puts an object that nobody has asked for. */
   stray(key: ObjectKey, content?: string): Promise<ObjectKey>
   has(key: ObjectKey): Promise<boolean>
+  /** Drops what the user has replaced and deleted. */
+  forgetHistory(userId: UserId): Promise<void>
   sweep(): Promise<void>
   /** Every row and every object: what must not change while nothing is repaired. */
   everything(): Promise<unknown>
@@ -54,7 +56,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
   })
   const times = { garbageDelayMs: 0, retentionMs: 60_000 }
   const service = await openService(config, { database, objects, ...times })
-  const { ledger, userStore: users, repository, sweeper } = service
+  const { ledger, userStore: users, repository, history, sweeper } = service
   for (const id of [ALICE, BOB]) await users.createUser(id)
   return {
     ...adapters,
@@ -76,6 +78,8 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
       const caller = authorized(await callerNamed(users, userId))
       await repository.change({ ...caller, ...names, visibility: undefined, overwrite: true })
     },
+    forgetHistory: async (userId) =>
+      history.dropAll({ ...authorized(await callerNamed(users, userId)), signal: never() }),
     stray: async (key, content = 'stray') => {
       await objects.put({ key, body: contentOf([Buffer.from(content)]), signal: never() })
       return key
@@ -96,6 +100,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
 }
 
 const TABLES = [
+  'history',
   'users',
   'quotas',
   'files',

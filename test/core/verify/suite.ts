@@ -2,7 +2,13 @@ import { callerNamed } from '../../support/caller.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
+import {
+  createVersion,
+  markerKey,
+  objectKey,
+  type Version,
+  versionOf,
+} from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { never } from '../../support/objects.ts'
 import { kindsFound, verify } from '../../support/verify.ts'
@@ -79,14 +85,18 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
     })
 
     describe.each([
-      ['used_bytes', 7],
+      ['used_bytes', 8],
       ['reserved_bytes', 0],
       ['file_count', 2],
       ['garbage_bytes', 4098],
+      ['history_bytes', 4098],
+      ['history_count', 1],
     ] as const)('of %s', (figure, right) => {
       beforeEach(async () => {
-        // Replaces two bytes.
+        // Replaces two bytes twice: the first are garbage, the second past.
         await bed.upload(ALICE, 'b', 'ho')
+        await bed.forgetHistory(ALICE)
+        await bed.upload(ALICE, 'b', 'hey')
         const db = bed.database.kysely
         await db
           .updateTable('quotas')
@@ -140,6 +150,55 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
       expect((await verify(bed, { ...REPAIR, userId: ALICE })).findings).toEqual([finding])
       expect(await kindsFound(bed, { userId: BOB })).toEqual([])
       expect(await bed.everything()).toEqual(before)
+    })
+
+    it('finds a past version whose object is missing, also when it is restored', async () => {
+      const key = await bed.upload(ALICE, 'c', 'past')
+      await bed.upload(ALICE, 'c', 'present')
+      expect(await kindsFound(bed, { readOneIn: 1 })).toEqual([])
+      await bed.objects.remove({ key, signal: never() })
+      const finding = { kind: 'missing_object', userId: ALICE, name: 'c', objectKey: key }
+      expect((await verify(bed, REPAIR)).findings).toEqual([
+        { ...finding, recorded: 4, repaired: false },
+      ])
+      const version = versionOf(key) as Version
+      await bed.ledger.restoreVersion({
+        ...(await callerNamed(bed.users, ALICE)),
+        version,
+        name: parseFileName('d'),
+        overwrite: false,
+        maxFiles: 10,
+        garbageDelayMs: 0,
+      })
+      expect((await verify(bed)).findings).toMatchObject([{ ...finding, name: 'd' }])
+    })
+
+    it('knows the markers of deletions, and finds one beside a file', async () => {
+      const key = await bed.upload(ALICE, 'c', 'deleted')
+      await bed.remove(ALICE, 'c')
+      await bed.sweep()
+      expect(await bed.has(markerKey(key))).toBe(true)
+      expect(await kindsFound(bed, REPAIR)).toEqual([])
+      const version = versionOf(key) as Version
+      await bed.ledger.restoreVersion({
+        ...(await callerNamed(bed.users, ALICE)),
+        version,
+        name: undefined,
+        overwrite: false,
+        maxFiles: 10,
+        garbageDelayMs: 0,
+      })
+      expect(await kindsFound(bed, REPAIR)).toEqual([])
+      // As in a database that was restored from before the deletion.
+      const db = bed.database.kysely
+      await sql`DELETE FROM garbage WHERE object_key = ${markerKey(key)}`.execute(db)
+      expect((await verify(bed, REPAIR)).findings).toEqual([
+        { kind: 'orphaned_object', userId: ALICE, objectKey: markerKey(key), repaired: true },
+      ])
+      await sql`UPDATE garbage SET not_before = 0`.execute(db)
+      await bed.sweep()
+      expect(await bed.has(markerKey(key))).toBe(false)
+      expect(await bed.has(key)).toBe(true)
     })
 
     it('finds a file whose object is of another size, and never touches it', async () => {

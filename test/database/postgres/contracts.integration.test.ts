@@ -5,6 +5,7 @@ import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
+import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
@@ -22,6 +23,8 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerWebhooksContract('PostgreSQL', () => openPostgresHarness(), { hasOwnClock: false })
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
+  ledgerHistoryContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
+  ledgerHistoryContract('PostgreSQL, step by step', openSteps)
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())

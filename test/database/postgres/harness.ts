@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { inject } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
@@ -11,6 +12,7 @@ import { createHarness } from '../harness.ts'
 /** Two pools on one new database; the clock is the server's, and only time moves it. */
 export async function openPostgresHarness(
   use: (database: Database) => Database = (database) => database,
+  ledgerOptions?: Partial<LedgerOptions>,
 ): Promise<LedgerHarness> {
   const own = await createDatabase(serverUrl())
   const database = use(await openPostgres({ url: own.url }))
@@ -20,12 +22,14 @@ export async function openPostgresHarness(
     twin: await openPostgres({ url: own.url }),
     clock: { now: Date.now, advance: (ms) => setTimeout(ms) },
     cleanUp: () => own.drop(),
+    ledgerOptions,
   })
 }
 
 /** Its uploads go step by step, beside another instance whose uploads go together. */
-export function openSteps(): Promise<LedgerHarness> {
-  return openPostgresHarness((database) => ({ ...database, runBatch: undefined }))
+export function openSteps(ledgerOptions?: Partial<LedgerOptions>): Promise<LedgerHarness> {
+  const inSteps = (database: Database) => ({ ...database, runBatch: undefined })
+  return openPostgresHarness(inSteps, ledgerOptions)
 }
 
 /** Claims name the epoch, as those of the service do, or they would all go step by step. */

@@ -52,7 +52,7 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     })
 
   /** The transactions that wrote the user's rows of a table, with how many each wrote. */
-  const transactions = async (table: 'files' | 'uploads'): Promise<number[]> => {
+  const transactions = async (table: 'files' | 'uploads' | 'history'): Promise<number[]> => {
     const { rows } = await sql<{ readonly written: number }>`
       SELECT COUNT(*) AS written FROM ${sql.table(table)}
       WHERE user_id = ${account.userId} GROUP BY xmin ORDER BY written
@@ -87,6 +87,24 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
       SELECT object_key FROM garbage WHERE object_key LIKE ${`users/${account.userId}/%`}
     `.execute(database.kysely)
     expect(rows).toHaveLength(19)
+  })
+
+  it('keep what they replace in the same transaction, where there is a history', async () => {
+    const history = { historyLifetimeMs: 60_000, historyShare: 50 }
+    ledger = createLedger(database, { baseCapacity: BASE_CAPACITY, ...history })
+    account = await newAccount()
+    const versions = await Promise.all(names.map(() => account.begin('a', 1)))
+    const commits = await Promise.all(versions.map((version, at) => account.commit(version, at)))
+    expect(await transactions('history')).toEqual([19])
+    const replaced = commits.slice(0, -1).map(({ file: { version } }) => ({ version }))
+    expect((await account.past()).toSorted((a, b) => a.size - b.size)).toMatchObject(replaced)
+    const excess = 19 * 4096 + 171 - BASE_CAPACITY / 2
+    const { rows } = await sql`
+      SELECT history_bytes, history_count, history_excess FROM quotas
+      WHERE user_id = ${account.userId}
+    `.execute(database.kysely)
+    const figures = { history_bytes: 19 * 4096 + 171, history_count: 19, history_excess: excess }
+    expect(rows).toEqual([figures])
   })
 
   it('go on one by one when a statement of one of them fails', async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
@@ -9,8 +10,10 @@ import { failOnDeath } from '../../support/runner/fail-on-death.ts'
 import { createHarness } from '../harness.ts'
 
 /** Two connections on one new file, with a clock that stands still until it is moved. */
-export async function openSqliteHarness(): Promise<LedgerHarness> {
-  const { harness } = await openFile()
+export async function openSqliteHarness(
+  ledgerOptions?: Partial<LedgerOptions>,
+): Promise<LedgerHarness> {
+  const { harness } = await openFile(ledgerOptions)
   return harness
 }
 
@@ -42,7 +45,7 @@ interface OpenedFile {
   readonly clock: BigInt64Array
 }
 
-async function openFile(): Promise<OpenedFile> {
+async function openFile(ledgerOptions?: Partial<LedgerOptions>): Promise<OpenedFile> {
   const folder = await createFolder()
   const file = join(folder.path, 'test.db')
   const clock = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT))
@@ -60,6 +63,7 @@ async function openFile(): Promise<OpenedFile> {
       advance: async (ms) => void Atomics.add(clock, 0, BigInt(ms)),
     },
     cleanUp: () => folder.remove(),
+    ledgerOptions,
   })
   return { harness, file, clock }
 }

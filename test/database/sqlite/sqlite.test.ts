@@ -20,6 +20,7 @@ import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
+import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
@@ -48,6 +49,7 @@ ledgerChangesContract('SQLite', openSqliteHarness)
 ledgerWebhooksContract('SQLite', openSqliteHarness, { hasOwnClock: true })
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
+ledgerHistoryContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerPreconditionContract('SQLite', openSqliteHarness)

@@ -29,6 +29,8 @@ const CALLS: readonly Call[] = [
   { method: 'DELETE', path: '/:id/grants/gift/1' },
   { method: 'GET', path: '/:id/uploads' },
   { method: 'DELETE', path: `/:id/uploads/${UPLOAD}` },
+  { method: 'GET', path: '/:id/history' },
+  { method: 'POST', path: `/:id/history/${UPLOAD}/restore`, body: {} },
 ]
 
 const OF_ONE_USER = CALLS.filter(({ path }) => path !== undefined)

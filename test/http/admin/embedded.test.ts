@@ -5,6 +5,7 @@ import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'
 import { adminGuessingSuite } from './guessing-suite.ts'
 import { adminSessionSuite } from './session-suite.ts'
+import { adminHistorySuite } from './history-suite.ts'
 import { adminUploadsSuite } from './uploads-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
 import { adminWebhooksSuite } from './webhooks-suite.ts'
@@ -17,5 +18,6 @@ describe('the admin API on SQLite and local files', () => {
   adminGuessingSuite(openEmbedded)
   adminSessionSuite(openEmbedded)
   adminUploadsSuite(openEmbedded)
+  adminHistorySuite(openEmbedded)
   adminWebhooksSuite(openEmbedded)
 })

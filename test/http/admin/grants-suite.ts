@@ -235,6 +235,7 @@ export function adminGrantsSuite(open: OpenService): void {
           file_count: 1,
           max_files: 1000,
           unfinished_uploads: { count: 0, bytes: 0 },
+          history: { used: 0, allowance: 0, count: 0, oldest_at: null },
           state: 'normal',
           grants: [
             { source: 'base', reference: 'base', bytes: 1000, ...always },

@@ -17,6 +17,7 @@ import {
   download,
   expectProblem,
   headOf,
+  jsonOf,
   type OpenService,
   pathOf,
   type Placed,
@@ -216,6 +217,16 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       await upload(service, { user, content: 'x' })
       await service.ledger.forgetChanges({ lifetimeMs: -60_000, limit: 1000 })
       return ask(service, { user, path: `/users/me/changes?cursor=${cursor}` })
+    },
+  ],
+  version_gone: [
+    410,
+    async ({ service, user }) => {
+      const { version } = jsonOf(await upload(service, { user, name: 'past', content: 'x' }))
+      await ask(service, { user, method: 'DELETE', path: pathOf('past') })
+      const path = `/users/me/history/${String(version)}`
+      await ask(service, { user, method: 'DELETE', path })
+      return ask(service, { user, path })
     },
   ],
   upload_length_exceeded: [

@@ -146,7 +146,13 @@ export function twoTokensSuite(open: OpenService): void {
       return cookiesOf(reply)
     }
 
-    const BELOW = ['/users', '/users/me', '/users/me/repo', '/users/me/uploads']
+    const BELOW = [
+      '/users',
+      '/users/me',
+      '/users/me/repo',
+      '/users/me/history',
+      '/users/me/uploads',
+    ]
     const plain = (paths: readonly string[]) => paths.map((path) => `access_token ${path}`)
 
     it('are expired under both names and at the paths below when it ends', async () => {

@@ -1,3 +1,4 @@
+import { createWaiting } from '../../../src/http/download/serve-content.ts'
 import { type AddressInfo, connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
@@ -142,6 +143,7 @@ test('a client that leaves before its download begins takes no slot', async () =
   const options = {
     repository,
     downloads: slots,
+    waiting: createWaiting(),
     idleTimeoutMs: 1000,
     stopping: new AbortController().signal,
   }

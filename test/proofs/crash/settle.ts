@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { callerOf } from '../../../src/core/users/caller.ts'
-import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import { markerKey, type ObjectKey } from '../../../src/core/objects/object-key.ts'
 import type { File } from '../../../src/core/files/file.ts'
 import { sha256 } from './content.ts'
 import { checkFeed, type SettledUser } from './feed.ts'
@@ -99,17 +99,23 @@ async function sweep({ service }: World): Promise<void> {
   await service.sweeper.sweep({ signal, onWait: () => undefined })
 }
 
-/** What should be gone: objects and parts of objects that no file refers to, and rows of uploads (I8). */
+/** What should be gone: objects and parts of objects that no file or past version refers to, and rows of uploads (I8). */
 async function leftovers(world: World, journal: Journal): Promise<readonly string[]> {
   const { service, database, users } = world
   const { kysely } = database
   const files = (await Promise.all(users.map((user) => filesOf(world, user)))).flat()
-  const referenced = new Set(files.map(({ objectKey }) => objectKey))
+  const past = await kysely.selectFrom('history').select(['object_key', 'is_marked']).execute()
+  const referenced = new Set([
+    ...files.map(({ objectKey }) => objectKey),
+    ...past.map((row) => row.object_key),
+    ...past.filter((row) => row.is_marked === 1).map((row) => markerKey(row.object_key)),
+  ])
   const left: string[] = []
   const signal = AbortSignal.timeout(120_000)
   for await (const { key } of service.objects.list({ prefix: 'users/', signal })) {
-    if (!referenced.has(key)) left.push(`an object without a file: ${key}`)
+    if (!referenced.delete(key)) left.push(`an object without a file: ${key}`)
   }
+  for (const key of referenced) left.push(`no object: ${key}`)
   await journal.look()
   for (const name of await world.unfinished(journal.keys))
     left.push(`an unfinished upload: ${name}`)

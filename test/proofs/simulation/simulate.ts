@@ -6,7 +6,7 @@ import { userIdOf } from './world/client.ts'
 import { conduct, crash } from './model/conduct.ts'
 import { type Call, createFaults } from './world/faults.ts'
 import { Model } from './model/model.ts'
-import { BASE_CAPACITY } from './plan/parameters.ts'
+import { BASE_CAPACITY, HISTORY_SHARE } from './plan/parameters.ts'
 import type { Plan } from './plan/plan.ts'
 import { comeToRest } from './model/quiescence.ts'
 import { createRandom } from './plan/random.ts'
@@ -81,7 +81,13 @@ function createWorld(options: WorldOptions): World {
   const model = new Model()
   const bucket = new FakeS3()
   const operations: World['operations'] = []
-  const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+  const { historyLifetimeMs } = plan
+  const ledgerOptions = {
+    baseCapacity: BASE_CAPACITY,
+    historyLifetimeMs,
+    historyShare: HISTORY_SHARE,
+  }
+  const ledger = createLedger(database, ledgerOptions)
   const faults = createFaults({ random, rate: plan.faultRate, planned: plan.plannedFaults })
   return {
     timeline,
@@ -98,7 +104,7 @@ function createWorld(options: WorldOptions): World {
     }),
     database,
     ledger: { ...ledger, ...(plan.sweepsMeet ? { acquireLeaderLease: async () => true } : {}) },
-    users: createUserStore(database, { baseCapacity: BASE_CAPACITY }),
+    users: createUserStore(database, ledgerOptions),
     ledgerReader,
     bucket,
     model,

@@ -47,6 +47,7 @@ type Limits = Pick<
   | 'deviceCapacity'
   | 'deviceModels'
   | 'webhooks'
+  | 'historyLifetimeMs'
 >
 
 export interface TestServiceOptions
@@ -120,12 +121,13 @@ const SETTINGS = {
   MAX_DOWNLOADS_PER_USER: '1000',
   UPLOAD_MEMORY: '1TiB',
   MIN_FREE_SPACE: '0',
+  HISTORY_LIFETIME: '0',
 }
 
 /**
  * Starts the real service over the given adapters, or over those that settings name. Its end fails when it has given an
- * answer that its OpenAPI document does not describe. Garbage has no grace period, so that one sweep shows what is left
- * for good.
+ * answer that its OpenAPI document does not describe. There is no history, and garbage has no grace period, so that one
+ * sweep shows what is left for good.
  */
 export async function startTestService(
   on: TestAdapters | { readonly environment: Readonly<Record<string, string>> },

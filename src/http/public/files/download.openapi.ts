@@ -2,7 +2,7 @@ import type { FastifyContextConfig } from 'fastify'
 import type { Answer, Operation, Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS, USER_ID } from '../../openapi/parameters.ts'
 
-const CONDITIONS = {
+export const CONDITIONS = {
   ...PRECONDITIONS,
   'If-Modified-Since': {
     type: 'string',
@@ -34,17 +34,19 @@ const CONTENT = {
   content: { 'application/octet-stream': {} },
 } as const satisfies Partial<Answer>
 
+export const CONTENT_RESPONSES = {
+  200: { ...CONTENT, description: 'The content of the file.' },
+  206: {
+    ...CONTENT,
+    headers: [...CONTENT.headers, 'Content-Range'],
+    description: 'The requested range of the content.',
+  },
+  304: { headers: VALIDATORS, description: 'The client already has this version.' },
+} as const satisfies Operation['responses']
+
 const DOWNLOAD = {
   tag: 'files',
-  responses: {
-    200: { ...CONTENT, description: 'The content of the file.' },
-    206: {
-      ...CONTENT,
-      headers: [...CONTENT.headers, 'Content-Range'],
-      description: 'The requested range of the content.',
-    },
-    304: { headers: VALIDATORS, description: 'The client already has this version.' },
-  },
+  responses: CONTENT_RESPONSES,
   credentials: 'optional',
   problems: ['not_found', 'range_not_satisfiable'],
 } as const satisfies Partial<Operation>

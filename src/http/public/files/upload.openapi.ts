@@ -37,12 +37,14 @@ const UPLOAD = {
   ],
 } as const satisfies Partial<Operation>
 
+export const STORED_EXAMPLE = {
+  replaced: false,
+  capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
+} as const
+
 const STORED = {
   description: 'The file is stored. It replaces any existing file with the same name.',
-  example: {
-    replaced: false,
-    capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
-  },
+  example: STORED_EXAMPLE,
 } as const
 
 const RESPONSES = { 200: STORED, 201: DRAFT_CREATION.response } as const

@@ -62,7 +62,7 @@ export function createChecker(options: CheckerOptions): Observer {
   }
 
   function assertStored(state: LedgerState): void {
-    assertObjects(state.files, bucket)
+    assertObjects([...state.files, ...state.history], bucket)
     assertKept(state, { model, bucket, now: options.clock() })
   }
 }
@@ -171,6 +171,16 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'noteGarbageRemovals':
     case 'measureBacklog':
     case 'measureJournal':
+    case 'restoreVersion':
+    case 'listHistory':
+    case 'findPastVersion':
+    case 'dropVersion':
+    case 'dropHistory':
+    case 'listUsersToTrim':
+    case 'trimHistory':
+    case 'listUnmarked':
+    case 'journalMarkers':
+    case 'recordMarkers':
     case 'acquireLeaderLease':
     case 'releaseLeaderLease':
     case 'readChanges':
@@ -226,8 +236,9 @@ function assertRemovable(
   { key, actor }: { readonly key: string; readonly actor: Actor | undefined },
 ): void {
   const { ledgerReader, clock } = options
-  const { files, uploads, resumables, pieces } = ledgerReader.read()
+  const { files, history, uploads, resumables, pieces } = ledgerReader.read()
   demand(!files.some((file) => file.object_key === key), 'I7', `removes ${key} of a file`)
+  demand(!history.some((past) => past.object_key === key), 'I7', `removes ${key} of the history`)
   const state = uploads.find((upload) => upload.object_key === key)?.state
   const operation = operationOf(options, actor)
   const isUndoing = operation?.version !== undefined && key.endsWith(operation.version)

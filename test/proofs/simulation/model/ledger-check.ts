@@ -34,10 +34,21 @@ export function assertLedger(state: LedgerState, model: Model): void {
       ...ended.map((row) => Number(row.garbage_bytes)),
     ]
     assertEqual('garbage', quota.garbage_bytes, sum(counted))
+    const past = state.history.filter((row) => row.user_id === quota.user_id)
+    assertEqual('history', quota.history_bytes, sum(past.map((row) => row.size + 4096)))
+    assertEqual('past versions', quota.history_count, past.length)
   }
+  assertOnePlace(state)
 }
 
-/** Each file's object is there, with its very bytes (I3). */
+/** No object is of two of a file, a past version and garbage (I15). */
+function assertOnePlace({ files, history, garbage }: LedgerState): void {
+  const keys = [...files, ...history, ...garbage].map((row) => row.object_key)
+  const twice = keys.filter((key, index) => keys.indexOf(key) !== index)
+  demand(twice.length === 0, 'I15', `in two places: ${twice.join()}`)
+}
+
+/** The object of each file and past version is there, with its very bytes (I3). */
 export function assertObjects(files: readonly FileRow[], bucket: FakeS3): void {
   for (const { object_key: key, size, sha256 } of files) {
     const content = bucket.objects.get(key)?.content

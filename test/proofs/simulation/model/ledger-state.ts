@@ -3,6 +3,7 @@ import type {
   ChangeRow,
   FileRow,
   GarbageRow,
+  HistoryRow,
   QuotaRow,
   ResumableUploadRow,
   UploadPieceRow,
@@ -21,6 +22,7 @@ export interface LedgerState {
   readonly quotas: readonly QuotaRow[]
   readonly uploads: readonly UploadRow[]
   readonly garbage: readonly GarbageRow[]
+  readonly history: readonly HistoryRow[]
   readonly resumables: readonly ResumableRow[]
   /** By first byte. */
   readonly pieces: readonly UploadPieceRow[]
@@ -46,6 +48,7 @@ export function openLedgerReader(file: string): LedgerReader {
     quotas: select('quotas'),
     uploads: select('uploads'),
     garbage: select('garbage'),
+    history: select('history'),
     resumables: select(RESUMABLES),
     pieces: select('upload_pieces ORDER BY version, first_byte'),
     changes: select('changes ORDER BY user_id, sequence'),
@@ -60,6 +63,7 @@ export function openLedgerReader(file: string): LedgerReader {
         quotas: statements.quotas.all() as unknown as QuotaRow[],
         uploads: statements.uploads.all() as unknown as UploadRow[],
         garbage: statements.garbage.all() as unknown as GarbageRow[],
+        history: statements.history.all() as unknown as HistoryRow[],
         resumables: statements.resumables.all() as unknown as ResumableRow[],
         pieces: statements.pieces.all() as unknown as UploadPieceRow[],
         changes: statements.changes.all() as unknown as ChangeRow[],

@@ -2,6 +2,7 @@ import { startOperation } from '../world/client.ts'
 import { sweep } from './conduct.ts'
 import {
   GARBAGE_DELAY_MS,
+  HISTORY_LIFETIMES_MS,
   LEASE_MS,
   MAX_FILE_SIZE,
   RETENTION_MS,
@@ -13,6 +14,8 @@ import { isUnsafe } from './resumable-changes.ts'
 import type { Operation } from '../plan/operation.ts'
 import { demand } from './violation.ts'
 import type { World } from '../world/world.ts'
+
+const MOST_HISTORY_MS = Math.max(...HISTORY_LIFETIMES_MS)
 
 /** More events than any plan needs to come to rest. */
 const MAX_EVENTS = 50_000
@@ -30,7 +33,7 @@ export async function comeToRest(world: World, step: () => Promise<boolean>): Pr
   await finishUploads(world, step)
   for (let sweeps = 0; sweeps < 2; sweeps++) {
     timeline.now += LEASE_MS + GARBAGE_DELAY_MS + RETENTION_MS + TAIL_GRACE_MS
-    timeline.now += world.uploadLifetimeMs
+    timeline.now += world.uploadLifetimeMs + MOST_HISTORY_MS
     const instance = instances[sweeps % instances.length]
     if (instance !== undefined) {
       timeline.add({ after: 0, label: 'last sweeps', run: () => sweep(world, instance) })
@@ -124,7 +127,7 @@ function assertEverythingEnded({ operations, instances }: World): void {
 }
 
 function assertNothingLeft({ bucket, ledgerReader, strays }: World): void {
-  const { files, uploads, garbage, quotas, pieces } = ledgerReader.read()
+  const { files, history, uploads, garbage, quotas, pieces } = ledgerReader.read()
   const referenced = new Set<string>(files.map((file) => file.object_key))
   const orphans = [...bucket.objects.keys()].filter((key) => !referenced.has(key))
   demand(orphans.length === 0, 'I8', `objects of no file: ${orphans.join()}`)
@@ -138,6 +141,7 @@ function assertNothingLeft({ bucket, ledgerReader, strays }: World): void {
   demand(uploads.length === 0, 'I8', `${uploads.length} uploads in the journal`)
   demand(pieces.length === 0, 'I8', `${pieces.length} pieces of no upload`)
   demand(garbage.length === 0, 'I8', `${garbage.length} keys in the garbage`)
+  demand(history.length === 0, 'I8', `${history.length} past versions`)
   const reserved = quotas.filter((quota) => quota.reserved_bytes !== 0)
   demand(reserved.length === 0, 'I8', `${reserved.length} users with reserved bytes`)
 }

@@ -23,6 +23,12 @@ export const RETENTION_MS = 15 * 60_000
 /** How long changes are kept; short enough that sweeps forget some. */
 export const EVENT_LIFETIME_MS = 30 * 60_000
 
+/** None, and as long as some sweeps are apart. */
+export const HISTORY_LIFETIMES_MS = [0, 20 * 60_000] as const
+
+/** In per cent of the capacity: room for a few past versions, each of which counts 4 KiB. */
+export const HISTORY_SHARE = 5_000
+
 /** The longest that a request which nobody waits for any more takes to have its effect; below both delays. */
 export const MAX_ZOMBIE_MS = 400_000
 

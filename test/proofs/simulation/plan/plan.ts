@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import type { PlannedFault } from '../world/faults.ts'
 import {
   CLIENT_IDLE_MS,
+  HISTORY_LIFETIMES_MS,
   MAX_FILE_SIZE,
   MAX_PAUSE_MS,
   PART_SIZE,
@@ -24,6 +25,8 @@ export interface Plan {
   readonly sweepsMeet: boolean
   /** How long a resumable upload lives without progress, in milliseconds. */
   readonly uploadLifetimeMs: number
+  /** How long past versions are kept, in milliseconds; 0 keeps none. */
+  readonly historyLifetimeMs: number
   /** Number of the event after which an instance dies, if one does. */
   readonly crashAfter?: { readonly event: number; readonly process: number }
   readonly steps: readonly Step[]
@@ -197,6 +200,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   steps,
   sweepsMeet: fc.boolean(),
   uploadLifetimeMs: fc.constantFrom(...UPLOAD_LIFETIMES_MS),
+  historyLifetimeMs: fc.constantFrom(...HISTORY_LIFETIMES_MS),
 })
 
 function stepsOf(action: fc.Arbitrary<Action>): fc.Arbitrary<readonly Step[]> {

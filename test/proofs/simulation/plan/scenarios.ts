@@ -1,4 +1,4 @@
-import { LEASE_MS, PART_SIZE, UPLOAD_LIFETIMES_MS } from './parameters.ts'
+import { LEASE_MS, PART_SIZE, HISTORY_LIFETIMES_MS, UPLOAD_LIFETIMES_MS } from './parameters.ts'
 import type { Plan, Scenarios, Step } from './plan.ts'
 import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
 import { act, later, now, soon, upload } from './steps.ts'
@@ -102,5 +102,6 @@ export function planOfScenario(
 ): Plan {
   const chance = { seed: 1, processes: 2, skews: [], faultRate: 0, sweepsMeet: false }
   const [, uploadLifetimeMs] = UPLOAD_LIFETIMES_MS
-  return { ...chance, uploadLifetimeMs, plannedFaults: [], steps, ...faults }
+  const [, historyLifetimeMs] = HISTORY_LIFETIMES_MS
+  return { ...chance, uploadLifetimeMs, historyLifetimeMs, plannedFaults: [], steps, ...faults }
 }

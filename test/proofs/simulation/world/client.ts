@@ -3,11 +3,8 @@ import type { ErrorCode } from '../../../../src/core/error-codes.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../../src/core/files/file-name.ts'
 import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { Precondition } from '../../../../src/core/files/precondition.ts'
-import {
-  MissingObject,
-  type OpenedFile,
-  type Repository,
-} from '../../../../src/core/files/repository.ts'
+import { MissingObject, type OpenedFile } from '../../../../src/core/files/open-content.ts'
+import type { Repository } from '../../../../src/core/files/repository.ts'
 import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'
 import { authorized } from '../../../support/caller.ts'
 import { bytesOf } from '../../../support/objects.ts'

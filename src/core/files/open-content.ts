@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream'
+import { AppError } from '../errors.ts'
+import type { Version } from '../objects/object-key.ts'
+import {
+  type ByteRange,
+  discardBody,
+  type ObjectStore,
+  type OpenedObject,
+} from '../objects/object-store.ts'
+import type { File } from './file.ts'
+
+export type Selection = 'whole' | 'nothing' | ByteRange
+
+export interface SelectContent {
+  /** Decides which bytes of the version that is opened are read; all of them by default. May throw. */
+  readonly select?: (file: File) => Selection
+  readonly signal: AbortSignal
+}
+
+export interface OpenedFile {
+  readonly file: File
+  readonly selection: Selection
+  /** `undefined` if nothing was selected or `content` is set. Otherwise as `OpenedObject.body`. */
+  readonly body: Readable | undefined
+  /** The selected bytes, if they are already in memory. */
+  readonly content?: Uint8Array | undefined
+  readonly release?: OpenedObject['release']
+}
+
+interface Content extends SelectContent {
+  readonly objects: ObjectStore
+  readonly find: () => Promise<File>
+}
+
+/**
+ * Opens what `select` chooses of the file that `find` resolves to. If the object is missing, both run again: after an
+ * overwrite, the row already has the new object. Rejects with their errors, with `internal_error` if the object has
+ * another size, and with `unavailable` (cause `MissingObject`) if the store has no object.
+ */
+export async function openContent(content: Content): Promise<OpenedFile> {
+  const { objects, find, select = () => 'whole', signal } = content
+  let missing: Version | undefined
+  for (;;) {
+    const file = await find()
+    const selection = select(file)
+    if (selection === 'nothing') return { file, selection, body: undefined }
+    const range = selection === 'whole' ? undefined : selection
+    const opened = await objects.open({ key: file.objectKey, range, signal })
+    if (opened?.size === file.size) {
+      const { body, release } = opened
+      return body instanceof Uint8Array
+        ? { file, selection, body: undefined, content: body }
+        : { file, selection, body, release }
+    }
+    if (opened !== undefined) throw wrongSize(file, opened)
+    if (file.version === missing) throw missingObject(file)
+    missing = file.version
+  }
+}
+
+/** The store reports a file's object as missing: the object is lost, or too few nodes are up to find it. */
+export class MissingObject extends Error {
+  constructor({ objectKey }: File) {
+    super(`object ${objectKey} is missing`)
+    this.name = 'MissingObject'
+  }
+}
+
+function missingObject(file: File): AppError {
+  return new AppError('unavailable', 'The content of this file is currently unavailable.', {
+    cause: new MissingObject(file),
+  })
+}
+
+function wrongSize({ objectKey, size }: File, opened: OpenedObject): AppError {
+  discardBody(opened)
+  return new AppError('internal_error', 'The content of this file cannot be read.', {
+    cause: new Error(`object ${objectKey} has ${opened.size} bytes instead of ${size}`),
+  })
+}

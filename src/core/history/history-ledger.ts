@@ -1,0 +1,121 @@
+import type { FileName, FileNamePrefix } from '../files/file-name.ts'
+import type { Precondition } from '../files/precondition.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
+import type { CommittedUpload } from '../uploads/upload-ledger.ts'
+import type { Caller } from '../users/caller.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { PastVersion } from './past-version.ts'
+
+/** The position right after a version in the order of ends, newest first. */
+export interface EndPosition {
+  readonly endedAt: number
+  readonly version: Version
+}
+
+export interface ListHistory extends Caller {
+  /** Only versions of this name; takes precedence over `prefix`. */
+  readonly name: FileName | undefined
+  readonly prefix: FileNamePrefix
+  readonly after: EndPosition | undefined
+  readonly limit: number
+  /** How many versions are looked at, at most. */
+  readonly maxScanned: number
+}
+
+/** It can end before the page is full, as `ListedFiles`. */
+export interface ListedVersions {
+  readonly versions: readonly PastVersion[]
+  readonly scannedTo: EndPosition | undefined
+}
+
+export interface FindPastVersion extends Caller {
+  readonly version: Version
+}
+
+export interface RestoreVersion extends FindPastVersion {
+  /** `undefined`: the name that the file had. */
+  readonly name: FileName | undefined
+  readonly overwrite: boolean
+  /** Of the current file with that name. */
+  readonly precondition?: Precondition | undefined
+  readonly maxFiles: number
+  readonly garbageDelayMs: number
+}
+
+export interface DropVersion extends FindPastVersion {
+  readonly garbageDelayMs: number
+}
+
+export interface DropPage extends Caller {
+  readonly limit: number
+  readonly garbageDelayMs: number
+}
+
+/** A deleted file whose version a rebuild could take for current. */
+export interface Deletion {
+  readonly userId: UserId
+  readonly version: Version
+  readonly objectKey: ObjectKey
+}
+
+/**
+ * PORT: the versions that users have replaced or deleted, and can restore. As every part of the ledger, it keeps the
+ * contract of `UploadLedger`. A version is past from the commit that ends its file, and no version is both a file and
+ * past. What is dropped becomes garbage in the same transaction.
+ */
+export interface HistoryLedger {
+  /** Newest end first. Empty for a user who is not active. */
+  listHistory(page: ListHistory): Promise<ListedVersions>
+
+  /** `gone` while its object is garbage or about to be; `undefined` if no such version is known. */
+  findPastVersion(version: FindPastVersion): Promise<PastVersion | 'gone' | undefined>
+
+  /**
+   * Guarantees that the version is the current file, with its version and object, or changes nothing. Rejects with
+   * `not_found` or `version_gone`, then `precondition_failed`, then `file_exists`, then as the quota refuses an upload:
+   * `file_count_exceeded`, `capacity_exceeded`. The bytes are in the store already, so no bound on garbage applies.
+   */
+  restoreVersion(restore: RestoreVersion): Promise<CommittedUpload>
+
+  /** Guarantees that the version is dropped. Rejects with `not_found` for one that is not known. */
+  dropVersion(version: DropVersion): Promise<void>
+
+  /** Drops up to `limit` of the caller's versions, oldest end first, and returns how many. */
+  dropHistory(page: DropPage): Promise<number>
+
+  /** Users with expired versions, or with more than their allowance; `except` lists at most 1000 users to skip. */
+  listUsersToTrim(options: {
+    readonly except: readonly UserId[]
+    readonly limit: number
+  }): Promise<readonly UserId[]>
+
+  /**
+   * Drops up to `limit` versions of a user that have expired, or that exceed the allowance, oldest end first. Returns how
+   * many; less than `limit` means that none is left.
+   */
+  trimHistory(trim: {
+    readonly userId: UserId
+    readonly limit: number
+    readonly garbageDelayMs: number
+  }): Promise<number>
+
+  /** Up to `limit` deletions without a marker, oldest first. */
+  listUnmarked(options: {
+    readonly except: readonly UserId[]
+    readonly limit: number
+  }): Promise<readonly Deletion[]>
+
+  /** Guarantees that the markers of these deletions of one user are known, before the store has the first of them. */
+  journalMarkers(deletions: MarkedDeletions): Promise<void>
+
+  /**
+   * Records the markers in the store. That of a version which has left the history meanwhile stays garbage and is
+   * removed.
+   */
+  recordMarkers(deletions: MarkedDeletions): Promise<void>
+}
+
+interface MarkedDeletions {
+  readonly userId: UserId
+  readonly deletions: readonly Deletion[]
+}

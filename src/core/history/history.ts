@@ -1,0 +1,136 @@
+import type { FileName, FileNamePrefix } from '../files/file-name.ts'
+import { MAX_SCANNED_FILES } from '../files/listing.ts'
+import { openContent, type OpenedFile, type SelectContent } from '../files/open-content.ts'
+import type { Precondition } from '../files/precondition.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import type { Version } from '../objects/object-key.ts'
+import { cutPage } from '../pagination.ts'
+import type { CommittedUpload } from '../uploads/upload-ledger.ts'
+import type { AccountLedger } from '../users/account-ledger.ts'
+import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
+import type { EndPosition, HistoryLedger } from './history-ledger.ts'
+import { type PastVersion, versionGone, versionNotFound } from './past-version.ts'
+
+export interface ListPast extends Caller {
+  readonly name: FileName | undefined
+  readonly prefix: FileNamePrefix
+  readonly after: EndPosition | undefined
+  readonly limit: number
+}
+
+export interface PastPage {
+  /** Newest end first. Can be fewer than the limit, or none, before the last page. */
+  readonly versions: readonly PastVersion[]
+  /** `undefined` on the last page. */
+  readonly next: EndPosition | undefined
+}
+
+export interface FindPast extends Caller {
+  readonly version: Version
+}
+
+export interface RestorePast extends AuthorizedCaller {
+  readonly version: Version
+  /** `undefined`: the name that the file had. */
+  readonly name: FileName | undefined
+  readonly overwrite: boolean
+  readonly precondition: Precondition | undefined
+}
+
+export interface DropPast extends AuthorizedCaller {
+  readonly version: Version
+}
+
+export interface DropAllPast extends AuthorizedCaller {
+  readonly signal: AbortSignal
+}
+
+/** What a user has replaced and deleted. Every method tells an inactive user so. */
+export interface History {
+  list(page: ListPast): Promise<PastPage>
+
+  /** Rejects with `version_gone` for a while after the version has left the history, then with `not_found`. */
+  stat(version: FindPast): Promise<PastVersion>
+
+  /** As `stat` and `openContent`. */
+  open(version: FindPast & SelectContent): Promise<OpenedFile>
+
+  /** See `HistoryLedger.restoreVersion`. Reverifies the caller first. */
+  restore(version: RestorePast): Promise<CommittedUpload>
+
+  /** See `HistoryLedger.dropVersion`. Reverifies the caller first. Running downloads continue. */
+  drop(version: DropPast): Promise<void>
+
+  /** Drops all versions that have ended until now, page by page; what is dropped stays so if the signal aborts. */
+  dropAll(request: DropAllPast): Promise<void>
+}
+
+export interface HistoryOptions {
+  readonly ledger: HistoryLedger & AccountLedger
+  readonly objects: ObjectStore
+  readonly maxFiles: number
+  readonly garbageDelayMs: number
+}
+
+const DROPPED_AT_ONCE = 100
+
+export function createHistory(options: HistoryOptions): History {
+  const { ledger, objects, maxFiles, garbageDelayMs } = options
+
+  /** The ledger finds nothing of an inactive user, whose token may stay cached as valid for a few seconds. */
+  async function requireActive(caller: Caller): Promise<void> {
+    const status = await statusOf(ledger, caller)
+    if (status !== 'active') throw inactiveUser(status)
+  }
+
+  async function stat({ userId, userCreatedAt, version }: FindPast): Promise<PastVersion> {
+    const found = await ledger.findPastVersion({ userId, userCreatedAt, version })
+    if (found === 'gone') throw versionGone()
+    if (found !== undefined) return found
+    await requireActive({ userId, userCreatedAt })
+    throw versionNotFound()
+  }
+
+  return {
+    stat,
+    async list({ userId, userCreatedAt, name, prefix, after, limit }) {
+      const found = await ledger.listHistory({
+        userId,
+        userCreatedAt,
+        name,
+        prefix,
+        after,
+        limit: limit + 1,
+        maxScanned: MAX_SCANNED_FILES,
+      })
+      const { page: versions, last } = cutPage(found.versions, limit)
+      if (versions.length === 0) await requireActive({ userId, userCreatedAt })
+      return { versions, next: last ?? found.scannedTo }
+    },
+    open: ({ select, signal, ...wanted }) =>
+      openContent({ objects, find: () => stat(wanted), signal, ...(select && { select }) }),
+    async restore({ userId, userCreatedAt, reverify, version, ...restore }) {
+      await reverify()
+      const { name, overwrite, precondition } = restore
+      return await ledger.restoreVersion({
+        userId,
+        userCreatedAt,
+        version,
+        name,
+        overwrite,
+        precondition,
+        maxFiles,
+        garbageDelayMs,
+      })
+    },
+    async drop({ userId, userCreatedAt, reverify, version }) {
+      await reverify()
+      await ledger.dropVersion({ userId, userCreatedAt, version, garbageDelayMs })
+    },
+    async dropAll({ userId, userCreatedAt, reverify, signal }) {
+      await reverify()
+      const page = { userId, userCreatedAt, limit: DROPPED_AT_ONCE, garbageDelayMs }
+      while ((await ledger.dropHistory(page)) === DROPPED_AT_ONCE) signal.throwIfAborted()
+    },
+  }
+}

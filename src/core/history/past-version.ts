@@ -1,0 +1,20 @@
+import { AppError } from '../errors.ts'
+import type { File } from '../files/file.ts'
+
+export const ENDS = ['replaced', 'deleted'] as const
+
+/** Content that is not current any more. Its name and figures are those that the file had at its end. */
+export interface PastVersion extends File {
+  /** Milliseconds since 1970 by the database's clock, as all times. */
+  readonly endedAt: number
+  readonly endedAs: (typeof ENDS)[number]
+  readonly expiresAt: number
+}
+
+export function versionNotFound(): AppError {
+  return new AppError('not_found', 'The history has no such version.')
+}
+
+export function versionGone(): AppError {
+  return new AppError('version_gone', 'This version has left the history.')
+}

@@ -1,0 +1,156 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { HistoryLedger } from '../../core/history/history-ledger.ts'
+import { markerKey, type ObjectKey, type Version } from '../../core/objects/object-key.ts'
+import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import {
+  countHistory,
+  excessOf,
+  garbageBytes,
+  OBJECT_OVERHEAD_BYTES,
+} from '../ledger/quota-rule.ts'
+import type { HistoryRow } from '../schema.ts'
+import { isExpired } from './past-versions.ts'
+
+interface Dropped {
+  readonly userId: UserId
+  readonly rows: readonly DroppedRow[]
+  readonly garbageDelayMs: number
+  /** Whether the objects count as garbage of the user; they do by default. */
+  readonly counts?: boolean
+}
+
+export type DroppedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'is_marked'>
+
+/** Under the user's lock. */
+export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<number> {
+  const { db, now } = tx
+  const { userId, rows, garbageDelayMs, counts = true } = dropped
+  if (rows.length === 0) return 0
+  const owner = counts ? userId : null
+  const dueAt = sql`${now} + ${garbageDelayMs}`
+  const objects = rows.map(
+    (row) => sql`(${row.object_key}, ${dueAt}, ${owner}, ${garbageBytes(sql`${row.size}`)})`,
+  )
+  await sql`
+    INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${sql.join(objects)}
+  `.execute(db)
+  // Not before the object: a rebuild would take it for the file.
+  const delayMs = Math.max(garbageDelayMs, RETENTION_MS)
+  await discardMarkers(tx, { userId: owner, keys: rows.filter(isMarked).map(keyOf), delayMs })
+  const versions = rows.map(({ version }) => version)
+  await sql`DELETE FROM history WHERE version IN (${sql.join(versions)})`.execute(db)
+  const bytes = rows.reduce((sum, { size }) => sum + size + OBJECT_OVERHEAD_BYTES, 0)
+  const counted = countHistory(tx, { bytes: sql`${-bytes}`, versions: sql`${-rows.length}` })
+  await sql`UPDATE quotas SET ${counted} WHERE user_id = ${userId}`.execute(db)
+  return rows.length
+}
+
+const isMarked = (row: DroppedRow): boolean => row.is_marked === 1
+const keyOf = (row: DroppedRow): ObjectKey => row.object_key
+
+interface Markers {
+  readonly userId: UserId | null
+  /** Of the objects that are marked. */
+  readonly keys: readonly ObjectKey[]
+  readonly delayMs?: number
+}
+
+/** A put of a marker can still reach the store for `RETENTION_MS`, so none is removed earlier. */
+export async function discardMarkers(
+  { db, now }: LedgerTx,
+  { userId, keys, delayMs = RETENTION_MS }: Markers,
+): Promise<void> {
+  if (keys.length === 0) return
+  const rows = keys.map((key) => {
+    const dueAt = sql`${now} + ${delayMs}`
+    return sql`(${markerKey(key)}, ${dueAt}, ${userId}, ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
+  })
+  await sql`
+    INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${sql.join(rows)}
+    ON CONFLICT (object_key) DO UPDATE SET not_before = excluded.not_before
+  `.execute(db)
+}
+
+interface Selected {
+  readonly userId: UserId
+  readonly limit: number
+  readonly where?: RawBuilder<unknown>
+}
+
+/** Oldest end first. */
+export async function versionsToDrop(
+  { db }: LedgerTx,
+  { userId, limit, where = sql`1 = 1` }: Selected,
+): Promise<readonly DroppedRow[]> {
+  const { rows } = await sql<DroppedRow>`
+    SELECT version, object_key, size, is_marked FROM history
+    WHERE user_id = ${userId} AND ${where} ORDER BY ended_at, version LIMIT ${limit}
+  `.execute(db)
+  return rows
+}
+
+export async function listUsersToTrim(
+  tx: LedgerTx,
+  { except, limit }: Parameters<HistoryLedger['listUsersToTrim']>[0],
+): Promise<readonly UserId[]> {
+  const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
+  const { rows } = await sql<{ readonly user_id: UserId }>`
+    SELECT user_id FROM (
+      SELECT user_id FROM quotas WHERE history_excess > 0 ${ofOthers} ORDER BY user_id LIMIT ${limit}
+    ) AS beyond
+    UNION
+    SELECT user_id FROM (
+      SELECT user_id FROM history WHERE ${isExpired(tx)} ${ofOthers} ORDER BY ended_at LIMIT ${limit}
+    ) AS expired
+    LIMIT ${limit}
+  `.execute(tx.db)
+  return rows.map((row) => row.user_id)
+}
+
+/** Under the user's lock. */
+export async function trimHistory(
+  tx: LedgerTx,
+  { userId, limit, garbageDelayMs }: Parameters<HistoryLedger['trimHistory']>[0],
+): Promise<number> {
+  const expired = await versionsToDrop(tx, { userId, limit, where: isExpired(tx) })
+  const dropped = await dropVersions(tx, { userId, rows: expired, garbageDelayMs })
+  if (dropped === limit) return dropped
+  const excess = await noteExcess(tx, userId)
+  if (excess === 0) return dropped
+  const oldest = await versionsToDrop(tx, { userId, limit: limit - dropped })
+  return dropped + (await dropVersions(tx, { userId, rows: upTo(oldest, excess), garbageDelayMs }))
+}
+
+/** The first of them that hold at least `bytes`. */
+function upTo(rows: readonly DroppedRow[], bytes: number): readonly DroppedRow[] {
+  let left = bytes
+  return rows.filter(({ size }) => {
+    if (left <= 0) return false
+    left -= size + OBJECT_OVERHEAD_BYTES
+    return true
+  })
+}
+
+/** Records, under the user's lock, by how much the history exceeds the allowance, and returns it. */
+export async function noteExcess(tx: LedgerTx, userId: UserId): Promise<number> {
+  const { rows } = await sql<{ readonly history_excess: number }>`
+    UPDATE quotas SET history_excess = ${excessOf(tx, sql`history_bytes`)}
+    WHERE user_id = ${userId} RETURNING history_excess
+  `.execute(tx.db)
+  return rows[0]?.history_excess ?? 0
+}
+
+/** As a deleted user's garbage, what it drops counts against nobody. */
+export async function dropPurged(
+  tx: LedgerTx,
+  { userId, limit, garbageDelayMs }: Parameters<HistoryLedger['trimHistory']>[0],
+): Promise<number> {
+  const rows = await versionsToDrop(tx, { userId, limit })
+  return await dropVersions(tx, { userId, rows, garbageDelayMs, counts: false })
+}
+
+export function ofVersions(versions: readonly Version[]): RawBuilder<unknown> {
+  return sql`version IN (${sql.join(versions)})`
+}

@@ -1,0 +1,126 @@
+import { type RawBuilder, sql } from 'kysely'
+import type {
+  EndPosition,
+  FindPastVersion,
+  ListedVersions,
+  ListHistory,
+} from '../../core/history/history-ledger.ts'
+import type { PastVersion } from '../../core/history/past-version.ts'
+import { objectKey } from '../../core/objects/object-key.ts'
+import { isInRange } from '../prefix-range.ts'
+import { isActive, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { fileColumns } from '../ledger/rows.ts'
+
+/** Of a row of `history`. */
+export function isExpired({
+  now,
+  historyLifetimeMs,
+}: Pick<LedgerTx, 'now' | 'historyLifetimeMs'>): RawBuilder<boolean> {
+  return sql<boolean>`(ended_at <= ${now} - ${historyLifetimeMs})`
+}
+
+type PastRow = Omit<PastVersion, 'expiresAt'>
+
+const PAST_COLUMNS = sql`
+  ${fileColumns('history')}, ended_at AS "endedAt", ended_as AS "endedAs"
+`
+
+function toPastVersion({ historyLifetimeMs }: LedgerTx, row: PastRow): PastVersion {
+  return { ...row, expiresAt: row.endedAt + historyLifetimeMs }
+}
+
+/** The caller's versions after the position. One bound per side, as in `isInRange`. */
+function versionsIn(
+  tx: LedgerTx,
+  { userId, userCreatedAt, after }: ListHistory,
+  end?: EndPosition,
+): RawBuilder<unknown> {
+  const from = after && sql`AND (ended_at, version) < (${after.endedAt}, ${after.version})`
+  const to =
+    end === undefined
+      ? sql`ended_at > ${tx.now} - ${tx.historyLifetimeMs}`
+      : sql`(ended_at, version) >= (${end.endedAt}, ${end.version})`
+  return sql`
+    user_id = ${userId} ${from ?? sql``} AND ${to}
+    AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
+  `
+}
+
+/** Keyset pagination, as `listFiles`. */
+export async function listHistory(tx: LedgerTx, page: ListHistory): Promise<ListedVersions> {
+  const { name, prefix, limit } = page
+  const end = name === undefined && prefix !== '' ? await endOfScan(tx, page) : undefined
+  const isNamed =
+    name === undefined
+      ? prefix === ''
+        ? sql``
+        : sql`AND ${isInRange(sql`name`, { prefix, after: '' })}`
+      : sql`AND name = ${name}`
+  const { rows } = await sql<PastRow>`
+    SELECT ${PAST_COLUMNS} FROM history
+    WHERE ${versionsIn(tx, page, end)} ${isNamed}
+    ORDER BY ended_at DESC, version DESC LIMIT ${limit}
+  `.execute(tx.db)
+  const versions = rows.map((row) => toPastVersion(tx, row))
+  return { versions, scannedTo: versions.length < limit ? end : undefined }
+}
+
+/** The position of the last version that the page may look at; `undefined` if fewer are left. */
+async function endOfScan(tx: LedgerTx, page: ListHistory): Promise<EndPosition | undefined> {
+  const { rows } = await sql<EndPosition>`
+    SELECT ended_at AS "endedAt", version FROM history
+    WHERE ${versionsIn(tx, page)}
+    ORDER BY ended_at DESC, version DESC LIMIT 1 OFFSET ${page.maxScanned - 1}
+  `.execute(tx.db)
+  return rows[0]
+}
+
+export async function findPastVersion(
+  tx: LedgerTx,
+  wanted: FindPastVersion,
+): Promise<PastVersion | 'gone' | undefined> {
+  const found = await findPast(tx, wanted)
+  return typeof found === 'object' ? found.past : found
+}
+
+interface FoundPast {
+  readonly past: PastVersion
+  readonly isMarked: boolean
+  readonly now: number
+}
+
+type FoundRow = PastRow & {
+  readonly is_marked: number
+  readonly is_expired: number
+  readonly now: number
+}
+
+export async function findPast(
+  tx: LedgerTx,
+  wanted: FindPastVersion,
+): Promise<FoundPast | 'gone' | undefined> {
+  const { userId, userCreatedAt, version } = wanted
+  const { rows } = await sql<FoundRow>`
+    SELECT ${PAST_COLUMNS}, is_marked, ${tx.now} AS now,
+      CASE WHEN ${isExpired(tx)} THEN 1 ELSE 0 END AS is_expired
+    FROM history
+    WHERE version = ${version} AND user_id = ${userId}
+      AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
+  `.execute(tx.db)
+  if (rows[0] === undefined) return (await isGarbage(tx, wanted)) ? 'gone' : undefined
+  const { is_marked: marked, is_expired: expired, now, ...row } = rows[0]
+  if (expired === 1) return 'gone'
+  return { past: toPastVersion(tx, row), isMarked: marked === 1, now }
+}
+
+/** Not for another user, although their id is in the key: the next user of the id has none of this garbage. */
+async function isGarbage(
+  { db }: LedgerTx,
+  { userId, userCreatedAt, version }: FindPastVersion,
+): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT 1 FROM garbage WHERE object_key = ${objectKey(userId, version)} AND user_id = ${userId}
+      AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
+  `.execute(db)
+  return rows.length > 0
+}

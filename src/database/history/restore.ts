@@ -1,0 +1,48 @@
+import { fileExists, type File } from '../../core/files/file.ts'
+import type { RestoreVersion } from '../../core/history/history-ledger.ts'
+import { versionGone, versionNotFound } from '../../core/history/past-version.ts'
+import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
+import { applyChanges } from '../ledger/apply-changes.ts'
+import {
+  assertPrecondition,
+  fileNamed,
+  inactiveReason,
+  type LedgerTx,
+  lockUser,
+} from '../ledger/ledger-sql.ts'
+import { discardMarkers } from './drop.ts'
+import { findPast } from './past-versions.ts'
+
+export async function restoreVersion(
+  tx: LedgerTx,
+  request: RestoreVersion,
+): Promise<CommittedUpload> {
+  const { userId, overwrite, maxFiles } = request
+  await lockUser(tx, userId)
+  const found = await findPast(tx, request)
+  if (typeof found !== 'object') {
+    const reason = found === 'gone' ? versionGone() : versionNotFound()
+    throw (await inactiveReason(tx, request)) ?? reason
+  }
+  const { past, isMarked, now } = found
+  const { name = past.name } = request
+  const old = await fileNamed(tx, { userId, name })
+  await assertPrecondition(tx, { ...request, file: old })
+  if (old !== undefined && !overwrite) throw fileExists()
+  const { version, objectKey, size, sha256 } = past
+  const file: File = {
+    userId,
+    name,
+    version,
+    objectKey,
+    size,
+    sha256,
+    visibility: old?.visibility ?? past.visibility,
+    createdAt: old?.createdAt ?? past.createdAt,
+    updatedAt: now,
+  }
+  const changes = [{ type: 'restored', file, old }] as const
+  const usage = await applyChanges(tx, { ...request, changes, restore: { maxFiles } })
+  if (isMarked) await discardMarkers(tx, { userId, keys: [objectKey] })
+  return { file, replaced: old !== undefined, usage }
+}

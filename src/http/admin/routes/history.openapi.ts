@@ -1,0 +1,65 @@
+import type { Version } from '../../../core/objects/object-key.ts'
+import { describing } from '../../openapi/operation.ts'
+import { Bytes, Text } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { HistoryPage, RestoreBody, VERSION } from '../../shared-routes/past-version-resource.ts'
+import { OF_USER } from '../api.ts'
+
+const Query = Type.Object(
+  {
+    name: Type.Optional(Type.String({ description: 'Only versions that had this file name.' })),
+    ...PAGE_QUERY.properties,
+  },
+  { additionalProperties: false },
+)
+
+const OfVersion = Type.Object({
+  ...OF_USER.params.properties,
+  version: Type.Unsafe<Version>({
+    type: 'string',
+    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+    description: 'The version of the file.',
+    examples: [VERSION],
+  }),
+})
+
+const RestoredFile = Type.Object(
+  {
+    name: Text('The name of the file.', 'README.md'),
+    version: Text('Its version.', VERSION),
+    size: Bytes('Its size in bytes.', 6143),
+    replaced: Type.Boolean({ description: 'Whether it replaced another file.' }),
+  },
+  { title: 'RestoredFile' },
+)
+
+const ofUser = describing({ ...OF_USER, tag: 'history' })
+
+export const HISTORY = {
+  list: ofUser({
+    operationId: 'listUserHistory',
+    summary: 'List the files that a user has replaced or deleted, newest end first',
+    querystring: Query,
+    response: { 200: HistoryPage },
+    responses: { 200: 'One page of the history of an active user.' },
+    problems: ['not_found', 'user_suspended', 'invalid_file_name'],
+  }),
+  restore: ofUser({
+    operationId: 'restoreUserVersion',
+    summary: 'Make a replaced or deleted file of a user current again',
+    params: OfVersion,
+    body: RestoreBody,
+    response: { 200: RestoredFile },
+    responses: { 200: { description: 'The file is current.', example: { replaced: false } } },
+    problems: [
+      'not_found',
+      'user_suspended',
+      'invalid_file_name',
+      'version_gone',
+      'file_exists',
+      'capacity_exceeded',
+      'file_count_exceeded',
+    ],
+  }),
+}

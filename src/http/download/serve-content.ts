@@ -1,0 +1,123 @@
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+} from 'fastify'
+import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
+import type { File } from '../../core/files/file.ts'
+import type { OpenedFile, SelectContent, Selection } from '../../core/files/open-content.ts'
+import { discardBody } from '../body/discard-body.ts'
+import { addVary, contentDisposition } from '../headers/content-headers.ts'
+import { selectRepresentation } from '../headers/preconditions.ts'
+import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
+import { ownerOf, type ReaderSlots } from '../server/reader-slots.ts'
+import { breakOff, requestSignal } from '../server/request-outcome.ts'
+import { isUnread } from '../server/unread-body.ts'
+import { sendBody, type SlowReaderOptions, watchSlowReader } from './send-body.ts'
+
+export interface ServeOptions extends SlowReaderOptions {
+  readonly downloads: ReaderSlots
+  /** What the contents that all readers wait for may hold. */
+  readonly waiting: FairShare
+  readonly shutdown: AbortSignal
+  /** Aborts when the service takes no new work. */
+  readonly stopping: AbortSignal
+}
+
+export function createWaiting(): FairShare {
+  return createFairShare({
+    totalBytes: 32 * 1024 * 1024,
+    minBytes: 16 * 1024,
+    maxBytes: 512 * 1024,
+  })
+}
+
+interface Served<T> {
+  readonly url: string
+  readonly route: { readonly schema?: FastifySchema; readonly config: FastifyContextConfig }
+  /** What the request names. May throw. */
+  readonly wanted: (request: FastifyRequest) => T
+  readonly stat: (wanted: T) => Promise<File>
+  readonly open: (wanted: T & SelectContent) => Promise<OpenedFile>
+}
+
+/** Adds GET and HEAD of content. Conditions are evaluated once `stat` or `open` has found a file. */
+export function serveContent<T extends object>(
+  app: FastifyInstance,
+  options: ServeOptions,
+  { url, route, wanted, stat, open }: Served<T>,
+): void {
+  const { downloads, waiting, shutdown, idleTimeoutMs } = options
+  const discarding = { signal: shutdown, idleTimeoutMs }
+
+  app.get(url, route, async (request, reply) => {
+    const signal = requestSignal(reply, shutdown)
+    const target = wanted(request)
+    // Before the answer, which bypasses the hook that would drain the rest.
+    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    // A client that disconnected while its token was verified would never release a slot.
+    signal.throwIfAborted()
+    const leave = downloads.take({
+      ...ownerOf(request),
+      size: 1,
+      socket: request.raw.socket,
+      giveWay: () => breakOff(reply, 'it gave way to another download'),
+    })
+    reply.raw.once('close', leave)
+    const select = (file: File): Selection => selectRepresentation(request, file)
+    const opened = await open({ ...target, select, signal })
+    describe(reply, opened)
+    watchSlowReader(reply, options)
+    if (opened.content !== undefined) return opened.content
+    const { body, release } = opened
+    if (body === undefined) return reply.send()
+    return sendBody(reply, { ...options, body, release, waiting, signal })
+  })
+
+  // Fastify's own HEAD route would read the whole object.
+  app.head(url, route, async (request, reply) => {
+    const target = wanted(request)
+    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    const file = await stat(target)
+    describe(reply, { file, selection: selectRepresentation(request, file) })
+    return reply.send()
+  })
+}
+
+interface Answer {
+  readonly file: File
+  readonly selection: Selection
+}
+
+function describe(reply: FastifyReply, { file, selection }: Answer): void {
+  addVary(reply, 'Want-Repr-Digest')
+  void reply.headers({
+    etag: `"${file.version}"`,
+    'last-modified': new Date(file.updatedAt).toUTCString(),
+    'cache-control': 'private, no-cache',
+  })
+  // A 304 has it too: the browser may have cached the content without a digest.
+  const wish = reply.request.headers['want-repr-digest']?.toString()
+  if (wish !== undefined && wantsReprDigest(wish)) {
+    void reply.header('repr-digest', formatReprDigest(file.sha256))
+  }
+  if (selection === 'nothing') {
+    void reply.code(304)
+    return
+  }
+  // Browsers must save the content and never run it; see `SECURITY_HEADERS`.
+  void reply.headers({
+    'accept-ranges': 'bytes',
+    'content-type': 'application/octet-stream',
+    'content-length': file.size,
+    'content-disposition': contentDisposition(file.name),
+  })
+  if (selection === 'whole') return
+  const { first, last } = selection
+  void reply.code(206).headers({
+    'content-length': last - first + 1,
+    'content-range': `bytes ${first}-${last}/${file.size}`,
+  })
+}

@@ -1,0 +1,222 @@
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import {
+  FILE_NAME_PREFIX_PATTERN,
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../../core/files/file-name.ts'
+import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
+import { AppError } from '../../../core/errors.ts'
+import type { FindPast, History } from '../../../core/history/history.ts'
+import { isVersion, type Version } from '../../../core/objects/object-key.ts'
+import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
+import type { AuthorizedCaller } from '../../../core/users/caller.ts'
+import { discardBody } from '../../body/discard-body.ts'
+import { takeJson } from '../../body/json-body.ts'
+import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { describing } from '../../openapi/operation.ts'
+import { jsonRequestBody } from '../../openapi/operation-object.ts'
+import { FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
+import { PAGE_QUERY, parseCursor, readLimit } from '../../shared-routes/pagination.ts'
+import { requireUser } from '../access-token.ts'
+import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
+import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
+import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
+import {
+  endIn,
+  HistoryPage,
+  historyPage,
+  RestoreBody,
+  VERSION,
+} from '../../shared-routes/past-version-resource.ts'
+
+export interface HistoryOptions extends ServeOptions {
+  readonly history: History
+  readonly readInTurn: ReadInTurn
+}
+
+const HISTORY = '/users/me/history'
+const PAST_VERSION = `${HISTORY}/:version`
+
+const Query = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        description: 'Only versions that had this file name. Takes precedence over `prefix`.',
+      }),
+    ),
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description: 'Only versions whose file names begin with this, byte by byte.',
+      }),
+    ),
+    ...PAGE_QUERY.properties,
+  },
+  { additionalProperties: false },
+)
+
+/** What the caller has replaced and deleted: list, download, restore and purge. */
+export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (app, options) => {
+  const { history, readInTurn, shutdown, idleTimeoutMs } = options
+  const discarding = { signal: shutdown, idleTimeoutMs }
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: HISTORY,
+    ...LISTING,
+    onRequest: async (request) => void requireUser(request),
+    preValidation: readLimit,
+    handler: async (request, reply) => {
+      const { userId, userCreatedAt } = requireUser(request)
+      const { name, prefix = '', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
+      const page = {
+        userId,
+        userCreatedAt,
+        name: name === undefined ? undefined : parseFileName(name),
+        prefix: parseFileNamePrefix(prefix),
+        after: cursor === undefined ? undefined : parseCursor(cursor, endIn),
+        limit,
+      }
+      const found = await readInTurn(reply, () => history.list(page))
+      void reply.header('cache-control', 'no-store')
+      return historyPage(found)
+    },
+  })
+
+  serveContent(app, options, {
+    url: PAST_VERSION,
+    route: { config: DOWNLOAD },
+    wanted: (request): FindPast => pastVersion(request),
+    stat: (version) => history.stat(version),
+    open: (version) => history.open(version),
+  })
+
+  app.delete(PAST_VERSION, DROP, async (request, reply) => {
+    const version = pastVersion(request)
+    await discardBody({ request, reply }, discarding)
+    await history.drop(version)
+    return reply.code(204).send()
+  })
+
+  app.delete(HISTORY, DROP_ALL, async (request, reply) => {
+    const caller = requireUser(request)
+    await discardBody({ request, reply }, discarding)
+    await history.dropAll({ ...caller, signal: requestSignal(reply, shutdown) })
+    return reply.code(204).send()
+  })
+
+  await app.register(restoreRoutes, { history, shutdown, idleTimeoutMs })
+}
+
+type RestoreOptions = Pick<HistoryOptions, 'history' | 'shutdown' | 'idleTimeoutMs'>
+
+const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, options) => {
+  const { history, shutdown, idleTimeoutMs } = options
+  takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
+  const onRequest = async (request: FastifyRequest) => void pastVersion(request)
+  app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
+    const { name, overwrite = false } = request.body
+    const restored = await history.restore({
+      ...pastVersion(request),
+      name: name === undefined ? undefined : parseFileName(name),
+      overwrite,
+      precondition: parseWritePrecondition(request.headers),
+    })
+    return uploadedFile(restored)
+  })
+}
+
+function pastVersion(request: FastifyRequest): AuthorizedCaller & FindPast {
+  const { version } = request.params as { readonly version: string }
+  return { ...requireUser(request), version: versionParam(version) }
+}
+
+/** Throws `not_found` for text that is no version. */
+function versionParam(segment: string): Version {
+  if (isVersion(segment)) return segment
+  throw new AppError('not_found', 'This path does not exist.')
+}
+
+const ofHistory = describing({ tag: 'history' })
+
+const VERSION_PARAM = {
+  type: 'string',
+  format: 'uuid',
+  description: 'The version of the file, as in its ETag.',
+  examples: [VERSION],
+} as const
+
+const LISTING = ofHistory({
+  operationId: 'listHistory',
+  summary: 'List the files that the caller has replaced or deleted',
+  querystring: Query,
+  response: { 200: HistoryPage },
+  responses: {
+    200: {
+      description:
+        'One page, newest end first. A page can have fewer versions than `limit`, or none, and still a `next_cursor`: ' +
+        `with a \`prefix\`, a request looks at no more than ${MAX_SCANNED_FILES} versions. Only \`null\` ends the listing.`,
+      headers: ['Cache-Control'],
+    },
+  },
+  problems: ['invalid_file_name'],
+})
+
+const DOWNLOAD = {
+  operation: {
+    tag: 'history',
+    operationId: 'downloadPastVersion',
+    summary: 'Download a replaced or deleted file, or a range of it',
+    parameters: { path: { version: VERSION_PARAM }, header: CONDITIONS },
+    responses: CONTENT_RESPONSES,
+    problems: ['not_found', 'version_gone', 'range_not_satisfiable'],
+  },
+} as const satisfies FastifyContextConfig
+
+const DROP = ofHistory({
+  operationId: 'purgePastVersion',
+  summary: 'Delete a replaced or deleted file for good',
+  parameters: { path: { version: VERSION_PARAM } },
+  responses: { 204: 'The version has left the history.' },
+  problems: ['not_found'],
+})
+
+const DROP_ALL = ofHistory({
+  operationId: 'purgeHistory',
+  summary: "Delete all of the caller's replaced and deleted files for good",
+  responses: { 204: 'The history is empty.' },
+})
+
+const RESTORE = ofHistory({
+  operationId: 'restorePastVersion',
+  summary: 'Make a replaced or deleted file current again',
+  description:
+    'The file has the same content, version and ETag as before. Nothing is copied. The preconditions are those of the ' +
+    'current file with that name. A file that does not fit the capacity gets 403, and nothing changes.',
+  parameters: { path: { version: VERSION_PARAM }, header: PRECONDITIONS },
+  body: RestoreBody,
+  // An invalid name has its own error code.
+  requestBody: jsonRequestBody({
+    ...RestoreBody,
+    properties: {
+      ...RestoreBody.properties,
+      name: { ...FILE_NAME_SCHEMA, ...RestoreBody.properties.name },
+    },
+  }),
+  response: { 200: UploadedFile },
+  responses: { 200: { description: 'The file is current.', example: STORED_EXAMPLE } },
+  problems: [
+    'invalid_file_name',
+    'not_found',
+    'version_gone',
+    'file_exists',
+    'capacity_exceeded',
+    'file_count_exceeded',
+  ],
+})

@@ -1,0 +1,437 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createVersion, markerKey, objectKey } from '../../../src/core/objects/object-key.ts'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import {
+  type Account,
+  digestOf,
+  LONG_MS,
+  type LedgerHarness,
+  openAccount,
+  outcomeOf,
+  race,
+} from './fixture.ts'
+
+/** Long enough for a slow test, and short enough to pass in one. */
+const LIFETIME_MS = 3_000
+const OVERHEAD = 4096
+const MIB = 2 ** 20
+
+/** What becomes of replaced and deleted files where the ledger keeps a history. */
+export function ledgerHistoryContract(
+  name: string,
+  open: (options: Partial<LedgerOptions>) => Promise<LedgerHarness>,
+): void {
+  describe(`history of the ledger on ${name}`, () => {
+    let harness: LedgerHarness
+    let account: Account
+
+    beforeAll(async () => {
+      harness = await open({ historyLifetimeMs: LONG_MS, historyShare: 50, baseCapacity: MIB })
+    })
+    afterAll(() => harness.close())
+    beforeEach(async () => {
+      account = await openAccount(harness)
+    })
+
+    const drop = { garbageDelayMs: LONG_MS }
+    const trim = () => harness.ledger.trimHistory({ ...account, limit: 100, ...drop })
+    const garbage = async () => (await harness.keys(account.userId)).garbage.map(({ key }) => key)
+    const keyOf = (version: Parameters<typeof objectKey>[1]) => objectKey(account.userId, version)
+
+    /** The recorded figures equal the rows; returns bytes and number. */
+    async function figures(of: Account = account) {
+      const found = await harness.history(of.userId)
+      const { bytes, versions, countedBytes, countedVersions } = found
+      expect({ bytes, versions }).toEqual({ bytes: countedBytes, versions: countedVersions })
+      return { bytes, versions, excess: found.excess }
+    }
+
+    it('keeps what is replaced and deleted, newest end first', async () => {
+      const { file: first } = await account.put('a', 10, { visibility: 'users' })
+      const { file: second } = await account.put('a', 20)
+      await account.remove('a')
+      const past = await account.past()
+      expect(past.map(({ version, endedAs }) => [version, endedAs])).toEqual([
+        [second.version, 'deleted'],
+        [first.version, 'replaced'],
+      ])
+      const [deleted, replaced] = past
+      expect(replaced).toEqual({
+        ...first,
+        endedAs: 'replaced',
+        endedAt: expect.any(Number) as number,
+        expiresAt: (replaced?.endedAt ?? 0) + LONG_MS,
+      })
+      expect(deleted).toMatchObject(second)
+      expect(await figures()).toEqual({ bytes: 30 + 2 * OVERHEAD, versions: 2, excess: 0 })
+      expect(await account.usage()).toMatchObject({ used: 0, fileCount: 0 })
+      expect(await garbage()).toEqual([])
+    })
+
+    it('keeps what a rename displaces, and no content that is replaced by the same', async () => {
+      const { file: displaced } = await account.put('b', 7)
+      await account.put('a', 5)
+      await account.change('a', { newName: 'b', overwrite: true })
+      const { file: again } = await account.put('b', 5, { sha256: digestOf(5) })
+      expect((await account.past()).map(({ version }) => version)).toEqual([displaced.version])
+      expect((await account.list()).map(({ version }) => version)).toEqual([again.version])
+      expect(await garbage()).toHaveLength(1)
+      expect(await figures()).toMatchObject({ versions: 1 })
+    })
+
+    it('restores a version with its content, as it was', async () => {
+      const { file } = await account.put('a', 10, { visibility: 'public' })
+      await account.remove('a')
+      const restored = await account.restore(file.version)
+      expect(restored).toMatchObject({
+        file: { ...file, updatedAt: restored.file.updatedAt },
+        replaced: false,
+        usage: { used: 10, fileCount: 1 },
+      })
+      expect(restored.file.updatedAt).toBeGreaterThanOrEqual(file.updatedAt)
+      expect(await account.list()).toEqual([restored.file])
+      expect(await figures()).toEqual({ bytes: 0, versions: 0, excess: 0 })
+      const { changes = [] } =
+        (await harness.ledger.readChanges({ ...account, after: 0, limit: 10 })) ?? {}
+      const told = changes.map(({ type }) => type)
+      expect(told).toEqual(['file.created', 'file.deleted', 'file.restored'])
+    })
+
+    it('restores over another file only if asked to, and then keeps that one', async () => {
+      const { file: old } = await account.put('a', 10)
+      const { file: current } = await account.put('a', 20, { visibility: 'users' })
+      expect(await outcomeOf(account.restore(old.version))).toBe('file_exists')
+      const { file, replaced } = await account.restore(old.version, { overwrite: true })
+      expect(file).toMatchObject({
+        version: old.version,
+        visibility: 'users',
+        createdAt: old.createdAt,
+      })
+      expect(replaced).toBe(true)
+      expect(await account.past()).toMatchObject([
+        { version: current.version, endedAs: 'replaced' },
+      ])
+      const elsewhere = await account.restore(current.version, { name: 'b' })
+      expect(elsewhere.file).toMatchObject({ name: 'b', version: current.version })
+      expect(await account.past()).toEqual([])
+      expect(await account.usage()).toMatchObject({ used: 30, fileCount: 2 })
+    })
+
+    it('restores only under the preconditions', async () => {
+      const { file: old } = await account.put('a', 10)
+      const { file: current } = await account.put('a', 20)
+      const wrong = { overwrite: true, precondition: { ifMatch: [old.version] } }
+      expect(await outcomeOf(account.restore(old.version, wrong))).toBe('precondition_failed')
+      const none = { precondition: { ifNoneMatch: '*' } } as const
+      expect(await outcomeOf(account.restore(old.version, none))).toBe('precondition_failed')
+      const right = { overwrite: true, precondition: { ifMatch: [current.version] } }
+      expect(await outcomeOf(account.restore(old.version, right))).toBe('ok')
+    })
+
+    it('never restores past the quota, and changes nothing then', async () => {
+      const { file } = await account.put('a', MIB)
+      await account.remove('a')
+      await account.put('b', 1)
+      const before = [await account.usage(), await account.past(), await figures()]
+      expect(await outcomeOf(account.restore(file.version))).toBe('capacity_exceeded')
+      const maxFiles = { name: 'c', maxFiles: 1 }
+      expect(await outcomeOf(account.restore(file.version, maxFiles))).toBe('file_count_exceeded')
+      expect([await account.usage(), await account.past(), await figures()]).toEqual(before)
+      await account.begin('d', MIB - 1)
+      await account.remove('b')
+      expect(await outcomeOf(account.restore(file.version))).toBe('capacity_exceeded')
+    })
+
+    it('drops what exceeds the allowance, oldest end first, and counts it as garbage until then', async () => {
+      const half = MIB / 2
+      const versions = []
+      for (const size of [half / 4, half / 4 + 1, half / 4 + 2, half / 4 + 3]) {
+        versions.push((await account.put('a', size)).file.version)
+      }
+      expect((await figures()).excess).toBe(0)
+      await account.remove('a')
+      const { excess } = await figures()
+      expect(excess).toBe(4 * OVERHEAD + 6)
+      const toTrim = { except: [], limit: 1000 }
+      expect(await harness.ledger.listUsersToTrim(toTrim)).toContain(account.userId)
+      expect(await trim()).toBe(1)
+      expect(await harness.ledger.listUsersToTrim(toTrim)).not.toContain(account.userId)
+      expect(await garbage()).toEqual([keyOf(versions[0] ?? createVersion())])
+      expect((await account.past()).map(({ version }) => version)).toEqual(
+        versions.slice(1).toReversed(),
+      )
+      expect(await figures()).toMatchObject({ versions: 3, excess: 0 })
+    })
+
+    it('follows the capacity: a grant that is revoked shrinks the allowance', async () => {
+      await account.grant('more', MIB)
+      await account.put('a', MIB - OVERHEAD)
+      await account.remove('a')
+      expect((await figures()).excess).toBe(0)
+      await harness.users.revokeGrant({
+        userId: account.userId,
+        source: 'promotion',
+        reference: 'more',
+      })
+      expect((await figures()).excess).toBe(MIB / 2)
+      expect(await trim()).toBe(1)
+      expect(await figures()).toEqual({ bytes: 0, versions: 0, excess: 0 })
+    })
+
+    it('refuses uploads for garbage while much exceeds the allowance', async () => {
+      await account.grant('more', 40 * MIB)
+      for (const less of [0, 1, 2]) {
+        await account.put('a', 40 * MIB - less)
+        await account.remove('a')
+      }
+      expect(await outcomeOf(account.begin('a', 40 * MIB))).toBe('too_many_requests')
+      await trim()
+      expect(await figures()).toMatchObject({ excess: 0 })
+      expect(await outcomeOf(account.begin('a', 40 * MIB))).toBe('too_many_requests')
+      const { recorded } = await harness.garbageBytes(account.userId)
+      expect(recorded).toBe(120 * MIB - 3 + 3 * OVERHEAD - (await figures()).bytes)
+    })
+
+    it('drops a version, and says so while its object is garbage', async () => {
+      const { file } = await account.put('a', 10)
+      await account.remove('a')
+      const { version } = file
+      const find = () => harness.ledger.findPastVersion({ ...account, version })
+      const dropped = () => outcomeOf(harness.ledger.dropVersion({ ...account, version, ...drop }))
+      expect(await find()).toMatchObject({ version, size: 10 })
+      expect(await dropped()).toBe('ok')
+      expect(await find()).toBe('gone')
+      expect(await dropped()).toBe('ok')
+      expect(await outcomeOf(account.restore(version))).toBe('version_gone')
+      expect(await garbage()).toEqual([keyOf(version)])
+      expect(await figures()).toEqual({ bytes: 0, versions: 0, excess: 0 })
+      expect((await harness.garbageBytes(account.userId)).recorded).toBe(10 + OVERHEAD)
+    })
+
+    it('knows neither a version of a file nor one of another user', async () => {
+      const { file } = await account.put('a', 10)
+      const other = await openAccount(harness)
+      for (const [who, version] of [
+        [account, file.version],
+        [account, createVersion()],
+      ] as const) {
+        const of = { ...who, version, ...drop }
+        expect(await harness.ledger.findPastVersion(of)).toBeUndefined()
+        expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('not_found')
+        expect(await outcomeOf(who.restore(version))).toBe('not_found')
+      }
+      await account.remove('a')
+      const of = { ...other, version: file.version, ...drop }
+      expect(await harness.ledger.findPastVersion(of)).toBeUndefined()
+      expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('not_found')
+      expect(await outcomeOf(other.restore(file.version))).toBe('not_found')
+      expect(await account.past()).toHaveLength(1)
+    })
+
+    it('drops all versions page by page', async () => {
+      for (const size of [1, 2, 3]) await account.put('a', size)
+      await account.remove('a')
+      const page = { ...account, limit: 2, ...drop }
+      expect(await harness.ledger.dropHistory(page)).toBe(2)
+      expect(await harness.ledger.dropHistory(page)).toBe(1)
+      expect(await harness.ledger.dropHistory(page)).toBe(0)
+      expect(await account.past()).toEqual([])
+      expect(await garbage()).toHaveLength(3)
+    })
+
+    it('lists by name and by prefix, page after page, and scans a bounded number', async () => {
+      for (const each of ['a', 'b', 'ab', 'a', 'c', 'b']) {
+        await account.put(each, 1)
+        await account.remove(each)
+      }
+      const names = (page: readonly { readonly name: string }[]) => page.map(({ name }) => name)
+      expect(names(await account.past())).toEqual(['b', 'c', 'a', 'ab', 'b', 'a'])
+      expect(names(await account.past({ name: 'a' }))).toEqual(['a', 'a'])
+      expect(names(await account.past({ prefix: 'a' }))).toEqual(['a', 'ab', 'a'])
+      const [, , third] = await account.past()
+      expect(names(await account.past({ after: third }))).toEqual(['ab', 'b', 'a'])
+      const scan = { ...account, name: undefined, after: undefined, limit: 3, maxScanned: 3 }
+      const found = await harness.ledger.listHistory({ ...scan, prefix: 'a' as never })
+      expect(names(found.versions)).toEqual(['a'])
+      expect(found.scannedTo).toMatchObject({ version: third?.version })
+    })
+
+    it('lists and finds nothing for a user who is not active', async () => {
+      const { file } = await account.put('a', 1)
+      await account.remove('a')
+      await harness.users.setUserStatus(account.userId, 'suspended')
+      expect(await account.past()).toEqual([])
+      const { version } = file
+      expect(await harness.ledger.findPastVersion({ ...account, version })).toBeUndefined()
+      expect(await outcomeOf(account.restore(version))).toBe('user_suspended')
+      const of = { ...account, version, ...drop }
+      expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('user_suspended')
+      expect(await outcomeOf(harness.ledger.dropHistory({ ...of, limit: 1 }))).toBe(
+        'user_suspended',
+      )
+      await harness.users.setUserStatus(account.userId, 'active')
+      expect(await account.past()).toHaveLength(1)
+    })
+
+    it('moves the versions of a deleted user to garbage', async () => {
+      await account.put('a', 1)
+      await account.remove('a')
+      await harness.users.deleteUser(account.userId)
+      const purge = { userId: account.userId, limit: 100, garbageDelayMs: LONG_MS }
+      while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
+      expect(await harness.ledger.findAccount(account.userId)).toBeUndefined()
+      expect(await garbage()).toHaveLength(1)
+    })
+
+    describe('with markers of deletions', () => {
+      const unmarked = async () =>
+        (await harness.ledger.listUnmarked({ except: [], limit: 1000 })).filter(
+          ({ userId }) => userId === account.userId,
+        )
+
+      async function mark(): Promise<void> {
+        const of = { userId: account.userId, deletions: await unmarked() }
+        await harness.ledger.journalMarkers(of)
+        await harness.ledger.recordMarkers(of)
+      }
+
+      it('are of deleted files alone, and journaled before the store has them', async () => {
+        await account.put('a', 1)
+        const { file } = await account.put('a', 2)
+        await account.remove('a')
+        const deletions = await unmarked()
+        expect(deletions).toEqual([
+          { userId: account.userId, version: file.version, objectKey: file.objectKey },
+        ])
+        const of = { userId: account.userId, deletions }
+        await harness.ledger.journalMarkers(of)
+        expect(await garbage()).toEqual([markerKey(file.objectKey)])
+        await harness.ledger.recordMarkers(of)
+        expect(await garbage()).toEqual([])
+        expect(await unmarked()).toEqual([])
+        const { recorded, counted } = await harness.garbageBytes(account.userId)
+        expect(recorded).toBe(counted)
+      })
+
+      it('become garbage with a version that is restored or dropped', async () => {
+        const files = [(await account.put('a', 1)).file, (await account.put('b', 2)).file]
+        await account.remove('a')
+        await account.remove('b')
+        await mark()
+        const [a, b] = files.map(({ version }) => version)
+        await account.restore(a ?? createVersion())
+        await harness.ledger.dropVersion({ ...account, version: b ?? createVersion(), ...drop })
+        const keys = files.map(({ objectKey: key }) => markerKey(key))
+        expect(new Set(await garbage())).toEqual(new Set([...keys, files[1]?.objectKey]))
+        const { recorded, counted } = await harness.garbageBytes(account.userId)
+        expect(recorded).toBe(counted)
+      })
+
+      it('stay garbage if the version is restored before they are recorded', async () => {
+        const { file } = await account.put('a', 1)
+        await account.remove('a')
+        const of = { userId: account.userId, deletions: await unmarked() }
+        await harness.ledger.journalMarkers(of)
+        await account.restore(file.version)
+        await harness.ledger.recordMarkers(of)
+        expect(await garbage()).toEqual([markerKey(file.objectKey)])
+        // A second deletion takes it over.
+        await account.remove('a')
+        await mark()
+        expect(await garbage()).toEqual([])
+      })
+    })
+
+    it.each(Array.from({ length: 8 }, (_, round) => round))(
+      'restores a version once, and drops it or not, in any order (round %i)',
+      async (round) => {
+        const { file } = await account.put('a', 10)
+        await account.remove('a')
+        const { version } = file
+        const there = account.through(harness.other)
+        const outcomes = await race(round, {
+          one: () => outcomeOf(account.restore(version, { name: 'b' })),
+          another: () =>
+            round % 2 === 0
+              ? outcomeOf(there.restore(version, { name: 'c' }))
+              : outcomeOf(harness.other.dropVersion({ ...account, version, ...drop })),
+        })
+        expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1)
+        const { length } = await account.list()
+        expect(length + (await garbage()).length).toBe(1)
+        await figures()
+      },
+    )
+
+    it('accounts for every version in any sequence of changes over two instances', async () => {
+      const name = fc.constantFrom('a', 'b')
+      const change = fc.oneof(
+        {
+          arbitrary: fc.tuple(fc.constant('put'), name, fc.integer({ min: 0, max: 3 })),
+          weight: 4,
+        },
+        { arbitrary: fc.tuple(fc.constant('remove'), name, fc.nat(1)), weight: 2 },
+        { arbitrary: fc.tuple(fc.constant('rename'), name, fc.nat(1)), weight: 1 },
+        { arbitrary: fc.tuple(fc.constant('restore'), name, fc.nat(9)), weight: 3 },
+        { arbitrary: fc.tuple(fc.constant('drop'), name, fc.nat(9)), weight: 1 },
+      )
+      await fc.assert(
+        fc.asyncProperty(fc.array(change, { maxLength: 12 }), async (changes) => {
+          const user = await openAccount(harness)
+          const committed: string[] = []
+          for (const [index, [what, on, number]] of changes.entries()) {
+            const at = index % 2 === 0 ? user : user.through(harness.other)
+            const past = await user.past()
+            const version = past[number % Math.max(past.length, 1)]?.version ?? createVersion()
+            const does = {
+              put: async () => void committed.push((await at.put(on, number)).file.objectKey),
+              remove: () => at.remove(on),
+              rename: () => at.change(on, { newName: `${on}x`, overwrite: true }),
+              restore: () => at.restore(version, { name: on, overwrite: true }),
+              drop: () => harness.ledger.dropVersion({ ...user, version, ...drop }),
+            }[what]
+            await outcomeOf(does())
+          }
+          await figures(user)
+          const { referenced, garbage: left } = await harness.keys(user.userId)
+          const kept = (await user.past()).map(({ objectKey: key }) => key)
+          const all = [...referenced, ...kept, ...left.map(({ key }) => key)]
+          expect(all.toSorted()).toEqual(committed.toSorted())
+          const files = await user.list()
+          const used = files.reduce((sum, { size }) => sum + size, 0)
+          expect(await user.usage()).toMatchObject({ used, fileCount: files.length })
+        }),
+        { numRuns: 15 },
+      )
+    })
+  })
+
+  describe(`a short history of the ledger on ${name}`, () => {
+    let harness: LedgerHarness
+
+    beforeAll(async () => {
+      harness = await open({ historyLifetimeMs: LIFETIME_MS, historyShare: 50, baseCapacity: MIB })
+    })
+    afterAll(() => harness.close())
+
+    it('expires, and is then dropped', async () => {
+      const account = await openAccount(harness)
+      const { file } = await account.put('a', 1)
+      await account.remove('a')
+      const { version } = file
+      expect(await account.past()).toHaveLength(1)
+      await harness.advance(LIFETIME_MS + 1)
+      expect(await account.past()).toEqual([])
+      expect(await harness.ledger.findPastVersion({ ...account, version })).toBe('gone')
+      expect(await outcomeOf(account.restore(version))).toBe('version_gone')
+      const { userId } = account
+      expect(await harness.ledger.listUsersToTrim({ except: [], limit: 10 })).toEqual([userId])
+      const except = { except: [userId], limit: 10 }
+      expect(await harness.ledger.listUsersToTrim(except)).toEqual([])
+      const trim = { userId, limit: 10, garbageDelayMs: LONG_MS }
+      expect(await harness.ledger.trimHistory(trim)).toBe(1)
+      expect(await harness.history(userId)).toMatchObject({ bytes: 0, versions: 0 })
+    })
+  })
+}

@@ -1,0 +1,7 @@
+import { describe } from 'vitest'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { historySuite } from '../history/history-suite.ts'
+
+describe('the service on SQLite and local files', () => {
+  historySuite(openEmbedded)
+})
