@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Api } from '../shared/api.ts'
 import type { Capacity } from '../shared/model.ts'
+import { throttle } from '../shared/throttle.ts'
 
 export interface CapacityFigures {
   readonly figures: ReadonlySignal<Capacity | undefined>
@@ -10,11 +11,8 @@ export interface CapacityFigures {
   refresh(): void
 }
 
-const SOON_MS = 300
-
 export function createCapacityFigures(api: Api): CapacityFigures {
   const figures = signal<Capacity>()
-  let isDue = false
 
   async function read(): Promise<Capacity> {
     const answer = await api.read<Capacity>('users/me/capacity')
@@ -25,14 +23,9 @@ export function createCapacityFigures(api: Api): CapacityFigures {
   return {
     figures,
     read,
-    refresh() {
-      if (isDue) return
-      isDue = true
-      setTimeout(() => {
-        isDue = false
-        // A refused token is handled by the session.
-        read().catch(() => undefined)
-      }, SOON_MS)
-    },
+    refresh: throttle(() => {
+      // A refused token is handled by the session.
+      read().catch(() => undefined)
+    }),
   }
 }
