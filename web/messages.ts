@@ -143,6 +143,8 @@ const english = {
     of: (used: number, capacity: number) => `${formatBytes(used)} of ${formatBytes(capacity)} used`,
     unfinished: (count: number, bytes: number) =>
       `${formatCount(count)} unfinished ${count === 1 ? 'upload' : 'uploads'} (${formatBytes(bytes)})`,
+    history: (used: number, allowance: number) =>
+      `Earlier versions: ${formatBytes(used)} of ${formatBytes(allowance)}`,
     meter: (used: number, reserved: number, free: number) =>
       `${formatBytes(used)} used, ${formatBytes(reserved)} being uploaded, ${formatBytes(free)} free`,
     states: {

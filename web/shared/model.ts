@@ -76,6 +76,8 @@ export interface Capacity extends Figures {
   readonly max_files: number
   /** Resumable uploads, running or interrupted. */
   readonly unfinished_uploads: { readonly count: number; readonly bytes: number }
+  /** Replaced and deleted files, which do not count as used. */
+  readonly history: { readonly count: number; readonly used: number; readonly allowance: number }
   readonly state: 'normal' | 'nearing' | 'critical' | 'exceeded'
   readonly grants: readonly Grant[]
 }

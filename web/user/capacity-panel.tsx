@@ -11,7 +11,7 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
   // Open by default if the screen has room for it.
   const [isOpen, setOpen] = useState(matchMedia('(min-width: 60rem)').matches)
   if (capacity === undefined) return null
-  const { used, grants, unfinished_uploads: unfinished } = capacity
+  const { used, grants, unfinished_uploads: unfinished, history } = capacity
   return (
     <aside class={`capacity capacity-${capacity.state} card`} aria-label={words.title}>
       <h2>{words.title}</h2>
@@ -23,6 +23,7 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
       {unfinished.count > 0 && (
         <p class="quiet">{words.unfinished(unfinished.count, unfinished.bytes)}</p>
       )}
+      {history.count > 0 && <p class="quiet">{words.history(history.used, history.allowance)}</p>}
       <State capacity={capacity} />
       <p class="quiet">{words.count(capacity.file_count, capacity.max_files)}</p>
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
