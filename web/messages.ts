@@ -24,6 +24,7 @@ const english = {
   cancel: 'Cancel',
   undo: 'Undo',
   retry: 'Retry',
+  showMore: 'Show more',
   failed: (detail: string) => `Something went wrong: ${detail}`,
 
   signIn: {
@@ -92,8 +93,15 @@ const english = {
     share: (name: string) => `Share ${name}`,
     rename: (name: string) => `Rename ${name}`,
     remove: (name: string) => `Delete ${name}`,
+    history: (name: string) => `Earlier versions of ${name}`,
     more: (name: string) => `Actions for ${name}`,
-    actions: { download: 'Download', share: 'Share', rename: 'Rename', remove: 'Delete' },
+    actions: {
+      download: 'Download',
+      share: 'Share',
+      rename: 'Rename',
+      history: 'Earlier versions',
+      remove: 'Delete',
+    },
     time: formatTime,
     wholeTime: formatWholeTime,
   },
@@ -133,6 +141,40 @@ const english = {
   removal: {
     pending: (name: string) => `“${name}” will be deleted in a few seconds.`,
     changed: (name: string) => `“${name}” was not deleted because it has changed.`,
+  },
+
+  history: {
+    title: 'Deleted and earlier versions',
+    of: (name: string) => `Earlier versions of “${name}”`,
+    back: 'All files',
+    empty: 'Nothing to restore',
+    emptyHint:
+      'If this service keeps them, the files that you replace or delete stay here for a while.',
+    ended: {
+      replaced: (time: string) => `replaced ${formatTime(time)}`,
+      deleted: (time: string) => `deleted ${formatTime(time)}`,
+    },
+    download: (version: string) => `Download ${version}`,
+    restore: (version: string) => `Restore ${version}`,
+    purge: (version: string) => `Delete ${version} for good`,
+    actions: { download: 'Download', restore: 'Restore', purge: 'Delete for good' },
+    restored: (name: string) => `“${name}” was restored.`,
+    replaceTitle: 'Replace the current file?',
+    replaceText: (name: string) =>
+      `A file named “${name}” already exists. If you replace it, it becomes an earlier version.`,
+    replace: 'Replace it',
+    purgeTitle: 'Delete this version for good?',
+    purgeText: 'You will not be able to restore it.',
+    purgeAll: 'Delete all for good',
+    purgeAllTitle: 'Delete all of these for good?',
+    purgeAllText: 'You will not be able to restore any of them. Your current files stay.',
+    refusals: {
+      exists: (name: string) =>
+        `“${name}” was not restored because there is a file with this name again.`,
+      full: (name: string, available: number) =>
+        `Not enough space to restore “${name}”: ${formatBytes(available)} free.`,
+      gone: (name: string) => `“${name}” can no longer be restored.`,
+    },
   },
 
   capacity: {
@@ -283,7 +325,6 @@ const english = {
       find: 'Search by id',
       none: (userId: string) => `User “${userId}” does not exist.`,
       noMatch: (prefix: string) => `No id begins with “${prefix}”`,
-      more: 'Show more',
       empty: 'No users yet',
       emptyHint: 'Create one here, with the admin API or with the command line.',
       make: 'New user',

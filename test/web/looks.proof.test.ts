@@ -35,7 +35,7 @@ describeInBrowser('each view', (browser) => {
     let opened: Visit
     let views = 0
     beforeAll(async () => {
-      service = await openWithPage()
+      service = await openWithPage({ historyLifetimeMs: 30 * 24 * 3_600_000 })
       user = await service.createUser(2_400_000)
       const device = { source: 'device', reference: 'Living room camera', model: 'camera-2' }
       const period = { startsAt: undefined, endsAt: undefined }
@@ -131,6 +131,34 @@ describeInBrowser('each view', (browser) => {
       await expectAccessible('interrupted-differs')
       await page.getByRole('button', { name: 'Start over' }).click()
       await uploaded(page, 1)
+    })
+
+    it('of deleted and earlier versions', async () => {
+      const { page } = opened
+      for (const size of [250, 400]) {
+        await upload(service, { user, name: 'notes.md', content: Buffer.alloc(size) })
+      }
+      await page.reload()
+      const open = page.getByRole('button', { name: 'Deleted and earlier versions' })
+      await open.click()
+      await page.getByRole('button', { name: 'Restore budget.xlsx' }).waitFor()
+      await expectAccessible('history')
+      await page.getByRole('button', { name: 'Restore notes.md' }).first().click()
+      await page.getByText('already exists').waitFor()
+      await expectAccessible('history-replace')
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Delete all for good' }).click()
+      await page.getByRole('dialog').waitFor()
+      await expectAccessible('history-purge')
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete all' }).click()
+      await page.getByText('Nothing to restore').waitFor()
+      await expectAccessible('history-empty')
+      await page.getByRole('button', { name: 'All files' }).click()
+      await upload(service, { user, name: 'notes.md', content: 'x' })
+      await act('Earlier versions', 'notes.md')
+      await page.getByRole('button', { name: 'Restore notes.md' }).waitFor()
+      await expectAccessible('history-of-one')
+      await page.getByRole('button', { name: 'All files' }).click()
     })
 
     it('of a repository over its capacity', async () => {

@@ -32,9 +32,8 @@ interface Act {
 /** Does something with a file. Where there is little room its row has one button for all that can be done. */
 export async function actOn(page: Page, { action, name }: Act): Promise<void> {
   if ((page.viewportSize()?.width ?? 0) >= WIDE.width) {
-    await page
-      .getByRole('button', { name: `${action} ${name}`, exact: true })
-      .click({ force: true })
+    const row = page.getByRole('row', { name })
+    await row.getByTitle(action, { exact: true }).click({ force: true })
     return
   }
   await page.getByRole('button', { name: `Actions for ${name}` }).click()

@@ -69,7 +69,7 @@ export function UsersView({ page }: { readonly page: Page }) {
             disabled={isReading}
             onClick={() => void read(() => users.loadMore())}
           >
-            {words.more}
+            {messages.showMore}
           </button>
         )}
       </div>

@@ -53,6 +53,19 @@ export interface UploadPage {
   readonly next_cursor: string | null
 }
 
+/** A replaced or deleted file as the API describes it. */
+export interface PastVersion extends Pick<FileEntry, 'name' | 'size'> {
+  readonly version: string
+  readonly ended_at: string
+  readonly ended_as: 'replaced' | 'deleted'
+  readonly expires_at: string
+}
+
+export interface PastVersionPage {
+  readonly versions: readonly PastVersion[]
+  readonly next_cursor: string | null
+}
+
 export interface Grant {
   readonly source: string
   readonly reference: string

@@ -3,6 +3,7 @@ import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './files/file-browser.tsx'
+import { HistoryBrowser } from './history/history-browser.tsx'
 import { LinkQuestion } from './link-question.tsx'
 import type { Page } from './user-page.ts'
 import { UploadPanel } from './uploads/upload-panel.tsx'
@@ -78,7 +79,11 @@ function Repository({ page }: { readonly page: Page }) {
         </button>
       </header>
       <div class="columns">
-        <FileBrowser page={page} />
+        {page.history.view.value === undefined ? (
+          <FileBrowser page={page} />
+        ) : (
+          <HistoryBrowser page={page} view={page.history.view.value} />
+        )}
         <CapacityPanel capacity={page.capacity.figures.value} />
       </div>
       <UploadPanel uploads={page.uploads} />

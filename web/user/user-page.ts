@@ -9,6 +9,7 @@ import { messages } from '../messages.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
 import { followFiles } from './files/file-feed.ts'
 import { createFileList } from './files/file-list.ts'
+import { createHistory } from './history/history.ts'
 import { createRemovals } from './undo-delete.ts'
 import { createSender, type Sender } from './uploads/uppy-transport.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
@@ -56,6 +57,7 @@ export function createPage({
     onChange: () => tabs.tell({ kind: 'session' }),
     onRefused: (reason) => toasts.show(reason),
   })
+  const history = createHistory({ api, list, capacity })
   const removals = createRemovals({
     api,
     list,
@@ -151,6 +153,7 @@ export function createPage({
       uploads.clear()
       unfinished.clear()
       list.clear()
+      history.close()
     }
     lastUser = user
     followUnfinished()
@@ -163,6 +166,7 @@ export function createPage({
   function part(mayReturn: boolean): void {
     list.clear()
     unfinished.clear()
+    history.close()
     if (!mayReturn) uploads.clear()
   }
 
@@ -182,7 +186,10 @@ export function createPage({
       api,
       list,
       userId: () => capacity.figures.value?.user_id ?? '',
-      onChange: () => capacity.refresh(),
+      onChange() {
+        capacity.refresh()
+        history.refresh()
+      },
     })
     effect(() => {
       const state = session.state.value
@@ -205,6 +212,7 @@ export function createPage({
     document.addEventListener('visibilitychange', () => {
       if (document.hidden || session.state.value.kind !== 'open') return
       capacity.refresh()
+      history.refresh()
       if (unfinished.uploads.value.length > 0) unfinished.refresh()
     })
     addEventListener('beforeunload', (event) => {
@@ -223,6 +231,7 @@ export function createPage({
     cancelUpload,
     capacity,
     finishUpload,
+    history,
     list,
     removals,
     session,

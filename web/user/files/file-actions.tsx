@@ -9,7 +9,7 @@ import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 
 export interface FileAction {
-  readonly kind: 'share' | 'rename' | 'remove' | 'more'
+  readonly kind: 'share' | 'rename' | 'history' | 'remove' | 'more'
   readonly file: FileEntry
 }
 
@@ -57,7 +57,7 @@ function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
           <Icon name="download" />
           {words.download}
         </a>
-        {(['share', 'rename', 'remove'] as const).map((kind) => (
+        {(['share', 'rename', 'history', 'remove'] as const).map((kind) => (
           <button
             key={kind}
             type="button"

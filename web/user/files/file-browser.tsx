@@ -13,21 +13,30 @@ const words = messages.files
 
 const ORDERS = Object.entries(words.orders) as [Order, string][]
 
+/** Receives the focus when the user leaves the view that it opens. */
+export const HISTORY_BUTTON = 'history'
+
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
-  const { list, uploads, removals } = page
+  const { list, history, uploads, removals } = page
   const [action, setAction] = useState<FileAction>()
   usePaste((files) => uploads.add(files))
 
   function act(kind: FileAction['kind'], file: FileEntry): void {
     if (kind === 'remove') removals.remove(file)
+    else if (kind === 'history') history.open(file.name)
     else setAction({ kind, file })
   }
 
   return (
     <main class="files card" aria-label={words.title}>
       <div class="toolbar">
-        <Search label={words.search} maxLength={255} onSearch={(prefix) => search(page, prefix)} />
+        <Search
+          label={words.search}
+          maxLength={255}
+          initial={list.prefix.value}
+          onSearch={(prefix) => search(page, prefix)}
+        />
         <label class="sort">
           <span class="unseen">{words.sortBy}</span>
           <select
@@ -43,6 +52,16 @@ export function FileBrowser({ page }: { readonly page: Page }) {
           </select>
         </label>
         <Pickers onPicked={(files) => uploads.add(files)} />
+        <button
+          type="button"
+          id={HISTORY_BUTTON}
+          class="button"
+          aria-label={messages.history.title}
+          title={messages.history.title}
+          onClick={() => history.open()}
+        >
+          <Icon name="history" />
+        </button>
       </div>
       <UnfinishedList page={page} />
       <FileTable page={page} onSort={(order) => sort(page, order)} onAct={act} />

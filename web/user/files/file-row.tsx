@@ -116,7 +116,7 @@ function releaseFocus(row: HTMLElement | null): void {
   row.closest<HTMLElement>('[role=rowgroup]')?.focus({ preventScroll: true })
 }
 
-const ACTIONS = ['share', 'rename', 'remove'] as const
+const ACTIONS = ['share', 'rename', 'history', 'remove'] as const
 
 const VISIBILITY_ICONS: Readonly<Record<Visibility, IconName>> = {
   private: 'lock',
