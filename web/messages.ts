@@ -139,7 +139,9 @@ const english = {
   },
 
   removal: {
-    pending: (name: string) => `“${name}” will be deleted in a few seconds.`,
+    done: (name: string) => `“${name}” was deleted.`,
+    forGood: (name: string) =>
+      `“${name}” was deleted for good. This service does not keep deleted files.`,
     changed: (name: string) => `“${name}” was not deleted because it has changed.`,
   },
 

@@ -1,19 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { change, remove } from '../http/file-requests.ts'
 import { download, upload } from '../http/fixture.ts'
 import { startFront } from '../support/faults/front.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import {
-  describeInBrowser,
-  names,
-  openWithPage,
-  pick,
-  SECOND_THOUGHTS_MS,
-  uploaded,
-  visitAs,
-} from './fixture.ts'
+import { describeInBrowser, names, openWithPage, pick, uploaded, visitAs } from './fixture.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>.html'
 
@@ -21,7 +13,7 @@ describeInBrowser('the files', (browser) => {
   let service: TestService
   let user: TestUser
   beforeAll(async () => {
-    service = await openWithPage()
+    service = await openWithPage({ historyLifetimeMs: 3_600_000 })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
@@ -35,8 +27,8 @@ describeInBrowser('the files', (browser) => {
     }
   })
 
-  async function open(options: { readonly hasTestClock?: boolean } = {}) {
-    const visit = await visitAs({ browser: browser(), service, user, ...options })
+  async function open() {
+    const visit = await visitAs({ browser: browser(), service, user })
     await visit.page.getByText('alpha.txt').waitFor()
     return visit
   }
@@ -223,42 +215,44 @@ describeInBrowser('the files', (browser) => {
     await context.close()
   })
 
-  it('are deleted a while after it was asked for, and not when that is undone', async () => {
-    const { page, context } = await open({ hasTestClock: true })
+  it('are deleted at once, and come back when that is undone', async () => {
+    const { page, context } = await open()
     await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
-    await expect.poll(() => names(page)).toEqual(['beta.txt', 'gamma.jpg'])
-    expect(await statusOf('alpha.txt')).toBe(200)
+    await page.getByText('“alpha.txt” was deleted.').waitFor()
+    expect(await statusOf('alpha.txt')).toBe(404)
+    expect(await names(page)).toEqual(['beta.txt', 'gamma.jpg'])
+    await page.getByText('300 bytes of 97 KiB used').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(() => names(page)).toHaveLength(3)
-    await page.getByRole('button', { name: 'Delete beta.txt' }).click({ force: true })
-    await context.clock.fastForward(SECOND_THOUGHTS_MS)
-    await expect.poll(() => statusOf('beta.txt'), { timeout: 15_000 }).toBe(404)
     expect(await statusOf('alpha.txt')).toBe(200)
-    expect(await names(page)).toEqual(['alpha.txt', 'gamma.jpg'])
-    await page.getByText('500 bytes of').waitFor()
+    await page.getByText('600 bytes of 97 KiB used').waitFor()
     await context.close()
   })
 
-  it('stay away when it is undone too late, while the service is deleting them', async () => {
-    const { page, context } = await open({ hasTestClock: true })
-    const held: Route[] = []
-    await page.route('**/repo/alpha.txt', async (route) => {
-      if (route.request().method() === 'DELETE') held.push(route)
-      else await route.continue()
-    })
+  it('do not come back over a newer file when their deletion is undone', async () => {
+    const { page, context } = await open()
     await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
-    const undo = await page.getByRole('button', { name: 'Undo' }).elementHandle()
-    await context.clock.fastForward(SECOND_THOUGHTS_MS)
-    await expect.poll(() => held.length, { timeout: 15_000 }).toBe(1)
-    // As a click that was on its way when the button went.
-    await undo?.dispatchEvent('click')
-    expect(await names(page)).toEqual(['beta.txt', 'gamma.jpg'])
-    await held[0]?.continue()
-    await expect.poll(() => statusOf('alpha.txt')).toBe(404)
+    await page.getByText('“alpha.txt” was deleted.').waitFor()
+    await upload(service, { user, name: 'alpha.txt', content: 'new' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('because there is a file with this name again').waitFor()
+    expect((await download(service, { user, name: 'alpha.txt' })).body.toString()).toBe('new')
     await context.close()
   })
 
-  it('are deleted when the page is left before', async () => {
+  it('are deleted for good where the service keeps no history, and the page says so', async () => {
+    const forgetful = await openWithPage()
+    const one = await forgetful.createUser(1000)
+    await upload(forgetful, { user: one, name: 'a.txt', content: 'x' })
+    const { page, context } = await visitAs({ browser: browser(), service: forgetful, user: one })
+    await page.getByRole('button', { name: 'Delete a.txt' }).click({ force: true })
+    await page.getByText('“a.txt” was deleted for good.').waitFor()
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    await context.close()
+    await forgetful.stop()
+  })
+
+  it('are deleted also when the page is left at once', async () => {
     const { page, context } = await open()
     await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
     await page.goto(`${service.url}/livez`)
@@ -267,11 +261,14 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('are not deleted when they have become others', async () => {
-    const { page, context } = await open({ hasTestClock: true })
+    const { page, context } = await open()
+    await page.route('**/repo/alpha.txt', async (route) => {
+      await upload(service, { user, name: 'alpha.txt', content: 'new' })
+      await route.continue()
+    })
     await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
-    await upload(service, { user, name: 'alpha.txt', content: 'new' })
-    await context.clock.fastForward(SECOND_THOUGHTS_MS)
-    await page.getByText('because it has changed').waitFor({ timeout: 15_000 })
+    await page.getByText('because it has changed').waitFor()
+    await expect.poll(() => names(page)).toContain('alpha.txt')
     expect((await download(service, { user, name: 'alpha.txt' })).body.toString()).toBe('new')
     await context.close()
   })
@@ -293,15 +290,14 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('are the same in two tabs', async () => {
-    const { page, context } = await open({ hasTestClock: true })
+    const { page, context } = await open()
     const other = await context.newPage()
     await other.goto(service.url)
     await other.getByText('alpha.txt').waitFor()
     await rename(page, 'alpha.txt', 'zeta.txt')
     await expect.poll(() => names(other)).toEqual(['beta.txt', 'gamma.jpg', 'zeta.txt'])
     await other.getByRole('button', { name: 'Delete beta.txt' }).click({ force: true })
-    await context.clock.fastForward(SECOND_THOUGHTS_MS)
-    await expect.poll(() => names(page), { timeout: 15_000 }).toEqual(['gamma.jpg', 'zeta.txt'])
+    await expect.poll(() => names(page)).toEqual(['gamma.jpg', 'zeta.txt'])
     for (const tab of [page, other]) await tab.getByText('500 bytes of 97 KiB used').waitFor()
     await context.close()
   })

@@ -160,9 +160,6 @@ export async function drop(page: Page, paths: readonly string[]): Promise<void> 
   await detach()
 }
 
-/** More than a file that is being deleted waits for second thoughts. */
-export const SECOND_THOUGHTS_MS = 7_000
-
 /** Resolves once the requests that the page has sent until now have been seen. */
 export async function seenRequests(page: Page): Promise<void> {
   await page.evaluate(`fetch('/livez')`)

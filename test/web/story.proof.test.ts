@@ -98,7 +98,7 @@ describeInBrowser('the way of a newcomer', (browser) => {
 
     await panel.getByRole('button', { name: 'Show less' }).click()
     await actOn(page, { action: 'Delete', name: HARBOUR })
-    await page.getByText(`“${HARBOUR}” will be deleted in a few seconds.`).waitFor()
+    await page.getByText(`“${HARBOUR}” was deleted.`).waitFor()
     expect(await names(page)).not.toContain(HARBOUR)
     await see('deleted')
     await page.getByRole('button', { name: 'Undo' }).click()

@@ -15,7 +15,6 @@ import {
   openWithPage,
   pick,
   secretOf,
-  SECOND_THOUGHTS_MS,
   slowDown,
   uploaded,
   visitAs,
@@ -35,10 +34,8 @@ describeInBrowser('uploads', (browser) => {
   })
   afterEach(() => opened.disposeAsync())
 
-  const open = (
-    at: { readonly url: string } = service,
-    options: { readonly hasTestClock?: boolean } = {},
-  ): Promise<Page> => openIn(opened, { browser: browser(), service: at, user, ...options })
+  const open = (at: { readonly url: string } = service): Promise<Page> =>
+    openIn(opened, { browser: browser(), service: at, user })
 
   const contentOf = async (name: string): Promise<string> =>
     (await download(service, { user, name })).body.toString()
@@ -157,7 +154,7 @@ describeInBrowser('uploads', (browser) => {
   it('say how much is missing when the repository is full, and go on once there is room', async () => {
     user = await service.createUser(1000)
     await upload(service, { user, name: 'old.bin', content: 'x'.repeat(800) })
-    const page = await open(service, { hasTestClock: true })
+    const page = await open()
     await pick(page, [
       { path: 'one.bin', content: 'x'.repeat(500) },
       { path: 'two.bin', content: 'x'.repeat(600) },
@@ -169,7 +166,6 @@ describeInBrowser('uploads', (browser) => {
     await page.getByText('Not enough space for 2 files: 1000 bytes more needed.').waitFor()
     await expect.poll(() => names(page)).toEqual(['old.bin', 'small.bin'])
     await page.getByRole('button', { name: 'Delete old.bin' }).click({ force: true })
-    await page.context().clock.fastForward(SECOND_THOUGHTS_MS)
     await expect
       .poll(async () => (await usageOf(service, user)).used, { timeout: 15_000 })
       .toBe(100)

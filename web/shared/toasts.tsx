@@ -14,7 +14,7 @@ export interface Toasts {
   readonly View: () => preact.JSX.Element
 }
 
-/** As long as a deletion can be undone. */
+/** Long enough to choose the action. */
 const SHOWN_MS = 6_000
 
 /** Short messages at the lower edge, announced by screen readers. */

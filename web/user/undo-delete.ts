@@ -3,96 +3,63 @@ import { messageOf } from '../shared/error-message.ts'
 import type { FileEntry } from '../shared/model.ts'
 import type { Toasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
+import type { CapacityFigures } from './capacity-figures.ts'
 import type { FileList } from './files/file-list.ts'
+import type { History } from './history/history.ts'
+import { restoreRefusal } from './history/restore-refusal.ts'
 
-export interface RemovalsOptions {
+const words = messages.removal
+
+export interface RemovalOptions {
   readonly api: Api
   readonly list: FileList
+  readonly history: History
+  readonly capacity: CapacityFigures
   readonly toasts: Toasts
-  /** Called when the service has no such file any more. */
-  readonly onRemoved: () => void
 }
 
-export interface Removals {
-  /** Hides the file at once. Deletes it after the undo period, or when the page is left. */
-  remove(file: FileEntry): void
-  /** Runs the pending deletion of that name now, if any. */
-  settle(name: string): Promise<void>
-  /** Runs all pending deletions now. */
-  settleAll(): Promise<void>
-}
+/** Deletes the version that the user saw, not a later one. Offers to undo that if the service has kept it. */
+export type Remove = (file: FileEntry) => Promise<void>
 
-interface Pending {
-  readonly file: FileEntry
-  readonly timer: ReturnType<typeof setTimeout>
-  readonly takeToast: () => void
-}
-
-const UNDO_MS = 6_000
-
-/** The service cannot restore a deleted file, so the request is sent when the undo period ends. */
-export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions): Removals {
-  const pending = new Map<string, Pending>()
-
-  function take(name: string): FileEntry | undefined {
-    const removal = pending.get(name)
-    if (removal === undefined) return undefined
-    pending.delete(name)
-    clearTimeout(removal.timer)
-    removal.takeToast()
-    return removal.file
-  }
-
-  async function settle(name: string): Promise<void> {
-    const file = take(name)
-    if (file === undefined) return
+export function createRemove({ api, list, history, capacity, toasts }: RemovalOptions): Remove {
+  async function undo({ name, etag: version }: FileEntry): Promise<void> {
     try {
-      await send(api, file)
-      list.drop(name)
-      onRemoved()
+      await history.restore({ version, overwrite: false })
     } catch (error) {
-      tell(name, error)
+      toasts.show(restoreRefusal(error, name))
     }
+  }
+
+  async function offerUndo(file: FileEntry): Promise<void> {
+    if (await history.canRestore(file.etag)) {
+      const action = { label: messages.undo, run: () => void undo(file) }
+      toasts.show(words.done(file.name), action)
+    } else toasts.show(words.forGood(file.name))
+  }
+
+  async function send({ name, etag }: FileEntry): Promise<boolean> {
+    try {
+      const headers = { 'if-match': `"${etag}"` }
+      await api.call(pathOf(name), { method: 'DELETE', headers, keepalive: true })
+      return true
+    } catch (error) {
+      const code = error instanceof ProblemError ? error.code : ''
+      if (code === 'not_found') return true
+      toasts.show(
+        code === 'precondition_failed' ? words.changed(name) : messages.failed(messageOf(error)),
+      )
+      return false
+    }
+  }
+
+  return async (file) => {
+    const { name } = file
+    list.hide(name, true)
+    const isGone = await send(file)
+    if (isGone) list.drop(name)
     list.hide(name, false)
+    if (!isGone) return
+    capacity.refresh()
+    await offerUndo(file)
   }
-
-  function tell(name: string, error: unknown): void {
-    const code = error instanceof ProblemError ? error.code : undefined
-    if (code === 'not_found') {
-      list.drop(name)
-      onRemoved()
-    } else if (code === 'precondition_failed') toasts.show(messages.removal.changed(name))
-    else toasts.show(messages.failed(messageOf(error)))
-  }
-
-  async function settleAll(): Promise<void> {
-    await Promise.all([...pending.keys()].map(settle))
-  }
-
-  addEventListener('pagehide', () => void settleAll())
-
-  return {
-    remove(file) {
-      const { name } = file
-      list.hide(name, true)
-      const undo = (): void => {
-        // Otherwise the request was sent already, and its result updates the list.
-        if (take(name) !== undefined) list.hide(name, false)
-      }
-      const takeToast = toasts.show(messages.removal.pending(name), {
-        label: messages.undo,
-        run: undo,
-      })
-      const timer = setTimeout(() => void settle(name), UNDO_MS)
-      pending.set(name, { file, timer, takeToast })
-    },
-    settle,
-    settleAll,
-  }
-}
-
-/** Deletes only the version that the user saw, not a later file of that name. */
-function send(api: Api, { name, etag }: FileEntry): Promise<void> {
-  const headers = { 'if-match': `"${etag}"` }
-  return api.call(pathOf(name), { method: 'DELETE', headers, keepalive: true })
 }

@@ -10,7 +10,7 @@ import { createCapacityFigures } from './capacity-figures.ts'
 import { followFiles } from './files/file-feed.ts'
 import { createFileList } from './files/file-list.ts'
 import { createHistory } from './history/history.ts'
-import { createRemovals } from './undo-delete.ts'
+import { createRemove } from './undo-delete.ts'
 import { createSender, type Sender } from './uploads/uppy-transport.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './cross-tab.ts'
@@ -52,18 +52,14 @@ export function createPage({
     trustsLinks: isLoopback(location.hostname),
     async onChanging() {
       tabs.tell({ kind: 'session_changing' })
-      await Promise.all([hold(), pause(HEARD_MS)])
+      uploads.hold()
+      await pause(HEARD_MS)
     },
     onChange: () => tabs.tell({ kind: 'session' }),
     onRefused: (reason) => toasts.show(reason),
   })
   const history = createHistory({ api, list, capacity })
-  const removals = createRemovals({
-    api,
-    list,
-    toasts,
-    onRemoved: () => capacity.refresh(),
-  })
+  const remove = createRemove({ api, list, history, capacity, toasts })
   let sender: Sender | undefined
   const unfinished = createUnfinishedUploads(api)
   const transfer = createTransfer({
@@ -76,7 +72,6 @@ export function createPage({
     capacity,
     unfinished,
     transfer,
-    settle: (name) => removals.settle(name),
     onUploaded,
     cancel: cancelUpload,
   })
@@ -126,16 +121,10 @@ export function createPage({
     if (session.state.value.kind === 'open') uploads.add(files)
   }
 
-  /** Nothing that one user has started is sent as the next user. */
-  async function hold(): Promise<void> {
-    uploads.hold()
-    await removals.settleAll()
-  }
-
   function hear(message: TabMessage): void {
     switch (message.kind) {
       case 'session_changing':
-        void hold()
+        uploads.hold()
         setTimeout(() => void session.look(), CHANGE_MS)
         break
       case 'session':
@@ -172,7 +161,7 @@ export function createPage({
 
   async function signOut(): Promise<void> {
     try {
-      await Promise.all([removals.settleAll(), uploads.remove(uploads.items.value)])
+      await uploads.remove(uploads.items.value)
       await session.signOut()
     } catch (error) {
       toasts.show(messages.failed(messageOf(error)))
@@ -233,7 +222,7 @@ export function createPage({
     finishUpload,
     history,
     list,
-    removals,
+    remove,
     session,
     signOut,
     start,

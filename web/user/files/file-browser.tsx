@@ -18,12 +18,12 @@ export const HISTORY_BUTTON = 'history'
 
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
-  const { list, history, uploads, removals } = page
+  const { list, history, uploads } = page
   const [action, setAction] = useState<FileAction>()
   usePaste((files) => uploads.add(files))
 
   function act(kind: FileAction['kind'], file: FileEntry): void {
-    if (kind === 'remove') removals.remove(file)
+    if (kind === 'remove') void page.remove(file)
     else if (kind === 'history') history.open(file.name)
     else setAction({ kind, file })
   }

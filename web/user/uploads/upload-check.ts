@@ -18,8 +18,6 @@ export interface UploadCheckOptions {
   readonly unfinished: UnfinishedUploads
   /** Whether an item of this page sends that upload. */
   readonly isOwn: (uploadId: string) => boolean
-  /** Runs the pending deletion of that name before an upload to it. */
-  readonly settle: (name: string) => Promise<void>
 }
 
 /**
@@ -32,12 +30,11 @@ export type UploadCheck = (
 ) => Promise<UploadState | undefined>
 
 export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
-  const { list, capacity, settle } = options
+  const { list, capacity } = options
   return async (item, signal) => {
     if (!isFileName(item.name)) {
       return { kind: 'refused', text: messages.uploads.refusals.invalid_file_name }
     }
-    await settle(item.name)
     for (;;) {
       const question = await findInterrupted(options, item)
       signal.throwIfAborted()
