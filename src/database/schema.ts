@@ -169,7 +169,7 @@ export interface GarbageRow {
 export interface HistoryRow extends FileRow {
   readonly ended_at: number
   readonly ended_as: PastVersion['endedAs']
-  /** 1 if the store has the marker of the deletion, else 0. */
+  /** 1 if the store has the marker, else 0. */
   readonly is_marked: number
 }
 

@@ -69,7 +69,8 @@ export function backupSuite(name: string, open: OpenBackupBed): void {
     })
 
     it('F09 of the database alone gives back the files whose objects the store still keeps', async () => {
-      const program = { environment: bed.environment, opened }
+      const withoutHistory = { HISTORY_LIFETIME: '0' }
+      const program = { environment: { ...bed.environment, ...withoutHistory }, opened }
       const cookie = await issueCookie('ada', program)
       const service = await startService(program)
       const { url } = service

@@ -92,6 +92,14 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const reply = await fetch(`${service.url}/users/me/capacity`, { headers })
     expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
   },
+  '"versions": [': async ({ text, service }) => {
+    const headers = { cookie: `access_token=${service.token}` }
+    const path = `${service.url}/users/me/repo/past`
+    await fetch(path, { method: 'PUT', body: 'x', headers })
+    await fetch(path, { method: 'DELETE', headers })
+    const reply = await fetch(`${service.url}/users/me/history`, { headers })
+    expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
+  },
   '"changes": [': async ({ text, service }) => {
     const headers = { cookie: `access_token=${service.token}` }
     const ask = async (path: string, init: RequestInit = {}) => {

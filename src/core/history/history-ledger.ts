@@ -47,12 +47,13 @@ export interface DropVersion extends FindPastVersion {
 }
 
 export interface DropPage extends Caller {
+  readonly endedBy: number
   readonly limit: number
   readonly garbageDelayMs: number
 }
 
-/** A deleted file whose version a rebuild could take for current. */
-export interface Deletion {
+/** What a rebuild could take for a file, because the store does not know that it is past. */
+export interface Unmarked {
   readonly userId: UserId
   readonly version: Version
   readonly objectKey: ObjectKey
@@ -80,7 +81,7 @@ export interface HistoryLedger {
   /** Guarantees that the version is dropped. Rejects with `not_found` for one that is not known. */
   dropVersion(version: DropVersion): Promise<void>
 
-  /** Drops up to `limit` of the caller's versions, oldest end first, and returns how many. */
+  /** Drops up to `limit` of the caller's versions that ended by then, oldest end first, and returns how many. */
   dropHistory(page: DropPage): Promise<number>
 
   /** Users with expired versions, or with more than their allowance; `except` lists at most 1000 users to skip. */
@@ -99,23 +100,26 @@ export interface HistoryLedger {
     readonly garbageDelayMs: number
   }): Promise<number>
 
-  /** Up to `limit` deletions without a marker, oldest first. */
+  /** Up to `limit` versions without a marker, oldest end first. */
   listUnmarked(options: {
     readonly except: readonly UserId[]
     readonly limit: number
-  }): Promise<readonly Deletion[]>
+  }): Promise<readonly Unmarked[]>
 
-  /** Guarantees that the markers of these deletions of one user are known, before the store has the first of them. */
-  journalMarkers(deletions: MarkedDeletions): Promise<void>
+  /**
+   * Guarantees that the markers of these versions of one user are known, before the store has the first of them. Returns
+   * the versions that are still past: no other may be marked.
+   */
+  journalMarkers(marked: MarkedVersions): Promise<readonly Unmarked[]>
 
   /**
    * Records the markers in the store. That of a version which has left the history meanwhile stays garbage and is
    * removed.
    */
-  recordMarkers(deletions: MarkedDeletions): Promise<void>
+  recordMarkers(marked: MarkedVersions): Promise<void>
 }
 
-interface MarkedDeletions {
+interface MarkedVersions {
   readonly userId: UserId
-  readonly deletions: readonly Deletion[]
+  readonly versions: readonly Unmarked[]
 }

@@ -1,9 +1,11 @@
-import type { FileName, FileNamePrefix } from '../files/file-name.ts'
+import { timeoutSignal } from '../async/deadline.ts'
+import { sleep } from '../async/sleep.ts'
+import { type FileName, type FileNamePrefix, parseFileNamePrefix } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
 import { openContent, type OpenedFile, type SelectContent } from '../files/open-content.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
-import type { Version } from '../objects/object-key.ts'
+import { markerKey, type Version } from '../objects/object-key.ts'
 import { cutPage } from '../pagination.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
@@ -61,7 +63,7 @@ export interface History {
   /** See `HistoryLedger.dropVersion`. Reverifies the caller first. Running downloads continue. */
   drop(version: DropPast): Promise<void>
 
-  /** Drops all versions that have ended until now, page by page; what is dropped stays so if the signal aborts. */
+  /** Drops all versions that have ended by the call, page by page; what is dropped stays so if the signal aborts. */
   dropAll(request: DropAllPast): Promise<void>
 }
 
@@ -73,6 +75,11 @@ export interface HistoryOptions {
 }
 
 const DROPPED_AT_ONCE = 100
+
+const EVERY_NAME = parseFileNamePrefix('')
+
+/** How long a restore waits for the removal of the marker. */
+const REMOVAL_MS = 2_000
 
 export function createHistory(options: HistoryOptions): History {
   const { ledger, objects, maxFiles, garbageDelayMs } = options
@@ -112,7 +119,7 @@ export function createHistory(options: HistoryOptions): History {
     async restore({ userId, userCreatedAt, reverify, version, ...restore }) {
       await reverify()
       const { name, overwrite, precondition } = restore
-      return await ledger.restoreVersion({
+      const restored = await ledger.restoreVersion({
         userId,
         userCreatedAt,
         version,
@@ -122,6 +129,10 @@ export function createHistory(options: HistoryOptions): History {
         maxFiles,
         garbageDelayMs,
       })
+      // The sweep removes it as well, later: a put of it can still be under way.
+      const key = markerKey(restored.file.objectKey)
+      await objects.remove({ key, signal: timeoutSignal(REMOVAL_MS) }).catch(() => undefined)
+      return restored
     },
     async drop({ userId, userCreatedAt, reverify, version }) {
       await reverify()
@@ -129,8 +140,12 @@ export function createHistory(options: HistoryOptions): History {
     },
     async dropAll({ userId, userCreatedAt, reverify, signal }) {
       await reverify()
-      const page = { userId, userCreatedAt, limit: DROPPED_AT_ONCE, garbageDelayMs }
-      while ((await ledger.dropHistory(page)) === DROPPED_AT_ONCE) signal.throwIfAborted()
+      const caller = { userId, userCreatedAt }
+      const first = { ...caller, name: undefined, prefix: EVERY_NAME, after: undefined, limit: 1 }
+      const [newest] = (await ledger.listHistory({ ...first, maxScanned: 1 })).versions
+      if (newest === undefined) return await requireActive(caller)
+      const page = { ...caller, endedBy: newest.endedAt, limit: DROPPED_AT_ONCE, garbageDelayMs }
+      while ((await ledger.dropHistory(page)) === DROPPED_AT_ONCE) await sleep(1, signal)
     },
   }
 }

@@ -33,7 +33,7 @@ export function versionOf(key: ObjectKey): string {
 /** Where the UUID of a version has its own version, 7. */
 const UUID_VERSION_AT = 14
 
-/** The key of the empty object that marks the version of `key` as deleted: the same UUID as a UUIDv8. */
+/** The key of the empty object that marks the version of `key` as past: the same UUID as a UUIDv8. */
 export function markerKey(key: ObjectKey): ObjectKey {
   return withUuidVersion(key, '8')
 }

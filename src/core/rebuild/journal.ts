@@ -15,8 +15,8 @@ export interface FoundObject {
 }
 
 export interface JournaledObject extends FoundObject {
-  /** Whether the store has the marker of its deletion. */
-  readonly isDeleted: boolean
+  /** Whether the store has its marker: it was replaced or deleted. */
+  readonly isPast: boolean
 }
 
 /** An object whose content was read. `sha256`: 64 lower-case hexadecimal digits. */
@@ -43,7 +43,7 @@ export interface RebuildJournal {
   /** Adds at most 1,000 objects and returns the keys of those whose version another user's object already has. */
   add(objects: readonly FoundObject[]): Promise<readonly ObjectKey[]>
 
-  /** Adds at most 1,000 markers of deletions, by the versions that they mark. */
+  /** Adds at most 1,000 markers of past versions, by the versions that they mark. */
   addMarkers(versions: readonly string[]): Promise<void>
 
   /** Returns up to `limit` objects, by descending user, name and version: of each name, the newest first. */

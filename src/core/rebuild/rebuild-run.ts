@@ -6,9 +6,9 @@ import type { UserId } from '../users/user-id.ts'
 
 /** Closed list of what a rebuild reports (docs/backup.md, "Rebuilding the database"). */
 export const REBUILD_FINDING_KINDS = [
-  // An older object of a name, and the newest one if it was deleted, which become garbage.
+  // An object that was replaced or deleted, by its marker, or because a newer one has its name. They become garbage.
+  'past_object',
   'replaced_object',
-  'deleted_object',
   // These are left alone.
   'unnamed_object',
   'foreign_object',
@@ -36,7 +36,7 @@ export interface RebuildRequest {
   readonly dryRun: boolean
   /** Finishes without the objects that can't be read. If false, the rebuild stays unfinished because of them. */
   readonly skipUnreadable?: boolean
-  /** Called with each finding; none is kept. A dry run does not report replaced and deleted objects. */
+  /** Called with each finding; none is kept. A dry run does not report past and replaced objects. */
   readonly onFinding: (finding: RebuildFinding) => void
   /** Called once if an earlier run was interrupted, whose work is done again. */
   readonly onRestart?: () => void
@@ -50,13 +50,13 @@ export interface RebuildCounts {
   readBytes: number
   settled: number
   users: number
-  /** The newest object of each user and name; `bytes` is their size. */
+  /** The newest object of each user and name that is not past; `bytes` is their size. */
   files: number
   bytes: number
   /** Older objects of the same users and names. */
   replaced: number
-  /** Names whose newest object was deleted. */
-  deleted: number
+  /** Objects that the store knows to be past. */
+  past: number
   readonly found: Record<RebuildFindingKind, number>
 }
 
@@ -76,7 +76,7 @@ export function startRun(options: RebuilderOptions, request: RebuildRequest): Re
     files: 0,
     bytes: 0,
     replaced: 0,
-    deleted: 0,
+    past: 0,
     found: none as Record<RebuildFindingKind, number>,
   }
   const report = (finding: RebuildFinding): void => {

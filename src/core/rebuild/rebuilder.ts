@@ -16,8 +16,8 @@ export type Rebuilt =
 
 export interface Rebuilder {
   /**
-   * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private file
-   * with the SHA-256 of its content, unless it was deleted; older and deleted ones become garbage, and objects without a readable name stay. Requires an
+   * Rebuilds the database from the object store alone: the newest object of each user and name that is not past becomes
+   * a private file with the SHA-256 of its content, others become garbage, and objects without a readable name stay. Requires an
    * empty database or an interrupted run, which starts over; otherwise returns `refused` and changes nothing. No service
    * may use the database meanwhile. Uses constant memory. If objects are unreadable and not skipped, the rebuild stays
    * unfinished. Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; the
@@ -63,43 +63,52 @@ const OBJECTS_PER_TRANSACTION = 500
 const PARALLEL_READS = 8
 
 /**
- * The newest object of a name comes first. If it can't be read, the older ones are left alone, too; if it was deleted, the
- * name has no file.
+ * The newest object of a name that is not past becomes the file. If it can't be read, the older ones are left alone, too.
  */
 async function settleObjects(run: RebuildRun): Promise<void> {
   const { journal, garbageDelayMs, signal, counts, dryRun } = run
-  let last: FoundObject | undefined
-  let isLastRead = false
+  let last: JournaledObject | undefined
+  /** Of the name of the last object. */
+  let hasFile = false
+  let isFileRead = true
   for (;;) {
     signal.throwIfAborted()
     const page = await journal.list({ before: last, limit: OBJECTS_PER_TRANSACTION })
     if (page.length === 0) return
-    const newest = new Set<JournaledObject>()
+    const current = new Set<JournaledObject>()
+    const firstOfName = new Set<JournaledObject>()
     for (const object of page) {
-      if (last?.userId !== object.userId) counts.users += 1
-      if (last?.userId !== object.userId || last.name !== object.name) newest.add(object)
+      const isSameUser = last?.userId === object.userId
+      if (!isSameUser) counts.users += 1
+      if (!isSameUser || last?.name !== object.name) {
+        firstOfName.add(object)
+        hasFile = false
+      }
+      if (!object.isPast && !hasFile) {
+        current.add(object)
+        hasFile = true
+      }
       last = object
     }
-    const current = [...newest].filter((object) => !object.isDeleted)
-    counts.files += current.length
-    counts.bytes += current.reduce((sum, { size }) => sum + size, 0)
-    counts.deleted += newest.size - current.length
-    counts.replaced += page.length - newest.size
+    const past = page.filter(({ isPast }) => isPast).length
+    counts.files += current.size
+    counts.bytes += [...current].reduce((sum, { size }) => sum + size, 0)
+    counts.past += past
+    counts.replaced += page.length - current.size - past
     if (dryRun) continue
-    const digests = await readDigests(run, current)
+    const digests = await readDigests(run, [...current])
     const files: ReadObject[] = []
     const garbage: JournaledObject[] = []
     for (const object of page) {
       const sha256 = digests.get(object)
-      if (newest.has(object)) isLastRead = object.isDeleted || sha256 !== undefined
+      if (firstOfName.has(object)) isFileRead = true
+      if (current.has(object)) isFileRead = sha256 !== undefined
       if (sha256 !== undefined) files.push({ ...object, sha256 })
-      else if (isLastRead) garbage.push(object)
+      else if (isFileRead) garbage.push(object)
     }
     await journal.settle({ files, garbage, garbageDelayMs })
-    for (const object of garbage) {
-      const { userId, name, objectKey } = object
-      const kind = newest.has(object) ? 'deleted_object' : 'replaced_object'
-      run.report({ kind, userId, name, objectKey })
+    for (const { userId, name, objectKey, isPast } of garbage) {
+      run.report({ kind: isPast ? 'past_object' : 'replaced_object', userId, name, objectKey })
     }
     counts.settled += files.length + garbage.length
     run.onProgress?.(counts)

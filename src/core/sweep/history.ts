@@ -1,6 +1,6 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import type { Deletion, HistoryLedger } from '../history/history-ledger.ts'
-import { markerKey } from '../objects/object-key.ts'
+import type { HistoryLedger, Unmarked } from '../history/history-ledger.ts'
+import { markerKey, type ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Failures } from './failures.ts'
 import type { SweepProgress } from './removals.ts'
@@ -22,59 +22,66 @@ export function historyTrimmer(
 ): () => Promise<SweepProgress> {
   return async () => {
     const users = await ledger.listUsersToTrim({ except: failures.users(), limit: USERS_PER_PAGE })
-    let dropped = 0
     for (const userId of users) {
       const trim = { userId, limit: VERSIONS_PER_PAGE, garbageDelayMs }
-      dropped += (await failures.attemptFor(userId, () => ledger.trimHistory(trim))) ?? 0
+      await failures.attemptFor(userId, () => ledger.trimHistory(trim))
     }
-    return dropped > 0 ? 'more' : 'done'
+    return users.length > 0 ? 'more' : 'done'
   }
 }
 
-const DELETIONS_PER_PAGE = 64
+const UNMARKED_PER_PAGE = 64
+const PARALLEL_USERS = 4
 const PARALLEL_PUTS = 8
 
 /**
- * Each call marks a page of deletions in the store, so that a rebuild does not take them for files. The markers are
+ * Each call marks a page of past versions in the store, so that a rebuild does not take them for files. The markers are
  * journaled as garbage first: if the sweep ends in between, the next one repeats it.
  */
-export function deletionMarker(run: HistoryRun, failures: Failures): () => Promise<SweepProgress> {
+export function versionMarker(run: HistoryRun, failures: Failures): () => Promise<SweepProgress> {
   const { ledger } = run
   return async () => {
     const except = failures.users()
-    const page = await ledger.listUnmarked({ except, limit: DELETIONS_PER_PAGE })
-    let marked = 0
-    for (const [userId, deletions] of Map.groupBy(page, (deletion) => deletion.userId)) {
+    const page = await ledger.listUnmarked({ except, limit: UNMARKED_PER_PAGE })
+    const users = [...Map.groupBy(page, ({ userId }) => userId)]
+    let [tried, marked] = [0, 0]
+    await forEachConcurrent(users, PARALLEL_USERS, async ([userId, unmarked]) => {
       await failures.attemptFor(userId, async () => {
-        await ledger.journalMarkers({ userId, deletions })
-        const done = await putMarkers(run, deletions)
-        await ledger.recordMarkers({ userId, deletions: done })
+        const versions = await ledger.journalMarkers({ userId, versions: unmarked })
+        tried += versions.length
+        const done = await putMarkers(run, versions)
+        await ledger.recordMarkers({ userId, versions: done })
         marked += done.length
       })
-    }
-    if (marked === 0 && page.length > 0) return 'gave_up'
-    return page.length < DELETIONS_PER_PAGE ? 'done' : 'more'
+    })
+    if (tried > 0 && marked === 0) return 'gave_up'
+    return page.length < UNMARKED_PER_PAGE ? 'done' : 'more'
   }
 }
 
 /** Returns those whose marker the store has. */
 async function putMarkers(
-  { objects, signal, onFailed }: HistoryRun,
-  deletions: readonly Deletion[],
-): Promise<readonly Deletion[]> {
-  const done: Deletion[] = []
-  await forEachConcurrent(deletions, PARALLEL_PUTS, async (deletion) => {
-    if (signal.aborted) return
-    const key = markerKey(deletion.objectKey)
+  run: HistoryRun,
+  versions: readonly Unmarked[],
+): Promise<readonly Unmarked[]> {
+  const done: Unmarked[] = []
+  await forEachConcurrent(versions, PARALLEL_PUTS, async (version) => {
+    if (run.signal.aborted) return
     try {
-      // A put is refused if an earlier sweep was interrupted after its own.
-      if ((await objects.head({ key, signal })) === undefined) {
-        await objects.put({ key, body: new Uint8Array(0), expectedSize: 0, signal })
-      }
-      done.push(deletion)
+      await putMarker(run, markerKey(version.objectKey))
+      done.push(version)
     } catch (error) {
-      if (!signal.aborted) onFailed(error)
+      if (!run.signal.aborted) run.onFailed(error)
     }
   })
   return done
+}
+
+async function putMarker({ objects, signal }: HistoryRun, key: ObjectKey): Promise<void> {
+  try {
+    await objects.put({ key, body: new Uint8Array(0), expectedSize: 0, signal })
+  } catch (error) {
+    // A store may refuse a key that it has, if an earlier sweep was interrupted after its own put.
+    if ((await objects.head({ key, signal })) === undefined) throw error
+  }
 }

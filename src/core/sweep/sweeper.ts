@@ -4,7 +4,7 @@ import { createLeaderLease, type LeaderLease, type LeaderLeases } from './leader
 import type { ObjectStore } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
 import type { HistoryLedger } from '../history/history-ledger.ts'
-import { deletionMarker, historyTrimmer } from './history.ts'
+import { historyTrimmer, versionMarker } from './history.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { abortedRemover, garbageRemover, type SweepProgress, type RemovalRun } from './removals.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -173,8 +173,8 @@ async function sweepAlone(
     purge(run, failures),
     forgetCommitted(run),
     forgetChanges(run),
+    versionMarker(run, failures),
     historyTrimmer(run, failures),
-    deletionMarker(run, failures),
     abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]

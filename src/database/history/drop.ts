@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
-import { markerKey, type ObjectKey, type Version } from '../../core/objects/object-key.ts'
+import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
@@ -11,6 +11,7 @@ import {
   OBJECT_OVERHEAD_BYTES,
 } from '../ledger/quota-rule.ts'
 import type { HistoryRow } from '../schema.ts'
+import { discardMarkers, postponeMarkers } from './markers.ts'
 import { isExpired } from './past-versions.ts'
 
 interface Dropped {
@@ -39,6 +40,7 @@ export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<numb
   // Not before the object: a rebuild would take it for the file.
   const delayMs = Math.max(garbageDelayMs, RETENTION_MS)
   await discardMarkers(tx, { userId: owner, keys: rows.filter(isMarked).map(keyOf), delayMs })
+  await postponeMarkers(tx, { keys: rows.map(keyOf), delayMs })
   const versions = rows.map(({ version }) => version)
   await sql`DELETE FROM history WHERE version IN (${sql.join(versions)})`.execute(db)
   const bytes = rows.reduce((sum, { size }) => sum + size + OBJECT_OVERHEAD_BYTES, 0)
@@ -49,29 +51,6 @@ export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<numb
 
 const isMarked = (row: DroppedRow): boolean => row.is_marked === 1
 const keyOf = (row: DroppedRow): ObjectKey => row.object_key
-
-interface Markers {
-  readonly userId: UserId | null
-  /** Of the objects that are marked. */
-  readonly keys: readonly ObjectKey[]
-  readonly delayMs?: number
-}
-
-/** A put of a marker can still reach the store for `RETENTION_MS`, so none is removed earlier. */
-export async function discardMarkers(
-  { db, now }: LedgerTx,
-  { userId, keys, delayMs = RETENTION_MS }: Markers,
-): Promise<void> {
-  if (keys.length === 0) return
-  const rows = keys.map((key) => {
-    const dueAt = sql`${now} + ${delayMs}`
-    return sql`(${markerKey(key)}, ${dueAt}, ${userId}, ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
-  })
-  await sql`
-    INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${sql.join(rows)}
-    ON CONFLICT (object_key) DO UPDATE SET not_before = excluded.not_before
-  `.execute(db)
-}
 
 interface Selected {
   readonly userId: UserId
@@ -120,6 +99,8 @@ export async function trimHistory(
   const excess = await noteExcess(tx, userId)
   if (excess === 0) return dropped
   const oldest = await versionsToDrop(tx, { userId, limit: limit - dropped })
+  // Only if the figures have drifted: the user would be listed for ever.
+  if (oldest.length === 0) await clearExcess(tx, userId)
   return dropped + (await dropVersions(tx, { userId, rows: upTo(oldest, excess), garbageDelayMs }))
 }
 
@@ -140,6 +121,10 @@ export async function noteExcess(tx: LedgerTx, userId: UserId): Promise<number> 
     WHERE user_id = ${userId} RETURNING history_excess
   `.execute(tx.db)
   return rows[0]?.history_excess ?? 0
+}
+
+async function clearExcess({ db }: LedgerTx, userId: UserId): Promise<void> {
+  await sql`UPDATE quotas SET history_excess = 0 WHERE user_id = ${userId}`.execute(db)
 }
 
 /** As a deleted user's garbage, what it drops counts against nobody. */

@@ -10,7 +10,7 @@ import {
   type LedgerTx,
   lockUser,
 } from '../ledger/ledger-sql.ts'
-import { discardMarkers } from './drop.ts'
+import { discardMarkers } from './markers.ts'
 import { findPast } from './past-versions.ts'
 
 export async function restoreVersion(

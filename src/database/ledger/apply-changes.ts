@@ -141,8 +141,8 @@ function moveFigures(
 
 function countPast(slot: Slot<Move>, rule: Rule): RawBuilder<unknown> {
   return countHistory(rule, {
-    bytes: bigint(slot('pastBytes')),
-    versions: bigint(slot('pastVersions')),
+    bytes: slot('pastBytes'),
+    versions: slot('pastVersions'),
   })
 }
 
@@ -194,6 +194,6 @@ function insertGarbage(slot: Slot<File & { readonly garbageDelayMs: number }>, {
   return sql`
     INSERT INTO garbage (object_key, not_before, user_id, bytes)
     VALUES (${slot('objectKey')}, ${now} + ${slot('garbageDelayMs')}, ${slot('userId')},
-            ${garbageBytes(bigint(slot('size')))})
+            ${garbageBytes(slot('size'))})
   `
 }

@@ -139,14 +139,15 @@ export const OBJECT_OVERHEAD_BYTES = 4096
 
 /** What an object counts as garbage, and in the history. */
 export function garbageBytes(size: Sql): RawBuilder<number> {
-  return sql<number>`(${size} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
+  return sql<number>`(${bigint(size)} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
 }
 
 /** The part of an UPDATE of the `quotas` row that counts versions that enter and leave the history. */
 export function countHistory(
   rule: Rule,
-  { bytes, versions }: { readonly bytes: Sql; readonly versions: Sql },
+  change: { readonly bytes: Sql; readonly versions: Sql },
 ): RawBuilder<unknown> {
+  const [bytes, versions] = [bigint(change.bytes), bigint(change.versions)]
   const counted = sql`history_bytes + ${bytes}`
   return sql`
     history_bytes = ${counted},
@@ -247,7 +248,8 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
   const { rows } = await sql<StateRow>`
     SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
       ${runningUploads(now)} AS uploads,
-      CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt}, 0) - ${now} END AS garbage_wait_ms,
+      CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt} - ${now}, ${sql.lit(SWEEP_MS)}) END
+        AS garbage_wait_ms,
       CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
       ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes
     FROM quotas JOIN users ON users.id = quotas.user_id
@@ -255,6 +257,9 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
   `.execute(db)
   return refusalOf(refused, rows[0] && toState(rows[0]))
 }
+
+/** Without garbage, the history exceeds its allowance until the next sweep. */
+const SWEEP_MS = 20_000
 
 /** When the first of the user's garbage may be removed, or the row of the first aborted upload deleted. */
 const garbageDueAt = sql<number | null>`(

@@ -4,7 +4,7 @@ import type { SchemaMigration } from './index-definition.ts'
 
 /**
  * During the upgrade, instances of the previous version replace and delete files without a history, and purge no user
- * who has one.
+ * who has one. Their `verify --repair` takes past versions for orphans.
  */
 export function history({ bytewise }: Pick<Database, 'bytewise'>): SchemaMigration {
   const text = sql`text COLLATE ${bytewise} NOT NULL`
@@ -31,8 +31,7 @@ export function history({ bytewise }: Pick<Database, 'bytewise'>): SchemaMigrati
     sql`CREATE INDEX history_by_end ON history (user_id, ended_at, version)`,
     sql`CREATE INDEX history_by_name ON history (user_id, name, ended_at, version)`,
     sql`CREATE INDEX history_by_age ON history (ended_at)`,
-    sql`CREATE INDEX history_unmarked ON history (ended_at)
-        WHERE ended_as = 'deleted' AND is_marked = 0`,
+    sql`CREATE INDEX history_unmarked ON history (ended_at) WHERE is_marked = 0`,
   ]
   return {
     async up(db) {

@@ -176,21 +176,21 @@ async function list(
 ): Promise<readonly JournaledObject[]> {
   const isBefore =
     before && sql`(user_id, name, version) < (${before.userId}, ${before.name}, ${before.version})`
-  const { rows } = await sql<FoundObject & { readonly is_deleted: number }>`
+  const { rows } = await sql<FoundObject & { readonly is_past: number }>`
     SELECT user_id AS "userId", name, version, object_key AS "objectKey", size, began_at AS "beganAt",
       (SELECT COUNT(*) FROM rebuild_markers WHERE rebuild_markers.version = rebuild_objects.version)
-        AS is_deleted
+        AS is_past
     FROM rebuild_objects WHERE ${isBefore ?? sql`1 = 1`}
     ORDER BY user_id DESC, name DESC, version DESC LIMIT ${limit}
   `.execute(db)
-  return rows.map(({ userId, name, version, objectKey, size, beganAt, is_deleted: deleted }) => ({
+  return rows.map(({ userId, name, version, objectKey, size, beganAt, is_past: past }) => ({
     userId,
     name,
     version,
     objectKey,
     size,
     beganAt,
-    isDeleted: deleted === 1,
+    isPast: past === 1,
   }))
 }
 
@@ -209,7 +209,7 @@ async function settle(
     SELECT object_key, ${now} + ${bigint(garbageDelayMs)}
     FROM rebuild_objects WHERE version IN (${sql.join(garbage.map(({ version }) => version))})
   `.execute(db)
-  const marked = garbage.filter(({ isDeleted }) => isDeleted)
+  const marked = garbage.filter(({ isPast }) => isPast)
   if (marked.length === 0) return
   const due = sql`${now} + ${bigint(garbageDelayMs)}`
   const markers = marked.map(({ objectKey }) => sql`(${markerKey(objectKey)}, ${due})`)

@@ -229,10 +229,23 @@ export function ledgerHistoryContract(
       expect(await account.past()).toHaveLength(1)
     })
 
+    it('drops versions of any size', async () => {
+      await account.grant('more', 2 ** 40)
+      const GIB = 2 ** 30
+      for (const size of [3 * GIB, 1.5 * GIB, 1.5 * GIB + 1]) await account.put('a', size)
+      await account.remove('a')
+      expect(await figures()).toMatchObject({ bytes: 6 * GIB + 1 + 3 * OVERHEAD, versions: 3 })
+      const page = { ...account, endedBy: 2 ** 50, limit: 100, ...drop }
+      expect(await harness.ledger.dropHistory(page)).toBe(3)
+      expect(await figures()).toEqual({ bytes: 0, versions: 0, excess: 0 })
+      const { recorded, counted } = await harness.garbageBytes(account.userId)
+      expect([recorded, counted]).toEqual(Array(2).fill(6 * GIB + 1 + 3 * OVERHEAD))
+    })
+
     it('drops all versions page by page', async () => {
       for (const size of [1, 2, 3]) await account.put('a', size)
       await account.remove('a')
-      const page = { ...account, limit: 2, ...drop }
+      const page = { ...account, endedBy: 2 ** 50, limit: 2, ...drop }
       expect(await harness.ledger.dropHistory(page)).toBe(2)
       expect(await harness.ledger.dropHistory(page)).toBe(1)
       expect(await harness.ledger.dropHistory(page)).toBe(0)
@@ -267,9 +280,9 @@ export function ledgerHistoryContract(
       expect(await outcomeOf(account.restore(version))).toBe('user_suspended')
       const of = { ...account, version, ...drop }
       expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('user_suspended')
-      expect(await outcomeOf(harness.ledger.dropHistory({ ...of, limit: 1 }))).toBe(
-        'user_suspended',
-      )
+      expect(
+        await outcomeOf(harness.ledger.dropHistory({ ...of, endedBy: 2 ** 50, limit: 1 })),
+      ).toBe('user_suspended')
       await harness.users.setUserStatus(account.userId, 'active')
       expect(await account.past()).toHaveLength(1)
     })
@@ -291,20 +304,19 @@ export function ledgerHistoryContract(
         )
 
       async function mark(): Promise<void> {
-        const of = { userId: account.userId, deletions: await unmarked() }
+        const of = { userId: account.userId, versions: await unmarked() }
         await harness.ledger.journalMarkers(of)
         await harness.ledger.recordMarkers(of)
       }
 
-      it('are of deleted files alone, and journaled before the store has them', async () => {
-        await account.put('a', 1)
+      it('are of past versions, and journaled before the store has them', async () => {
         const { file } = await account.put('a', 2)
         await account.remove('a')
         const deletions = await unmarked()
         expect(deletions).toEqual([
           { userId: account.userId, version: file.version, objectKey: file.objectKey },
         ])
-        const of = { userId: account.userId, deletions }
+        const of = { userId: account.userId, versions: deletions }
         await harness.ledger.journalMarkers(of)
         expect(await garbage()).toEqual([markerKey(file.objectKey)])
         await harness.ledger.recordMarkers(of)
@@ -331,9 +343,10 @@ export function ledgerHistoryContract(
       it('stay garbage if the version is restored before they are recorded', async () => {
         const { file } = await account.put('a', 1)
         await account.remove('a')
-        const of = { userId: account.userId, deletions: await unmarked() }
+        const of = { userId: account.userId, versions: await unmarked() }
         await harness.ledger.journalMarkers(of)
         await account.restore(file.version)
+        expect(await harness.ledger.journalMarkers(of)).toEqual([])
         await harness.ledger.recordMarkers(of)
         expect(await garbage()).toEqual([markerKey(file.objectKey)])
         // A second deletion takes it over.

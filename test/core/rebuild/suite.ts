@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
@@ -14,7 +13,7 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { contentOf } from '../../support/http/incoming-file.ts'
 import { digest, never } from '../../support/objects.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
-import { callerNamed } from '../../support/caller.ts'
+import { authorized, callerNamed } from '../../support/caller.ts'
 import { faultyStore, outage } from '../../support/faults/faults.ts'
 import { kindsFound, verify } from '../../support/verify.ts'
 import {
@@ -112,61 +111,65 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
     })
 
-    it('brings no deleted file back once the sweep has marked it, and keeps it for a month', async () => {
-      const older = await bed.lost.upload(ALICE, 'a', 'old')
-      const newer = (await uploadAfter(bed.lost, {
-        userId: ALICE,
-        name: 'a',
-        content: 'new',
-      })) as ObjectKey
+    it('brings no past version back once the sweep has marked it, and keeps it for a month', async () => {
+      const uploadAs = async (name: string, content: string) =>
+        (await uploadAfter(bed.lost, { userId: ALICE, name, content })) as ObjectKey
+      const [older, newer] = [await uploadAs('a', 'old'), await uploadAs('a', 'new')]
       await bed.lost.remove(ALICE, 'a')
-      const kept = await bed.lost.upload(ALICE, 'b', 'first')
+      const kept = await uploadAs('b', 'first')
       await bed.lost.remove(ALICE, 'b')
+      const moved = await uploadAs('c', 'moved')
+      await bed.lost.rename(ALICE, 'c', 'd')
+      await uploadAs('d', 'again')
       await bed.lost.sweep()
-      const again = await uploadAfter(bed.lost, { userId: ALICE, name: 'b', content: 'again' })
-      expect(again).not.toBe(kept)
+      await uploadAs('b', 'again')
       // Not yet marked.
-      await bed.lost.upload(ALICE, 'c', 'c')
-      await bed.lost.remove(ALICE, 'c')
+      await uploadAs('e', 'e')
+      await bed.lost.remove(ALICE, 'e')
       const { outcome, findings } = await bed.rebuild()
-      expect(outcome).toMatchObject({
-        counts: { users: 1, files: 2, bytes: 6, deleted: 1, replaced: 2 },
-      })
-      expect(findings).toEqual([
-        { kind: 'deleted_object', userId: ALICE, name: 'a', objectKey: newer },
-        ...[older, kept].toSorted().map((objectKey) => ({
-          kind: 'replaced_object',
-          userId: ALICE,
-          name: objectKey === kept ? 'b' : 'a',
-          objectKey,
-        })),
-      ])
+      const figures = { users: 1, files: 3, bytes: 11, past: 4, replaced: 0 }
+      expect(outcome).toMatchObject({ counts: figures })
+      const past = [older, newer, kept, moved].toSorted()
+      expect(findings).toMatchObject(past.map((objectKey) => ({ kind: 'past_object', objectKey })))
       const rebuilt = await bed.rebuilt()
-      expect(await contentIn(rebuilt, { userId: ALICE, name: 'a' })).toBeUndefined()
-      expect(await contentIn(rebuilt, { userId: ALICE, name: 'b' })).toBe('again')
-      expect(await contentIn(rebuilt, { userId: ALICE, name: 'c' })).toBe('c')
+      const contents = ['a', 'b', 'c', 'd', 'e'].map((name) =>
+        contentIn(rebuilt, { userId: ALICE, name }),
+      )
+      expect(await Promise.all(contents)).toEqual([undefined, 'again', undefined, 'again', 'e'])
       const garbage = await bed.empty.kysely.selectFrom('garbage').selectAll().execute()
       const keys = garbage.map(({ object_key }) => object_key)
-      const all = [older, newer, kept, markerKey(newer), markerKey(kept)]
-      expect(keys.toSorted()).toEqual(all.toSorted())
-      for (const row of garbage)
+      expect(keys.toSorted()).toEqual([...past, ...past.map(markerKey)].toSorted())
+      for (const row of garbage) {
         expect(row.not_before - Date.now()).toBeGreaterThan(KEEP_MS - 60_000)
+      }
       expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
     })
 
-    it('brings a restored file back', async () => {
-      const key = await bed.lost.upload(ALICE, 'a', 'back')
-      await bed.lost.remove(ALICE, 'a')
-      await bed.lost.sweep()
-      const caller = await callerNamed(bed.lost.users, ALICE)
-      const version = versionOf(key) as Version
-      const as = { version, name: undefined, overwrite: false, maxFiles: 1, garbageDelayMs: 0 }
-      await bed.lost.ledger.restoreVersion({ ...caller, ...as })
-      await sql`UPDATE garbage SET not_before = 0`.execute(bed.lost.database.kysely)
-      await bed.lost.sweep()
-      expect(await bed.lost.has(markerKey(key))).toBe(false)
+    it('brings a restored version back, also where a newer one was deleted or replaced', async () => {
+      const { lost } = bed
+      const restore = async (key: ObjectKey): Promise<void> => {
+        const caller = authorized(await callerNamed(lost.users, ALICE))
+        const version = versionOf(key) as Version
+        const as = { version, name: undefined, overwrite: true, precondition: undefined }
+        await lost.history.restore({ ...caller, ...as })
+      }
+      const uploadAs = async (name: string, content: string) =>
+        (await uploadAfter(lost, { userId: ALICE, name, content })) as ObjectKey
+      const alone = await uploadAs('a', 'alone')
+      await lost.remove(ALICE, 'a')
+      const beforeDeleted = await uploadAs('b', 'before')
+      await uploadAs('b', 'deleted')
+      await lost.remove(ALICE, 'b')
+      const beforeReplaced = await uploadAs('c', 'before')
+      await uploadAs('c', 'replaced')
+      await lost.sweep()
+      for (const key of [alone, beforeDeleted, beforeReplaced]) await restore(key)
+      expect(await lost.has(markerKey(alone))).toBe(false)
+      await lost.sweep()
       await bed.rebuild()
-      expect(await contentIn(await bed.rebuilt(), { userId: ALICE, name: 'a' })).toBe('back')
+      const rebuilt = await bed.rebuilt()
+      const contents = ['a', 'b', 'c'].map((name) => contentIn(rebuilt, { userId: ALICE, name }))
+      expect(await Promise.all(contents)).toEqual(['alone', 'before', 'before'])
     })
 
     it('brings a renamed file back under the name with which it was uploaded', async () => {

@@ -7,6 +7,7 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import { objectKey, type ObjectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import type { History } from '../../../src/core/history/history.ts'
 import { type UserId, parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -39,6 +40,7 @@ export interface VerifyBed extends VerifyAdapters {
   /** Puts an object that nobody has asked for. */
   stray(key: ObjectKey, content?: string): Promise<ObjectKey>
   has(key: ObjectKey): Promise<boolean>
+  readonly history: History
   /** Drops what the user has replaced and deleted. */
   forgetHistory(userId: UserId): Promise<void>
   sweep(): Promise<void>
@@ -62,6 +64,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
     ...adapters,
     ledger,
     users,
+    history,
     upload: async (userId, name, content) => {
       const caller = authorized(await callerNamed(users, userId))
       const upload = { ...caller, name: parseFileName(name), visibility: () => undefined }

@@ -126,7 +126,7 @@ function ownerOf(request: FastifyRequest): UserId {
 }
 
 /** The query parser leaves invalid UTF-8 undecoded. All parameters but the prefix have been refused for it by now. */
-function assertPrefixDecodable({ raw: { url = '' } }: FastifyRequest): void {
+export function assertPrefixDecodable({ raw: { url = '' } }: FastifyRequest): void {
   try {
     decodeURIComponent(url)
   } catch {

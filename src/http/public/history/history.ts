@@ -24,6 +24,7 @@ import { PAGE_QUERY, parseCursor, readLimit } from '../../shared-routes/paginati
 import { requireUser } from '../access-token.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
 import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
+import { assertPrefixDecodable } from '../files/list.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import {
@@ -75,6 +76,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     handler: async (request, reply) => {
       const { userId, userCreatedAt } = requireUser(request)
       const { name, prefix = '', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
+      assertPrefixDecodable(request)
       const page = {
         userId,
         userCreatedAt,
