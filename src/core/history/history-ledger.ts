@@ -53,7 +53,7 @@ export interface DropPage extends Caller {
 }
 
 /** What a rebuild could take for a file, because the store does not know that it is past. */
-export interface Unmarked {
+export interface Unmarked extends Pick<PastVersion, 'endedAs'> {
   readonly userId: UserId
   readonly version: Version
   readonly objectKey: ObjectKey
@@ -100,7 +100,7 @@ export interface HistoryLedger {
     readonly garbageDelayMs: number
   }): Promise<number>
 
-  /** Up to `limit` versions without a marker, oldest end first. */
+  /** Up to `limit` versions without a marker: deleted ones first, then replaced ones, each oldest end first. */
   listUnmarked(options: {
     readonly except: readonly UserId[]
     readonly limit: number

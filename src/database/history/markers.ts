@@ -49,12 +49,15 @@ export async function listUnmarked(
 ): Promise<readonly Unmarked[]> {
   const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
   const { rows } = await sql<Unmarked>`
-    SELECT ${UNMARKED} FROM history WHERE is_marked = 0 ${ofOthers} ORDER BY ended_at LIMIT ${limit}
+    SELECT ${UNMARKED} FROM history WHERE is_marked = 0 ${ofOthers}
+    ORDER BY ended_as, ended_at LIMIT ${limit}
   `.execute(db)
   return rows
 }
 
-const UNMARKED = sql`user_id AS "userId", version, object_key AS "objectKey"`
+const UNMARKED = sql`
+  user_id AS "userId", version, object_key AS "objectKey", ended_as AS "endedAs"
+`
 
 type Marked = Parameters<HistoryLedger['journalMarkers']>[0]
 

@@ -31,7 +31,7 @@ export function history({ bytewise }: Pick<Database, 'bytewise'>): SchemaMigrati
     sql`CREATE INDEX history_by_end ON history (user_id, ended_at, version)`,
     sql`CREATE INDEX history_by_name ON history (user_id, name, ended_at, version)`,
     sql`CREATE INDEX history_by_age ON history (ended_at)`,
-    sql`CREATE INDEX history_unmarked ON history (ended_at) WHERE is_marked = 0`,
+    sql`CREATE INDEX history_unmarked ON history (ended_as, ended_at) WHERE is_marked = 0`,
   ]
   return {
     async up(db) {

@@ -312,9 +312,10 @@ export function ledgerHistoryContract(
       it('are of past versions, and journaled before the store has them', async () => {
         const { file } = await account.put('a', 2)
         await account.remove('a')
+        const { version, objectKey } = file
         const deletions = await unmarked()
         expect(deletions).toEqual([
-          { userId: account.userId, version: file.version, objectKey: file.objectKey },
+          { userId: account.userId, version, objectKey, endedAs: 'deleted' },
         ])
         const of = { userId: account.userId, versions: deletions }
         await harness.ledger.journalMarkers(of)
