@@ -17,7 +17,7 @@ const upload = new Upload(createReadStream(file), {
   headers: { Cookie: `access_token=${ACCESS_TOKEN}` },
   metadata: { filename: name },
   // In milliseconds. The list starts over whenever bytes have arrived.
-  retryDelays: [0, 1000, 3000, 5000],
+  retryDelays: [0, 1000, 3000, 5000, 10_000, 20_000],
   onUploadUrlAvailable() {
     writeFileSync(kept, `${upload.url}\n`)
   },
