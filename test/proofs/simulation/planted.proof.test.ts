@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PLANTED_FEED_BUGS } from './plan/planted-changes.ts'
+import { PLANTED_HISTORY_BUGS } from './plan/planted-history.ts'
 import { PLANTED_RESUMABLE_BUGS } from './plan/planted-resumable.ts'
 import { PLANTED_BUGS } from './plan/planted.ts'
 import { search, searchCrashes } from './plan/search.ts'
@@ -20,7 +21,14 @@ beforeAll(async () => {
 
 afterAll(() => stage[Symbol.asyncDispose]())
 
-it.each(Object.entries({ ...PLANTED_BUGS, ...PLANTED_RESUMABLE_BUGS, ...PLANTED_FEED_BUGS }))(
+const PLANTED = {
+  ...PLANTED_BUGS,
+  ...PLANTED_RESUMABLE_BUGS,
+  ...PLANTED_FEED_BUGS,
+  ...PLANTED_HISTORY_BUGS,
+}
+
+it.each(Object.entries(PLANTED))(
   'finds a service that %s',
   async (name, variant) => {
     const goesOn = (runs: number): boolean => runs < MAX_RUNS

@@ -8,6 +8,7 @@ import {
   applyPurge,
   applyRemoval,
   applyRename,
+  applyRestore,
   assertSameUser,
   noteEffect,
 } from './file-changes.ts'
@@ -122,6 +123,11 @@ function apply(options: Applied, call: AppliedCall): void {
       assertSameUser(options, operation)
       applyRename(options, call.argument)
       break
+    case 'restoreVersion':
+      noteEffect(operation)
+      assertSameUser(options, operation)
+      applyRestore(options, call.argument)
+      break
     case 'purgeDeletedUsers':
       applyPurge(options)
       break
@@ -171,7 +177,6 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'noteGarbageRemovals':
     case 'measureBacklog':
     case 'measureJournal':
-    case 'restoreVersion':
     case 'listHistory':
     case 'findPastVersion':
     case 'dropVersion':

@@ -4,7 +4,7 @@ import { digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { Applied, CheckerOptions } from './applied.ts'
 import { type FileEvent, record } from './feed.ts'
-import { capacityOf, usedBytes } from './model.ts'
+import { capacityOf, type ModelUser, usedBytes } from './model.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { demand } from './violation.ts'
 
@@ -42,11 +42,7 @@ export function applyCommit({ model, clock }: CheckerOptions, committed: Committ
   model.put(upload.userId, { name: file.name, file })
   const type = old === undefined ? 'file.created' : 'file.replaced'
   record(model, { userId: upload.userId, events: [{ type, name: file.name, file }], clock })
-  const after = model.user(upload.userId)
-  const [used, capacity] = [usedBytes(after), capacityOf(after)]
-  const isGrowth = used > usedBytes(before)
-  demand(!isGrowth || used <= capacity, 'I5', `used ${used} of ${capacity}`)
-  demand(old !== undefined || after.files.size <= MAX_FILES, 'I5', `${after.files.size} files`)
+  assertFits(before, model.user(upload.userId))
 }
 
 /** What was asked for: by the one request, or by the creation of a resumable upload and its appends. */
@@ -88,6 +84,33 @@ export function applyRename(
     events.push({ type: 'file.renamed', name: newName, file, previousName: name })
   }
   record(model, { userId, events, clock })
+}
+
+/** Only what is past, and not for longer than it is kept, becomes current again; a restore passes the quota rule (I15). */
+export function applyRestore(
+  { model, clock, before }: Applied,
+  { userId, version, name, overwrite }: Parameters<Ledger['restoreVersion']>[0],
+): void {
+  const past = before.history.find((row) => row.user_id === userId && row.version === version)
+  demand(past !== undefined, 'I15', 'restored a version that is not past')
+  const { size, sha256 } = past
+  const user = model.user(userId)
+  const fileName = name ?? past.name
+  const old = user.files.get(fileName)
+  demand(user.status === 'active', 'I2', `restored for a user who is ${user.status}`)
+  demand(old === undefined || overwrite, 'I2', 'restored over a file')
+  const file = { version, size, sha256 }
+  model.put(userId, { name: fileName, file })
+  record(model, { userId, events: [{ type: 'file.restored', name: fileName, file }], clock })
+  assertFits(user, model.user(userId))
+}
+
+/** What has grown is within the limits (I5). */
+function assertFits(before: ModelUser, after: ModelUser): void {
+  const [used, capacity] = [usedBytes(after), capacityOf(after)]
+  demand(used <= usedBytes(before) || used <= capacity, 'I5', `used ${used} of ${capacity}`)
+  const { size: count } = after.files
+  demand(count <= before.files.size || count <= MAX_FILES, 'I5', `${count} files`)
 }
 
 /** The order in which a deleted user's files go is the ledger's. */

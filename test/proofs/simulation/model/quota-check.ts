@@ -4,7 +4,7 @@ import type { CreateResumable } from '../../../../src/core/resumable/resumable-l
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { QuotaRow } from '../../../../src/database/schema.ts'
-import { MAX_UNFINISHED, MAX_UPLOADS } from '../plan/parameters.ts'
+import { MAX_FILES, MAX_UNFINISHED, MAX_UPLOADS } from '../plan/parameters.ts'
 import type { AppliedCall } from '../world/seam.ts'
 import type { Applied } from './applied.ts'
 import type { LedgerState } from './ledger-state.ts'
@@ -91,6 +91,10 @@ export function assertRefusal(applied: Applied, call: AppliedCall): void {
     demand(uploads >= MAX_UPLOADS, 'I5', `an upload is refused beside ${uploads}`)
   }
   if (isAppError(reason, 'capacity_exceeded')) assertFull(applied, call)
+  if (call.method === 'restoreVersion' && isAppError(reason, 'file_count_exceeded')) {
+    const { size: count } = applied.model.user(call.argument.userId).files
+    demand(count >= MAX_FILES, 'I5', `a restore is refused beside ${count} files`)
+  }
   if (isAppError(reason, 'unfinished_uploads_exceeded')) assertUnfinished(applied, call)
 }
 
@@ -113,6 +117,13 @@ function assertFull(applied: Applied, { method, argument }: AppliedCall): void {
   if (method === 'begin') assertNoRoom(applied, { ...argument, ownReserved: 0 })
   if (method === 'createResumable') {
     assertNoRoom(applied, { ...argument, bytes: argument.length ?? 0, ownReserved: 0 })
+  }
+  if (method === 'restoreVersion') {
+    const { userId, version, name: newName } = argument
+    const past = applied.before.history.find((row) => row.version === version)
+    demand(past !== undefined, 'I15', 'room was refused to what is not past')
+    const { size: bytes, name } = past
+    assertNoRoom(applied, { userId, name: newName ?? name, bytes, ownReserved: 0 })
   }
   if (method !== 'prepareAppend') return
   const { version, bytes } = argument

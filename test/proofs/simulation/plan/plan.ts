@@ -52,6 +52,7 @@ export type Action =
       readonly file: number
     }
   | RenameAction
+  | RestoreAction
   | { readonly kind: 'grant'; readonly user: number; readonly bytes: number }
   | { readonly kind: 'suspend' | 'activate' | 'delete user'; readonly user: number }
   | { readonly kind: 'sweep' | 'crash'; readonly process: number }
@@ -83,6 +84,17 @@ export interface RenameAction {
   readonly user: number
   readonly file: number
   readonly to: number
+  readonly overwrite: boolean
+}
+
+/** Makes a past version the file. */
+export interface RestoreAction {
+  readonly kind: 'restore'
+  readonly process: number
+  readonly user: number
+  readonly file: number
+  /** Number of one of the user's past versions, from the newest end, wrapped around. */
+  readonly past: number
   readonly overwrite: boolean
 }
 
@@ -137,6 +149,17 @@ const fileAction: fc.Arbitrary<Action> = fc.oneof(
       user,
       file,
       to: file,
+      overwrite: fc.boolean(),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('restore'),
+      process,
+      user,
+      file,
+      past: fc.constantFrom(0, 0, 1, 2),
       overwrite: fc.boolean(),
     }),
   },

@@ -1,7 +1,7 @@
 import { LEASE_MS, PART_SIZE, HISTORY_LIFETIMES_MS, UPLOAD_LIFETIMES_MS } from './parameters.ts'
 import type { Plan, Scenarios, Step } from './plan.ts'
 import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
-import { act, later, now, soon, upload } from './steps.ts'
+import { act, later, now, restore, soon, upload } from './steps.ts'
 
 /**
  * Short plans without chance, on two instances, that are played with every fault at every call and a crash at every
@@ -67,6 +67,26 @@ export const FILE_SCENARIOS: Scenarios = {
     now(upload()),
     now(upload({ size: 20, file: 1 })),
     later({ kind: 'rename', process: 0, user: 0, file: 0, to: 1, overwrite: true }),
+  ],
+  'a restore of what was deleted': [
+    now(upload()),
+    later(act('remove', 0)),
+    later(restore()),
+    later(act('remove', 1)),
+    soon(restore({ process: 1 })),
+  ],
+  'a restore over the file that replaced it, beside a sweep': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    later({ kind: 'sweep', process: 1 }),
+    soon(restore({ overwrite: true })),
+    later({ kind: 'sweep', process: 0 }),
+  ],
+  'a restore for which there is no room': [
+    now(upload({ size: 300 })),
+    later(act('remove', 0)),
+    later(upload({ size: 300, file: 1 })),
+    later(restore()),
   ],
   'an upload that outlives its lease while another instance sweeps': [
     now(upload()),

@@ -1,5 +1,5 @@
 import { MAX_FILE_SIZE, PART_SIZE } from './parameters.ts'
-import type { Action, Step, UploadAction } from './plan.ts'
+import type { Action, RestoreAction, Step, UploadAction } from './plan.ts'
 import type { AppendAction, CreateAction } from './resumable-actions.ts'
 
 export function upload(changes: Partial<UploadAction> = {}): UploadAction {
@@ -47,6 +47,11 @@ export function append(changes: Partial<AppendAction> = {}): AppendAction {
     twin: 'none',
     ...changes,
   }
+}
+
+/** Of the version that ended last, under the first name. */
+export function restore(changes: Partial<RestoreAction> = {}): RestoreAction {
+  return { kind: 'restore', process: 0, user: 0, file: 0, past: 0, overwrite: false, ...changes }
 }
 
 export function act(kind: 'get' | 'remove', process: number): Action {

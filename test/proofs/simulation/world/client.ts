@@ -5,6 +5,8 @@ import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger
 import type { Precondition } from '../../../../src/core/files/precondition.ts'
 import { MissingObject, type OpenedFile } from '../../../../src/core/files/open-content.ts'
 import type { Repository } from '../../../../src/core/files/repository.ts'
+import type { History } from '../../../../src/core/history/history.ts'
+import { versionNotFound } from '../../../../src/core/history/past-version.ts'
 import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'
 import { authorized } from '../../../support/caller.ts'
 import { bytesOf } from '../../../support/objects.ts'
@@ -13,7 +15,7 @@ import type { ModelUser } from '../model/model.ts'
 import { contentOf, digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
 import type { CreateAction } from '../plan/resumable-actions.ts'
-import type { FileAction, UploadAction } from '../plan/plan.ts'
+import type { FileAction, RestoreAction, UploadAction } from '../plan/plan.ts'
 import { demand, Violation } from '../model/violation.ts'
 import type { Instance, World } from './world.ts'
 
@@ -30,7 +32,7 @@ export function startOperation(world: World, action: FileAction, instance: Insta
   const content = action.kind === 'upload' ? contentOf(id, action.size) : undefined
   const asked = { action, userId: userIdOf(action.user), fileName, content, version: undefined }
   beginOperation({ world, instance, asked }, (operation) =>
-    request({ world, operation, repository: instance.repository }, action),
+    request({ world, operation, ...instance }, action),
   )
 }
 
@@ -72,6 +74,7 @@ interface Client {
   readonly world: World
   readonly operation: Operation
   readonly repository: Repository
+  readonly history: History
 }
 
 /** What the client is told, with a failure that the port allows told from one that it does not. */
@@ -98,12 +101,14 @@ function settle(
   timeline.note(`ends: ${answer}`)
   operation.answer = answer
   const { kind } = operation.action
-  const isWrite = kind === 'upload' || kind === 'remove' || kind === 'rename'
+  const isWrite = WRITES.has(kind)
   demand(!isWrite || answer !== 'done' || operation.isApplied, 'I1', 'acknowledged without effect')
   demand(!isWrite || answer !== 'refused' || !operation.isApplied, 'I2', 'refused with effect')
   const tookMs = timeline.now - operation.startedAt
   demand(tookMs <= MAX_OPERATION_MS, 'I9', `took ${tookMs} ms`)
 }
+
+const WRITES: ReadonlySet<string> = new Set(['upload', 'remove', 'rename', 'restore'])
 
 async function request(client: Client, action: FileAction): Promise<void> {
   const { operation, repository } = client
@@ -135,8 +140,38 @@ async function request(client: Client, action: FileAction): Promise<void> {
       await repository.change({ ...caller, name, newName, overwrite, visibility: undefined })
       return
     }
+    case 'restore':
+      return restore(client, action)
   }
 }
+
+async function restore(
+  { operation, history }: Client,
+  { past, overwrite }: RestoreAction,
+): Promise<void> {
+  const { fileName: name } = operation
+  const caller = authorized(operation)
+  const { versions } = await history.list({
+    ...caller,
+    name: undefined,
+    prefix: parseFileNamePrefix(''),
+    after: undefined,
+    limit: MAX_LISTED,
+  })
+  const chosen = versions[past % versions.length]
+  if (chosen === undefined) throw versionNotFound()
+  const { version } = chosen
+  const { file } = await history.restore({
+    ...caller,
+    version,
+    name,
+    overwrite,
+    precondition: undefined,
+  })
+  demand(file.version === version, 'I1', 'restored as another version')
+}
+
+const MAX_LISTED = 10
 
 async function upload(
   { world, operation, repository }: Client,

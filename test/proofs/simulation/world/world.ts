@@ -5,6 +5,7 @@ import {
   createResumableUploads,
   type ResumableUploads,
 } from '../../../../src/core/resumable/resumable-uploads.ts'
+import { createHistory, type History } from '../../../../src/core/history/history.ts'
 import { createSweeper, type Sweeper } from '../../../../src/core/sweep/sweeper.ts'
 import type { UserStore } from '../../../../src/core/users/user-store.ts'
 import type { Database } from '../../../../src/database/database.ts'
@@ -68,6 +69,7 @@ export interface Variant {
 export interface Instance {
   readonly process: Process
   readonly repository: Repository
+  readonly history: History
   readonly uploads: ResumableUploads
   /** Appends whose clients wait for their answers. */
   readonly appends: Set<Operation>
@@ -110,6 +112,7 @@ export function startInstance(world: World, process: Process): Instance {
     process,
     gate,
     repository: { ...repository, ...variant.repository?.(repository) },
+    history: createHistory(settings),
     uploads: { ...uploads, ...variant.uploads?.(uploads, ports) },
     appends: new Set(),
     isAsking: false,

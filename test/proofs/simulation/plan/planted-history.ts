@@ -1,0 +1,98 @@
+import { sql } from 'kysely'
+import { isAppError } from '../../../../src/core/errors.ts'
+import { markerKey, type ObjectKey } from '../../../../src/core/objects/object-key.ts'
+import { INSERT_PAST } from '../../../../src/database/ledger/rows.ts'
+import type { Variant } from '../world/world.ts'
+
+/** Bugs that a history could have. The checker must find them all. */
+export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
+  'restores a version and keeps it past': {
+    sharedLedger: ({ ledger, database }) => ({
+      async restoreVersion(request) {
+        const restored = await ledger.restoreVersion(request)
+        await sql`
+          ${INSERT_PAST}
+          SELECT user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at,
+            ${database.now}, 'deleted'
+          FROM files WHERE version = ${request.version}
+        `.execute(database.kysely)
+        return restored
+      },
+    }),
+  },
+
+  'restores what does not fit': {
+    sharedLedger: ({ ledger, database }) => ({
+      async restoreVersion(request) {
+        const lend = (bytes: number) =>
+          sql`
+            UPDATE quotas SET used_bytes = used_bytes - ${bytes} WHERE user_id = ${request.userId}
+          `.execute(database.kysely)
+        try {
+          return await ledger.restoreVersion(request)
+        } catch (error) {
+          if (!isAppError(error, 'capacity_exceeded')) throw error
+          await lend(MUCH)
+          try {
+            return await ledger.restoreVersion(request)
+          } finally {
+            await lend(-MUCH)
+          }
+        }
+      },
+    }),
+  },
+
+  'refuses a restore that fits': {
+    sharedLedger: ({ ledger }) => ({
+      restoreVersion: (request) => ledger.restoreVersion({ ...request, maxFiles: 1 }),
+    }),
+  },
+
+  'tells no one of a restore': {
+    sharedLedger: ({ ledger, database }) => ({
+      async restoreVersion(request) {
+        const restored = await ledger.restoreVersion(request)
+        await sql`
+          DELETE FROM changes WHERE user_id = ${request.userId} AND type = 'file.restored'
+        `.execute(database.kysely)
+        return restored
+      },
+    }),
+  },
+
+  'leaves the marker of a version that it restores': leavingMarkers(),
+
+  'removes the objects of past versions before they leave the history': {
+    ledger: ({ ledger, objects }, { database }) => ({
+      async trimHistory(trim) {
+        const { rows } = await sql<{ readonly object_key: ObjectKey }>`
+          SELECT object_key FROM history WHERE user_id = ${trim.userId}
+        `.execute(database.kysely)
+        const { signal } = new AbortController()
+        for (const { object_key: key } of rows) await objects.remove({ key, signal })
+        return ledger.trimHistory(trim)
+      },
+    }),
+  },
+}
+
+const MUCH = 10_000
+
+function leavingMarkers(): Variant {
+  const left = new Set<ObjectKey>()
+  return {
+    sharedLedger: ({ ledger, database }) => ({
+      async restoreVersion(request) {
+        const restored = await ledger.restoreVersion(request)
+        const key = markerKey(restored.file.objectKey)
+        left.add(key)
+        await sql`DELETE FROM garbage WHERE object_key = ${key}`.execute(database.kysely)
+        return restored
+      },
+    }),
+    objects: (objects) => ({
+      remove: (request) => (left.has(request.key) ? Promise.resolve() : objects.remove(request)),
+    }),
+  }
+}
