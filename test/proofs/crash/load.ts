@@ -125,8 +125,9 @@ export class Load {
       if (kind < 0.3) await this.#upload(worker)
       else if (kind < 0.45) await this.#resumable.upload(fileOfWorker(worker))
       else if (kind < 0.53) await this.#remove(worker)
-      else if (kind < 0.61) await this.#rename(worker)
-      else if (kind < 0.81) await this.#read(worker.user, anyName(worker))
+      else if (kind < 0.6) await this.#rename(worker)
+      else if (kind < 0.66) await this.#restore(worker)
+      else if (kind < 0.83) await this.#read(worker.user, anyName(worker))
       else if (kind < 0.92) await this.#readRange(worker)
       else if (kind < 0.97) await this.#list(worker.user)
       else await this.#capacity(worker.user)
@@ -194,6 +195,34 @@ export class Load {
     else if (isStatus(outcome, 404)) {
       write.refuse()
       this.#judge({ file: fileOf(user, name), content: ABSENT, startedAt })
+    } else this.#settle(write, outcome)
+  }
+
+  /** One of the versions that the name had, chosen by what the history lists. */
+  async #restore(worker: Worker): Promise<void> {
+    const { oracle, tally } = this.#options
+    const { user, random } = worker
+    const name = anyName(worker)
+    const list = { method: 'GET', path: `/users/me/history?name=${name}&limit=5` }
+    const listed = await this.#send(user, list)
+    if (!isStatus(listed, 200) || listed.body === undefined) return this.#expectNoDefect(listed)
+    const { versions } = json(listed) as { readonly versions: readonly Listed[] }
+    const chosen = versions[random.below(versions.length)]
+    if (chosen === undefined) return
+    const { version, sha256 } = chosen
+    const write = oracle.begin(fileOf(user, name), [sha256])
+    const body = Buffer.from(JSON.stringify({ overwrite: true }))
+    const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
+    const path = `/users/me/history/${version}/restore`
+    const outcome = await this.#send(user, { method: 'POST', path, headers, body: [body] })
+    const isFull = isStatus(outcome, 403) && codeOf(outcome) === 'capacity_exceeded'
+    if (isFull && !user.isTight) tally.report('quota', `${user.userId} has room for a restore`)
+    // Another one has restored it, or a sweep has dropped it.
+    const isGone = isStatus(outcome, 404) || isStatus(outcome, 410)
+    if (isFull || isGone || isGarbageRefusal(outcome)) write.refuse()
+    else if (isStatus(outcome, 200)) {
+      tally.restores += 1
+      write.acknowledge()
     } else this.#settle(write, outcome)
   }
 
@@ -375,6 +404,7 @@ interface Rename {
 
 interface Listed {
   readonly name: string
+  readonly version: string
   readonly sha256: string
 }
 

@@ -47,6 +47,8 @@ export class Tally {
   /** Changes that the receiver of webhooks has got. */
   deliveredChanges = 0
   refusedUploads = 0
+  /** Past versions that were made current again. */
+  restores = 0
   /** Writes of which nobody knows whether they took effect. */
   unknownOutcomes = 0
   /** Reads whose content was held against the oracle. */
