@@ -3,7 +3,7 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
-import { ask, uploadPieces } from '../../http/fixture.ts'
+import { ask, expectProblem, jsonOf, uploadPieces } from '../../http/fixture.ts'
 import { createFolder, firstOf } from '../../support/servers/local-server.ts'
 import { type PostgresPair, startPostgresPair, until } from '../../support/servers/postgres-pair.ts'
 import { findEmbedded, findInstalled } from '../../support/servers/postgres-program.ts'
@@ -15,6 +15,7 @@ import {
   type TestAdapters,
   type TestService,
 } from '../../support/service/test-service.ts'
+import { startFollowers } from './followers.ts'
 import { type Load, startLoad } from './load.ts'
 import { type Content, contentOf, Register } from './register.ts'
 import { expectUnavailable, readFrom, type Target, uploadTo } from './requests.ts'
@@ -31,6 +32,7 @@ describe.skipIf(skipped)(
   { timeout: 300_000 },
   () => {
     let pair: PostgresPair
+    let folder: Awaited<ReturnType<typeof createFolder>>
     let adapters: TestAdapters
     let services: readonly [TestService, TestService]
     let opened: AsyncDisposableStack
@@ -39,7 +41,7 @@ describe.skipIf(skipped)(
       if ('reasons' in programs) throw new Error(programs.reasons)
       opened = new AsyncDisposableStack()
       pair = opened.adopt(await startPostgresPair(programs), (it) => it.stop())
-      const folder = opened.adopt(await createFolder('objects'), (it) => it.remove())
+      folder = opened.adopt(await createFolder('objects'), (it) => it.remove())
       adapters = await openAdapters(pair.url, folder.path)
       await migrate(adapters.database)
       const others = await openAdapters(pair.url, folder.path)
@@ -65,6 +67,8 @@ describe.skipIf(skipped)(
 
     it('F06 loses nothing that was acknowledged when the standby takes over under load', async () => {
       const load = await startMixedLoad()
+      const users = new Set(load.registers.map(({ user }) => user))
+      const followers = startFollowers({ services, users })
       await load.until({ written: 60, read: 40 })
       await pair.primary.kill()
       pair.balancer.cut()
@@ -80,8 +84,36 @@ describe.skipIf(skipped)(
       await load.until({ written: 60, read: 40 })
       expect(await runSql(pair.primary.url, OWN_SESSIONS)).toEqual([])
       await load.stop()
+      await followers.stop()
       for (const service of services) await expectSettled({ service, load, ...adapters })
       expect(load.tally().refused).toBeGreaterThan(0)
+    })
+
+    it('F06 tells a follower that it has seen changes which the new primary lacks', async () => {
+      const { target, register } = await uploaded('old')
+      const { user } = register
+      const page = async (query: string) =>
+        await ask(services[0], { user, path: `/users/me/changes${query}` })
+      const cursorOf = async () => String(jsonOf(await page(''))['next_cursor'])
+      const kept = await cursorOf()
+      await pair.standby.kill()
+      const alone = await start(
+        await openAdapters(`${pair.url}?options=-c%20synchronous_commit%3Dlocal`, folder.path),
+      )
+      expect(await uploadTo({ ...target, service: alone }, { ...NEW, ...PLAIN })).toBe('done')
+      const lost = await cursorOf()
+      await pair.primary.kill()
+      await pair.standby.start()
+      await pair.promote()
+      pair.balancer.point([pair.standby.port])
+      pair.balancer.cut()
+      const resume = (cursor: string) => page(`?cursor=${encodeURIComponent(cursor)}`)
+      expectProblem(await resume(lost), { status: 410, code: 'cursor_expired' })
+      expect(jsonOf(await resume(kept))).toMatchObject({ changes: [], has_more: false })
+      expect(await uploadTo(target, { ...NEW, ...PLAIN })).toBe('done')
+      expectProblem(await resume(lost), { status: 410, code: 'cursor_expired' })
+      const { changes } = jsonOf(await resume(kept))
+      expect(changes).toMatchObject([{ type: 'file.replaced', name: 'old' }])
     })
 
     it('F06 serves no reads from a standby, which may lack what was acknowledged', async () => {
