@@ -79,15 +79,15 @@ export class FairSemaphore {
   async acquire({
     signal,
     ...request
-  }: Acquire & { readonly signal: AbortSignal }): Promise<Permit> {
-    signal.throwIfAborted()
+  }: Acquire & { readonly signal?: AbortSignal }): Promise<Permit> {
+    signal?.throwIfAborted()
     const permit = this.tryAcquire(request)
     if (permit !== undefined) return permit
     const granted = Promise.withResolvers<Permit>()
     const waiting = { ...request, granted, waitedMs: 0, firstMs: 0 }
     const own = this.#queue.get(request.userId) ?? new Set()
     this.#queue.set(request.userId, own.add(waiting))
-    using _ = addAbortListener(signal, () => this.#refuse(waiting, signal.reason))
+    using _ = signal && addAbortListener(signal, () => this.#refuse(waiting, signal.reason))
     return await granted.promise
   }
 

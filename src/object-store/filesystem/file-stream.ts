@@ -19,9 +19,10 @@ const openFile = promisify(open)
 
 /**
  * Of the four threads of the pool. Otherwise readers of files that are not cached, from a disk with few operations a
- * second, would keep all of them, and each step of an upload would wait behind a hundred reads.
+ * second, would keep all of them, and each step of an upload would wait behind a hundred reads. With two, a cached file
+ * costs a tenth more CPU.
  */
-const MAX_READS = 2
+const MAX_READS = 3
 
 /** Opens files as bodies. Fewer open files get larger chunks, since each read costs a thread-pool round trip. */
 export class FileBodies {
@@ -44,7 +45,7 @@ export class FileBodies {
     const { size } = statOrClose(file)
     const first = range?.first ?? 0
     const end = range === undefined ? size : range.last + 1
-    const body = createFileBody({ ...this.#memory, owner, signal, file, size, first, end })
+    const body = createFileBody({ ...this.#memory, owner, file, size, first, end })
     // The body can fail before the caller listens.
     addAbortSignal(signal, body).on('error', () => undefined)
     return { body, size, release: (chunk) => this.#release(chunk) }
@@ -89,7 +90,6 @@ interface FileMemory {
 
 interface FileBodyOptions extends FileMemory {
   readonly owner: string
-  readonly signal: AbortSignal
   /** File descriptor, closed when the body ends. */
   readonly file: number
   readonly size: number
@@ -100,7 +100,7 @@ interface FileBodyOptions extends FileMemory {
 
 /** Reads on demand, with callbacks: `FileHandle` costs a third more (bench/NOTES.md). Chunks share no `ArrayBuffer`. */
 function createFileBody(options: FileBodyOptions): Readable {
-  const { file, size, first, end, owner, signal, pool, share, turns } = options
+  const { file, size, first, end, owner, pool, share, turns } = options
   const part = share.join()
   let position = first
   let pushedAt: number | undefined
@@ -118,7 +118,8 @@ function createFileBody(options: FileBodyOptions): Readable {
     const turn = turns.tryAcquire(wanted)
     if (turn !== undefined) readChunk(turn, length)
     else {
-      turns.acquire({ ...wanted, signal }).then(
+      // Without a signal, which would cost a listener for each chunk: a body that has ended gives its turn back.
+      turns.acquire(wanted).then(
         (granted) => (body.destroyed ? granted.release() : readChunk(granted, length)),
         (error: unknown) => body.destroy(storeError(error)),
       )
