@@ -1,15 +1,16 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebhookHooks } from '../core/webhooks/delivery.ts'
 
-/** Whatever fails, fails at every attempt: its failures make one entry a minute. */
+/** Whatever fails, fails at every attempt, and drops events of many users: these make one entry a minute. */
 const EVERY_MS = 60_000
 
 export function logWebhooks(
   logger: FastifyBaseLogger,
   clock = () => performance.now(),
 ): WebhookHooks {
-  const logged = { attempts: -Infinity, errors: -Infinity }
+  const logged = { attempts: -Infinity, dropped: -Infinity, errors: -Infinity }
   let failures = 0
+  let dropped = 0
   function isTime(of: keyof typeof logged): boolean {
     if (clock() - logged[of] < EVERY_MS) return false
     logged[of] = clock()
@@ -28,8 +29,11 @@ export function logWebhooks(
       logger.error(event, 'a webhook was parked, because it failed for a day')
     },
     onDropped(userId, events) {
-      const dropped = { user_id: userId, events }
-      logger.error(dropped, 'events were deleted before a webhook delivered them')
+      dropped += events
+      if (!isTime('dropped')) return
+      const last = { user_id: userId, events: dropped }
+      logger.error(last, 'events were deleted before a webhook delivered them')
+      dropped = 0
     },
     onError(err) {
       if (isTime('errors')) logger.error({ err }, 'delivering webhooks failed; it goes on soon')

@@ -30,6 +30,7 @@ export function createWebhookSender({
           redirect: 'manual',
           headers: {
             'content-type': 'application/json',
+            'accept-encoding': 'identity',
             'user-agent': 'cloud-repository',
             'webhook-id': id,
             'webhook-timestamp': String(timestamp),
@@ -55,7 +56,9 @@ export function createWebhookSender({
 const MAX_READ_BYTES = 4_096
 
 /** Reads a short answer, so that its connection can be used again, and cuts off a long one. */
-async function readAway({ body }: Response): Promise<void> {
+async function readAway({ body, headers }: Response): Promise<void> {
+  // `fetch` would decode it.
+  if (headers.has('content-encoding')) return await body?.cancel()
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += (chunk as Uint8Array).byteLength

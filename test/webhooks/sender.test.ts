@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createWebhookSender } from '../../src/webhooks/sender.ts'
@@ -84,6 +85,13 @@ describe('an event', () => {
     })
     expect(delivery).toEqual({ isDelivered: true })
     await expect.poll(() => isCut).toBe(true)
+  })
+
+  it('is delivered by a 2xx whose content is compressed, which is left unread', async () => {
+    const { delivery } = await sendTo((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).write(gzipSync('{'))
+    })
+    expect(delivery).toEqual({ isDelivered: true })
   })
 
   it('is not delivered to a receiver that does not answer in time, or that is not there', async () => {

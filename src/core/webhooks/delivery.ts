@@ -169,6 +169,7 @@ async function deliver(queue: WebhookQueue, turn: Turn): Promise<WebhookOutcome 
   const { delivered } = queue
   const nothing = { queue, delivered, isPurgeDone: false, failure: undefined, parked: undefined }
   let outcome: WebhookOutcome = nothing
+  let isFirst = queue.attempts === 0
   for (const { event, ...done } of await nextOf(queue, turn)) {
     if (event !== undefined) {
       if (performance.now() > endsAt) break
@@ -176,8 +177,9 @@ async function deliver(queue: WebhookQueue, turn: Turn): Promise<WebhookOutcome 
       const isOver = signal.aborted || !(await lease.isHeld(SEND_TIMEOUT_MS))
       const delivery = isOver ? undefined : await sendUntilAborted(sender, event, signal)
       if (delivery === undefined) return outcome === nothing ? undefined : outcome
-      if (!delivery.isDelivered) return failed({ event, delivery, outcome, done }, turn)
+      if (!delivery.isDelivered) return failed({ event, delivery, isFirst, outcome, done }, turn)
       hooks.onDelivered()
+      isFirst = true
     }
     outcome = { ...nothing, ...done }
   }
@@ -229,19 +231,20 @@ async function nextOf(queue: WebhookQueue, turn: Turn): Promise<readonly Next[]>
 interface Failed {
   readonly event: Webhook
   readonly delivery: Extract<Delivery, { isDelivered: false }>
+  /** Whether nothing has failed since the last event that was delivered. */
+  readonly isFirst: boolean
   /** What was done before. */
   readonly outcome: WebhookOutcome
   readonly done: Omit<Next, 'event'>
 }
 
 function failed(
-  { event, delivery, outcome, done }: Failed,
+  { event, delivery, isFirst, outcome, done }: Failed,
   { hooks, times }: Turn,
 ): WebhookOutcome {
   const { queue } = outcome
   const { reason } = delivery
   hooks.onFailed(event, reason)
-  const isFirst = outcome.delivered > queue.delivered || queue.attempts === 0
   const [attempts, failingForMs] = isFirst ? [1, 0] : [queue.attempts + 1, queue.failingForMs]
   const leftMs = times.parkAfterMs - failingForMs
   if (leftMs <= 0) {

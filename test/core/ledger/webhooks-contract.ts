@@ -223,6 +223,21 @@ export function ledgerWebhooksContract(
       expect(receiver.sequences()).toEqual([3, 5])
     })
 
+    it('wait as long as before if those that failed were trimmed', async () => {
+      await account.put('a', 1)
+      receiver.answers = [refusal(), refusal()]
+      await deliver()
+      while ((await harness.ledger.forgetChanges({ lifetimeMs: LONG_AGO_MS, limit: 1000 })) > 0);
+      await account.put('a', 2)
+      await harness.advance(1_300)
+      await deliver()
+      expect(receiver.dropped).toEqual([1])
+      // The second delay is of at least 1.6 s.
+      await harness.advance(1_300)
+      const due = await harness.ledger.listDueWebhooks(10_000)
+      expect(due.map(({ userId }) => userId)).not.toContain(account.userId)
+    })
+
     it('of other types than those asked for are left out', async () => {
       await account.put('a', 1)
       await account.remove('a')
