@@ -391,6 +391,12 @@ const english = {
       discardText: 'The receiver of webhooks will never get it.',
     },
 
+    history: {
+      hint: 'Files that the user has replaced or deleted can be restored.',
+      show: 'Show',
+      find: 'Find by file name',
+    },
+
     uploads: {
       title: 'Unfinished uploads',
       empty: 'No unfinished uploads.',

@@ -47,7 +47,7 @@ export function ParkedWebhooks({ page }: { readonly page: Page }) {
             icon="warning"
             name={words.name(event.type, event.user_id)}
             details={[formatTime(event.at), event.reason]}
-            again={{
+            action={{
               label: words.againNamed(event.webhook_id),
               text: words.again,
               run: () => void sendAgain(event),

@@ -6,7 +6,7 @@ import { messages } from '../messages.ts'
 import type { CapacityFigures } from './capacity-figures.ts'
 import type { FileList } from './files/file-list.ts'
 import type { History } from './history/history.ts'
-import { restoreRefusal } from './history/restore-refusal.ts'
+import { restoreRefusal } from '../shared/restore-refusal.ts'
 
 const words = messages.removal
 

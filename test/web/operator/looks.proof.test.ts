@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, done } from '../../http/admin/fixture.ts'
+import { remove } from '../../http/file-requests.ts'
 import { beginUpload } from '../../support/http/tus-client.ts'
 import { upload } from '../../http/fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
@@ -27,7 +28,10 @@ describeInBrowser('each view of the operator', (browser) => {
     let opened: Visit
     let views = 0
     beforeAll(async () => {
-      service = await openWithOperatorPage({ baseCapacity: 2 ** 30 })
+      service = await openWithOperatorPage({
+        baseCapacity: 2 ** 30,
+        historyLifetimeMs: 3_600_000,
+      })
       user = await service.createUser(2 ** 20)
       for (const [path, bytes] of [
         ['alice', 5_000_000],
@@ -47,6 +51,8 @@ describeInBrowser('each view of the operator', (browser) => {
       const promotion = { path: `${below}/grants/promotion/spring`, body: grant }
       await done(service, { method: 'PUT', ...promotion, status: 201 })
       await upload(service, { user, name: 'a.bin', content: Buffer.alloc(300_000) })
+      await upload(service, { user, name: LONG_NAME, content: 'x' })
+      await remove(service, { user, name: LONG_NAME })
       const content = 'x'.repeat(40_000)
       const film = { cookie: user.cookie, name: LONG_NAME, length: 700_000, content }
       await beginUpload(service, film)
@@ -105,6 +111,13 @@ describeInBrowser('each view of the operator', (browser) => {
         .first()
         .waitFor()
       await expectAccessible('user')
+    })
+
+    it('of what the user has replaced or deleted', async () => {
+      const { page } = opened
+      await page.getByRole('button', { name: 'Show', exact: true }).click()
+      await page.getByRole('button', { name: /^Restore a-name/ }).waitFor()
+      await expectAccessible('history')
     })
 
     it.each([

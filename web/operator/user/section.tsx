@@ -20,12 +20,14 @@ export interface SectionFrameProps {
   /** The button that adds an entry; omitted if operators add none. */
   readonly add?: string
   readonly onAdd?: () => void
+  /** A field that finds rows. */
+  readonly search?: ComponentChildren
   /** Rows of the list; `empty` is shown if there are none. */
   readonly children: readonly ComponentChildren[]
 }
 
 /** A list, usually with a button that adds an entry. */
-export function SectionFrame({ title, empty, add, onAdd, children }: SectionFrameProps) {
+export function SectionFrame({ title, empty, add, onAdd, search, children }: SectionFrameProps) {
   const id = useId()
   return (
     <section class="section" aria-labelledby={id}>
@@ -37,6 +39,7 @@ export function SectionFrame({ title, empty, add, onAdd, children }: SectionFram
           </button>
         )}
       </header>
+      {search}
       {children.length === 0 ? <p class="quiet">{empty}</p> : <ul class="grants">{children}</ul>}
     </section>
   )
@@ -53,13 +56,13 @@ export interface EntryProps {
   readonly name: string
   readonly details: readonly string[]
   readonly figure?: string
-  /** Repeats what has failed. */
-  readonly again?: EntryAction
+  /** What else can be done with it. */
+  readonly action?: EntryAction
   /** Removes the entry; omitted if it is removed already. */
   readonly remove?: EntryAction
 }
 
-export function Entry({ icon, name, details, figure, again, remove }: EntryProps) {
+export function Entry({ icon, name, details, figure, action, remove }: EntryProps) {
   return (
     <li class="grant">
       <Icon name={icon} />
@@ -68,7 +71,7 @@ export function Entry({ icon, name, details, figure, again, remove }: EntryProps
         <span class="quiet">{details.filter(Boolean).join(', ')}</span>
       </div>
       {figure !== undefined && <span class="grant-bytes">{figure}</span>}
-      {again !== undefined && <EntryButton {...again} />}
+      {action !== undefined && <EntryButton {...action} />}
       {remove !== undefined && <EntryButton {...remove} />}
     </li>
   )

@@ -4,6 +4,7 @@ import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
+import { HistorySection } from './history-section.tsx'
 import type { Account } from '../model.ts'
 import type { Page } from '../page.ts'
 import { ALL_USERS } from '../route.ts'
@@ -80,6 +81,7 @@ function Record(props: SectionProps) {
           <DeviceSection {...props} />
           <GrantSection {...props} />
           <UploadSection {...props} />
+          <HistorySection {...props} />
           <TokenSection {...props} />
         </>
       )}

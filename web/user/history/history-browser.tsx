@@ -9,7 +9,7 @@ import { pastPath } from './history.ts'
 import { type HistoryQuestion, HistoryQuestionDialog } from './history-questions.tsx'
 import { PastRow } from './past-row.tsx'
 import type { HistoryView } from './past-versions.ts'
-import { restoreRefusal } from './restore-refusal.ts'
+import { restoreRefusal } from '../../shared/restore-refusal.ts'
 
 const words = messages.history
 

@@ -1,7 +1,7 @@
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import type { PastVersion } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
-import { restoreRefusal } from './restore-refusal.ts'
+import { restoreRefusal } from '../../shared/restore-refusal.ts'
 
 const words = messages.history
 

@@ -1,6 +1,6 @@
-import { ProblemError } from '../../shared/api.ts'
-import { messageOf } from '../../shared/error-message.ts'
-import { messages } from '../../messages.ts'
+import { ProblemError } from './api.ts'
+import { messageOf } from './error-message.ts'
+import { messages } from '../messages.ts'
 
 const words = messages.history.refusals
 

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+import { ProblemError } from '../../shared/api.ts'
+import { messageOf } from '../../shared/error-message.ts'
+import { FormDialog } from '../../shared/form-dialog.tsx'
+import { formatBytes } from '../../shared/format.ts'
+import type { PastVersion, PastVersionPage } from '../../shared/model.ts'
+import { restoreRefusal } from '../../shared/restore-refusal.ts'
+import { Search } from '../../shared/search.tsx'
+import { messages } from '../../messages.ts'
+import { Entry, SectionFrame, type SectionProps } from './section.tsx'
+
+const words = messages.operator.history
+
+/** What a user has replaced and deleted, the newest 100, or those of one name. It is read when it is asked for. */
+export function HistorySection({ page, path, onChange }: SectionProps) {
+  const { api, toasts } = page
+  const [name, setName] = useState('')
+  const [versions, setVersions] = useState<readonly PastVersion[]>()
+  const [replacing, setReplacing] = useState<PastVersion>()
+
+  async function list(wanted: string): Promise<void> {
+    setName(wanted)
+    const named = wanted === '' ? '' : `&name=${encodeURIComponent(wanted)}`
+    try {
+      setVersions((await api.read<PastVersionPage>(`${path}/history?limit=100${named}`)).versions)
+    } catch (error) {
+      toasts.show(messages.failed(messageOf(error)))
+    }
+  }
+
+  async function restore({ version, name: old }: PastVersion, overwrite: boolean): Promise<void> {
+    await api.call(`${path}/history/${version}/restore`, { method: 'POST', json: { overwrite } })
+    toasts.show(messages.history.restored(old))
+    onChange()
+    await list(name)
+  }
+
+  async function tryToRestore(past: PastVersion): Promise<void> {
+    try {
+      await restore(past, false)
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'file_exists') setReplacing(past)
+      else toasts.show(restoreRefusal(error, past.name))
+    }
+  }
+
+  const open = { add: words.show, onAdd: () => void list('') }
+  return (
+    <>
+      <SectionFrame
+        title={messages.history.title}
+        empty={versions === undefined ? words.hint : messages.history.empty}
+        {...(versions === undefined
+          ? open
+          : {
+              search: (
+                <Search label={words.find} maxLength={255} onSearch={(text) => void list(text)} />
+              ),
+            })}
+      >
+        {(versions ?? []).map((past) => (
+          <Entry
+            key={past.version}
+            icon="history"
+            name={past.name}
+            details={[
+              messages.history.ended[past.ended_as](past.ended_at),
+              messages.unfinished.kept(past.expires_at),
+            ]}
+            figure={formatBytes(past.size)}
+            action={{
+              label: messages.history.restore(
+                `${past.name}, ${messages.history.ended[past.ended_as](past.ended_at)}`,
+              ),
+              text: messages.history.actions.restore,
+              run: () => void tryToRestore(past),
+            }}
+          />
+        ))}
+      </SectionFrame>
+      {replacing !== undefined && (
+        <FormDialog
+          title={messages.history.replaceTitle}
+          subject={replacing.name}
+          action={messages.history.replace}
+          submit={() => restore(replacing, true)}
+          onClose={() => setReplacing(undefined)}
+        >
+          <p>{messages.history.replaceText(replacing.name)}</p>
+        </FormDialog>
+      )}
+    </>
+  )
+}
