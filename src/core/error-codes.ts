@@ -72,7 +72,7 @@ const KINDS = {
   user_suspended: {
     status: 403,
     meaning: 'The user of the access token is suspended.',
-    detail: 'The user of this access token is suspended.',
+    detail: 'This user is suspended.',
   },
   cross_site_request: {
     status: 403,
@@ -96,7 +96,7 @@ const KINDS = {
   },
   file_exists: {
     status: 409,
-    meaning: 'Another file already has the new name.',
+    meaning: 'A file with this name already exists.',
   },
   user_exists: {
     status: 409,

@@ -32,7 +32,10 @@ export interface File {
 }
 
 export function fileExists(): AppError {
-  return new AppError('file_exists', 'Another file already has the new name.')
+  return new AppError(
+    'file_exists',
+    'A file with this name already exists. To replace it, set `overwrite` to true.',
+  )
 }
 
 /** The same answer for a missing and a hidden file, so that it does not reveal which names exist. */

@@ -51,7 +51,7 @@ export async function accessRefusal(reverify: AuthorizedCaller['reverify']): Pro
 /** The refusal for a user of this status; `undefined` means no such user. */
 export function inactiveUser(status: UserStatus | undefined): AppError {
   return status === 'suspended'
-    ? new AppError('user_suspended', 'The user of this access token is suspended.')
+    ? new AppError('user_suspended', 'This user is suspended.')
     : new AppError('access_token_invalid', 'The access token is no longer valid.')
 }
 

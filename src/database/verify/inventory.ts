@@ -157,50 +157,42 @@ async function findUsers(
 }
 
 interface TracedRow {
+  /** 1 if the key is that of the version that a marker marks. */
+  readonly marks: number
   readonly object_key: ObjectKey
   readonly size: number | null
   readonly since: number | null
 }
 
-/** Finds rows by the version in the key, which is indexed. */
+/**
+ * Finds rows by the version in the key, which is indexed; in one statement, since a marker goes from garbage to the
+ * history, and back.
+ */
 async function traceObjects(
   db: Kysely<Tables>,
   keys: readonly ObjectKey[],
 ): Promise<readonly TracedObject[]> {
   if (keys.length === 0) return []
   const versions = sql.join(keys.map(versionOf))
+  const marked = sql.join(['', ...keys.flatMap((key) => markedBy(key) ?? []).map(versionOf)])
   const { rows } = await sql<TracedRow>`
-    SELECT object_key, size, updated_at AS since FROM files WHERE version IN (${versions})
+    SELECT object_key, size, updated_at AS since, 0 AS marks FROM files WHERE version IN (${versions})
     UNION ALL
-    SELECT object_key, size, ended_at FROM history WHERE version IN (${versions})
+    SELECT object_key, size, ended_at, 0 FROM history WHERE version IN (${versions})
     UNION ALL
-    SELECT object_key, NULL, NULL FROM uploads WHERE version IN (${versions})
+    SELECT object_key, NULL, NULL, 0 FROM uploads WHERE version IN (${versions})
     UNION ALL
-    SELECT object_key, NULL, NULL FROM garbage WHERE object_key IN (${sql.join(keys)})
+    SELECT object_key, NULL, NULL, 0 FROM garbage WHERE object_key IN (${sql.join(keys)})
+    UNION ALL
+    SELECT object_key, NULL, NULL, 1 FROM history WHERE version IN (${marked}) AND is_marked = 1
   `.execute(db)
   const traced = new Map<ObjectKey, TracedObject>()
-  for (const { object_key: objectKey, size, since } of rows) {
+  for (const { object_key: key, size, since, marks } of rows) {
+    const objectKey = marks === 1 ? markerKey(key) : key
     const content = size === null || since === null ? undefined : { size, since }
     traced.set(objectKey, { objectKey, content: content ?? traced.get(objectKey)?.content })
   }
-  for (const objectKey of await findMarkers(db, keys)) {
-    traced.set(objectKey, { objectKey, content: undefined })
-  }
   return [...traced.values()]
-}
-
-/** Those of the keys that are markers of past versions. Others can be garbage. */
-async function findMarkers(
-  db: Kysely<Tables>,
-  keys: readonly ObjectKey[],
-): Promise<readonly ObjectKey[]> {
-  const marked = keys.flatMap((key) => markedBy(key) ?? [])
-  if (marked.length === 0) return []
-  const { rows } = await sql<Pick<TracedRow, 'object_key'>>`
-    SELECT object_key FROM history
-    WHERE version IN (${sql.join(marked.map(versionOf))}) AND is_marked = 1
-  `.execute(db)
-  return rows.map(({ object_key: key }) => markerKey(key))
 }
 
 async function listFiles(

@@ -1,5 +1,6 @@
 import type { EndPosition } from '../../core/history/history-ledger.ts'
 import { ENDS, type PastVersion } from '../../core/history/past-version.ts'
+import { VISIBILITIES } from '../../core/files/file.ts'
 import { isVersion } from '../../core/objects/object-key.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { Bytes, OneOf, Page, Text, Time } from '../openapi/reply-schemas.ts'
@@ -17,6 +18,7 @@ const PastVersionReply = Type.Object(
       'SHA-256 of the content, in lower-case hexadecimal.',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     ),
+    visibility: OneOf(VISIBILITIES, 'What a restored file has, unless it replaces another one.'),
     created_at: Time('When a file with this name was first uploaded.'),
     ended_at: Time('When the file was replaced or deleted.'),
     ended_as: OneOf(ENDS, 'What ended it.'),
@@ -65,6 +67,7 @@ function pastVersionReply(past: PastVersion) {
     name: past.name,
     size: past.size,
     sha256: past.sha256,
+    visibility: past.visibility,
     created_at: formatTimestamp(past.createdAt),
     ended_at: formatTimestamp(past.endedAt),
     ended_as: past.endedAs,

@@ -176,7 +176,7 @@ export function feedSuite(open: OpenService): void {
       await put('a')
       const events = await stream(service, { user, cursor: start })
       expect(events.headers).toMatchObject({
-        'content-type': 'text/event-stream',
+        'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
       })

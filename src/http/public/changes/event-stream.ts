@@ -67,7 +67,10 @@ export async function sendEvents(
     const begin = `retry: ${spread(RECONNECT_MS)}\nid: ${formatChangeCursor(caller, after)}\n\n`
     const text = begin + textOf(caller, first ?? [])
     // nginx would collect the events before it passes them on.
-    void reply.headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
+    void reply.headers({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+    })
     void reply.send(Readable.from(textsOf(caller, { text, pages, request }), { objectMode: false }))
     await finished(reply.raw).catch(() => undefined)
   } finally {
