@@ -97,7 +97,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const path = `${service.url}/users/me/repo/past`
     await fetch(path, { method: 'PUT', body: 'x', headers })
     await fetch(path, { method: 'DELETE', headers })
-    const reply = await fetch(`${service.url}/users/me/history`, { headers })
+    const reply = await fetch(`${service.url}/users/me/history?name=past`, { headers })
     expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
   },
   '"changes": [': async ({ text, service }) => {
