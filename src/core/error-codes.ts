@@ -50,13 +50,14 @@ const KINDS = {
   },
   access_token_missing: {
     status: 403,
-    meaning: 'The request needs the cookie `access_token`.',
-    detail: 'This request needs the cookie "access_token".',
+    meaning: 'The request needs an access token.',
+    detail:
+      'This request needs an access token, as "Authorization: Bearer" or in the cookie "access_token".',
   },
   access_token_invalid: {
     status: 403,
     meaning:
-      'The access token is unknown, expired or revoked, or the cookies contain different tokens (`access_tokens`).',
+      'The access token is unknown, expired or revoked, or the request has different ones (`access_tokens`).',
     detail: 'The access token is not valid.',
   },
   capacity_exceeded: {

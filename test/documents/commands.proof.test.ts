@@ -62,11 +62,11 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(JSON.parse(reply)).toMatchObject({ name: 'README.md', user_id: 'demo', replaced: false })
     expect(content.join('\n')).toBe(await readFile('README.md', 'utf8'))
   },
-  "curl --cookie access_token=crt_... -w '\\n' -T": async (scene) => {
+  "curl -H 'Authorization: Bearer crt_...' -w '\\n' -T": async (scene) => {
     const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
     expect(reply).toMatchObject({ name: 'README.md', replaced: true })
   },
-  'curl --cookie access_token=crt_... -o': async (scene) => {
+  "curl -H 'Authorization: Bearer crt_...' -o": async (scene) => {
     const copied = await scene.clone.run(`${asDemo(scene)}\ncat copy.md`)
     expect(copied).toBe(await readFile('README.md', 'utf8'))
   },

@@ -231,7 +231,7 @@ export function expectTwoTokens(reply: Reply): Record<string, unknown> {
   const two = { status: 403, code: 'access_token_invalid', more: ['access_tokens'] } as const
   const problem = expectProblem(reply, two)
   expect(problem).toMatchObject({ access_tokens: 2 })
-  expect(problem['detail']).toMatch(/^The cookies contain different access tokens/)
+  expect(problem['detail']).toMatch(/^The request has different access tokens/)
   return problem
 }
 

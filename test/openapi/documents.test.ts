@@ -84,7 +84,7 @@ describe('the public OpenAPI document', () => {
   it('has both operations of the contract', () => {
     const file = read('public').paths['/users/me/repo/{file_name}']
     expect(file?.['post']).toMatchObject({
-      security: [{ access_token: [] }],
+      security: [{ bearer: [] }, { access_token: [] }],
       requestBody: {
         required: true,
         content: {
@@ -99,7 +99,7 @@ describe('the public OpenAPI document', () => {
     )
     for (const path of ['/users/me/repo/{file_name}', '/users/{user_id}/repo/{file_name}']) {
       const download = read('public').paths[path]?.['get']
-      expect(download).toMatchObject({ security: [{}, { access_token: [] }] })
+      expect(download).toMatchObject({ security: [{}, { bearer: [] }, { access_token: [] }] })
       expect(download?.responses['200']?.content).toEqual({ 'application/octet-stream': {} })
       expect(Object.keys(download?.responses ?? {})).toEqual(
         expect.arrayContaining(['200', '403', '404']),

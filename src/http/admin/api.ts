@@ -11,10 +11,13 @@ export const ADMIN_API = {
     'bearer token. The web page of this listener sends a session cookie instead.\n\n' +
     'Request bodies are JSON in UTF-8 of at most 16 KiB. Values are not coerced, and unknown members are refused. ' +
     'Every `PUT` and `DELETE` is safe to repeat. Every refusal is a problem document (RFC 9457) with a `code`.',
-  credentials: [
-    'admin_token',
-    { type: 'http', scheme: 'bearer', description: 'The `ADMIN_TOKEN` of the deployment.' },
-  ],
+  credentials: {
+    admin_token: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The `ADMIN_TOKEN` of the deployment.',
+    },
+  },
   tags: [
     {
       name: 'users',

@@ -10,7 +10,8 @@ import { PROBLEM_SCHEMA } from './problem-schema.ts'
 export interface ApiDescription {
   readonly title: string
   readonly description: string
-  readonly credentials: readonly [name: string, scheme: Json]
+  /** Security schemes by name; a request needs one of them. */
+  readonly credentials: Json
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly problems: CommonProblems
 }
@@ -33,14 +34,14 @@ export function describeRoutes(
 
 function documentOf(routes: readonly RouteOptions[], api: ApiDescription, basePath: string): Json {
   const { title, description, credentials, tags, problems } = api
-  const [scheme, credentialsObject] = credentials
+  const schemes = Object.keys(credentials)
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { route, operation } of routes.flatMap(operationsOf)) {
     const path = operation.path ?? pathOf(route, basePath)
     const methods = [route.method].flat()
     const refusals = problemsOf({ methods, path, operation }, problems)
-    const described = { route, operation, path, scheme, problems: refusals, components }
+    const described = { route, operation, path, schemes, problems: refusals, components }
     const item = (paths[path] ??= {})
     for (const method of methods.map((method) => method.toLowerCase())) {
       item[method] = operationObject(described, method)
@@ -63,7 +64,7 @@ function documentOf(routes: readonly RouteOptions[], api: ApiDescription, basePa
       responses,
       headers: HEADERS,
       examples: problemExamples(),
-      securitySchemes: { [scheme]: credentialsObject },
+      securitySchemes: credentials,
     },
   }
 }

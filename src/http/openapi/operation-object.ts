@@ -10,7 +10,7 @@ export interface DescribedRoute {
   readonly route: RouteOptions
   readonly operation: Operation
   readonly path: string
-  readonly scheme: string
+  readonly schemes: readonly string[]
   readonly problems: readonly ErrorCode[]
   readonly components: Components
 }
@@ -60,9 +60,10 @@ function headOf(described: DescribedRoute): Json {
 }
 
 function headingOf(described: DescribedRoute): Json {
-  const { operation, scheme } = described
+  const { operation, schemes } = described
   const { operationId, summary, description, tag, credentials = 'required' } = operation
-  const security = { required: [{ [scheme]: [] }], optional: [{}, { [scheme]: [] }], none: [] }
+  const required = schemes.map((scheme) => ({ [scheme]: [] }))
+  const security = { required, optional: [{}, ...required], none: [] }
   const parameters = parametersOf(described)
   return {
     operationId,

@@ -26,9 +26,10 @@ export interface AccessTokenOptions {
 export const ACCESS_TOKEN_COOKIE = 'access_token'
 
 /**
- * Cookie authentication, before the body is read. Refuses cross-site writes (`cross_site_request`), wrong tokens (403)
- * and addresses with too many of them (429); without a cookie the request is anonymous. Two different tokens are
- * refused unread: a page on another port or subdomain can plant one that browsers send first.
+ * Authentication by `Authorization: Bearer` or the cookie, before the body is read; without either the request is
+ * anonymous. Refuses wrong tokens (403), addresses with too many of them (429), and writes by cookie from pages of other
+ * sites (`cross_site_request`): browsers send no bearer token by themselves. Two different tokens are refused unread: a
+ * page on another port or subdomain can plant a cookie that browsers send first.
  */
 export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens, allowedOrigins }) => {
@@ -36,12 +37,14 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
     await app.register(fastifyCookie, { hook: false })
     app.decorateRequest('user', null)
     app.addHook('onRequest', async (request, reply) => {
-      assertSameSite(request, reply, allowed)
-      addVary(reply, 'Cookie')
-      const shown = shownValues(request, ACCESS_TOKEN_COOKIE)
+      const bearer = bearerOf(request)
+      if (bearer === undefined) assertSameSite(request, reply, allowed)
+      addVary(reply, 'Cookie', 'Authorization')
+      const shown = new Set(shownValues(request, ACCESS_TOKEN_COOKIE))
+      if (bearer !== undefined) shown.add(bearer)
       const [secret] = shown
       if (secret === undefined) return
-      if (shown.length > 1) throw tokensDiffer(shown.length)
+      if (shown.size > 1) throw tokensDiffer(shown.size)
       request.user = await accessTokens.authenticate(secret, addressOf(request))
     })
   },
@@ -57,14 +60,28 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
 export function requireUser(request: FastifyRequest): AuthorizedCaller {
   const user = request.getDecorator<AuthorizedCaller | null>('user')
   if (user !== null) return user
-  throw new AppError('access_token_missing', 'This request needs the cookie "access_token".')
+  throw new AppError(
+    'access_token_missing',
+    'This request needs an access token, as "Authorization: Bearer" or in the cookie "access_token".',
+  )
 }
+
+/** The token of the header. Other schemes, which may be for a proxy, are ignored. */
+function bearerOf({ headers }: FastifyRequest): string | undefined {
+  const { authorization = '' } = headers
+  const scheme = authorization.slice(0, BEARER.length)
+  if (scheme.toLowerCase() !== BEARER) return undefined
+  const rest = authorization.slice(BEARER.length)
+  return rest === '' || rest.startsWith(' ') ? rest.trimStart() : undefined
+}
+
+const BEARER = 'bearer'
 
 function tokensDiffer(count: number): AppError {
   return new AppError(
     'access_token_invalid',
-    'The cookies contain different access tokens; another page may have set one of them. Sign out or delete the ' +
-      'cookies of this site, then sign in again.',
+    'The request has different access tokens; another page may have set a cookie. Sign out or delete the cookies of ' +
+      'this site, then sign in again.',
     { facts: { access_tokens: count } },
   )
 }

@@ -8,17 +8,22 @@ export const PUBLIC_API = {
     'Every refusal is a problem document (RFC 9457) whose `code` identifies the cause. A method that a path does not ' +
     'support gets 405 `method_not_allowed` with `Allow`. An unknown path gets 404 `not_found`.\n\n' +
     'Sizes are in bytes. Times are RFC 3339 in UTC.',
-  credentials: [
-    'access_token',
-    {
+  credentials: {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        "An access token of a user, or a JWT of the deployment's identity provider. A request with different " +
+        'tokens, also in cookies, is refused.',
+    },
+    access_token: {
       type: 'apiKey',
       in: 'cookie',
       name: 'access_token',
       description:
-        "An access token of a user, or a JWT of the deployment's identity provider. A request with different " +
-        'tokens is refused. The cookie `__Host-access_token` is also read, and takes precedence over HTTPS.',
+        'The same, for pages. The cookie `__Host-access_token` is also read, and takes precedence over HTTPS.',
     },
-  ],
+  },
   tags: [
     { name: 'files', description: 'Upload, download, list, change and delete files.' },
     {

@@ -42,6 +42,7 @@ const EXPOSED_HEADERS = [
 
 /** In addition to the CORS-safelisted request headers. */
 const ALLOWED_HEADERS = [
+  'Authorization',
   'Content-Digest',
   'Content-Type',
   'If-Match',

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { refusedAccessSuite } from '../reads/access-suite.ts'
+import { bearerSuite } from '../refusals/bearer-suite.ts'
 import { brokenUploadsSuite } from '../refusals/broken-uploads-suite.ts'
 import { refusedChangesSuite } from '../writes/changes-suite.ts'
 import { refusedConditionsSuite } from '../writes/conditional-writes-suite.ts'
@@ -18,6 +19,7 @@ import { sessionSuite } from '../refusals/session-suite.ts'
 import { twoTokensSuite } from '../refusals/two-tokens-suite.ts'
 
 describe('the service on SQLite and local files', () => {
+  bearerSuite(openEmbedded)
   brokenUploadsSuite(openEmbedded)
   refusedAccessSuite(openEmbedded)
   refusedChangesSuite(openEmbedded)

@@ -8,7 +8,7 @@ import { Type } from '../../../src/http/openapi/type.ts'
 const API = {
   title: 'An API',
   description: 'For the test.',
-  credentials: ['key', { type: 'http', scheme: 'bearer' }],
+  credentials: { key: { type: 'http', scheme: 'bearer' } },
   tags: [],
   problems: {
     credentials: ['user_suspended'],

@@ -33,7 +33,7 @@ export function listingsSuite(open: OpenService): void {
       expect(reply.headers).toMatchObject({
         'content-type': expect.stringMatching(/^application\/json(;|$)/) as string,
         'cache-control': 'private, no-cache',
-        vary: 'Cookie',
+        vary: 'Cookie, Authorization',
       })
     })
 
@@ -201,7 +201,7 @@ function viewersSuite(open: OpenService): void {
           const reply = await list(service, { ...(user && { user }), owner: id })
           expect({ status: reply.status, ...jsonOf(reply) }).toEqual({ status: 200, ...expected })
           const { date: _date, 'x-request-id': _id, ...headers } = reply.headers
-          expect(headers).toMatchObject({ 'content-length': '31', vary: 'Cookie' })
+          expect(headers).toMatchObject({ 'content-length': '31', vary: 'Cookie, Authorization' })
         }
       }
     })

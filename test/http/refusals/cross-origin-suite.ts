@@ -123,7 +123,7 @@ export function crossOriginSuite(open: OpenService): void {
             'access-control-expose-headers': expect.any(String) as string,
             'access-control-allow-methods': methods,
             'access-control-allow-headers':
-              'Content-Digest, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, ' +
+              'Authorization, Content-Digest, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, ' +
               'If-Unmodified-Since, Last-Event-ID, Range, Repr-Digest, Tus-Resumable, Upload-Checksum, ' +
               'Upload-Complete, Upload-Defer-Length, Upload-Draft-Interop-Version, ' +
               'Upload-Length, Upload-Metadata, Upload-Offset, ' +
@@ -208,15 +208,15 @@ export function crossOriginSuite(open: OpenService): void {
     })
 
     it.each([
-      ['a file', ['Cookie', 'Want-Repr-Digest']],
-      ['a range', ['Cookie', 'Want-Repr-Digest']],
-      ['what has not changed', ['Cookie', 'Want-Repr-Digest']],
-      ['what is not there', ['Cookie']],
-      ['no token', ['Cookie']],
-      ['a listing', ['Cookie']],
-      ['a capacity', ['Cookie']],
-      ['a body', ['Origin', 'Sec-Fetch-Site', 'Cookie']],
-      ['a form that is none', ['Origin', 'Sec-Fetch-Site', 'Cookie']],
+      ['a file', ['Cookie', 'Authorization', 'Want-Repr-Digest']],
+      ['a range', ['Cookie', 'Authorization', 'Want-Repr-Digest']],
+      ['what has not changed', ['Cookie', 'Authorization', 'Want-Repr-Digest']],
+      ['what is not there', ['Cookie', 'Authorization']],
+      ['no token', ['Cookie', 'Authorization']],
+      ['a listing', ['Cookie', 'Authorization']],
+      ['a capacity', ['Cookie', 'Authorization']],
+      ['a body', ['Origin', 'Sec-Fetch-Site', 'Cookie', 'Authorization']],
+      ['a form that is none', ['Origin', 'Sec-Fetch-Site', 'Cookie', 'Authorization']],
       ['liveness', []],
     ])('the answer to %s depends on %j', async (name, headers) => {
       const asked = ANSWERS[name]

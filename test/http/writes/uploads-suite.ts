@@ -133,7 +133,7 @@ export function uploadsSuite(open: OpenService): void {
         etag: expect.stringMatching(/^"[^"]+"$/) as string,
         'last-modified': expect.stringMatching(/ GMT$/) as string,
         'cache-control': 'private, no-cache',
-        vary: 'Cookie, Want-Repr-Digest',
+        vary: 'Cookie, Authorization, Want-Repr-Digest',
         'x-content-type-options': 'nosniff',
         'content-security-policy': expect.stringContaining('sandbox') as string,
       })
