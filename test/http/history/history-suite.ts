@@ -73,7 +73,8 @@ export function historySuite(open: OpenService): void {
       const second = await put('a', 'second')
       await remove(service, { user, name: 'a' })
       const versions = await past()
-      const common = { name: 'a', created_at: TIME, ended_at: TIME, expires_at: TIME }
+      const times = { created_at: TIME, ended_at: TIME, expires_at: TIME }
+      const common = { name: 'a', visibility: 'private', ...times }
       const digest = (text: string) => createHash('sha256').update(text).digest('hex')
       expect(versions).toEqual([
         {
