@@ -103,7 +103,8 @@ describe.skipIf(skipped)('the benchmark', () => {
       (side) => side?.spreads.peak_rss_mib?.median,
     )
     expect(one).toBeGreaterThan(30)
-    expect(one).toBeLessThan(two * 0.6)
+    // If both had the same processes, they would be equal. One that does all the work takes more than half.
+    expect(one).toBeLessThan(two * 0.75)
   })
 })
 

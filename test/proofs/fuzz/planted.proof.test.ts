@@ -110,7 +110,7 @@ interface Meddling {
   readonly timeoutMs?: number
 }
 
-/** Runs until a finding matches `found`, at most for a minute. */
+/** Runs until a finding matches `found`, at most for two minutes: all these runs share the processors. */
 async function expectFinding(
   found: RegExp,
   { timeoutMs = 10_000, ...meddling }: Meddling,
@@ -128,7 +128,7 @@ async function expectFinding(
   const { signal } = enough
   const figures = await runFuzz({
     ...OPTIONS,
-    seconds: 60,
+    seconds: 120,
     timeoutMs,
     plant,
     onFinding,
