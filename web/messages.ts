@@ -392,9 +392,9 @@ const english = {
     },
 
     history: {
-      hint: 'Files that the user has replaced or deleted can be restored.',
+      hint: 'The newest 100 files that the user has replaced or deleted, or those of one name.',
       show: 'Show',
-      find: 'Find by file name',
+      find: 'Exact file name',
     },
 
     uploads: {

@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { UserId } from '../core/users/user-id.ts'
 import type { WebhookHooks } from '../core/webhooks/delivery.ts'
 
-/** Whatever fails, fails at every attempt, and drops events of many users: these make one entry a minute. */
+/** Each kind of failure is logged at most once a minute; dropped events once a minute for each user. */
 const EVERY_MS = 60_000
 
 export function logWebhooks(
@@ -9,8 +10,8 @@ export function logWebhooks(
   clock = () => performance.now(),
 ): WebhookHooks {
   const logged = { attempts: -Infinity, dropped: -Infinity, errors: -Infinity }
+  const droppedOf = new Set<UserId>()
   let failures = 0
-  let dropped = 0
   function isTime(of: keyof typeof logged): boolean {
     if (clock() - logged[of] < EVERY_MS) return false
     logged[of] = clock()
@@ -29,11 +30,11 @@ export function logWebhooks(
       logger.error(event, 'a webhook was parked, because it failed for a day')
     },
     onDropped(userId, events) {
-      dropped += events
-      if (!isTime('dropped')) return
-      const last = { user_id: userId, events: dropped }
-      logger.error(last, 'events were deleted before a webhook delivered them')
-      dropped = 0
+      if (isTime('dropped')) droppedOf.clear()
+      if (droppedOf.has(userId)) return
+      droppedOf.add(userId)
+      const dropped = { user_id: userId, events }
+      logger.error(dropped, 'events were deleted before a webhook delivered them')
     },
     onError(err) {
       if (isTime('errors')) logger.error({ err }, 'delivering webhooks failed; it goes on soon')

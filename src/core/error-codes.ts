@@ -57,7 +57,7 @@ const KINDS = {
   access_token_invalid: {
     status: 403,
     meaning:
-      'The access token is unknown, expired or revoked, or the request has different ones (`access_tokens`).',
+      'The access token is unknown, expired or revoked, or the request contains different tokens (`access_tokens`).',
     detail: 'The access token is not valid.',
   },
   capacity_exceeded: {

@@ -41,7 +41,11 @@ describe('an event', () => {
       const given = Object.fromEntries(names.map((name) => [name, String(headers[name])]))
       expect(new Webhook(secret).verify(body, given)).toEqual(JSON.parse(EVENT.body))
       expect(() => new Webhook(secret).verify(`${body} `, given)).toThrow(/signature/i)
-      expect(headers).toMatchObject({ 'webhook-id': 'msg_1', 'content-type': 'application/json' })
+      expect(headers).toMatchObject({
+        'webhook-id': 'msg_1',
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
+      })
     },
   )
 

@@ -13,7 +13,7 @@ interface HistoryRun {
 }
 
 const USERS_PER_PAGE = 20
-/** Few, since PostgreSQL takes 0.3 ms for each, and the user's requests wait meanwhile. */
+/** Small, because PostgreSQL takes 0.3 ms for each version while it holds the user's lock. */
 const VERSIONS_PER_PAGE = 10
 
 /** Each call drops a page of each of some users' versions that have expired or exceed the allowance. */

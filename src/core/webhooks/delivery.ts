@@ -242,10 +242,13 @@ function failed(
   { event, delivery, isFirst, outcome, done }: Failed,
   { hooks, times }: Turn,
 ): WebhookOutcome {
-  const { queue } = outcome
+  const { queue, delivered } = outcome
   const { reason } = delivery
   hooks.onFailed(event, reason)
-  const [attempts, failingForMs] = isFirst ? [1, 0] : [queue.attempts + 1, queue.failingForMs]
+  const attempts = isFirst ? 1 : queue.attempts + 1
+  // Those before it may have been deleted.
+  const isOther = isFirst || delivered > queue.delivered
+  const failingForMs = isOther ? 0 : queue.failingForMs
   const leftMs = times.parkAfterMs - failingForMs
   if (leftMs <= 0) {
     hooks.onParked(event, reason)

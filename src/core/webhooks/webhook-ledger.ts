@@ -9,7 +9,7 @@ export interface WebhookQueue {
   readonly delivered: number
   /** Set if the user's purge is the next event, before all changes: those of a new user with this id. */
   readonly purgedAt: number | undefined
-  /** Failed attempts at the next event. */
+  /** Failed attempts since the last delivery. */
   readonly attempts: number
   /** Milliseconds since the first of them; 0 if there are none. */
   readonly failingForMs: number

@@ -90,7 +90,7 @@ async function settle(tx: LedgerTx, outcome: WebhookOutcome): Promise<void> {
   const { queue, delivered, isPurgeDone, failure, parked } = outcome
   const { userId, purgedAt } = queue
   await lockUser(tx, userId)
-  const isFirst = failure?.attempts === 1
+  const isFirst = failure?.attempts === 1 || delivered > queue.delivered
   const { numAffectedRows } = await sql`
     UPDATE webhook_queues
     SET delivered = ${delivered},

@@ -40,11 +40,12 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       const bearer = bearerOf(request)
       if (bearer === undefined) assertSameSite(request, reply, allowed)
       addVary(reply, 'Cookie', 'Authorization')
-      const shown = new Set(shownValues(request, ACCESS_TOKEN_COOKIE))
-      if (bearer !== undefined) shown.add(bearer)
+      const ofCookies = shownValues(request, ACCESS_TOKEN_COOKIE)
+      const isOther = bearer !== undefined && !ofCookies.includes(bearer)
+      const shown = isOther ? [bearer, ...ofCookies] : ofCookies
       const [secret] = shown
       if (secret === undefined) return
-      if (shown.size > 1) throw tokensDiffer(shown.size)
+      if (shown.length > 1) throw tokensDiffer(shown.length)
       request.user = await accessTokens.authenticate(secret, addressOf(request))
     })
   },
@@ -68,14 +69,11 @@ export function requireUser(request: FastifyRequest): AuthorizedCaller {
 
 /** The token of the header. Other schemes, which may be for a proxy, are ignored. */
 function bearerOf({ headers }: FastifyRequest): string | undefined {
-  const { authorization = '' } = headers
-  const scheme = authorization.slice(0, BEARER.length)
-  if (scheme.toLowerCase() !== BEARER) return undefined
-  const rest = authorization.slice(BEARER.length)
-  return rest === '' || rest.startsWith(' ') ? rest.trimStart() : undefined
+  const found = BEARER.exec(headers.authorization ?? '')
+  return found === null ? undefined : (found[1] ?? '')
 }
 
-const BEARER = 'bearer'
+const BEARER = /^Bearer(?: +(\S.*))?$/i
 
 function tokensDiffer(count: number): AppError {
   return new AppError(

@@ -13,15 +13,16 @@ export const PUBLIC_API = {
       type: 'http',
       scheme: 'bearer',
       description:
-        "An access token of a user, or a JWT of the deployment's identity provider. A request with different " +
-        'tokens, also in cookies, is refused.',
+        "An access token of a user, or a JWT of the deployment's identity provider. A request that also has a " +
+        'different token in a cookie is refused.',
     },
     access_token: {
       type: 'apiKey',
       in: 'cookie',
       name: 'access_token',
       description:
-        'The same, for pages. The cookie `__Host-access_token` is also read, and takes precedence over HTTPS.',
+        'The access token as a cookie, for web pages. The cookie `__Host-access_token` is also read, and takes ' +
+        'precedence over HTTPS.',
     },
   },
   tags: [

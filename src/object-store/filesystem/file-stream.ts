@@ -118,7 +118,7 @@ function createFileBody(options: FileBodyOptions): Readable {
     const turn = turns.tryAcquire(wanted)
     if (turn !== undefined) readChunk(turn, length)
     else {
-      // Without a signal, which would cost a listener for each chunk: a body that has ended gives its turn back.
+      // No signal: it would add a listener per chunk. A destroyed body gives its turn back at once.
       turns.acquire(wanted).then(
         (granted) => (body.destroyed ? granted.release() : readChunk(granted, length)),
         (error: unknown) => body.destroy(storeError(error)),

@@ -72,7 +72,7 @@ export function bearerSuite(open: OpenService): void {
       expect((await download(service, { headers })).status).toBe(200)
     })
 
-    it.each(['Bearer', 'Bearer ', 'Bearer wrong', 'Bearer a b'])(
+    it.each(['Bearer', 'Bearer wrong', 'Bearer a b', 'Bearer \t'])(
       'that is none, such as %j, is refused, also beside a good cookie',
       async (authorization) => {
         const headers = { Authorization: authorization }

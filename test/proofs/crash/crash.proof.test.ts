@@ -69,6 +69,7 @@ async function expectNothingWrong(places: Places): Promise<void> {
   // Else nothing was at stake.
   expect(tally.acknowledgedUploads).toBeGreaterThan(20)
   expect(tally.unknownOutcomes).toBeGreaterThan(5)
+  expect(tally.restores).toBeGreaterThan(0)
   expect(tally.checkedReads).toBeGreaterThan(50)
   expect(tally.checkedOffsets).toBeGreaterThan(20)
   expect(tally.checkedChanges).toBeGreaterThan(20)

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
@@ -11,18 +11,23 @@ import { Entry, SectionFrame, type SectionProps } from './section.tsx'
 
 const words = messages.operator.history
 
-/** What a user has replaced and deleted, the newest 100, or those of one name. It is read when it is asked for. */
+/** The newest 100 past versions of a user, or of one name. Loaded on request. */
 export function HistorySection({ page, path, onChange }: SectionProps) {
   const { api, toasts } = page
   const [name, setName] = useState('')
   const [versions, setVersions] = useState<readonly PastVersion[]>()
   const [replacing, setReplacing] = useState<PastVersion>()
 
+  const asked = useRef(0)
+
   async function list(wanted: string): Promise<void> {
     setName(wanted)
+    const turn = (asked.current += 1)
     const named = wanted === '' ? '' : `&name=${encodeURIComponent(wanted)}`
     try {
-      setVersions((await api.read<PastVersionPage>(`${path}/history?limit=100${named}`)).versions)
+      const found = await api.read<PastVersionPage>(`${path}/history?limit=100${named}`)
+      // A later search may have overtaken this one.
+      if (turn === asked.current) setVersions(found.versions)
     } catch (error) {
       toasts.show(messages.failed(messageOf(error)))
     }
@@ -84,6 +89,7 @@ export function HistorySection({ page, path, onChange }: SectionProps) {
           subject={replacing.name}
           action={messages.history.replace}
           submit={() => restore(replacing, true)}
+          problemOf={(error) => restoreRefusal(error, replacing.name)}
           onClose={() => setReplacing(undefined)}
         >
           <p>{messages.history.replaceText(replacing.name)}</p>

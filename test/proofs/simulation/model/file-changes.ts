@@ -86,7 +86,7 @@ export function applyRename(
   record(model, { userId, events, clock })
 }
 
-/** Only what is past, and not for longer than it is kept, becomes current again; a restore passes the quota rule (I15). */
+/** Only what is past becomes current again, and a restore passes the quota rule (I15). */
 export function applyRestore(
   { model, clock, before }: Applied,
   { userId, version, name, overwrite }: Parameters<Ledger['restoreVersion']>[0],
