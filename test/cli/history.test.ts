@@ -49,7 +49,7 @@ it('history restore makes a version current again, and says why it does not', as
   const { file } = await account.put('a', 1)
   await account.put('a', 2)
   const taken = await run(`history restore alice ${file.version}`)
-  expect(taken).toMatchObject({ code: 1, err: expect.stringContaining('already has') as string })
+  expect(taken).toMatchObject({ code: 1, err: expect.stringContaining('already exists') as string })
   const beside = await run(`history restore alice ${file.version} --name b`)
   expect(beside.code).toBe(0)
   expect(await account.size('b')).toBe(1)
