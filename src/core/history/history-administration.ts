@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts'
 import { type FileName, parseFileNamePrefix } from '../files/file-name.ts'
 import type { Version } from '../objects/object-key.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
@@ -9,7 +10,7 @@ import type { History, PastPage } from './history.ts'
 
 /** What operators can do with users' past versions (docs/administration.md). */
 export interface HistoryAdministration {
-  /** As `History.list`. Rejects with `not_found` for an unknown user, and with `user_suspended`. */
+  /** As `History.list`. Rejects with `not_found` for an unknown or deleted user, and with `user_suspended`. */
   list(page: {
     readonly userId: UserId
     /** `undefined`: of any name. */
@@ -36,6 +37,9 @@ export function createHistoryAdministration({
 }): HistoryAdministration {
   async function find(userId: UserId): Promise<Caller> {
     const { user } = await users.find(userId)
+    if (user.status === 'deleted') {
+      throw new AppError('not_found', `User "${userId}" does not exist.`)
+    }
     if (user.status !== 'active') throw inactiveUser(user.status)
     return callerOf(user)
   }

@@ -71,6 +71,11 @@ export function adminHistorySuite(open: OpenService): void {
       const listed = await call(service, { method: 'GET', path: `${path}/history` })
       expectProblem(listed, suspended)
       expectProblem(await restore(version), suspended)
+      await service.users.deleteUser(user.userId)
+      const gone = { status: 404, code: 'not_found' } as const
+      const listedGone = await call(service, { method: 'GET', path: `${path}/history` })
+      expectProblem(listedGone, gone)
+      expectProblem(await restore(version), gone)
     })
   })
 }

@@ -119,6 +119,8 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
   it('E17 F08 a disk full of garbage says so, and recovers by itself once that is due', async () => {
     const { demo, disk, mounted } = await startOnSmallDisk(24 * MIB, (folder) => ({
       DATA_DIR: join(folder, 'data'),
+      // Otherwise what is replaced is no garbage for 30 days.
+      HISTORY_LIFETIME: '0',
     }))
     const kept = await place(demo, [0, 4096, MIB])
     for (let version = 0; version < 8; version += 1) {

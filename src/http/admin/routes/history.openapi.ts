@@ -1,4 +1,5 @@
 import type { Version } from '../../../core/objects/object-key.ts'
+import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -8,7 +9,9 @@ import { OF_USER } from '../api.ts'
 
 const Query = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'Only versions that had this file name.' })),
+    name: Type.Optional(
+      Type.String({ ...FILE_NAME_SCHEMA, description: 'Only versions that had this file name.' }),
+    ),
     ...PAGE_QUERY.properties,
   },
   { additionalProperties: false },

@@ -47,6 +47,7 @@ const Query = Type.Object(
   {
     name: Type.Optional(
       Type.String({
+        ...FILE_NAME_SCHEMA,
         description: 'Only versions that had this file name. Takes precedence over `prefix`.',
       }),
     ),
