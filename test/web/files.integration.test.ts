@@ -352,6 +352,9 @@ describeInBrowser('the files', (browser) => {
     await page.keyboard.type('omega')
     await page.keyboard.press('Enter')
     await expect.poll(() => names(page)).toContain('omega.jpg')
+    // The dialog gives the focus back when it has closed.
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await expect.poll(focused).toContain('omega.jpg')
     await page.getByRole('row', { name: 'omega.jpg' }).focus()
     await page.keyboard.press('Delete')
     await expect.poll(() => names(page)).toEqual(['alpha.txt', 'beta.txt'])
