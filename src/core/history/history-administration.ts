@@ -1,8 +1,7 @@
-import { AppError } from '../errors.ts'
 import { type FileName, parseFileNamePrefix } from '../files/file-name.ts'
 import type { Version } from '../objects/object-key.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
-import { type Caller, callerOf, inactiveUser } from '../users/caller.ts'
+import { type Caller, callerOf, inactiveUser, userNotFound } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Users } from '../users/users.ts'
 import type { EndPosition } from './history-ledger.ts'
@@ -37,9 +36,7 @@ export function createHistoryAdministration({
 }): HistoryAdministration {
   async function find(userId: UserId): Promise<Caller> {
     const { user } = await users.find(userId)
-    if (user.status === 'deleted') {
-      throw new AppError('not_found', `User "${userId}" does not exist.`)
-    }
+    if (user.status === 'deleted') throw userNotFound(userId)
     if (user.status !== 'active') throw inactiveUser(user.status)
     return callerOf(user)
   }

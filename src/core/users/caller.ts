@@ -55,6 +55,11 @@ export function inactiveUser(status: UserStatus | undefined): AppError {
     : new AppError('access_token_invalid', 'The access token is no longer valid.')
 }
 
+/** The refusal of what operators ask for a user who does not exist, or is deleted. */
+export function userNotFound(userId: UserId): AppError {
+  return new AppError('not_found', `User "${userId}" does not exist.`)
+}
+
 /** The status of the caller's account; `undefined` if it is gone, also if a later one has its id. */
 export async function statusOf(
   accounts: Pick<AccountLedger, 'findAccount'>,

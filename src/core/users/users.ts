@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../errors.ts'
 import type { Account, AccountPage, AccountLedger } from './account-ledger.ts'
+import { userNotFound } from './caller.ts'
 import { parseUserId, type UserId } from './user-id.ts'
 import type { UserStore } from './user-store.ts'
 
@@ -33,7 +33,7 @@ export function createUsers(options: UsersOptions): Users {
 
   async function find(userId: UserId): Promise<Account> {
     const account = await ledger.findAccount(userId)
-    if (account === undefined) throw new AppError('not_found', `User "${userId}" does not exist.`)
+    if (account === undefined) throw userNotFound(userId)
     return account
   }
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
+import { userNotFound } from '../../core/users/caller.ts'
 import { capacityState } from '../../core/quota/capacity.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
@@ -106,8 +107,4 @@ async function setStatus(
 async function requireUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
   const user = await findUser(db, userId)
   if (user === undefined || user.status === 'deleted') throw userNotFound(userId)
-}
-
-function userNotFound(userId: UserId): AppError {
-  return new AppError('not_found', `User "${userId}" does not exist.`)
 }
