@@ -27,7 +27,7 @@ describe.skipIf(skipped)('the service, fuzzed by its own OpenAPI document,', () 
     const token = cookie.slice('access_token='.length)
     await expectClean({
       url: `${service.url}/openapi.json`,
-      credentials: `access_token = { api_key = ${JSON.stringify(token)} }`,
+      credentials: `bearer = { bearer = ${JSON.stringify(token)} }`,
       examples: 15,
     })
   })

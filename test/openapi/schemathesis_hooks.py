@@ -10,6 +10,7 @@ schemathesis.serializer.alias("application/offset+octet-stream", "application/oc
 SHA256 = re.compile(r"sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:")
 # Or what the fuzzer takes for one, since it cannot follow the pattern.
 CHECKSUM = re.compile(r"0|sha1 [A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=|sha256 [A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @schemathesis.hook
@@ -43,6 +44,7 @@ def before_call(context, case, kwargs):
 def filter_case(context, case):
     rules = [
         has_short_name,
+        has_plain_fields,
         has_known_digest,
         has_length_that_counts,
         has_no_cursor,
@@ -58,6 +60,13 @@ def has_short_name(case):
     body = case.body if isinstance(case.body, dict) else {}
     names = [(case.path_parameters or {}).get("file_name"), (case.query or {}).get("prefix"), body.get("name")]
     return all(size_of(name) <= 255 or len(name) > 255 for name in names if isinstance(name, str))
+
+
+def has_plain_fields(case):
+    """The name of a field stands in a header line, which cannot hold control characters."""
+    is_form = "multipart" in str(case.media_type)
+    names = case.body if is_form and isinstance(case.body, dict) else []
+    return not any(CONTROL.search(name) for name in names)
 
 
 def size_of(text):

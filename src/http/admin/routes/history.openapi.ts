@@ -4,7 +4,12 @@ import { describing } from '../../openapi/operation.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { HistoryPage, RestoreBody, VERSION } from '../../shared-routes/past-version-resource.ts'
+import {
+  HistoryPage,
+  RESTORE_REQUEST,
+  RestoreBody,
+  VERSION,
+} from '../../shared-routes/past-version-resource.ts'
 import { OF_USER } from '../api.ts'
 
 const Query = Type.Object(
@@ -53,6 +58,7 @@ export const HISTORY = {
     summary: 'Make a replaced or deleted file of a user current again',
     params: OfVersion,
     body: RestoreBody,
+    requestBody: RESTORE_REQUEST,
     response: { 200: RestoredFile },
     responses: { 200: { description: 'The file is current.', example: { replaced: false } } },
     problems: [

@@ -16,7 +16,6 @@ import { takeJson } from '../../body/json-body.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { describing } from '../../openapi/operation.ts'
-import { jsonRequestBody } from '../../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
@@ -31,6 +30,7 @@ import {
   endIn,
   HistoryPage,
   historyPage,
+  RESTORE_REQUEST,
   RestoreBody,
   VERSION,
 } from '../../shared-routes/past-version-resource.ts'
@@ -204,14 +204,7 @@ const RESTORE = ofHistory({
     'current file with that name. A file that does not fit the capacity gets 403, and nothing changes.',
   parameters: { path: { version: VERSION_PARAM }, header: PRECONDITIONS },
   body: RestoreBody,
-  // An invalid name has its own error code.
-  requestBody: jsonRequestBody({
-    ...RestoreBody,
-    properties: {
-      ...RestoreBody.properties,
-      name: { ...FILE_NAME_SCHEMA, ...RestoreBody.properties.name },
-    },
-  }),
+  requestBody: RESTORE_REQUEST,
   response: { 200: UploadedFile },
   responses: { 200: { description: 'The file is current.', example: STORED_EXAMPLE } },
   problems: [
