@@ -21,11 +21,16 @@ export interface ServiceSettings {
   readonly profile?: string | undefined
 }
 
-/** The flags that the Dockerfile has Node take. */
-async function readImageFlags(): Promise<string[]> {
-  const [, flags] = /^ENV NODE_OPTIONS=(.+)$/m.exec(await readFile('Dockerfile', 'utf8')) ?? []
-  if (flags === undefined) throw new Error('The Dockerfile sets no NODE_OPTIONS')
-  return flags.split(' ')
+/** The settings of Node in the Dockerfile. */
+async function readImageSettings(): Promise<Record<string, string>> {
+  const dockerfile = await readFile('Dockerfile', 'utf8')
+  const settings: Record<string, string> = {}
+  for (const name of ['NODE_OPTIONS', 'UV_THREADPOOL_SIZE']) {
+    const value = new RegExp(`^ENV ${name}=(.+)$`, 'm').exec(dockerfile)?.[1]
+    if (value === undefined) throw new Error(`The Dockerfile sets no ${name}`)
+    settings[name] = value
+  }
+  return settings
 }
 
 const START_TIMEOUT_MS = 60_000
@@ -39,11 +44,16 @@ export async function startServiceProcess(
   const port = await freePort()
   if (profile !== undefined) await mkdir(profile, { recursive: true })
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
-  const flags = [...(await readImageFlags()), ...profiling]
   const log = await open(join(folder, 'service.log'), 'a')
+  const settings = await readImageSettings()
   const started = performance.now()
-  const child = spawn(process.execPath, [...flags, 'dist/main.js', 'serve'], {
-    env: { PATH: process.env['PATH'], ...environment, PORT: String(port) },
+  const child = spawn(process.execPath, [...profiling, 'dist/main.js', 'serve'], {
+    env: {
+      PATH: process.env['PATH'],
+      ...settings,
+      ...environment,
+      PORT: String(port),
+    },
     stdio: ['ignore', log.fd, log.fd],
   })
   await log.close()

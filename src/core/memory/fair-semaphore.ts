@@ -15,7 +15,8 @@ export interface Acquire {
 }
 
 interface Waiting extends Acquire {
-  readonly granted: PromiseWithResolvers<Permit>
+  readonly grant: (permit: Permit) => void
+  readonly refuse: (reason: unknown) => void
   waitedMs: number
   firstMs: number
 }
@@ -35,6 +36,7 @@ export class FairSemaphore {
   readonly #held = new Map<string, number>()
   readonly #reserved = new Map<string, number>()
   #takenOfReserve = 0
+  #isServing = false
   /** The requests of each user, in the order of the users' turns. Thousands can wait, and leave at the same time. */
   readonly #queue = new Map<string, Set<Waiting>>()
 
@@ -83,12 +85,17 @@ export class FairSemaphore {
     signal?.throwIfAborted()
     const permit = this.tryAcquire(request)
     if (permit !== undefined) return permit
-    const granted = Promise.withResolvers<Permit>()
-    const waiting = { ...request, granted, waitedMs: 0, firstMs: 0 }
-    const own = this.#queue.get(request.userId) ?? new Set()
-    this.#queue.set(request.userId, own.add(waiting))
+    const { promise, resolve, reject } = Promise.withResolvers<Permit>()
+    const waiting = this.#enqueue(request, resolve, reject)
     using _ = signal && addAbortListener(signal, () => this.#refuse(waiting, signal.reason))
-    return await granted.promise
+    return await promise
+  }
+
+  /** `acquire` for a caller that should not wait for a promise: `release` calls the next `grant`. */
+  acquireWith(request: Acquire, grant: Waiting['grant'], refuse: Waiting['refuse']): void {
+    const permit = this.tryAcquire(request)
+    if (permit === undefined) this.#enqueue(request, grant, refuse)
+    else grant(permit)
   }
 
   tryAcquire(request: Acquire): Permit | undefined {
@@ -107,6 +114,13 @@ export class FairSemaphore {
     for (const waiting of late) {
       this.#refuse(waiting, busy('No memory is available for this upload.'))
     }
+  }
+
+  #enqueue(request: Acquire, grant: Waiting['grant'], refuse: Waiting['refuse']): Waiting {
+    const waiting = { ...request, grant, refuse, waitedMs: 0, firstMs: 0 }
+    const own = this.#queue.get(request.userId) ?? new Set()
+    this.#queue.set(request.userId, own.add(waiting))
+    return waiting
   }
 
   *#all(): Generator<Waiting, void> {
@@ -145,11 +159,15 @@ export class FairSemaphore {
   }
 
   #serve(): void {
+    // A granted request can release at once; thousands that do would be as many calls deep.
+    if (this.#isServing) return
+    this.#isServing = true
     for (let first = this.first; first && first.bytes <= this.#free; first = this.first) {
       this.#leave(first)
       this.#endTurn(first.userId)
-      first.granted.resolve(this.#grantFree(first))
+      first.grant(this.#grantFree(first))
     }
+    this.#isServing = false
   }
 
   #serveReserve(): void {
@@ -157,7 +175,7 @@ export class FairSemaphore {
       const granted = this.#grantReserved(waiting)
       if (granted === undefined) continue
       this.#leave(waiting)
-      waiting.granted.resolve(granted)
+      waiting.grant(granted)
     }
   }
 
@@ -168,7 +186,7 @@ export class FairSemaphore {
     this.#leave(waiting)
     // Otherwise a user with many failing requests would stay first.
     this.#endTurn(waiting.userId)
-    waiting.granted.reject(reason)
+    waiting.refuse(reason)
     // A smaller one may follow.
     if (waiting === next) this.#serve()
   }

@@ -17,12 +17,14 @@ interface Opening {
 
 const openFile = promisify(open)
 
+/** Node's threads for files: four by default, eight in the image. */
+const THREADS = Number(process.env['UV_THREADPOOL_SIZE']) || 4
+
 /**
- * Of the four threads of the pool. Otherwise readers of files that are not cached, from a disk with few operations a
- * second, would keep all of them, and each step of an upload would wait behind a hundred reads. With two, a cached file
- * costs a tenth more CPU.
+ * One thread is left for others. Otherwise readers of files that are not cached, from a disk with few operations a
+ * second, would keep all of them, and each step of an upload would wait behind a hundred reads.
  */
-const MAX_READS = 3
+const MAX_READS = Math.max(1, THREADS - 1)
 
 /** Opens files as bodies. Fewer open files get larger chunks, since each read costs a thread-pool round trip. */
 export class FileBodies {
@@ -114,16 +116,12 @@ function createFileBody(options: FileBodyOptions): Readable {
       body.push(null)
       return
     }
-    const wanted = { userId: owner, bytes: 1 }
-    const turn = turns.tryAcquire(wanted)
-    if (turn !== undefined) readChunk(turn, length)
-    else {
-      // No signal: it would add a listener per chunk. A destroyed body gives its turn back at once.
-      turns.acquire(wanted).then(
-        (granted) => (body.destroyed ? granted.release() : readChunk(granted, length)),
-        (error: unknown) => body.destroy(storeError(error)),
-      )
-    }
+    // No signal: it would add a listener per chunk. A destroyed body gives its turn back at once.
+    turns.acquireWith(
+      { userId: owner, bytes: 1 },
+      (turn) => (body.destroyed ? turn.release() : readChunk(turn, length)),
+      (error) => body.destroy(storeError(error)),
+    )
   }
   function readChunk(turn: Permit, length: number): void {
     const buffer = length === BUFFER_BYTES ? pool.take() : Buffer.allocUnsafeSlow(length)

@@ -197,6 +197,24 @@ describe('FairSemaphore', () => {
     expect(semaphore.first).toMatchObject({ userId: 'bob', firstMs: 0 })
   })
 
+  it('serves thousands who release at once, in their order, and not one inside another', () => {
+    const { semaphore } = bed(1)
+    const first = semaphore.tryAcquire({ userId: 'zed', bytes: 1 })
+    const order = Array.from({ length: 20_000 }, (_, at) => at)
+    const granted: number[] = []
+    for (const at of order) {
+      const take = (permit: Permit): void => {
+        granted.push(at)
+        permit.release()
+      }
+      semaphore.acquireWith({ userId: 'ann', bytes: 1 }, take, () => expect.fail())
+    }
+    expect(granted).toEqual([])
+    first?.release()
+    expect(granted).toEqual(order)
+    expect(semaphore.taken).toBe(0)
+  })
+
   it('serves every request in the end, and hands out no more than there is (property)', () => {
     const plan = record({
       bytes: integer({ min: 8, max: 64 }),
