@@ -73,7 +73,9 @@ async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagno
   if (jwt === undefined) return []
   const fetchKeys = async (): Promise<string> => {
     const { keys } = await fetchJwks(jwt.jwksUrl, timeoutSignal(TIMEOUT_MS))
-    return `published keys: ${keys.length}`
+    const { userClaim, scopeClaim } = jwt
+    const scopes = scopeClaim === undefined ? 'no scopes' : `scopes in the claim ${scopeClaim}`
+    return `published keys: ${keys.length}; users in the claim ${userClaim}, ${scopes}`
   }
   return [await examine('identity provider', ADVICE.identityProvider, fetchKeys)]
 }

@@ -54,11 +54,11 @@ export async function openObjectStore(
 
 /** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */
 export async function openJwt(
-  { jwksUrl, issuer, audience, createsUsers }: JwtConfig,
+  { createsUsers, ...claims }: JwtConfig,
   warn: ((err: unknown, message: string) => void) | undefined,
 ): Promise<IdentityProvider> {
   const { createJwtVerifier } = await import('../jwt/jwt-verifier.ts')
-  return { verifier: createJwtVerifier({ jwksUrl, issuer, audience, warn }), createsUsers }
+  return { verifier: createJwtVerifier({ ...claims, warn }), createsUsers }
 }
 
 /** Covers local disks only; those of servers are not visible. */

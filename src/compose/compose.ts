@@ -195,7 +195,12 @@ function createUseCases(config: Config, opened: Opened) {
     failedAttempts,
     feed,
     grantPeriods: createGrantPeriods(ledger),
-    grants: createGrants({ users, deviceCapacity, deviceModels }),
+    grants: createGrants({
+      users,
+      deviceCapacity,
+      deviceModels,
+      onRemove: (userId) => accessTokens.forgetUser(userId),
+    }),
     repository: metrics.meterRepository(repository),
     history: metrics.meterHistory(history),
     uploads,

@@ -39,6 +39,10 @@ export interface JwtConfig {
   readonly issuer: string
   readonly audience: string
   readonly createsUsers: boolean
+  /** The claim that names the user. */
+  readonly userClaim: string
+  /** The claim with the scope. */
+  readonly scopeClaim: string | undefined
 }
 
 export interface WebhookConfig {
@@ -200,11 +204,13 @@ function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {
   const jwksUrl = setting('JWT_JWKS_URL', '', parseUrl)
   const issuer = optional('JWT_ISSUER')
   const audience = optional('JWT_AUDIENCE')
+  const userClaim = optional('JWT_USER_CLAIM') ?? 'sub'
+  const scopeClaim = optional('JWT_SCOPE_CLAIM')
   const missing = names.filter((name) => optional(name) === undefined)
   if (missing.length === 0 || (missing.length === names.length && !createsUsers)) {
     return jwksUrl === undefined || issuer === undefined || audience === undefined
       ? undefined
-      : { jwksUrl, issuer, audience, createsUsers }
+      : { jwksUrl, issuer, audience, createsUsers, userClaim, scopeClaim }
   }
   faults.push(
     ...missing.map((name) => `${name}: is missing; set all of ${names.join(', ')}, or none`),

@@ -60,6 +60,20 @@ const KINDS = {
       'The access token is unknown, expired or revoked, or the request contains different tokens (`access_tokens`).',
     detail: 'The access token is not valid.',
   },
+  scope_insufficient: {
+    status: 403,
+    meaning:
+      'The access token does not permit this. `required` is the missing action, or the member of the scope or of the ' +
+      'terms that is too narrow.',
+    detail: 'The access token does not permit this request.',
+    facts: { required: 'delete' },
+  },
+  access_token_limit_exceeded: {
+    status: 403,
+    meaning: 'The user already has the maximum number of valid access tokens.',
+    detail: 'The user already has the maximum of 1000 valid access tokens.',
+    facts: { max_access_tokens: 1000 },
+  },
   capacity_exceeded: {
     status: 403,
     meaning: 'The file does not fit into the available capacity.',

@@ -44,6 +44,12 @@ export interface AccessTokenRow {
   readonly expires_at: number | null
   readonly revoked_at: number | null
   readonly last_used_at: number | null
+  /** The actions and the prefix as JSON; `null` if the token permits everything. */
+  readonly scope: string | null
+  /** Removing the device revokes the token. */
+  readonly device_id: string | null
+  /** The token that made this one: a `token_id`, or the SHA-256 of a JWT. */
+  readonly parent_id: string | null
 }
 
 export interface GrantRow {

@@ -1,18 +1,24 @@
+import { hash } from 'node:crypto'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { type AppError, isAppError } from '../core/errors.ts'
+import { type AskedScope, parseScope } from '../core/auth/scope.ts'
 import type { JwtVerifier } from '../core/auth/jwt-verifier.ts'
 import { accessTokenInvalid } from '../core/users/caller.ts'
-import { isUserId } from '../core/users/user-id.ts'
+import { isUserId, parseUserId, type UserId } from '../core/users/user-id.ts'
 import { createKeySet, type KeySetOptions } from './key-set.ts'
 
 export interface JwtVerifierOptions extends KeySetOptions {
   readonly issuer: string
   readonly audience: string
+  /** The claim that names the user; `sub` by default. */
+  readonly userClaim?: string
+  /** The claim with the scope. Without one, every JWT permits everything. */
+  readonly scopeClaim?: string | undefined
 }
 
 /** Verifies JWTs (JWS, RFC 7515) with the keys that the identity provider publishes (JWKS, RFC 7517). */
 export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
-  const { issuer, audience } = options
+  const { issuer, audience, userClaim = 'sub', scopeClaim } = options
   const keys = createKeySet(options)
 
   async function payloadOf(jwt: string, evenExpired: boolean): Promise<JWTPayload> {
@@ -36,12 +42,38 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
 
   return {
     async verify(jwt, { evenExpired } = { evenExpired: false }) {
-      const { sub, exp } = await payloadOf(jwt, evenExpired)
-      // `jose` requires neither, nor does it check that `sub` is a string.
-      if (typeof sub !== 'string' || !isUserId(sub)) throw claimInvalid('sub')
+      const payload = await payloadOf(jwt, evenExpired)
+      const { [userClaim]: subject, exp } = payload
+      // `jose` requires none, nor does it check that `sub` is a string.
+      if (typeof subject !== 'string' || subject === '') throw claimInvalid(userClaim)
       if (exp === undefined) throw claimInvalid('exp')
-      return { userId: sub, expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now() }
+      return {
+        userId: userIdOf(subject),
+        scope: scopeOf(scopeClaim === undefined ? undefined : payload[scopeClaim], scopeClaim),
+        expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now(),
+      }
     },
+  }
+}
+
+/**
+ * The id of the user whom an identity provider names. Subjects in another form than a user id, such as `auth0|5f7c` or an
+ * e-mail address, get a fixed id of their own, and so do those that look like one of these.
+ */
+export function userIdOf(subject: string): UserId {
+  if (isUserId(subject) && !MAPPED.test(subject)) return subject
+  return parseUserId(`jwt_${hash('sha256', subject, 'base64url')}`)
+}
+
+const MAPPED = /^jwt_[A-Za-z0-9_-]{43}$/
+
+function scopeOf(claim: unknown, name = ''): AskedScope | undefined {
+  if (claim === undefined) return undefined
+  try {
+    return parseScope(claim)
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    throw claimInvalid(name)
   }
 }
 

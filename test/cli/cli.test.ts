@@ -208,6 +208,28 @@ describe('tokens', () => {
     })
   })
 
+  it('issue narrows what a token permits, and list shows it', async () => {
+    await run('devices add alice camera')
+    const narrow = { actions: 'read,create', prefix: 'cam-', device_id: 'camera' }
+    const flags = '--actions create,read --prefix cam- --device camera'
+    expect(await json(`tokens issue alice ${flags}`)).toMatchObject(narrow)
+    expect(await json('tokens issue alice')).toMatchObject({ actions: 'all', prefix: '' })
+    const listed = await json('tokens list alice')
+    const others = [narrow, { actions: 'all', device_id: null }]
+    expect(listed).toEqual(
+      expect.arrayContaining(others.map((one) => expect.objectContaining(one) as object)),
+    )
+  })
+
+  it.each([
+    ['--actions write', /^invalid_parameter: scope must/],
+    ['--prefix a/b', /^invalid_parameter: The prefix/],
+    ['--device none', /^not_found: .*no device/],
+  ])('issue refuses %s', async (flags, message) => {
+    const { code, err } = await run(`tokens issue alice ${flags}`)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(message) as string })
+  })
+
   it('issue says how to write a duration', async () => {
     const { err } = await run('tokens issue alice --expires-in 7days')
     expect(err).toContain('such as 90min, 24h or 7d, or a number of seconds')

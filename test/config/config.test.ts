@@ -372,11 +372,16 @@ describe('an identity provider', () => {
       jwksUrl: 'https://id.example/jwks',
       issuer: 'https://id.example',
       audience: 'cloud',
+      userClaim: 'sub',
+      scopeClaim: undefined,
     }
     expect(readConfig(jwt).jwt).toEqual({ ...read, createsUsers: false })
     const creating = { ...jwt, JWT_CREATE_USERS: 'true' }
     expect(readConfig(creating).jwt).toEqual({ ...read, createsUsers: true })
     expect(readConfig({ JWT_CREATE_USERS: 'false' }).jwt).toBeUndefined()
+    const claims = { JWT_USER_CLAIM: 'email', JWT_SCOPE_CLAIM: 'repository' }
+    const named = { userClaim: 'email', scopeClaim: 'repository' }
+    expect(readConfig({ ...jwt, ...claims }).jwt).toMatchObject(named)
   })
 
   it.each(Object.keys(jwt))('without %s is a fault that names it', (name) => {

@@ -4,11 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_LABEL_LENGTH } from '../../src/core/auth/access-tokens.ts'
+import { ACTIONS } from '../../src/core/auth/scope.ts'
+import { sha256 } from '../../src/core/auth/sha256.ts'
 import { CAPACITY_EVENTS, FILE_EVENTS } from '../../src/core/changes/change.ts'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
 import { ENDS } from '../../src/core/history/past-version.ts'
 import { type File, VISIBILITIES } from '../../src/core/files/file.ts'
-import { parseFileName } from '../../src/core/files/file-name.ts'
+import {
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../src/core/files/file-name.ts'
 import { createVersion, objectKey } from '../../src/core/objects/object-key.ts'
 import { CAPACITY_STATES } from '../../src/core/quota/capacity.ts'
 import { MODEL_PATTERN, REFERENCE_PATTERN, SOURCE_PATTERN } from '../../src/core/quota/grants.ts'
@@ -117,6 +123,13 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'users.status': () => longestOf(['active', 'suspended', 'deleted']),
   'access_tokens.token_id': () => randomUUID().length,
   'access_tokens.label': () => 3 * MAX_LABEL_LENGTH,
+  'access_tokens.scope': () => {
+    // A quote takes two bytes in JSON.
+    const prefix = parseFileNamePrefix('"'.repeat(MAX_FILE_NAME_BYTES))
+    return JSON.stringify({ actions: ACTIONS, prefix }).length
+  },
+  'access_tokens.device_id': () => longestAccepted(matches(REFERENCE_PATTERN)),
+  'access_tokens.parent_id': () => sha256('a JWT').length,
   'grants.source': () => longestAccepted(matches(SOURCE_PATTERN)),
   'grants.reference': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'grants.model': () => longestAccepted(matches(MODEL_PATTERN)),

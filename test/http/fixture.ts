@@ -184,6 +184,8 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
   capacity_exceeded: ['capacity', 'used', 'reserved', 'requested', 'available'],
   file_count_exceeded: ['file_count', 'max_files'],
   file_too_large: ['max_file_size'],
+  scope_insufficient: ['required'],
+  access_token_limit_exceeded: ['max_access_tokens'],
   invalid_parameter: ['parameter'],
   range_not_satisfiable: ['size'],
   digest_mismatch: ['sha256'],

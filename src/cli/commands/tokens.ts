@@ -1,3 +1,4 @@
+import { type AskedScope, parseScope } from '../../core/auth/scope.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { AccessToken } from '../../core/users/user-store.ts'
 import { parseDuration } from '../../core/duration.ts'
@@ -9,14 +10,16 @@ export const TOKENS: readonly Command[] = [
   {
     words: ['tokens', 'issue'],
     operands: ['<user_id>'],
-    flags: ['label', 'expires-in'],
-    summary: 'issue an access token, which is shown only once (--expires-in 90min, 24h, 7d)',
+    flags: ['label', 'expires-in', 'actions', 'prefix', 'device'],
+    summary:
+      'issue an access token, which is shown only once (--expires-in 90min, 24h, 7d; --actions read,create)',
     run: async ({ accessTokens }, { operands, flags }) => {
       const expiresIn = flags['expires-in']
       const issued = await accessTokens.issue({
         userId: userIdOf(operands),
         label: flags['label'] ?? '',
         expiresInSeconds: expiresIn === undefined ? undefined : secondsOf(expiresIn),
+        scope: scopeOf(flags),
       })
       return { access_token: issued.secret, ...tokenRow(issued) }
     },
@@ -39,6 +42,20 @@ export const TOKENS: readonly Command[] = [
   },
 ]
 
+/** `undefined`, which permits everything, without any of the flags. */
+function scopeOf({
+  actions,
+  prefix,
+  device,
+}: Readonly<Record<string, string>>): AskedScope | undefined {
+  if ((actions ?? prefix ?? device) === undefined) return undefined
+  return parseScope({
+    ...(actions !== undefined && { actions: actions.split(',') }),
+    ...(prefix !== undefined && { prefix }),
+    ...(device !== undefined && { device_id: device }),
+  })
+}
+
 /** Digits alone are seconds, as in the admin API. */
 function secondsOf(text: string): number {
   const durationMs = parseDuration(text)
@@ -52,6 +69,9 @@ function tokenRow(token: AccessToken): Row {
   return {
     token_id: token.tokenId,
     label: token.label,
+    actions: token.scope?.actions.join(',') ?? 'all',
+    prefix: token.scope?.prefix ?? '',
+    device_id: token.scope?.deviceId ?? null,
     created_at: formatTimestamp(token.createdAt),
     expires_at: formatTimestamp(token.expiresAt),
     revoked_at: formatTimestamp(token.revokedAt),

@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createTokenVerification, sha256 } from './token-verification.ts'
+import { createTokenVerification } from './token-verification.ts'
+import { sha256 } from './sha256.ts'
 import {
   accessTokenInvalid,
   type AuthorizedCaller,
   callerOf,
   inactiveUser,
 } from '../users/caller.ts'
+import { type AskedScope, childScope, completeScope, expiresTooLate, type Scoped } from './scope.ts'
 import { isAppError, invalidParameter } from '../errors.ts'
 import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
@@ -15,6 +17,7 @@ import type {
   AccessTokenKey,
   AccessTokenPage,
   AccessTokenUser,
+  NewAccessToken,
   User,
   UserStore,
 } from '../users/user-store.ts'
@@ -24,13 +27,33 @@ export interface IssuedAccessToken extends AccessToken {
   readonly secret: string
 }
 
+export interface TokenTerms {
+  readonly label: string
+  readonly expiresInSeconds: number | undefined
+  /** `undefined` permits everything, or as much as the parent does. */
+  readonly scope?: AskedScope | undefined
+}
+
+/** The caller of a request with a token. */
+export interface TokenCaller extends AuthorizedCaller, Scoped {
+  /** Of a JWT, its SHA-256. */
+  readonly tokenId: string
+  /** Reads the token again. Rejects as `AccessTokens.inspect` does. */
+  readonly inspect: () => Promise<AccessTokenUser>
+}
+
 export interface AccessTokens {
-  /** Guarantees a new token for an existing user, valid for `expiresInSeconds` if given, and until it is revoked. */
-  issue(token: {
-    readonly userId: UserId
-    readonly label: string
-    readonly expiresInSeconds: number | undefined
-  }): Promise<IssuedAccessToken>
+  /**
+   * Guarantees a new token for an existing user, valid for `expiresInSeconds` if given, and until it is revoked. Rejects
+   * with `not_found` also for a device that the user has not, and with `access_token_limit_exceeded`.
+   */
+  issue(token: TokenTerms & { readonly userId: UserId }): Promise<IssuedAccessToken>
+
+  /**
+   * As `issue`, with the caller's token as the parent: the new token permits no more, expires no later, and is revoked
+   * with it. Rejects with `scope_insufficient` if more is asked.
+   */
+  issueChild(token: TokenTerms & { readonly caller: TokenCaller }): Promise<IssuedAccessToken>
 
   /**
    * Returns the user of an issued token, or of a JWT if configured. The user's state is at most 5 s old and includes
@@ -41,16 +64,17 @@ export interface AccessTokens {
   verify(secret: string, ip?: string): Promise<User>
 
   /** Like `verify`, for a request that acts on behalf of its user and may take long. */
-  authenticate(secret: string, ip?: string): Promise<AuthorizedCaller>
+  authenticate(secret: string, ip?: string): Promise<TokenCaller>
 
   /** Like `verify`, and also returns the current expiry from the database or the JWT. */
   inspect(secret: string, ip?: string): Promise<AccessTokenUser>
 
-  list(userId: UserId, page?: AccessTokenPage): Promise<readonly AccessToken[]>
+  /** A user's tokens, oldest first; with `parentId`, only those that this token has made. */
+  list(userId: UserId, page?: AccessTokenPage, parentId?: string): Promise<readonly AccessToken[]>
 
   /**
-   * Guarantees that the token is refused: on this instance at once, on others within 5 s. Idempotent. Rejects with
-   * `not_found` if the user has no such token, or its end was long ago.
+   * Guarantees that the token, and those made with it, are refused: on this instance at once, on others within 5 s.
+   * Idempotent. Rejects with `not_found` if the user has no such token, or its end was long ago.
    */
   revoke(token: AccessTokenKey): Promise<void>
 
@@ -95,30 +119,51 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const ports = { users, jwtUsers, failedAttempts }
   const lookup = createTokenVerification({ ...ports, cacheMs, onUse, clock })
 
-  async function verify(secret: string, ip?: string): Promise<User> {
-    const user = await lookup.find(secret, ip)
-    if (user.status === 'suspended') throw inactiveUser(user.status)
-    return user
+  async function find(secret: string, ip?: string): Promise<AccessTokenUser> {
+    const found = await lookup.find(secret, ip)
+    if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
+    return found
+  }
+
+  async function inspect(secret: string): Promise<AccessTokenUser> {
+    const found = await lookup.read(secret)
+    if (found === undefined) throw accessTokenInvalid()
+    if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
+    return found
   }
 
   /** The current user of a token that was valid before. A token that has only expired since then is still accepted. */
   async function findAgain(secret: string): Promise<User | undefined> {
     try {
       // No address: a revoked token is not a guess.
-      return await lookup.find(secret, undefined)
+      return (await lookup.find(secret, undefined)).user
     } catch (error) {
       if (!isAppError(error, 'access_token_invalid')) throw error
       return (await lookup.read(secret, { evenExpired: true }))?.user
     }
   }
 
+  async function add(
+    { label, expiresInSeconds }: TokenTerms,
+    token: Pick<NewAccessToken, 'userId' | 'scope' | 'parent' | 'expiresInMs'>,
+  ): Promise<IssuedAccessToken> {
+    assertTerms({ label, expiresInSeconds })
+    const secret = `crt_${randomBytes(32).toString('base64url')}`
+    const names = { tokenId: randomUUID(), sha256: sha256(secret), label }
+    return { ...(await users.addAccessToken({ ...token, ...names })), secret }
+  }
+
   return {
-    verify,
+    verify: async (secret, ip) => (await find(secret, ip)).user,
 
     async authenticate(secret, ip) {
-      const caller = callerOf(await verify(secret, ip))
+      const { user, tokenId, scope } = await find(secret, ip)
+      const caller = callerOf(user)
       return {
         ...caller,
+        tokenId,
+        scope,
+        inspect: () => inspect(secret),
         async reverify() {
           const found = await findAgain(secret)
           const isSame = found?.userId === caller.userId && found.createdAt === caller.userCreatedAt
@@ -128,28 +173,29 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       }
     },
 
-    async issue({ userId, label, expiresInSeconds }) {
-      assertTerms({ label, expiresInSeconds })
-      const secret = `crt_${randomBytes(32).toString('base64url')}`
-      const token = await users.addAccessToken({
-        userId,
-        tokenId: randomUUID(),
-        sha256: sha256(secret),
-        label,
-        expiresInMs: expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000,
-      })
-      return { ...token, secret }
+    async issue({ userId, ...terms }) {
+      const scope = terms.scope && completeScope(terms.scope)
+      return await add(terms, { userId, scope, parent: undefined, expiresInMs: lifeMs(terms) })
+    },
+
+    async issueChild({ caller, ...terms }) {
+      const { userId, tokenId } = caller
+      const parent = await caller.inspect()
+      const scope = childScope(parent, terms.scope)
+      const asked = lifeMs(terms)
+      const { expiresInMs: left = Infinity, isJwt } = parent
+      if (asked !== undefined && asked > left) throw expiresTooLate()
+      // The expiry of a parent with a row is read again under the user's lock.
+      const expiresInMs = asked ?? (isJwt ? Math.floor(left) : undefined)
+      return await add(terms, { userId, scope, parent: { tokenId, isJwt }, expiresInMs })
     },
 
     async inspect(secret, ip) {
-      await verify(secret, ip)
-      const found = await lookup.read(secret)
-      if (found === undefined) throw accessTokenInvalid()
-      if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
-      return found
+      await find(secret, ip)
+      return await inspect(secret)
     },
 
-    list: (userId, page) => users.listAccessTokens({ userId, page }),
+    list: (userId, page, parentId) => users.listAccessTokens({ userId, parentId, page }),
 
     async revoke(token) {
       try {
@@ -163,6 +209,10 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     forgetUser: (userId) => lookup.forgetUser(userId),
     recordUses: () => uses.record(),
   }
+}
+
+function lifeMs({ expiresInSeconds }: TokenTerms): number | undefined {
+  return expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000
 }
 
 function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {

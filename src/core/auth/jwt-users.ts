@@ -1,4 +1,7 @@
-import { isAppError } from '../errors.ts'
+import { AppError, isAppError } from '../errors.ts'
+import { accessTokenInvalid } from '../users/caller.ts'
+import { type AskedScope, completeScope } from './scope.ts'
+import { sha256 } from './sha256.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
@@ -28,13 +31,28 @@ export interface JwtUsers {
 export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOptions): JwtUsers {
   return {
     async find(jwt, { evenExpired } = { evenExpired: false }) {
-      const { userId, expiresInMs } = await verifier.verify(jwt, { evenExpired })
+      const { userId, expiresInMs, scope } = await verifier.verify(jwt, { evenExpired })
       const known = await users.findUser(userId)
       const user =
         known ?? (createsUsers && !evenExpired ? await createUser(users, userId) : undefined)
-      return user === undefined || user.status === 'deleted' ? undefined : { user, expiresInMs }
+      if (user === undefined || user.status === 'deleted') return undefined
+      await assertDevice(users, userId, scope)
+      const tokenId = sha256(jwt)
+      return { user, tokenId, scope: scope && completeScope(scope), expiresInMs, isJwt: true }
     },
   }
+}
+
+async function assertDevice(
+  users: UserStore,
+  userId: UserId,
+  scope: AskedScope | undefined,
+): Promise<void> {
+  const deviceId = scope?.deviceId
+  if (deviceId === undefined || (await users.hasDevice({ userId, deviceId }))) return
+  throw accessTokenInvalid(
+    new AppError('not_found', 'The user of the JWT has no device with the id in its scope.'),
+  )
 }
 
 /** Concurrent first requests create one user, and all find it. */

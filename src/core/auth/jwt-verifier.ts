@@ -1,8 +1,10 @@
 import type { UserId } from '../users/user-id.ts'
+import type { AskedScope } from './scope.ts'
 
 export interface VerifiedJwt {
-  /** The `sub` claim. A user with this id need not exist. */
+  /** By the claim of the user. A user with this id need not exist. */
   readonly userId: UserId
+  readonly scope?: AskedScope | undefined
   /** Milliseconds until `exp`; negative if it has passed. */
   readonly expiresInMs: number
 }

@@ -1,12 +1,12 @@
-import { hash } from 'node:crypto'
 import { AppError, formatError, isAppError } from '../errors.ts'
 import { accessTokenInvalid } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import { parseClientAddress } from './client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
+import { sha256 } from './sha256.ts'
 import { createTokenCache } from './token-cache.ts'
-import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
+import type { AccessTokenUser, UserStore } from '../users/user-store.ts'
 
 export interface TokenVerificationOptions {
   readonly users: UserStore
@@ -21,12 +21,12 @@ export interface TokenVerificationOptions {
 
 export interface TokenVerification {
   /**
-   * Returns the user of `secret`, whatever the user's status. Rejects with `access_token_invalid`, or instead with
+   * Returns what `secret` stands for, whatever its user's status. Rejects with `access_token_invalid`, or instead with
    * `too_many_requests` if the address is blocked or too many unknown tokens come from blocked addresses; also as
    * `users` and `jwtUsers` do. Accepts cached or formerly valid tokens from blocked addresses, because other users may
    * share such an address.
    */
-  find(secret: string, ip: string | undefined): Promise<User>
+  find(secret: string, ip: string | undefined): Promise<AccessTokenUser>
 
   /**
    * Reads the user again, for a secret that `find` has accepted. Counts no failed attempt. With `evenExpired`, accepts
@@ -75,17 +75,17 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
     return jwtUsers && secret.length <= MAX_JWT_LENGTH && JWT.test(secret) ? 'jwt' : undefined
   }
 
-  async function findAnew({ secret, kind, hash, ip }: ShownToken): Promise<User> {
+  async function findAnew({ secret, kind, hash, ip }: ShownToken): Promise<AccessTokenUser> {
     const address = ip === undefined ? undefined : parseClientAddress(ip)
     const blockedMs = address === undefined ? 0 : (failedAttempts?.blockedMs(address) ?? 0)
     try {
       if (kind === undefined) throw accessTokenInvalid(UNKNOWN_FORM)
-      const user = await cache.find(hash, async () => {
+      const found = await cache.find(hash, async () => {
         const isSuspect = blockedMs > 0 && !cache.wasValid(hash)
         if (isSuspect && !probation[kind].take()) throw tooManyFailedAttempts(PROBATION_MS)
         return await read(secret)
       })
-      if (user !== undefined) return user
+      if (found !== undefined) return found
       if (kind === 'issued') throw accessTokenInvalid()
     } catch (error) {
       if (!isAppError(error, 'access_token_invalid')) throw error
@@ -111,18 +111,13 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
     async find(secret, ip) {
       const kind = kindOf(secret)
       const hash = sha256(secret)
-      const user = cache.get(hash) ?? (await findAnew({ secret, kind, hash, ip }))
-      if (kind === 'issued' && user.status === 'active') onUse(hash)
-      return user
+      const found = cache.get(hash) ?? (await findAnew({ secret, kind, hash, ip }))
+      if (kind === 'issued' && found.user.status === 'active') onUse(hash)
+      return found
     },
 
     forgetUser: (userId) => cache.forgetUser(userId),
   }
-}
-
-/** Plain and unsalted: the secret is 256 random bits, which can't be guessed from a hash. */
-export function sha256(secret: string): string {
-  return hash('sha256', secret)
 }
 
 interface BudgetOptions {

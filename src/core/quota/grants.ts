@@ -5,6 +5,8 @@ import type { Grant, GrantPage, UserStore } from '../users/user-store.ts'
 
 export interface GrantsOptions {
   readonly users: UserStore
+  /** Called after the tokens of a removed device were revoked, or may have been. */
+  readonly onRemove?: (userId: UserId) => void
   /** Bytes for a device without a model. */
   readonly deviceCapacity: number
   /** If empty, every model is accepted and adds `deviceCapacity`. Else a device of another model is refused. */
@@ -40,6 +42,7 @@ export interface PutResult {
  */
 export interface Grants {
   putDevice(device: PutDevice): Promise<PutResult>
+  /** Revokes the device's tokens too: they are refused on this instance at once, on others within 5 s. */
   removeDevice(device: { readonly userId: UserId; readonly deviceId: string }): Promise<void>
   listDevices(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
   putGrant(grant: PutGrant): Promise<PutResult>
@@ -52,9 +55,11 @@ export interface Grants {
   listGrants(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
 }
 
-const DEVICE = 'device'
+/** The source of the grants of devices, whose references are the ids of the devices. */
+export const DEVICE = 'device'
 
-export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOptions): Grants {
+export function createGrants(options: GrantsOptions): Grants {
+  const { users, deviceCapacity, deviceModels, onRemove = () => undefined } = options
   return {
     async putDevice({ userId, deviceId, model, bytes }) {
       assertReference(deviceId, 'device_id')
@@ -67,7 +72,11 @@ export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOpti
 
     async removeDevice({ userId, deviceId }) {
       assertReference(deviceId, 'device_id')
-      await users.revokeGrant({ userId, source: DEVICE, reference: deviceId })
+      try {
+        await users.revokeGrant({ userId, source: DEVICE, reference: deviceId })
+      } finally {
+        onRemove(userId)
+      }
     },
 
     listDevices: (userId, page) => users.listGrants({ userId, source: DEVICE, page }),
@@ -112,9 +121,13 @@ function assertSource(source: string): void {
   )
 }
 
+export function isReference(text: string): boolean {
+  return REFERENCE.test(text)
+}
+
 function assertReference(reference: string, parameter: string): void {
   assert(
-    REFERENCE.test(reference),
+    isReference(reference),
     parameter,
     'must be 1 to 128 characters from A-Z, a-z, 0-9, ".", "_", ":", "@" and "-"',
   )

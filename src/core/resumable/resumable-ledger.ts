@@ -1,5 +1,5 @@
 import type { Precondition } from '../files/precondition.ts'
-import type { FileName } from '../files/file-name.ts'
+import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { File, Visibility } from '../files/file.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
@@ -149,6 +149,8 @@ export interface EndFinish extends NamedClaim {
 export interface ResumablePage {
   readonly userId: UserId
   readonly userCreatedAt?: number | undefined
+  /** Of the names of the files; all if left out. */
+  readonly prefix?: FileNamePrefix | undefined
   readonly after: Version | undefined
   readonly limit: number
 }

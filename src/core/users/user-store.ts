@@ -1,3 +1,4 @@
+import type { Scope, Scoped } from '../auth/scope.ts'
 import type { UserId } from './user-id.ts'
 
 /** `deleted` means that the sweeper has not yet purged the user's files and rows. */
@@ -11,7 +12,7 @@ export interface User {
 }
 
 /** A token without its secret. Times are milliseconds since 1970 by the database's clock. */
-export interface AccessToken {
+export interface AccessToken extends Scoped {
   readonly tokenId: string
   readonly userId: UserId
   readonly label: string
@@ -21,10 +22,14 @@ export interface AccessToken {
   readonly lastUsedAt: number | undefined
 }
 
-export interface AccessTokenUser {
+/** What a valid token, or a JWT, says. */
+export interface AccessTokenUser extends Scoped {
   readonly user: User
+  /** Of a JWT, its SHA-256. */
+  readonly tokenId: string
   /** Milliseconds by the clock that set the expiry. Negative once expired, `undefined` if the token never expires. */
   readonly expiresInMs: number | undefined
+  readonly isJwt: boolean
 }
 
 /** A use of a token, `agoMs` before the call that reports it. */
@@ -36,6 +41,8 @@ export interface AccessTokenUse {
 /** A user's access tokens, oldest first; all of them without a `page`. */
 export interface AccessTokenFilter {
   readonly userId: UserId
+  /** If set, only those that this token has made. */
+  readonly parentId?: string | undefined
   readonly page?: AccessTokenPage | undefined
 }
 
@@ -72,9 +79,16 @@ export interface GrantTerms {
 export interface AccessTokenKey {
   readonly userId: UserId
   readonly tokenId: string
+  /** If set, other tokens than those that this one has made are not found. */
+  readonly parentId?: string | undefined
 }
 
-export interface NewAccessToken extends AccessTokenKey {
+export interface NewAccessToken {
+  readonly userId: UserId
+  readonly tokenId: string
+  readonly scope: Scope | undefined
+  /** The token that makes this one. A JWT has no row, so its expiry is already in `expiresInMs`. */
+  readonly parent: { readonly tokenId: string; readonly isJwt: boolean } | undefined
   /** SHA-256 of the secret: 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly label: string
@@ -123,8 +137,11 @@ export interface UserStore {
   deleteUser(userId: UserId): Promise<void>
 
   /**
-   * Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's current time. Of the user's
-   * expired and revoked tokens, the 100 that ended last are kept.
+   * Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's current time; a parent that
+   * expires earlier replaces it. Of the user's expired and revoked tokens, the 100 that ended last are kept. Rejects
+   * with `access_token_invalid` if the parent is no longer valid, with `scope_insufficient` if it expires before the
+   * asked time, with `not_found` if the user has no device `scope.deviceId`, and with `access_token_limit_exceeded` if
+   * the user has `MAX_VALID_TOKENS`.
    */
   addAccessToken(token: NewAccessToken): Promise<AccessToken>
 
@@ -146,7 +163,10 @@ export interface UserStore {
   /** The user's tokens by creation and id, including expired and revoked ones. */
   listAccessTokens(filter: AccessTokenFilter): Promise<readonly AccessToken[]>
 
-  /** Guarantees that the token is refused from now on. Idempotent; `not_found` for a token that is not kept. */
+  /**
+   * Guarantees that the token, and all that were made with it or with those, are refused from now on. Idempotent;
+   * `not_found` for a token that is not kept.
+   */
   revokeAccessToken(token: AccessTokenKey): Promise<void>
 
   /**
@@ -156,8 +176,14 @@ export interface UserStore {
    */
   putGrant(grant: NewGrant): Promise<{ readonly grant: Grant; readonly created: boolean }>
 
-  /** Deletes the grant, which no longer counts. Idempotent, also for an unknown grant. Takes the user's lock. */
+  /**
+   * Deletes the grant, which no longer counts, and revokes the tokens of its device, if it is one. Idempotent, also for
+   * an unknown grant. Takes the user's lock.
+   */
   revokeGrant(grant: GrantKey): Promise<void>
+
+  /** Whether the user has this device. One indexed read. */
+  hasDevice(device: { readonly userId: UserId; readonly deviceId: string }): Promise<boolean>
 
   /** The user's grants that are not revoked, ordered bytewise by source and reference. */
   listGrants(filter: GrantFilter): Promise<readonly Grant[]>

@@ -13,6 +13,7 @@ import type { UploadPieceRow } from '../schema.ts'
 import { createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { unfinishedUploads } from '../ledger/quota-rule.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
+import { isInRange } from '../prefix-range.ts'
 import { type ResumableRow, selectResumables, toPiece, toResumable } from './rows.ts'
 
 export async function findResumable(
@@ -40,12 +41,15 @@ export async function findVersion(
 
 export async function listResumables(
   { db, now }: LedgerTx,
-  { userId, userCreatedAt, after, limit }: ResumablePage,
+  { userId, userCreatedAt, prefix, after, limit }: ResumablePage,
 ): Promise<readonly ResumableUpload[]> {
+  // A user has few unfinished uploads, so no index leads to their names.
+  const isNamed =
+    prefix === undefined ? sql`` : sql`AND ${isInRange(sql`uploads.name`, { prefix, after: '' })}`
   const { rows } = await sql<ResumableRow>`
     ${selectResumables(now)} JOIN users ON users.id = resumable_uploads.user_id
     WHERE resumable_uploads.user_id = ${userId} AND resumable_uploads.version > ${after ?? ''}
-      AND uploads.state = 'pending' AND uploads.lease_until > ${now} ${createdAt(userCreatedAt)}
+      ${isNamed} AND uploads.state = 'pending' AND uploads.lease_until > ${now} ${createdAt(userCreatedAt)}
     ORDER BY resumable_uploads.version LIMIT ${limit}
   `.execute(db)
   return rows.map(toResumable)

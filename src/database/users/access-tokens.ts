@@ -1,5 +1,13 @@
 import { type Kysely, sql } from 'kysely'
+import {
+  completeScope,
+  expiresTooLate,
+  MAX_VALID_TOKENS,
+  parseScope,
+  type Scope,
+} from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
+import { accessTokenInvalid } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type {
   AccessToken,
@@ -12,20 +20,63 @@ import type {
 import { bigint, type Clocked } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
+import { hasDevice } from './grants.ts'
 
 /** Call it under the user's lock. */
 export async function add(tx: Clocked, token: NewAccessToken): Promise<AccessToken> {
   const { db, now } = tx
-  await forgetEnded(tx, token.userId)
+  const { userId, scope, parent } = token
+  await forgetEnded(tx, userId)
+  await assertBelowLimit(tx, userId)
+  if (scope?.deviceId !== undefined) await assertDevice(db, { userId, deviceId: scope.deviceId })
+  const ends = await findEnd(tx, token)
   const { rows } = await sql<AccessTokenRow>`
-    INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at)
-    SELECT ${token.sha256}, ${token.tokenId}, ${token.userId}, ${token.label}, instant,
-           instant + ${bigint(token.expiresInMs ?? sql`NULL`)}
+    INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at, scope, device_id, parent_id)
+    SELECT ${token.sha256}, ${token.tokenId}, ${userId}, ${token.label}, instant,
+           COALESCE(instant + ${bigint(token.expiresInMs ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)}),
+           ${scopeJson(scope)}, ${scope?.deviceId ?? null}, ${parent?.tokenId ?? null}
     FROM (SELECT ${now} AS instant) AS moment
     RETURNING *
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
   return toAccessToken(rows[0])
+}
+
+async function assertBelowLimit({ db, now }: Clocked, userId: UserId): Promise<void> {
+  const { rows } = await sql<{ readonly valid: number }>`
+    SELECT COUNT(*) AS valid FROM access_tokens
+    WHERE user_id = ${userId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})
+  `.execute(db)
+  if (Number(rows[0]?.valid) < MAX_VALID_TOKENS) return
+  const detail = `The user already has the maximum of ${MAX_VALID_TOKENS} valid access tokens.`
+  throw new AppError('access_token_limit_exceeded', detail, {
+    facts: { max_access_tokens: MAX_VALID_TOKENS },
+  })
+}
+
+async function assertDevice(
+  db: Kysely<Tables>,
+  device: { readonly userId: UserId; readonly deviceId: string },
+): Promise<void> {
+  if (await hasDevice(db, device)) return
+  throw new AppError('not_found', 'The user has no device with this id.')
+}
+
+/** When the parent expires; `null` if it never does, or is a JWT. */
+async function findEnd(
+  { db, now }: Clocked,
+  { userId, parent, expiresInMs = 0 }: NewAccessToken,
+): Promise<number | null> {
+  if (parent === undefined || parent.isJwt) return null
+  const { rows } = await sql<Pick<AccessTokenRow, 'expires_at'> & { readonly left: number | null }>`
+    SELECT expires_at, expires_at - ${now} AS "left" FROM access_tokens
+    WHERE user_id = ${userId} AND token_id = ${parent.tokenId} AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > ${now})
+  `.execute(db)
+  if (rows[0] === undefined) throw accessTokenInvalid()
+  const { expires_at: end, left } = rows[0]
+  if (left !== null && expiresInMs > left) throw expiresTooLate()
+  return end
 }
 
 const KEPT_ENDED = 100
@@ -47,7 +98,7 @@ export async function findUser(
   { sha256, evenExpired = false }: { readonly sha256: string; readonly evenExpired?: boolean },
 ): Promise<AccessTokenUser | undefined> {
   const { rows } = await sql<FoundRow>`
-    SELECT users.id, status, users.created_at, expires_at - ${now} AS expires_in_ms
+    SELECT users.id, status, users.created_at, expires_at - ${now} AS expires_in_ms, token_id, scope, device_id
     FROM access_tokens JOIN users ON users.id = access_tokens.user_id
     WHERE access_tokens.sha256 = ${sha256}
       AND revoked_at IS NULL
@@ -55,10 +106,16 @@ export async function findUser(
       AND users.status <> 'deleted'
   `.execute(db)
   const [row] = rows
-  return row && { user: toUser(row), expiresInMs: row.expires_in_ms ?? undefined }
+  if (row === undefined) return undefined
+  const { expires_in_ms: expiresInMs, token_id: tokenId } = row
+  const found = { user: toUser(row), tokenId, scope: toScope(row), isJwt: false }
+  return { ...found, expiresInMs: expiresInMs ?? undefined }
 }
 
-type FoundRow = UserRow & { readonly expires_in_ms: number | null }
+type FoundRow = UserRow &
+  Pick<AccessTokenRow, 'token_id' | 'scope' | 'device_id'> & {
+    readonly expires_in_ms: number | null
+  }
 
 export async function recordUses(
   { db, now }: Clocked,
@@ -77,7 +134,7 @@ export async function recordUses(
 
 export async function list(
   db: Kysely<Tables>,
-  { userId, page }: AccessTokenFilter,
+  { userId, parentId, page }: AccessTokenFilter,
 ): Promise<readonly AccessToken[]> {
   const { after, limit } = page ?? {}
   const further =
@@ -86,22 +143,57 @@ export async function list(
       : sql`AND (created_at, token_id) > (${after.createdAt}, ${after.tokenId})`
   const atMost = limit === undefined ? sql`` : sql`LIMIT ${limit}`
   const { rows } = await sql<AccessTokenRow>`
-    SELECT * FROM access_tokens WHERE user_id = ${userId} ${further}
+    SELECT * FROM access_tokens WHERE user_id = ${userId} ${madeBy(parentId)} ${further}
     ORDER BY created_at, token_id ${atMost}
   `.execute(db)
   return rows.map(toAccessToken)
 }
 
+function madeBy(parentId: string | undefined) {
+  return parentId === undefined ? sql`` : sql`AND parent_id = ${parentId}`
+}
+
+/** Call it under the user's lock, like `add`: otherwise a token could be made with one that is being revoked. */
 export async function revoke(
   { db, now }: Clocked,
-  { userId, tokenId }: AccessTokenKey,
+  { userId, tokenId, parentId }: AccessTokenKey,
 ): Promise<void> {
-  const { numAffectedRows } = await sql`
-    UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now})
-    WHERE user_id = ${userId} AND token_id = ${tokenId}
+  const { rows } = await sql<Pick<AccessTokenRow, 'token_id' | 'parent_id'>>`
+    SELECT token_id, parent_id FROM access_tokens WHERE user_id = ${userId}
   `.execute(db)
-  if (numAffectedRows === 1n) return
-  throw new AppError('not_found', 'The user has no access token with this id.')
+  const own = rows.find((row) => row.token_id === tokenId)
+  if (own === undefined || (parentId !== undefined && own.parent_id !== parentId)) {
+    throw new AppError('not_found', 'The user has no access token with this id.')
+  }
+  await sql`
+    UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now})
+    WHERE user_id = ${userId} AND token_id IN (${sql.join([...descendantsOf(tokenId, rows)])})
+  `.execute(db)
+}
+
+/** The token, what was made with it, with those, and so on. */
+function descendantsOf(
+  tokenId: string,
+  rows: readonly Pick<AccessTokenRow, 'token_id' | 'parent_id'>[],
+): ReadonlySet<string> {
+  const children = Map.groupBy(rows, (row) => row.parent_id)
+  const found = new Set([tokenId])
+  // A set also iterates over what is added meanwhile.
+  for (const parentId of found) {
+    for (const child of children.get(parentId) ?? []) found.add(child.token_id)
+  }
+  return found
+}
+
+/** Call it under the user's lock. */
+export async function revokeOfDevice(
+  { db, now }: Clocked,
+  { userId, deviceId }: { readonly userId: UserId; readonly deviceId: string },
+): Promise<void> {
+  await sql`
+    UPDATE access_tokens SET revoked_at = ${now}
+    WHERE user_id = ${userId} AND device_id = ${deviceId} AND revoked_at IS NULL
+  `.execute(db)
 }
 
 function toAccessToken(row: AccessTokenRow): AccessToken {
@@ -109,9 +201,24 @@ function toAccessToken(row: AccessTokenRow): AccessToken {
     tokenId: row.token_id,
     userId: row.user_id,
     label: row.label,
+    scope: toScope(row),
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
     lastUsedAt: row.last_used_at ?? undefined,
   }
+}
+
+function toScope({
+  scope,
+  device_id: deviceId,
+}: Pick<AccessTokenRow, 'scope' | 'device_id'>): Scope | undefined {
+  if (scope === null) return undefined
+  return completeScope({ ...parseScope(JSON.parse(scope)), deviceId: deviceId ?? undefined })
+}
+
+function scopeJson(scope: Scope | undefined): string | null {
+  return scope === undefined
+    ? null
+    : JSON.stringify({ actions: scope.actions, prefix: scope.prefix })
 }

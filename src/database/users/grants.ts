@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { DEVICE } from '../../core/quota/grants.ts'
 import type {
   Grant,
   GrantFilter,
@@ -32,7 +33,7 @@ export async function put(
 
 async function stands(
   db: Kysely<Tables>,
-  { userId, source, reference }: NewGrant,
+  { userId, source, reference }: GrantKey,
 ): Promise<boolean> {
   const { rows } = await sql`
     SELECT bytes FROM grants
@@ -52,6 +53,13 @@ export async function revoke(
     WHERE user_id = ${userId}
       AND ((source = ${source} AND reference = ${reference}) OR revoked_at IS NOT NULL)
   `.execute(db)
+}
+
+export async function hasDevice(
+  db: Kysely<Tables>,
+  { userId, deviceId }: Parameters<UserStore['hasDevice']>[0],
+): Promise<boolean> {
+  return await stands(db, { userId, source: DEVICE, reference: deviceId })
 }
 
 export async function list(

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
+import { DEVICE } from '../../core/quota/grants.ts'
 import { userNotFound } from '../../core/users/caller.ts'
 import { capacityState } from '../../core/quota/capacity.ts'
 import type { UserId } from '../../core/users/user-id.ts'
@@ -52,7 +53,13 @@ export function createUserStore(database: Database, options: LedgerOptions): Use
     listAccessTokens: (filter) => checked(filter.userId, (db) => accessTokens.list(db, filter)),
     revokeAccessToken: (token) => locked(token.userId, (tx) => accessTokens.revoke(tx, token)),
     putGrant: (grant) => ofGrants(grant.userId, (tx) => grants.put(tx, grant)),
-    revokeGrant: (grant) => ofGrants(grant.userId, ({ db }) => grants.revoke(db, grant)),
+    revokeGrant: (grant) =>
+      ofGrants(grant.userId, async (tx) => {
+        await grants.revoke(tx.db, grant)
+        if (grant.source !== DEVICE) return
+        await accessTokens.revokeOfDevice(tx, { userId: grant.userId, deviceId: grant.reference })
+      }),
+    hasDevice: (device) => database.query((db) => grants.hasDevice(db, device)),
     listGrants: (filter) => checked(filter.userId, (db) => grants.list(db, filter)),
   }
 }

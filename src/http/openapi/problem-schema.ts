@@ -28,6 +28,12 @@ const FACTS = {
   max_files: count('Maximum number of files per user.'),
   max_file_size: bytes('Maximum size of a file, in bytes.'),
   size: bytes('Size of the file, in bytes.'),
+  required: {
+    type: 'string',
+    description:
+      'What the access token lacks: an action, or `prefix`, `device_id` or `expires_in`.',
+  },
+  max_access_tokens: count('Maximum number of valid access tokens per user.'),
   access_tokens: {
     type: 'integer',
     minimum: 2,

@@ -1,9 +1,10 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { AccessTokens } from '../../core/auth/access-tokens.ts'
-import type { AuthorizedCaller } from '../../core/users/caller.ts'
+import type { AccessTokens, TokenCaller } from '../../core/auth/access-tokens.ts'
+import { type Action, assertPermits, permits } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import { shownValues } from '../pages/session-cookie.ts'
 import { addressOf } from '../server/request-head.ts'
 import { addVary } from '../headers/content-headers.ts'
@@ -12,7 +13,7 @@ import { assertSameSite } from '../server/csrf.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /** `null` without a token, `undefined` on routes that ignore tokens. */
-    user: AuthorizedCaller | null | undefined
+    user: TokenCaller | null | undefined
   }
 }
 
@@ -57,11 +58,28 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
   },
 )
 
-/** Throws `access_token_missing` without a user. Only for routes under `accessTokenPlugin`. */
-export function requireUser(request: FastifyRequest): AuthorizedCaller {
-  const user = request.getDecorator<AuthorizedCaller | null>('user')
-  if (user !== null) return user
-  throw new AppError(
+/**
+ * Throws `access_token_missing` without a user, and `scope_insufficient` if the token permits none of the actions. Only
+ * for routes under `accessTokenPlugin`.
+ */
+export function requireUser(
+  request: FastifyRequest,
+  ...anyOf: readonly [Action, ...Action[]]
+): TokenCaller {
+  const user = request.getDecorator<TokenCaller | null>('user')
+  if (user === null) throw accessTokenMissing()
+  assertPermits(user, anyOf)
+  return user
+}
+
+/** Who reads the owner's files; `undefined` without a token. One that may not read is none for the files of others. */
+export function viewerOf({ user }: FastifyRequest, owner: UserId): TokenCaller | undefined {
+  if (user === null || user === undefined) return undefined
+  return user.userId === owner || permits(user, 'read') ? user : undefined
+}
+
+function accessTokenMissing(): AppError {
+  return new AppError(
     'access_token_missing',
     'This request needs an access token, as "Authorization: Bearer" or in the cookie "access_token".',
   )

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
+import { ACTIONS } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Feed } from '../../core/changes/feed.ts'
 import type { History } from '../../core/history/history.ts'
@@ -8,6 +9,7 @@ import type { Repository } from '../../core/files/repository.ts'
 import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
+import { accessTokenRoutes } from './access-tokens.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import { ReaderSlots } from '../server/reader-slots.ts'
@@ -135,6 +137,7 @@ async function usersScope(
   await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
   await app.register(resumableRoutes, resumable)
+  await app.register(accessTokenRoutes, { accessTokens, readInTurn, idleTimeoutMs, shutdown })
   refuseNestedNames(app)
   await app.register(others)
 }
@@ -146,7 +149,7 @@ function refuseNestedNames(app: FastifyInstance): void {
     onRequest: async (request) => {
       const { user_id: userId, file_name: first, '*': rest } = request.params
       if (first === '' || rest === '') throw new AppError('not_found', NO_NAME)
-      if (userId === 'me') requireUser(request)
+      if (userId === 'me') requireUser(request, ...ACTIONS)
       throw new AppError('invalid_file_name', SLASH)
     },
     handler: () => undefined,

@@ -31,7 +31,8 @@ type Answer =
 function foundOf(answer: Answer): Promise<AccessTokenUser | undefined> {
   if (answer instanceof Promise) return answer
   const { userId, expiresInMs } = answer
-  return Promise.resolve({ user: { userId, status: 'active', createdAt: 0 }, expiresInMs })
+  const user = { userId, status: 'active', createdAt: 0 } as const
+  return Promise.resolve({ user, expiresInMs, tokenId: 'token', scope: undefined, isJwt: false })
 }
 
 /** A lookup that is under way until the test answers it. */
@@ -49,7 +50,7 @@ describe('what was found', () => {
     await lookup.answer({ userId: alice })
     await lookup.user
     clock.now += 3999
-    expect(await find('a')).toMatchObject({ userId: alice })
+    expect(await find('a')).toMatchObject({ user: { userId: alice } })
     expect(lookups()).toBe(0)
     clock.now += 1
     await find('a')
@@ -78,7 +79,7 @@ describe('what was found', () => {
   it('is answered for that token alone', async () => {
     const { find } = openCache()
     await find('a')
-    expect(await find('b', { userId: bob })).toMatchObject({ userId: bob })
+    expect(await find('b', { userId: bob })).toMatchObject({ user: { userId: bob } })
   })
 
   it('is never answered again without a time to keep it', async () => {
@@ -117,7 +118,7 @@ describe('what was not found', () => {
   it('is looked for every time', async () => {
     const { find, lookups } = openCache()
     expect(await find('a', Promise.resolve(undefined))).toBeUndefined()
-    expect(await find('a')).toMatchObject({ userId: alice })
+    expect(await find('a')).toMatchObject({ user: { userId: alice } })
     expect(lookups()).toBe(2)
   })
 
@@ -137,7 +138,7 @@ describe('a lookup', () => {
     const others = [find('a', { userId: bob }), find('a', { userId: bob })]
     await lookup.answer({ userId: alice })
     const users = await Promise.all([lookup.user, ...others])
-    expect(users.map((user) => user?.userId)).toEqual([alice, alice, alice])
+    expect(users.map((found) => found?.user.userId)).toEqual([alice, alice, alice])
     expect(lookups()).toBe(0)
   })
 
@@ -145,10 +146,10 @@ describe('a lookup', () => {
     const { cache, clock, find } = openCache()
     const slow = startLookup(cache, 'a')
     clock.now += 5000
-    expect(await find('a', { userId: bob })).toMatchObject({ userId: bob })
+    expect(await find('a', { userId: bob })).toMatchObject({ user: { userId: bob } })
     await slow.answer({ userId: alice })
     await slow.user
-    expect(await find('a')).toMatchObject({ userId: bob })
+    expect(await find('a')).toMatchObject({ user: { userId: bob } })
   })
 
   it('that fails fails for all who share it, and the next one is another', async () => {
@@ -157,7 +158,7 @@ describe('a lookup', () => {
     const asked = await Promise.allSettled([find('a', failed), find('a', failed)])
     expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(lookups()).toBe(1)
-    expect(await find('a')).toMatchObject({ userId: alice })
+    expect(await find('a')).toMatchObject({ user: { userId: alice } })
   })
 })
 
@@ -170,7 +171,7 @@ describe('forgetUser', () => {
     cache.forgetUser(alice)
     expect(await find('a1', Promise.resolve(undefined))).toBeUndefined()
     expect(await find('a2', Promise.resolve(undefined))).toBeUndefined()
-    expect(await find('b')).toMatchObject({ userId: bob })
+    expect(await find('b')).toMatchObject({ user: { userId: bob } })
     expect(lookups()).toBe(5)
   })
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MAX_VALID_TOKENS } from '../../../src/core/auth/scope.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { AccessToken, UserStore } from '../../../src/core/users/user-store.ts'
 import { count, grantOf, type LedgerHarness, outcomeOf } from '../ledger/fixture.ts'
@@ -129,7 +130,53 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         expect(await users.listAccessTokens({ userId })).toContainEqual(first)
         expect(await users.findAccessTokenUser(token.sha256)).toBeUndefined()
         const found = await users.findAccessTokenUser(kept.sha256)
-        expect(found).toEqual({ user: await users.findUser(userId), expiresInMs: undefined })
+        expect(found).toEqual({
+          user: await users.findUser(userId),
+          expiresInMs: undefined,
+          scope: undefined,
+          tokenId: kept.tokenId,
+          isJwt: false,
+        })
+      })
+
+      it('are at most so many that are valid', async () => {
+        const made = Array.from({ length: MAX_VALID_TOKENS }, () => tokenOf(userId))
+        for (const token of made) await users.addAccessToken(token)
+        const refused = outcomeOf(users.addAccessToken(tokenOf(userId)))
+        expect(await refused).toBe('access_token_limit_exceeded')
+        await users.revokeAccessToken({ userId, tokenId: made[0]?.tokenId ?? '' })
+        expect(await outcomeOf(users.addAccessToken(tokenOf(userId)))).toBe('ok')
+      })
+
+      it('are made only with a token that is valid, and expire with it', async () => {
+        const parent = tokenOf(userId)
+        const { expiresAt } = await users.addAccessToken({ ...parent, expiresInMs: 3_600_000 })
+        const child = () => ({
+          ...tokenOf(userId),
+          parent: { tokenId: parent.tokenId, isJwt: false },
+        })
+        expect(await users.addAccessToken(child())).toMatchObject({ expiresAt })
+        const longer = users.addAccessToken({ ...child(), expiresInMs: 3_600_001 })
+        expect(await outcomeOf(longer)).toBe('scope_insufficient')
+        await users.revokeAccessToken({ userId, tokenId: parent.tokenId })
+        expect(await outcomeOf(users.addAccessToken(child()))).toBe('access_token_invalid')
+      })
+
+      it('made while their parent is being revoked are revoked or refused', async () => {
+        const parent = tokenOf(userId)
+        await users.addAccessToken(parent)
+        const children = Array.from({ length: 8 }, () => ({
+          ...tokenOf(userId),
+          parent: { tokenId: parent.tokenId, isJwt: false },
+        }))
+        await Promise.all([
+          ...children.slice(0, 4).map((child) => outcomeOf(users.addAccessToken(child))),
+          users.revokeAccessToken({ userId, tokenId: parent.tokenId }),
+          ...children.slice(4).map((child) => outcomeOf(users.addAccessToken(child))),
+        ])
+        for (const { sha256 } of children) {
+          expect(await users.findAccessTokenUser(sha256)).toBeUndefined()
+        }
       })
 
       it("cannot be revoked by another's user id, or when there is none", async () => {
@@ -315,5 +362,13 @@ function newId(): UserId {
 function tokenOf(userId: UserId): Parameters<UserStore['addAccessToken']>[0] {
   const tokenId = randomUUID()
   const sha256 = randomUUID().replaceAll('-', '').repeat(2)
-  return { userId, tokenId, sha256, label: 'a label', expiresInMs: undefined }
+  return {
+    userId,
+    tokenId,
+    sha256,
+    label: 'a label',
+    expiresInMs: undefined,
+    scope: undefined,
+    parent: undefined,
+  }
 }

@@ -43,21 +43,29 @@ export async function explainTokens(database: Database, explain: string): Promis
   const sha256 = `${tokenId}${tokenId}`
   const after = { createdAt: 5, tokenId }
   await users.listAccessTokens({ userId, page: { after, limit: 101 } })
-  await users.addAccessToken({ userId, tokenId, sha256, label: '', expiresInMs: undefined })
+  await users.addAccessToken({
+    userId,
+    tokenId,
+    sha256,
+    label: '',
+    expiresInMs: undefined,
+    scope: undefined,
+    parent: undefined,
+  })
   const ofTokens = statements.filter(
     (statement) => /access_tokens/.test(statement.sql) && !/INSERT/.test(statement.sql),
   )
   return await explainAll({ database, statements: ofTokens, explain })
 }
 
-/** One user with many tokens, half of which have ended, among others with one each. */
+/** One user with many tokens, most of which have ended, among others with one each. */
 export async function fillWithTokens(database: Database): Promise<void> {
   await sql`
     INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, revoked_at)
     SELECT id, id, id, '', 1, NULL FROM users
     UNION ALL
     SELECT 'of b55 ' || id, 'of b55 ' || id, 'b55', '', created_at,
-      CASE created_at % 2 WHEN 0 THEN NULL ELSE created_at END
+      CASE created_at % 20 WHEN 0 THEN NULL ELSE created_at END
     FROM users
   `.execute(database.kysely)
 }

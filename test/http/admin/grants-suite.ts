@@ -51,6 +51,7 @@ export function adminGrantsSuite(open: OpenService): void {
           token_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
           access_token: expect.stringMatching(/^crt_[\w-]{43}$/) as string,
           label: 'phone ☎',
+          scope: null,
           created_at: TIME,
           expires_at: TIME,
         })

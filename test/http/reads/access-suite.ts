@@ -281,6 +281,14 @@ async function addToken(
   const secret = `crt_${randomBytes(32).toString('base64url')}`
   const sha256 = createHash('sha256').update(secret).digest('hex')
   const tokenId = randomUUID()
-  await service.users.addAccessToken({ userId, tokenId, sha256, label: 'test', expiresInMs })
+  await service.users.addAccessToken({
+    userId,
+    tokenId,
+    sha256,
+    label: 'test',
+    expiresInMs,
+    scope: undefined,
+    parent: undefined,
+  })
   return { cookie: `access_token=${secret}`, tokenId }
 }

@@ -107,6 +107,28 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
     },
   ],
   access_token_missing: [403, ({ service }) => upload(service, { content: 'x' })],
+  scope_insufficient: [
+    403,
+    async ({ service, user }) => {
+      const { userId } = user
+      const terms = { userId, label: '', expiresInSeconds: undefined }
+      const scope = { actions: ['create'] as const }
+      const { secret } = await service.accessTokens.issue({ ...terms, scope })
+      return download(service, { headers: { Authorization: `Bearer ${secret}` } })
+    },
+  ],
+  access_token_limit_exceeded: [
+    403,
+    async ({ service, user }) => {
+      const { userId } = user
+      const terms = { userId, label: '', expiresInSeconds: undefined }
+      const issue = () => service.accessTokens.issue(terms).catch(() => undefined)
+      while ((await Promise.all(Array.from({ length: 50 }, issue))).every(Boolean));
+      const path = '/users/me/access-tokens'
+      const headers = { 'Content-Type': 'application/json' }
+      return ask(service, { user, method: 'POST', path, headers, body: '{}' })
+    },
+  ],
   access_token_invalid: [
     403,
     ({ service }) => download(service, { headers: { Cookie: 'access_token=wrong' } }),

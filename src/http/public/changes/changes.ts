@@ -1,9 +1,11 @@
+import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
+import type { Scoped } from '../../../core/auth/scope.ts'
 import { changeJson } from '../../../core/changes/change-json.ts'
 import type { Change, ChangePosition } from '../../../core/changes/change.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
+import { changeWithin } from '../../../core/changes/scoped-changes.ts'
 import { MAX_WATCHES } from '../../../core/changes/watches.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
-import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { described } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
@@ -89,7 +91,7 @@ export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (a
     ...CHANGES,
     preValidation: readDecimals('limit', 'wait'),
     handler: async (request, reply) => {
-      const caller = requireUser(request)
+      const caller = requireUser(request, 'read')
       const { limit = DEFAULT_PAGE_LIMIT, cursor, wait = 0 } = request.query
       void reply.header('cache-control', 'no-store')
       const isStream = wantsEventStream(request)
@@ -108,20 +110,28 @@ export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (a
       const [quietMs, maxMs] = [wait * 1000, wait * 1000]
       const waiting = { caller, after, limit: limit + 1, quietMs, maxMs, ends, inTurn }
       const changes =
-        wait > 0 ? await firstChanges(feed.follow(waiting)) : await inTurn(() => feed.read(page))
+        wait > 0
+          ? await firstChanges(caller, feed.follow(waiting))
+          : await inTurn(() => feed.read(page))
       return pageOf(caller, { after, changes, limit })
     },
   })
 }
 
-/** The first changes, or none after a quiet period or at the end. */
-async function firstChanges(pages: AsyncIterable<readonly Change[]>): Promise<readonly Change[]> {
+/** The first page with a change that the caller sees. After a quiet period or at the end, the last page, or none. */
+async function firstChanges(
+  caller: Scoped,
+  pages: AsyncIterable<readonly Change[]>,
+): Promise<readonly Change[]> {
   let isFirst = true
+  let last: readonly Change[] = []
   for await (const page of pages) {
-    if (page.length > 0 || !isFirst) return page
+    if (page.length === 0 && !isFirst) break
+    if (page.length > 0) last = page
+    if (page.some((change) => changeWithin(caller, change) !== undefined)) break
     isFirst = false
   }
-  return []
+  return last
 }
 
 interface Found {
@@ -131,10 +141,10 @@ interface Found {
   readonly limit: number
 }
 
-function pageOf(caller: AuthorizedCaller, { after, changes, limit }: Found) {
+function pageOf(caller: TokenCaller, { after, changes, limit }: Found) {
   const { page, last } = cutPage(changes, limit)
   return {
-    changes: page.map(changeJson),
+    changes: page.flatMap((change) => changeWithin(caller, change) ?? []).map(changeJson),
     next_cursor: formatChangeCursor(caller, page.at(-1) ?? after),
     has_more: last !== undefined,
   }

@@ -5,7 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Change, ChangePosition } from '../../../core/changes/change.ts'
 import type { Feed, FollowFeed } from '../../../core/changes/feed.ts'
 import { isAppError } from '../../../core/errors.ts'
-import type { AuthorizedCaller, Caller } from '../../../core/users/caller.ts'
+import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
+import { changeWithin } from '../../../core/changes/scoped-changes.ts'
 import { formatChangeCursor } from './cursor.ts'
 
 /** Whether the client accepts server-sent events, and names them before JSON. */
@@ -38,7 +39,7 @@ function spread(ms: number): number {
 
 interface SendEvents {
   readonly feed: Feed
-  readonly caller: AuthorizedCaller
+  readonly caller: TokenCaller
   readonly after: ChangePosition
   readonly ends: FollowFeed['ends']
   readonly inTurn: FollowFeed['inTurn']
@@ -86,7 +87,10 @@ interface Texts {
 }
 
 /** Ends also with a failure of the pages. A client that reconnects gets it as a problem document. */
-async function* textsOf(caller: Caller, { text, pages, request }: Texts): AsyncGenerator<string> {
+async function* textsOf(
+  caller: TokenCaller,
+  { text, pages, request }: Texts,
+): AsyncGenerator<string> {
   yield text
   try {
     for await (const page of pages) yield page.length === 0 ? ': quiet\n\n' : textOf(caller, page)
@@ -97,10 +101,13 @@ async function* textsOf(caller: Caller, { text, pages, request }: Texts): AsyncG
   }
 }
 
-function textOf(caller: Caller, changes: readonly Change[]): string {
+/** A change that the caller does not see only moves the `id`, which dispatches no event. */
+function textOf(caller: TokenCaller, changes: readonly Change[]): string {
   const events = changes.map((change) => {
-    const data = JSON.stringify(changeJson(change))
-    return `id: ${formatChangeCursor(caller, change)}\nevent: change\ndata: ${data}\n\n`
+    const id = `id: ${formatChangeCursor(caller, change)}\n`
+    const shown = changeWithin(caller, change)
+    if (shown === undefined) return `${id}\n`
+    return `${id}event: change\ndata: ${JSON.stringify(changeJson(shown))}\n\n`
   })
   return events.join('')
 }

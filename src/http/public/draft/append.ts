@@ -8,11 +8,11 @@ import { assertRawBody } from '../../body/raw-body.ts'
 import { assertMediaType } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { requireUser } from '../access-token.ts'
 import { uploadedFile } from '../files/file-upload.ts'
 import { type AppendTarget, appendOf, isLeftUnanswered } from '../uploads/append-request.ts'
 import type { ResumableRouteOptions } from '../uploads/routes.ts'
-import { noteOffset, uploadId } from '../uploads/upload-path.ts'
+import { ownUpload } from '../uploads/own-upload.ts'
+import { noteOffset } from '../uploads/upload-path.ts'
 import { limitHeader, PARTIAL_MEDIA_TYPE, parseBytes, parseContent } from './draft-headers.ts'
 import { draftProblem } from './draft-problems.ts'
 
@@ -21,7 +21,7 @@ export function appendHandler(options: ResumableRouteOptions) {
   const { uploads, maxFileSize, idleTimeoutMs, shutdown } = options
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { headers } = request
-    const named = { ...requireUser(request), version: uploadId(request) }
+    const named = await ownUpload(request, uploads)
     assertMediaType(headers, PARTIAL_MEDIA_TYPE)
     assertRawBody(headers)
     const offset = parseBytes(headers, 'Upload-Offset')
@@ -121,7 +121,7 @@ interface Refused {
 /** Section "Offset Retrieval". A `GET` has no content. */
 export function offsetHandler({ uploads, maxFileSize, shutdown }: ResumableRouteOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const named = { ...requireUser(request), version: uploadId(request) }
+    const named = await ownUpload(request, uploads)
     const signal = requestSignal(reply, shutdown)
     const { offset, length, state, expiresAt } = await uploads
       .resume({ ...named, signal, shutdown })

@@ -89,12 +89,14 @@ function isForm({ 'content-type': type = '' }: FastifyRequest['headers']): boole
 async function create(request: FastifyRequest, reply: FastifyReply, options: CreationOptions) {
   const { headers } = request
   const { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown } = options
-  const { userId, userCreatedAt, reverify, ...file } = uploadTarget(request)
+  const target = uploadTarget(request)
+  const { userId, userCreatedAt, reverify, name, precondition, sha256 } = target
   const caller = { userId, userCreatedAt, reverify }
+  const file = { name, precondition, sha256 }
   const { isLast, length, checksum } = parseContent(headers, 0)
   assertCreation(headers)
   const hasContent = bodySize(headers) !== 0
-  const visibility = askedVisibility(request)
+  const visibility = askedVisibility(request, target)
   const metadata = nameMetadata(file.name)
   const asked = { ...caller, ...file, length, visibility, metadata, hasContent, shutdown }
   const created = await uploads.create(asked)

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
+import { assertPermits } from '../../../core/auth/scope.ts'
 import type { ReadFile, Repository } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { requireUser } from '../access-token.ts'
+import { requireUser, viewerOf } from '../access-token.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 import { fileNameParam } from './file-resource.ts'
 
@@ -28,8 +29,10 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
 
 function wanted(request: FastifyRequest): ReadFile {
   const params = request.params as { readonly user_id: string; readonly file_name: string }
-  const owner = params.user_id === 'me' ? requireUser(request).userId : params.user_id
+  const owner = params.user_id === 'me' ? requireUser(request, 'read').userId : params.user_id
   const name = fileNameParam(params.file_name)
   if (!isUserId(owner)) throw new AppError('not_found', 'The file was not found.')
-  return { userId: owner, name, viewer: request.user ?? undefined }
+  const viewer = viewerOf(request, owner)
+  if (viewer?.userId === owner) assertPermits(viewer, ['read'], name)
+  return { userId: owner, name, viewer }
 }

@@ -4,7 +4,8 @@ import { type File, VISIBILITIES } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { AuthorizedCaller } from '../../../core/users/caller.ts'
+import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
+import { type Action, assertPermits } from '../../../core/auth/scope.ts'
 import type { TakeJsonOptions } from '../../body/json-body.ts'
 import { Bytes, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -16,10 +17,20 @@ export interface FileRouteOptions extends TakeJsonOptions {
 
 export const OWN_FILE_PATH = '/users/me/repo/:file_name'
 
-/** Throws as `requireUser` and `fileNameParam` do. */
-export function ownFile(request: FastifyRequest): AuthorizedCaller & { readonly name: FileName } {
+export interface OwnFile extends TokenCaller {
+  readonly name: FileName
+}
+
+/** Throws as `requireUser` and `fileNameParam` do, and `scope_insufficient` for a name outside the token's prefix. */
+export function ownFile(
+  request: FastifyRequest,
+  ...anyOf: readonly [Action, ...Action[]]
+): OwnFile {
   const { file_name } = request.params as { readonly file_name: string }
-  return { ...requireUser(request), name: fileNameParam(file_name) }
+  const caller = requireUser(request, ...anyOf)
+  const name = fileNameParam(file_name)
+  assertPermits(caller, anyOf, name)
+  return { ...caller, name }
 }
 
 /** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */

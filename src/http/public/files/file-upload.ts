@@ -4,6 +4,7 @@ import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { Bytes } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
+import { assertPermits, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { FileReply, fileReply, ownFile } from './file-resource.ts'
@@ -14,14 +15,23 @@ export const UPLOAD_QUERY = Type.Object({ visibility: Type.Optional(Type.Unknown
 /** What the head of an upload says about the file. Throws as the parsers of its parts do. */
 export function uploadTarget(request: FastifyRequest) {
   const { headers } = request
-  const file = ownFile(request)
-  const precondition = parseWritePrecondition(headers)
+  const file = ownFile(request, 'create', 'replace')
+  const precondition = narrowPrecondition(file, parseWritePrecondition(headers))
   return { ...file, precondition, sha256: parseReprDigest(headers['repr-digest']?.toString()) }
 }
 
-/** As the query parameter demands it. Throws `invalid_parameter`. */
-export function askedVisibility({ query }: FastifyRequest): Visibility | undefined {
-  return parseVisibility((query as { readonly visibility?: unknown }).visibility)
+/** As the query parameter demands it. Throws `invalid_parameter`, and `scope_insufficient` as `mayShare` does. */
+export function askedVisibility({ query }: FastifyRequest, caller: Scoped): Visibility | undefined {
+  return mayShare(caller, parseVisibility((query as { readonly visibility?: unknown }).visibility))
+}
+
+/** Returns the visibility of a write. Throws `scope_insufficient` if there is one and the caller may not share. */
+export function mayShare(
+  caller: Scoped,
+  visibility: Visibility | undefined,
+): Visibility | undefined {
+  if (visibility !== undefined) assertPermits(caller, ['share'])
+  return visibility
 }
 
 export const UploadedFile = Type.Intersect(

@@ -1,4 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import { assertPermits, narrowPrefix } from '../../../core/auth/scope.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
 import { AppError, invalidParameter } from '../../../core/errors.ts'
 import {
@@ -28,7 +29,7 @@ import {
   parseCursor,
   readLimit,
 } from '../../shared-routes/pagination.ts'
-import { requireUser } from '../access-token.ts'
+import { requireUser, viewerOf } from '../access-token.ts'
 import { formatChangeCursor } from '../changes/cursor.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
@@ -95,15 +96,18 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
       const after =
         cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
       assertPrefixDecodable(request)
+      const viewer = viewerOf(request, owner)
+      const own = viewer?.userId === owner ? viewer : undefined
+      const asked = parseFileNamePrefix(prefix)
       const page = {
         userId: owner,
-        viewer: request.user ?? undefined,
-        prefix: parseFileNamePrefix(prefix),
+        viewer,
+        prefix: own === undefined ? asked : narrowPrefix(own, asked),
         order,
         after,
         limit,
       }
-      const follower = after === undefined && request.user?.userId === owner ? request.user : null
+      const follower = after === undefined ? own : undefined
       const [position, { files, next }] = await readInTurn(reply, async () => [
         follower && (await feed.latest(follower)),
         await repository.list(page),
@@ -120,8 +124,12 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
 
 function ownerOf(request: FastifyRequest): UserId {
   const { user_id: segment } = request.params as { readonly user_id: string }
-  if (segment === 'me') return requireUser(request).userId
-  if (isUserId(segment)) return segment
+  if (segment === 'me') return requireUser(request, 'read').userId
+  if (isUserId(segment)) {
+    const viewer = viewerOf(request, segment)
+    if (viewer?.userId === segment) assertPermits(viewer, ['read'])
+    return segment
+  }
   throw new AppError('not_found', 'This path does not exist.')
 }
 

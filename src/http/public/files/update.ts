@@ -1,14 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import { type AppError, formatError } from '../../../core/errors.ts'
 import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
-import { parseFileName } from '../../../core/files/file-name.ts'
+import { assertPermits } from '../../../core/auth/scope.ts'
+import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import {
   FileReply,
   fileReply,
   type FileRouteOptions,
   OWN_FILE_PATH,
+  type OwnFile,
   ownFile,
 } from './file-resource.ts'
+import { mayShare } from './file-upload.ts'
 import { takeJson } from '../../body/json-body.ts'
 import { described } from '../../openapi/operation.ts'
 import { jsonRequestBody } from '../../openapi/operation-object.ts'
@@ -42,20 +45,36 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   takeJson(app, options)
 
   // Checked first, so that only a client with a token and a file name learns what the body should look like.
-  const onRequest = async (request: FastifyRequest) => void ownFile(request)
+  const onRequest = async (request: FastifyRequest) => void ownFile(request, ...CHANGES)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
-    const { name: newName, visibility, overwrite = false } = request.body
-    if (newName === undefined && visibility === undefined) throw nothingToChange()
+    const { name, visibility, overwrite = false } = request.body
+    if (name === undefined && visibility === undefined) throw nothingToChange()
+    const file = ownFile(request, ...CHANGES)
+    const newName = name === undefined ? undefined : parseFileName(name)
+    if (newName !== undefined) assertMayRename(file, { newName, overwrite })
     const changed = await repository.change({
-      ...ownFile(request),
-      newName: newName === undefined ? undefined : parseFileName(newName),
-      visibility,
+      ...file,
+      newName,
+      visibility: mayShare(file, visibility),
       overwrite,
       precondition: parseWritePrecondition(request.headers),
     })
     return fileReply(changed)
   })
+}
+
+/** Of which a change needs one at least. */
+const CHANGES = ['replace', 'delete', 'share'] as const
+
+/** Whether or not there is a file to overwrite, so that the answer tells nothing about it. */
+function assertMayRename(
+  file: OwnFile,
+  { newName, overwrite }: { readonly newName: FileName; readonly overwrite: boolean },
+): void {
+  assertPermits(file, ['delete'])
+  assertPermits(file, ['create'], newName)
+  if (overwrite) assertPermits(file, ['replace'])
 }
 
 function nothingToChange(): AppError {

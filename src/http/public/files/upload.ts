@@ -4,6 +4,7 @@ import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import { type FileRouteOptions, OWN_FILE_PATH } from './file-resource.ts'
 import {
   askedVisibility,
+  mayShare,
   UPLOAD_QUERY,
   UploadedFile,
   uploadedFile,
@@ -23,7 +24,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
 
   const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
-    const asked = askedVisibility(request)
+    const asked = askedVisibility(request, target)
     const signal = requestSignal(reply, shutdown)
     async function onStart(): Promise<void> {
       await repository.admit({ ...target, min: minFileSize(request.headers) })
@@ -31,7 +32,8 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     }
     const form = { signal, idleTimeoutMs, ...(expectsContinue(request) && { onStart }) }
     using incoming = await openFileForm(request, form)
-    const visibility = () => agree(asked, parseVisibility(incoming.field('visibility')))
+    const visibility = () =>
+      agree(asked, mayShare(target, parseVisibility(incoming.field('visibility'))))
     return uploadedFile(await repository.upload({ ...target, visibility, incoming, signal }))
   }
   app.post(OWN_FILE_PATH, { schema, config: FORM_UPLOAD, ...orCreation(options, storeForm) })
@@ -54,7 +56,7 @@ async function storeBody(
   { repository, shutdown, idleTimeoutMs }: FileRouteOptions,
 ) {
   const target = uploadTarget(request)
-  const asked = askedVisibility(request)
+  const asked = askedVisibility(request, target)
   const signal = requestSignal(reply, shutdown)
   using incoming = openRawBody(request, { signal, idleTimeoutMs })
   if (expectsContinue(request)) {

@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import {
+  type FileName,
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
   parseFileName,
@@ -10,7 +11,16 @@ import { AppError } from '../../../core/errors.ts'
 import type { FindPast, History } from '../../../core/history/history.ts'
 import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
-import type { AuthorizedCaller } from '../../../core/users/caller.ts'
+import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
+import {
+  assertEveryName,
+  assertPermits,
+  coversName,
+  narrowPrecondition,
+  narrowPrefix,
+  type Scoped,
+} from '../../../core/auth/scope.ts'
+import { type PastVersion, versionNotFound } from '../../../core/history/past-version.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { takeJson } from '../../body/json-body.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
@@ -72,17 +82,22 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     method: ['GET', 'HEAD'],
     url: HISTORY,
     ...LISTING,
-    onRequest: async (request) => void requireUser(request),
+    onRequest: async (request) => void requireUser(request, 'history'),
     preValidation: readLimit,
     handler: async (request, reply) => {
-      const { userId, userCreatedAt } = requireUser(request)
+      const caller = requireUser(request, 'history')
+      const { userId, userCreatedAt } = caller
       const { name, prefix = '', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       assertPrefixDecodable(request)
+      const asked = name === undefined ? undefined : parseFileName(name)
+      const within = parseFileNamePrefix(prefix)
+      if (asked !== undefined) assertPermits(caller, ['history'], asked)
       const page = {
         userId,
         userCreatedAt,
-        name: name === undefined ? undefined : parseFileName(name),
-        prefix: parseFileNamePrefix(prefix),
+        name: asked,
+        // The name takes precedence.
+        prefix: asked === undefined ? narrowPrefix(caller, within) : within,
         after: cursor === undefined ? undefined : parseCursor(cursor, endIn),
         limit,
       }
@@ -95,20 +110,29 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
   serveContent(app, options, {
     url: PAST_VERSION,
     route: { config: DOWNLOAD },
-    wanted: (request): FindPast => pastVersion(request),
-    stat: (version) => history.stat(version),
-    open: (version) => history.open(version),
+    wanted: pastVersion,
+    stat: async (version) => seen(version, await history.stat(version)),
+    open: ({ select, ...version }) =>
+      history.open({
+        ...version,
+        select: (past) => {
+          seen(version, past)
+          return select?.(past) ?? 'whole'
+        },
+      }),
   })
 
   app.delete(PAST_VERSION, DROP, async (request, reply) => {
     const version = pastVersion(request)
     await discardBody({ request, reply }, discarding)
+    await nameWithin(version, history)
     await history.drop(version)
     return reply.code(204).send()
   })
 
   app.delete(HISTORY, DROP_ALL, async (request, reply) => {
-    const caller = requireUser(request)
+    const caller = requireUser(request, 'history')
+    assertEveryName(caller)
     await discardBody({ request, reply }, discarding)
     await history.dropAll({ ...caller, signal: requestSignal(reply, shutdown) })
     return reply.code(204).send()
@@ -125,19 +149,40 @@ const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, opt
   const onRequest = async (request: FastifyRequest) => void pastVersion(request)
   app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
     const { name, overwrite = false } = request.body
+    const version = pastVersion(request)
+    const old = await nameWithin(version, history)
+    const asked = name === undefined ? old : parseFileName(name)
+    assertPermits(version, ['create', 'replace'], asked)
     const restored = await history.restore({
-      ...pastVersion(request),
-      name: name === undefined ? undefined : parseFileName(name),
+      ...version,
+      name: asked,
       overwrite,
-      precondition: parseWritePrecondition(request.headers),
+      precondition: narrowPrecondition(version, parseWritePrecondition(request.headers)),
     })
     return uploadedFile(restored)
   })
 }
 
-function pastVersion(request: FastifyRequest): AuthorizedCaller & FindPast {
+function pastVersion(request: FastifyRequest): TokenCaller & FindPast {
   const { version } = request.params as { readonly version: string }
-  return { ...requireUser(request), version: versionParam(version) }
+  return { ...requireUser(request, 'history'), version: versionParam(version) }
+}
+
+/** A version outside the token's prefix is like one that does not exist. */
+function seen<T extends Pick<PastVersion, 'name'>>(caller: Scoped, version: T): T {
+  if (coversName(caller, version.name)) return version
+  throw versionNotFound()
+}
+
+/** The name of a version that a token with a prefix names; `undefined` for other tokens, which need not know it. */
+async function nameWithin(
+  version: Scoped & FindPast,
+  history: Pick<History, 'stat'>,
+): Promise<FileName | undefined> {
+  const { scope, userId, userCreatedAt } = version
+  if (scope === undefined || scope.prefix === '') return undefined
+  const found = await history.stat({ userId, userCreatedAt, version: version.version })
+  return seen(version, found).name
 }
 
 /** Throws `not_found` for text that is no version. */

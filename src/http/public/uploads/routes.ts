@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
+import { assertPermits, narrowPrecondition } from '../../../core/auth/scope.ts'
 import type { Appended, ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
 import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
 import { mayTellOffset, uploadBusy } from '../../../core/resumable/refusals.ts'
@@ -11,7 +12,7 @@ import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import { askedVisibility, UPLOAD_QUERY, UploadedFile } from '../files/file-upload.ts'
+import { askedVisibility, mayShare, UPLOAD_QUERY, UploadedFile } from '../files/file-upload.ts'
 import * as draft from '../draft/append.ts'
 import { limitHeader, PARTIAL_MEDIA_TYPE, speaksDraft } from '../draft/draft-headers.ts'
 import { appendOf, isLeftUnanswered } from './append-request.ts'
@@ -29,7 +30,8 @@ import {
   TUS_VERSION,
 } from './tus-headers.ts'
 import * as operations from './operations.ts'
-import { noteOffset, UPLOAD_PATH, uploadId, UPLOADS_PATH } from './upload-path.ts'
+import { ownUpload } from './own-upload.ts'
+import { noteOffset, UPLOAD_PATH, UPLOADS_PATH } from './upload-path.ts'
 
 export interface ResumableRouteOptions {
   readonly uploads: ResumableUploads
@@ -99,7 +101,7 @@ const METHODS = {
 } as const
 
 async function refuseOtherVersions(request: FastifyRequest): Promise<void> {
-  requireUser(request)
+  requireUser(request, 'create', 'replace')
   assertTusVersion(request.headers)
 }
 
@@ -124,15 +126,16 @@ function createHandler({ uploads, basePath, idleTimeoutMs, shutdown }: Resumable
     const checksum = parseChecksum(headers)
     const hasContent = bodySize(headers) !== 0
     if (hasContent) assertAppendable(headers)
-    const caller = requireUser(request)
-    const asked = askedVisibility(request)
+    const caller = requireUser(request, 'create', 'replace')
+    assertPermits(caller, ['create', 'replace'], metadata.name)
+    const asked = askedVisibility(request, caller)
     const created = await uploads.create({
       ...caller,
       name: metadata.name,
       length,
       metadata: metadata.header,
-      visibility: asked ?? metadata.visibility,
-      precondition: parseWritePrecondition(headers),
+      visibility: asked ?? mayShare(caller, metadata.visibility),
+      precondition: narrowPrecondition(caller, parseWritePrecondition(headers)),
       sha256: parseReprDigest(headers['repr-digest']?.toString()),
       hasContent,
       shutdown,
@@ -164,9 +167,9 @@ function assertAppendable(headers: FastifyRequest['headers']): void {
 function appendHandler({ uploads, idleTimeoutMs, shutdown }: ResumableRouteOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { headers } = request
-    const version = uploadId(request)
     assertAppendable(headers)
-    const target = { ...requireUser(request), version, offset: parseOffset(headers) }
+    const offset = parseOffset(headers)
+    const target = { ...(await ownUpload(request, uploads)), offset }
     const sha256 = parseReprDigest(headers['repr-digest']?.toString())
     const more = { length: parseLength(headers), sha256, checksum: parseChecksum(headers) }
     const options = { ...target, ...more, idleTimeoutMs, shutdown }
@@ -186,8 +189,8 @@ function answerAppend(reply: FastifyReply, appended: Appended): FastifyReply {
 
 function offsetHandler({ uploads, shutdown }: ResumableRouteOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = requireUser(request)
-    const version = uploadId(request)
+    const caller = await ownUpload(request, uploads)
+    const { version } = caller
     // Pages of other sites can send a HEAD without this header, so it must change nothing.
     const speaksTus = request.headers['tus-resumable'] !== undefined
     if (speaksTus) assertTusVersion(request.headers)
@@ -212,10 +215,9 @@ function offsetHeaders({ offset, length, metadata, expiresAt, state }: Resumable
 
 function cancelHandler({ uploads, idleTimeoutMs, shutdown: signal }: ResumableRouteOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = requireUser(request)
-    const named = { ...caller, version: uploadId(request) }
+    const named = await ownUpload(request, uploads)
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
-    await caller.reverify()
+    await named.reverify()
     await uploads.cancel(named)
     return reply.code(204).send()
   }

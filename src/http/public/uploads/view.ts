@@ -15,7 +15,8 @@ import { RESUMABLE } from './operations.ts'
 import { UPLOAD_ID_PARAM } from './parameters.ts'
 import type { ResumableRouteOptions } from './routes.ts'
 import { metadataValues } from './tus-headers.ts'
-import { noteOffset, UPLOAD_PATH, uploadId, UPLOADS_PATH } from './upload-path.ts'
+import { ownUpload } from './own-upload.ts'
+import { noteOffset, UPLOAD_PATH, UPLOADS_PATH } from './upload-path.ts'
 
 export const UploadReply = Type.Object(
   {
@@ -70,8 +71,8 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
     async (request, reply) => {
       if (speaksDraft(request)) return await offset(request, reply)
-      const { userId, userCreatedAt } = requireUser(request)
-      const found = await uploads.find({ userId, userCreatedAt, version: uploadId(request) })
+      const { userId, userCreatedAt, version } = await ownUpload(request, uploads)
+      const found = await uploads.find({ userId, userCreatedAt, version })
       noteOffset(request, found.upload.offset)
       return uploadReply(found)
     },
@@ -82,12 +83,13 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
     url: UPLOADS_PATH,
     schema: { querystring: PAGE_QUERY, response: { 200: UploadPage } },
     config: { operation: LIST },
-    onRequest: async (request) => void requireUser(request),
+    onRequest: async (request) => void requireUser(request, 'create', 'replace'),
     preValidation: readLimit,
     handler: async (request, reply) => {
-      const { userId, userCreatedAt } = requireUser(request)
+      const { userId, userCreatedAt, scope } = requireUser(request, 'create', 'replace')
+      const { prefix } = scope ?? {}
       const list = pagedUploads((page) =>
-        readInTurn(reply, () => uploads.list({ userId, userCreatedAt, ...page })),
+        readInTurn(reply, () => uploads.list({ userId, userCreatedAt, prefix, ...page })),
       )
       const { entries, next_cursor } = await readPage(request.query, list)
       return {

@@ -1,0 +1,167 @@
+import { AppError, invalidParameter } from '../errors.ts'
+import { type FileName, type FileNamePrefix, parseFileNamePrefix } from '../files/file-name.ts'
+import type { Precondition } from '../files/precondition.ts'
+import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
+import { isReference } from '../quota/grants.ts'
+
+/** What a token may permit (docs/api.md has the table). */
+export const ACTIONS = ['read', 'create', 'replace', 'delete', 'history', 'share'] as const
+
+export type Action = (typeof ACTIONS)[number]
+
+/** What a token permits; `undefined` in its place permits everything. */
+export interface Scope {
+  /** In the order of `ACTIONS`, at least one. */
+  readonly actions: readonly Action[]
+  /** Of file names; empty for all. */
+  readonly prefix: FileNamePrefix
+  /** The device that the token belongs to: without the device, the token is invalid. */
+  readonly deviceId: string | undefined
+}
+
+/** Who asks, by their token. */
+export interface Scoped {
+  readonly scope: Scope | undefined
+}
+
+export function permits({ scope }: Scoped, action: Action): boolean {
+  return scope === undefined || scope.actions.includes(action)
+}
+
+/**
+ * Throws `scope_insufficient`, which names the first action, unless the scope has one of them; then, if a name is given,
+ * unless the name begins with the scope's prefix.
+ */
+export function assertPermits(scoped: Scoped, anyOf: readonly Action[], name?: FileName): void {
+  const [first = 'read'] = anyOf
+  if (!anyOf.some((action) => permits(scoped, action))) throw insufficient(first)
+  if (name !== undefined && !coversName(scoped, name)) throw insufficient('prefix')
+}
+
+export function coversName({ scope }: Scoped, name: string): boolean {
+  return scope === undefined || name.startsWith(scope.prefix)
+}
+
+/** The part of a listing with this prefix that the scope shows. Throws `scope_insufficient` if there is none. */
+export function narrowPrefix({ scope }: Scoped, prefix: FileNamePrefix): FileNamePrefix {
+  if (scope === undefined || prefix.startsWith(scope.prefix)) return prefix
+  if (scope.prefix.startsWith(prefix)) return scope.prefix
+  throw insufficient('prefix')
+}
+
+/**
+ * The precondition of a write whose caller may only create, or only replace: as if the request had `If-None-Match: *`
+ * or `If-Match: *`. The commit decides by it, so a file that comes or goes meanwhile changes nothing.
+ */
+export function narrowPrecondition(
+  scoped: Scoped,
+  precondition: Precondition | undefined,
+): Precondition | undefined {
+  if (!permits(scoped, 'replace')) return { ...precondition, ifNoneMatch: '*' }
+  if (permits(scoped, 'create')) return precondition
+  return { ...precondition, ifMatch: precondition?.ifMatch ?? '*' }
+}
+
+/** Throws `scope_insufficient` unless the scope permits an upload that another token of the user has created. */
+export function assertMayFinish(
+  scoped: Scoped,
+  { precondition, visibility }: Pick<ResumableUpload, 'precondition' | 'visibility'>,
+): void {
+  if (precondition?.ifNoneMatch !== '*') assertPermits(scoped, ['replace'])
+  if (precondition?.ifMatch === undefined) assertPermits(scoped, ['create'])
+  if (visibility !== undefined) assertPermits(scoped, ['share'])
+}
+
+/** Throws `scope_insufficient` for what concerns every name, if the scope has a prefix. */
+export function assertEveryName({ scope }: Scoped): void {
+  if (scope !== undefined && scope.prefix !== '') throw insufficient('prefix')
+}
+
+/** The scope of a token that another token makes: what is left out comes from the parent. */
+export function childScope(
+  { scope: parent }: Scoped,
+  asked: AskedScope | undefined,
+): Scope | undefined {
+  if (parent === undefined) return asked && completeScope(asked)
+  const {
+    actions = parent.actions,
+    prefix = parent.prefix,
+    deviceId = parent.deviceId,
+  } = asked ?? {}
+  const wider = actions.find((action) => !parent.actions.includes(action))
+  if (wider !== undefined) throw insufficient(wider)
+  if (!prefix.startsWith(parent.prefix)) throw insufficient('prefix')
+  if (parent.deviceId !== undefined && deviceId !== parent.deviceId) throw insufficient('device_id')
+  return { actions, prefix, deviceId }
+}
+
+/** A scope as a request asks for it. */
+export interface AskedScope {
+  readonly actions?: readonly Action[] | undefined
+  readonly prefix?: FileNamePrefix | undefined
+  readonly deviceId?: string | undefined
+}
+
+const EVERY_NAME = parseFileNamePrefix('')
+
+export function completeScope({
+  actions = ACTIONS,
+  prefix = EVERY_NAME,
+  deviceId,
+}: AskedScope): Scope {
+  return { actions, prefix, deviceId }
+}
+
+function insufficient(required: string): AppError {
+  return new AppError('scope_insufficient', 'The access token does not permit this request.', {
+    facts: { required },
+  })
+}
+
+/** For a child that would outlive its parent. */
+export function expiresTooLate(): AppError {
+  return insufficient('expires_in')
+}
+
+/** Per user. Ended tokens do not count. */
+export const MAX_VALID_TOKENS = 1_000
+
+/**
+ * A scope in the form of the API, `{"actions"?, "prefix"?, "device_id"?}`. Throws `invalid_parameter` for anything else:
+ * a member that is not understood could be a limit.
+ */
+export function parseScope(value: unknown): AskedScope {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed()
+  const { actions, prefix, device_id: deviceId, ...others }: Record<string, unknown> = { ...value }
+  if (Object.keys(others).length > 0) throw malformed()
+  return {
+    actions: actions === undefined ? undefined : parseActions(actions),
+    prefix: prefix === undefined ? undefined : parsePrefix(prefix),
+    deviceId: deviceId === undefined ? undefined : parseDeviceId(deviceId),
+  }
+}
+
+function parseActions(value: unknown): readonly Action[] {
+  const names: readonly unknown[] = Array.isArray(value) ? value : []
+  const actions = ACTIONS.filter((action) => names.includes(action))
+  if (actions.length === 0 || actions.length !== names.length) throw malformed()
+  return actions
+}
+
+function parsePrefix(value: unknown): FileNamePrefix {
+  if (typeof value !== 'string') throw malformed()
+  return parseFileNamePrefix(value)
+}
+
+function parseDeviceId(value: unknown): string {
+  if (typeof value !== 'string' || !isReference(value)) throw malformed()
+  return value
+}
+
+function malformed(): AppError {
+  return invalidParameter(
+    'scope',
+    `scope must be an object with "actions" (a list of ${ACTIONS.join(', ')}, each at most once), "prefix" and ` +
+      '"device_id", each optional.',
+  )
+}

@@ -1,0 +1,115 @@
+import type { FastifyRequest } from 'fastify'
+import type { AccessTokens, TokenCaller } from '../../core/auth/access-tokens.ts'
+import { discardBody } from '../body/discard-body.ts'
+import { takeJson, type TakeJsonOptions } from '../body/json-body.ts'
+import { describing } from '../openapi/operation.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
+import {
+  AccessTokenPage,
+  AccessTokenTerms,
+  issuedToken,
+  IssuedToken,
+  pagedTokens,
+  termsIn,
+  TokenId,
+  tokenReply,
+} from '../shared-routes/access-token-resource.ts'
+import { PAGE_QUERY, readLimit, readPage } from '../shared-routes/pagination.ts'
+import { requireUser } from './access-token.ts'
+import type { ReadInTurn } from './listing-turns.ts'
+
+export interface AccessTokenRoutesOptions extends TakeJsonOptions {
+  readonly accessTokens: AccessTokens
+  readonly readInTurn: ReadInTurn
+}
+
+const TOKENS = '/users/me/access-tokens'
+
+/** What a token makes of itself: narrower ones, for a device or another person. */
+export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (
+  app,
+  options,
+) => {
+  const { accessTokens, readInTurn, shutdown: signal, idleTimeoutMs } = options
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: TOKENS,
+    ...LIST,
+    onRequest,
+    preValidation: readLimit,
+    handler: async (request, reply) => {
+      const { userId, parentId } = maker(request)
+      const list = pagedTokens((page) =>
+        readInTurn(reply, () => accessTokens.list(userId, page, parentId)),
+      )
+      const { entries, next_cursor } = await readPage(request.query, list)
+      void reply.header('cache-control', 'no-store')
+      return { access_tokens: entries.map(tokenReply), next_cursor }
+    },
+  })
+
+  app.delete(`${TOKENS}/:token_id`, { ...REVOKE, onRequest }, async (request, reply) => {
+    const { userId, parentId, reverify } = maker(request)
+    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await reverify()
+    await accessTokens.revoke({ userId, tokenId: request.params.token_id, parentId })
+    return reply.code(204).send()
+  })
+
+  await app.register(issueRoutes, options)
+}
+
+const issueRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (app, options) => {
+  const { accessTokens } = options
+  takeJson(app, options)
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+  app.post(TOKENS, { ...ISSUE, onRequest }, async (request, reply) => {
+    const caller = requireUser(request, 'share')
+    const issued = await accessTokens.issueChild({ caller, ...termsIn(request.body) })
+    return reply.code(201).header('cache-control', 'no-store').send(issuedToken(issued))
+  })
+}
+
+/** A token with a scope sees and revokes only those that it has made. */
+function maker(request: FastifyRequest): TokenCaller & { readonly parentId: string | undefined } {
+  const caller = requireUser(request, 'share')
+  return { ...caller, parentId: caller.scope && caller.tokenId }
+}
+
+const ofTokens = describing({ tag: 'access tokens' })
+
+const ISSUE = ofTokens({
+  operationId: 'createAccessToken',
+  summary: 'Make an access token, no wider than the own one',
+  description:
+    'What the body leaves out is as in the own token. The new token expires with it at the latest, and is revoked with ' +
+    'it. The body is JSON in UTF-8 of at most 16 KiB.',
+  body: AccessTokenTerms,
+  response: { 201: IssuedToken },
+  responses: {
+    201: {
+      description: 'The new token. Its secret is shown only once.',
+      headers: ['Cache-Control'],
+    },
+  },
+  problems: ['not_found', 'access_token_limit_exceeded'],
+})
+
+const LIST = ofTokens({
+  operationId: 'listOwnAccessTokens',
+  summary: "List the caller's access tokens, oldest first, without their secrets",
+  description: 'With a token that has a scope: those that it has made.',
+  querystring: PAGE_QUERY,
+  response: { 200: AccessTokenPage },
+  responses: { 200: { description: 'One page of access tokens.', headers: ['Cache-Control'] } },
+})
+
+const REVOKE = ofTokens({
+  operationId: 'revokeOwnAccessToken',
+  summary: "Revoke one of the caller's access tokens, and those that were made with it",
+  params: Type.Object({ token_id: TokenId }),
+  responses: { 204: 'The token is revoked. Every instance refuses it within 5 s.' },
+  problems: ['not_found'],
+})

@@ -1,0 +1,164 @@
+import {
+  type IssuedAccessToken,
+  LABEL_PATTERN,
+  MAX_EXPIRES_IN_SECONDS,
+  MAX_LABEL_LENGTH,
+  type TokenTerms,
+} from '../../core/auth/access-tokens.ts'
+import { type Action, ACTIONS, parseScope, type Scope } from '../../core/auth/scope.ts'
+import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
+import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
+import type { AccessToken, AccessTokenPlace } from '../../core/users/user-store.ts'
+import { Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
+import { Type } from '../openapi/type.ts'
+import type { Key, PagedList } from './pagination.ts'
+
+export const TokenId = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description:
+    'The id of the access token, not its secret: 1 to 64 characters from `A-Z a-z 0-9 _ -`.',
+})
+
+const ScopeBody = Type.Object(
+  {
+    actions: Type.Optional(
+      Type.Array(Type.Unsafe<Action>({ type: 'string', enum: ACTIONS }), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'What the token permits. All actions if left out.',
+        examples: [['read', 'create']],
+      }),
+    ),
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description: 'The token is only for file names that begin with this, byte by byte.',
+        examples: ['cam1-'],
+      }),
+    ),
+    device_id: Type.Optional(
+      Type.String({
+        pattern: REFERENCE_PATTERN,
+        description: 'A device of the user. Removing the device revokes the token.',
+        examples: ['camera-17'],
+      }),
+    ),
+  },
+  {
+    title: 'Scope',
+    description: 'Narrows what a token permits. Without it, the token permits everything.',
+    additionalProperties: false,
+  },
+)
+
+export const AccessTokenTerms = Type.Object(
+  {
+    label: Type.Optional(
+      Type.String({
+        maxLength: MAX_LABEL_LENGTH,
+        pattern: LABEL_PATTERN,
+        description: `The purpose of the token: at most ${MAX_LABEL_LENGTH} characters, without control characters.`,
+        examples: ['phone'],
+      }),
+    ),
+    expires_in: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_EXPIRES_IN_SECONDS,
+        description: 'Lifetime of the token in seconds. By default, the token does not expire.',
+        examples: [2_592_000],
+      }),
+    ),
+    scope: Type.Optional(ScopeBody),
+  },
+  { title: 'AccessTokenTerms', additionalProperties: false },
+)
+
+interface TermsBody {
+  readonly label?: string
+  readonly expires_in?: number
+  readonly scope?: object
+}
+
+/** Of a body that is `AccessTokenTerms`. */
+export function termsIn({ label = '', expires_in, scope }: TermsBody): TokenTerms {
+  return { label, expiresInSeconds: expires_in, scope: scope && parseScope(scope) }
+}
+
+const members = {
+  token_id: Text('The id of the token, not its secret.', '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'),
+  label: Text('The purpose of the token; may be empty.', 'phone'),
+  scope: Type.Unsafe<ReturnType<typeof scopeReply>>({
+    type: ['object', 'null'],
+    properties: {
+      actions: { type: 'array', items: { type: 'string', enum: ACTIONS } },
+      prefix: { type: 'string' },
+      device_id: { type: ['string', 'null'] },
+    },
+    required: ['actions', 'prefix', 'device_id'],
+    description: 'What the token permits; `null` if it permits everything.',
+    examples: [{ actions: ['read', 'create'], prefix: 'cam1-', device_id: 'camera-17' }],
+  }),
+  created_at: Time('When the token was issued.'),
+  expires_at: TimeOrNull('When the token expires.', '2026-12-21T12:00:00.000Z'),
+}
+
+export const IssuedToken = Type.Object(
+  {
+    ...members,
+    access_token: Text('The token itself. Only this response has it.', `crt_${'A'.repeat(43)}`),
+  },
+  { title: 'IssuedAccessToken' },
+)
+
+const Token = Type.Object(
+  {
+    ...members,
+    revoked_at: TimeOrNull('When the token was revoked.'),
+    last_used_at: TimeOrNull('When the token was last used, accurate to about a minute.'),
+  },
+  { title: 'AccessToken', description: 'An access token without its secret.' },
+)
+
+export const AccessTokenPage = Page('AccessTokenPage', { access_tokens: Type.Array(Token) })
+
+export function issuedToken(token: IssuedAccessToken) {
+  return { ...termsOf(token), access_token: token.secret }
+}
+
+export function tokenReply(token: AccessToken) {
+  return {
+    ...termsOf(token),
+    revoked_at: formatTimestamp(token.revokedAt),
+    last_used_at: formatTimestamp(token.lastUsedAt),
+  }
+}
+
+function termsOf({ tokenId, label, scope, createdAt, expiresAt }: AccessToken) {
+  return {
+    token_id: tokenId,
+    label,
+    scope: scopeReply(scope),
+    created_at: formatTimestamp(createdAt),
+    expires_at: formatTimestamp(expiresAt),
+  }
+}
+
+function scopeReply(scope: Scope | undefined) {
+  if (scope === undefined) return null
+  const { actions, prefix, deviceId = null } = scope
+  return { actions, prefix, device_id: deviceId }
+}
+
+export function pagedTokens(
+  list: PagedList<AccessToken, AccessTokenPlace>['list'],
+): PagedList<AccessToken, AccessTokenPlace> {
+  return { read: placeOf, list, keyOf: ({ createdAt, tokenId }) => [createdAt, tokenId] }
+}
+
+function placeOf([createdAt, tokenId, ...more]: Key): AccessTokenPlace | undefined {
+  const isPlace = typeof createdAt === 'number' && typeof tokenId === 'string' && more.length === 0
+  return isPlace ? { createdAt, tokenId } : undefined
+}

@@ -1,0 +1,9 @@
+import { describe } from 'vitest'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { scopeMatrixSuite } from '../scopes/scope-matrix-suite.ts'
+import { scopedTokensSuite } from '../scopes/scoped-tokens-suite.ts'
+
+describe('the service on SQLite and local files', () => {
+  scopeMatrixSuite(openEmbedded)
+  scopedTokensSuite(openEmbedded)
+})

@@ -1,0 +1,355 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
+import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
+import { issue, problemOf, send, type Sent } from './scoped-requests.ts'
+
+const TOKENS = '/users/me/access-tokens'
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const REPO = '/users/me/repo'
+
+interface Made {
+  readonly token_id: string
+  readonly access_token: string
+  readonly expires_at: string | null
+  readonly scope: object | null
+}
+
+export function scopedTokensSuite(open: OpenService): void {
+  describe('a token with a scope', () => {
+    let service: TestService
+    let user: TestUser
+    let full: string
+    beforeAll(async () => {
+      service = await open({ historyLifetimeMs: 60_000 })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      user = await service.createUser(MIB)
+      full = secretOf(user)
+    })
+
+    const insufficient = (required: string) => ({
+      status: 403,
+      code: 'scope_insufficient',
+      required,
+    })
+    const refusal = async (token: string, sent: Sent) =>
+      await problemOf(await send(service, { ...sent, token }))
+    const post = (path: string, body: object): Sent => ({
+      method: 'POST',
+      path,
+      headers: JSON_TYPE,
+      body: JSON.stringify(body),
+    })
+    const make = async (token: string, terms: object = {}): Promise<Made> => {
+      const response = await send(service, { ...post(TOKENS, terms), token })
+      expect(response.status).toBe(201)
+      return (await response.json()) as Made
+    }
+    const put = (name: string, headers = {}): Sent => ({
+      method: 'PUT',
+      path: `${REPO}/${name}`,
+      headers,
+      body: name,
+    })
+    const patch = (name: string, body: object): Sent => ({
+      ...post(`${REPO}/${name}`, body),
+      method: 'PATCH',
+    })
+    const read = async (token: string, path: string): Promise<Record<string, unknown>> => {
+      const response = await send(service, { path, token })
+      expect(response.status).toBe(200)
+      return (await response.json()) as Record<string, unknown>
+    }
+    const expectOk = async (token: string, sent: Sent) =>
+      expect(await refusal(token, sent)).toBeUndefined()
+
+    describe('makes tokens', () => {
+      it('that take from it what they leave out', async () => {
+        await service.users.putGrant(deviceOf(user, 'camera'))
+        const scope = { actions: ['read', 'share'], prefix: 'in-', device_id: 'camera' }
+        const parent = await make(full, { scope, expires_in: 3600, label: 'parent' })
+        expect(parent.scope).toEqual(scope)
+        const child = await make(parent.access_token)
+        expect(child).toMatchObject({ scope, expires_at: parent.expires_at })
+        const narrower = { actions: ['read'], prefix: 'in-side-' }
+        const grandchild = await make(child.access_token, { scope: narrower, expires_in: 60 })
+        expect(grandchild.scope).toEqual({ ...narrower, device_id: 'camera' })
+        expect(grandchild.expires_at ?? '').toMatch(/^\d/)
+        expect(Date.parse(grandchild.expires_at ?? '')).toBeLessThan(
+          Date.parse(parent.expires_at ?? ''),
+        )
+      })
+
+      it('that are never wider', async () => {
+        const scope = { actions: ['read', 'share'], prefix: 'in-' }
+        const { access_token: parent } = await make(full, { scope, expires_in: 3600 })
+        const asked: readonly (readonly [string, object])[] = [
+          ['delete', { scope: { actions: ['read', 'delete'] } }],
+          ['prefix', { scope: { prefix: 'in' } }],
+          ['prefix', { scope: { prefix: '' } }],
+          ['prefix', { scope: { prefix: 'out-' } }],
+          ['expires_in', { expires_in: 3601 }],
+        ]
+        for (const [required, terms] of asked) {
+          expect(await refusal(parent, post(TOKENS, terms))).toMatchObject(insufficient(required))
+        }
+        const { access_token: reader } = await make(parent, { scope: { actions: ['read'] } })
+        expect(await refusal(reader, post(TOKENS, {}))).toMatchObject(insufficient('share'))
+      })
+
+      it('that do not leave its device', async () => {
+        for (const device of ['one', 'two']) await service.users.putGrant(deviceOf(user, device))
+        const { access_token } = await make(full, { scope: { device_id: 'one' } })
+        const asked = post(TOKENS, { scope: { device_id: 'two' } })
+        expect(await refusal(access_token, asked)).toMatchObject(insufficient('device_id'))
+        const unknown = post(TOKENS, { scope: { device_id: 'none' } })
+        expect(await refusal(full, unknown)).toMatchObject({ status: 404, code: 'not_found' })
+      })
+
+      it.each([
+        { actions: [] },
+        { actions: ['read', 'read'] },
+        { actions: ['write'] },
+        { actions: 'read' },
+        { prefix: 'a/b' },
+        { prefix: 5 },
+        { device_id: 'a b' },
+        { when: 'always' },
+        null,
+        [],
+      ])('only of scopes that it understands: %j', async (scope) => {
+        expect(await refusal(full, post(TOKENS, { scope }))).toMatchObject({ status: 400 })
+      })
+
+      it('that end with it, and so do those that they have made', async () => {
+        const parent = await make(full, { scope: { actions: ['share', 'read'] } })
+        const child = await make(parent.access_token)
+        const grandchild = await make(child.access_token)
+        await expectOk(full, { method: 'DELETE', path: `${TOKENS}/${parent.token_id}` })
+        for (const { access_token } of [parent, child, grandchild]) {
+          expect(await refusal(access_token, { path: REPO })).toMatchObject({
+            code: 'access_token_invalid',
+          })
+        }
+        await expectOk(full, { path: REPO })
+      })
+
+      it('and sees and revokes no others', async () => {
+        const parent = await make(full, { scope: { actions: ['share'] } })
+        const child = await make(parent.access_token)
+        const other = await make(full)
+        const idsOf = async (token: string) => {
+          const { access_tokens: all } = await read(token, TOKENS)
+          return (all as readonly Made[]).map(({ token_id }) => token_id)
+        }
+        expect(await idsOf(parent.access_token)).toEqual([child.token_id])
+        expect(await idsOf(full)).toEqual(
+          expect.arrayContaining([parent.token_id, child.token_id, other.token_id]),
+        )
+        for (const id of [other.token_id, parent.token_id]) {
+          const revocation = { method: 'DELETE', path: `${TOKENS}/${id}` }
+          expect(await refusal(parent.access_token, revocation)).toMatchObject({ status: 404 })
+        }
+        const revocation = { method: 'DELETE', path: `${TOKENS}/${child.token_id}` }
+        await expectOk(parent.access_token, revocation)
+        await expectOk(other.access_token, { path: REPO })
+      })
+    })
+
+    it('of a device ends with the device', async () => {
+      await service.users.putGrant(deviceOf(user, 'camera'))
+      const { access_token } = await make(full, { scope: { device_id: 'camera' } })
+      const { access_token: child } = await make(access_token)
+      await expectOk(child, { path: REPO })
+      await service.users.revokeGrant(deviceOf(user, 'camera'))
+      service.accessTokens.forgetUser(user.userId)
+      for (const token of [access_token, child]) {
+        expect(await refusal(token, { path: REPO })).toMatchObject({ code: 'access_token_invalid' })
+      }
+    })
+
+    it('that may only create replaces nothing, and one that may only replace creates nothing', async () => {
+      await upload(service, { user, name: 'there', content: 'old' })
+      const creating = await issue(service, user, { actions: ['create'] })
+      const replacing = await issue(service, user, { actions: ['replace'] })
+      const failed = { status: 412, code: 'precondition_failed' }
+      await expectOk(creating, put('new'))
+      expect(await refusal(creating, put('there'))).toMatchObject(failed)
+      expect(await refusal(creating, put('there', { 'If-Match': '*' }))).toMatchObject(failed)
+      await expectOk(replacing, put('there'))
+      expect(await refusal(replacing, put('newer'))).toMatchObject(failed)
+      expect(await refusal(replacing, put('newer', { 'If-None-Match': '*' }))).toMatchObject(failed)
+    })
+
+    it('needs `share` for a visibility, wherever it stands', async () => {
+      const token = await issue(service, user, { actions: ['create', 'replace', 'delete'] })
+      const boundary = 'multipart/form-data; boundary=b'
+      const part = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"`
+      const form = `${part('visibility')}\r\n\r\npublic\r\n${part('file')}; filename="f"\r\n\r\nx\r\n--b--\r\n`
+      const metadata = `filename ${base64('a')},visibility ${base64('public')}`
+      const creation = { ...TUS, 'Upload-Length': '1', 'Upload-Metadata': metadata }
+      const asked: readonly Sent[] = [
+        { ...put('a'), path: `${REPO}/a?visibility=public` },
+        { method: 'POST', path: `${REPO}/a`, headers: { 'Content-Type': boundary }, body: form },
+        { method: 'POST', path: '/users/me/uploads', headers: creation },
+        patch('a', { visibility: 'users' }),
+      ]
+      for (const sent of asked) {
+        expect(await refusal(token, sent)).toMatchObject(insufficient('share'))
+      }
+      expect(await read(full, REPO)).toMatchObject({ files: [] })
+    })
+
+    it('renames only from and to names that it covers, with what a deletion and an upload need', async () => {
+      for (const name of ['in-a', 'in-b', 'out'])
+        await upload(service, { user, name, content: name })
+      const all = { actions: ['create', 'replace', 'delete'] }
+      const inside = await issue(service, user, { ...all, prefix: 'in-' })
+      const rename = (name: string, to: string, overwrite = false) =>
+        patch(name, { name: to, overwrite })
+      for (const to of ['out', 'nowhere']) {
+        const refused = await refusal(inside, rename('in-a', to, true))
+        expect(refused).toMatchObject(insufficient('prefix'))
+      }
+      expect(await refusal(inside, rename('out', 'in-c'))).toMatchObject(insufficient('prefix'))
+      const lacking = [
+        ['delete', ['create', 'replace']],
+        ['create', ['delete', 'replace']],
+        ['replace', ['delete', 'create']],
+      ] as const
+      for (const [required, actions] of lacking) {
+        const token = await issue(service, user, { actions })
+        const refused = await refusal(token, rename('in-a', 'in-b', true))
+        expect(refused).toMatchObject(insufficient(required))
+      }
+      await expectOk(inside, rename('in-a', 'in-b', true))
+    })
+
+    it('shows only the prefix: of files, changes, uploads in progress and the history', async () => {
+      const { next_cursor: cursor } = await read(full, '/users/me/changes')
+      for (const name of ['in-a', 'out-a', 'in-b', 'out-b']) {
+        await upload(service, { user, name, content: name })
+        await upload(service, { user, name, content: `${name} again` })
+        const metadata = { 'Upload-Length': '5', 'Upload-Metadata': `filename ${base64(name)}` }
+        await expectOk(full, {
+          method: 'POST',
+          path: '/users/me/uploads',
+          headers: { ...TUS, ...metadata },
+        })
+      }
+      await expectOk(full, patch('in-a', { name: 'out-c' }))
+      await expectOk(full, patch('out-a', { name: 'in-c' }))
+      const token = await issue(service, user, {
+        actions: ['read', 'create', 'replace', 'history', 'share'],
+        prefix: 'in-',
+      })
+      const namesIn = async (path: string, list: string) => {
+        const { [list]: entries } = await read(token, path)
+        return (entries as readonly { readonly name: string }[]).map(({ name }) => name)
+      }
+      for (const query of ['', '?prefix=i', '?prefix=in-', '?order=-updated_at']) {
+        expect((await namesIn(`${REPO}${query}`, 'files')).toSorted()).toEqual(['in-b', 'in-c'])
+      }
+      expect((await namesIn('/users/me/uploads', 'uploads')).toSorted()).toEqual(['in-a', 'in-b'])
+      expect((await namesIn('/users/me/history', 'versions')).toSorted()).toEqual(['in-a', 'in-b'])
+      const { changes } = await read(token, `/users/me/changes?cursor=${String(cursor)}`)
+      expect((changes as readonly object[]).map(summaryOf)).toEqual([
+        'file.created in-a',
+        'file.replaced in-a',
+        'file.created in-b',
+        'file.replaced in-b',
+        'file.deleted in-a',
+        'file.created in-c',
+      ])
+    })
+
+    it('finds no past version and no upload outside its prefix', async () => {
+      for (const content of ['old', 'new']) await upload(service, { user, name: 'out', content })
+      const created = await send(service, {
+        method: 'POST',
+        path: '/users/me/uploads',
+        headers: { ...TUS, 'Upload-Length': '5', 'Upload-Metadata': `filename ${base64('out')}` },
+        token: full,
+      })
+      const path = new URL(created.headers.get('location') ?? '', service.url).pathname
+      const { versions } = await read(full, '/users/me/history')
+      const [{ version } = { version: '' }] = versions as readonly { readonly version: string }[]
+      const token = await issue(service, user, {
+        actions: ['create', 'replace', 'history', 'read'],
+        prefix: 'in-',
+      })
+      const past = `/users/me/history/${version}`
+      const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
+      const asked: readonly Sent[] = [
+        { path: past },
+        { path: past, method: 'DELETE' },
+        { ...post(`${past}/restore`, { name: 'in-mine' }) },
+        { path },
+        { path, method: 'DELETE', headers: TUS },
+        { path, method: 'PATCH', headers: appending, body: 'stole' },
+      ]
+      for (const sent of asked) {
+        expect(await refusal(token, sent)).toMatchObject({ status: 404, code: 'not_found' })
+      }
+      const all = { method: 'DELETE', path: '/users/me/history' }
+      expect(await refusal(token, all)).toMatchObject(insufficient('prefix'))
+      expect((await send(service, { path: past, token: full })).status).toBe(200)
+    })
+
+    it('finishes no upload of another token that does what it may not', async () => {
+      await upload(service, { user, name: 'there', content: 'old' })
+      const creation = (more = {}) => ({
+        method: 'POST',
+        path: '/users/me/uploads',
+        headers: {
+          ...TUS,
+          'Upload-Length': '3',
+          'Upload-Metadata': `filename ${base64('there')}`,
+          ...more,
+        },
+        token: full,
+      })
+      const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
+      const finish = async (token: string, more = {}) => {
+        const created = await send(service, creation(more))
+        const path = new URL(created.headers.get('location') ?? '', service.url).pathname
+        return await refusal(token, { method: 'PATCH', path, headers: appending, body: 'new' })
+      }
+      const creating = await issue(service, user, { actions: ['create'] })
+      const replacing = await issue(service, user, { actions: ['replace'] })
+      expect(await finish(creating)).toMatchObject(insufficient('replace'))
+      expect(await finish(replacing)).toMatchObject(insufficient('create'))
+      expect(await finish(replacing, { 'If-Match': '*' })).toBeUndefined()
+    })
+
+    it('is none for the files of others, unless it may read', async () => {
+      const other = await service.createUser(MIB)
+      await upload(service, {
+        user: other,
+        name: 'shared',
+        content: 'x',
+        query: '?visibility=users',
+      })
+      const path = `/users/${other.userId}/repo/shared`
+      const reading = await issue(service, user, { actions: ['read'], prefix: 'in-' })
+      const writing = await issue(service, user, { actions: ['create'] })
+      await expectOk(reading, { path })
+      expect(await refusal(writing, { path })).toMatchObject({ status: 404, code: 'not_found' })
+      const listing = `/users/${other.userId}/repo`
+      expect(await read(reading, listing)).toMatchObject({ files: [{ name: 'shared' }] })
+      expect(await read(writing, listing)).toMatchObject({ files: [] })
+    })
+  })
+}
+
+function deviceOf({ userId }: TestUser, deviceId: string) {
+  const terms = { bytes: 0, model: undefined, startsAt: undefined, endsAt: undefined }
+  return { userId, source: 'device', reference: deviceId, ...terms }
+}
+
+function summaryOf(change: object): string {
+  const { type, name } = change as { readonly type: string; readonly name?: string }
+  return name === undefined ? type : `${type} ${name}`
+}
