@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -69,6 +70,17 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   "curl -H 'Authorization: Bearer crt_...' -o": async (scene) => {
     const copied = await scene.clone.run(`${asDemo(scene)}\ncat copy.md`)
     expect(copied).toBe(await readFile('README.md', 'utf8'))
+  },
+  "curl -H 'Authorization: Bearer crt_...' -H": async (scene) => {
+    const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
+    expect(reply).toMatchObject({
+      label: 'camera',
+      scope: { actions: ['create'], prefix: 'cam1-', device_id: null },
+    })
+  },
+  'echo "jwt_$(printf': async ({ text, clone }) => {
+    const id = createHash('sha256').update('auth0|5f7c8ec7').digest('base64url')
+    expect(await clone.run(text)).toBe(`jwt_${id}\n`)
   },
   '"name": "README.md"': async ({ text, service }) => {
     const headers = { cookie: `access_token=${service.token}` }
