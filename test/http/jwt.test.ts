@@ -10,7 +10,7 @@ import {
 } from '../support/servers/identity-provider.ts'
 import { NO_BUILD } from '../support/http/page.ts'
 import type { TestService } from '../support/service/test-service.ts'
-import { ask, download, expectProblem, MIB, setCookiesOf, upload } from './fixture.ts'
+import { ask, download, expectProblem, jsonOf, MIB, setCookiesOf, upload } from './fixture.ts'
 
 const alice = parseUserId('alice')
 const INVALID = { status: 403, code: 'access_token_invalid' } as const
@@ -30,15 +30,16 @@ afterEach(async () => {
 
 interface OpenOptions {
   readonly createsUsers?: boolean
+  readonly scopeClaim?: string
   readonly logger?: Logger
   /** Of the keys. */
   readonly clock?: () => number
 }
 
 async function open(given: OpenOptions = {}): Promise<TestService> {
-  const { createsUsers = false, clock, ...options } = given
+  const { createsUsers = false, scopeClaim, clock, ...options } = given
   const warn = (err: unknown, message: string): void => options.logger?.warn({ err }, message)
-  const keys = { ...provider, timeoutMs: 300, warn, ...(clock && { clock }) }
+  const keys = { ...provider, scopeClaim, timeoutMs: 300, warn, ...(clock && { clock }) }
   const service = await openEmbedded({
     ...options,
     jwt: { verifier: createJwtVerifier(keys), createsUsers },
@@ -193,6 +194,66 @@ describe('a JWT as the access token', () => {
     await expect.poll(() => logged('access_token_invalid')).toHaveLength(1)
     expect(logged('access_token_invalid')[0]).toContain('"reason":"ERR_JO')
     expect(logged('access_token_invalid')[0]).not.toContain('pwned')
+  })
+
+  describe('with a scope', () => {
+    const path = '/users/me/access-tokens'
+    const post = (service: TestService, cookie: { readonly cookie: string }, terms: object) => {
+      const headers = { ...cookie, 'Content-Type': 'application/json' }
+      return ask(service, { method: 'POST', path, headers, body: JSON.stringify(terms) })
+    }
+
+    it('permits what the scope does', async () => {
+      const service = await open({ scopeClaim: 'repo' })
+      const { userId: sub } = await service.createUser(MIB)
+      const scoped = (repo: object) => cookieOf({ sub, repo })
+      const creating = await scoped({ actions: ['create'], prefix: 'cam-' })
+      const insufficient = { status: 403, code: 'scope_insufficient' } as const
+      const put = (name: string) => upload(service, { name, content: 'x', headers: creating })
+      expect((await put('cam-1')).status).toBe(200)
+      expectProblem(await put('other'), insufficient)
+      expectProblem(await download(service, { name: 'cam-1', headers: creating }), insufficient)
+      expectProblem(
+        await download(service, { headers: await cookieOf({ sub, repo: 'read' }) }),
+        INVALID,
+      )
+    })
+
+    it('of a device is invalid without the device', async () => {
+      const service = await open({ scopeClaim: 'repo' })
+      const { userId } = await service.createUser(MIB)
+      const headers = await cookieOf({ sub: userId, repo: { device_id: 'camera' } })
+      expectProblem(await ask(service, { path: '/users/me/repo', headers }), INVALID)
+      const always = { model: undefined, startsAt: undefined, endsAt: undefined }
+      const device = { userId, source: 'device', reference: 'camera', bytes: 0, ...always }
+      await service.users.putGrant(device)
+      expect((await ask(service, { path: '/users/me/repo', headers })).status).toBe(200)
+      await service.users.revokeGrant(device)
+      service.accessTokens.forgetUser(userId)
+      expectProblem(await ask(service, { path: '/users/me/repo', headers }), INVALID)
+    })
+
+    it('makes tokens that permit no more and live no longer', async () => {
+      const service = await open({ scopeClaim: 'repo' })
+      const { userId: sub } = await service.createUser(MIB)
+      const exp = Math.floor(Date.now() / 1000) + 60
+      const repo = { actions: ['read', 'share'] }
+      const headers = await cookieOf({ sub, exp, repo })
+      const made = await post(service, headers, {})
+      expect(made.status).toBe(201)
+      const { token_id, expires_at } = jsonOf(made)
+      expect(Date.parse(String(expires_at))).toBeLessThanOrEqual(exp * 1000)
+      const insufficient = { status: 403, code: 'scope_insufficient' } as const
+      for (const terms of [{ expires_in: 90 }, { scope: { actions: ['delete'] } }]) {
+        expectProblem(await post(service, headers, terms), insufficient)
+      }
+      const listed = jsonOf(await ask(service, { path, headers }))
+      expect(listed).toMatchObject({ access_tokens: [{ token_id, scope: repo }] })
+      const another = await cookieOf({ sub, exp, repo })
+      expect(jsonOf(await ask(service, { path, headers: another }))).toMatchObject({
+        access_tokens: [],
+      })
+    })
   })
 
   it('of 8 KiB and more is refused in a way that its sender can read', async () => {

@@ -182,11 +182,9 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       const { userId, tokenId } = caller
       const parent = await caller.inspect()
       const scope = childScope(parent, terms.scope)
-      const asked = lifeMs(terms)
-      const { expiresInMs: left = Infinity, isJwt } = parent
-      if (asked !== undefined && asked > left) throw expiresTooLate()
-      // The expiry of a parent with a row is read again under the user's lock.
-      const expiresInMs = asked ?? (isJwt ? Math.floor(left) : undefined)
+      const { isJwt } = parent
+      // The store compares with the expiry of any other parent, under the user's lock.
+      const expiresInMs = isJwt ? lifeWithin(parent, lifeMs(terms)) : lifeMs(terms)
       return await add(terms, { userId, scope, parent: { tokenId, isJwt }, expiresInMs })
     },
 
@@ -213,6 +211,16 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
 function lifeMs({ expiresInSeconds }: TokenTerms): number | undefined {
   return expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000
+}
+
+/** A token's life counts from when it is written. */
+const WRITE_MS = 5_000
+
+/** The life of a token that a JWT makes. */
+function lifeWithin(jwt: AccessTokenUser, asked: number | undefined): number {
+  const leftMs = Math.floor((jwt.expiresInMs ?? 0) - WRITE_MS)
+  if (leftMs < 1 || (asked !== undefined && asked > leftMs)) throw expiresTooLate()
+  return asked ?? leftMs
 }
 
 function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {

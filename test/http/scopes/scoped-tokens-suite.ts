@@ -322,6 +322,12 @@ export function scopedTokensSuite(open: OpenService): void {
       expect(await finish(creating)).toMatchObject(insufficient('replace'))
       expect(await finish(replacing)).toMatchObject(insufficient('create'))
       expect(await finish(replacing, { 'If-Match': '*' })).toBeUndefined()
+      const writing = await issue(service, user, { actions: ['create', 'replace'] })
+      const shared = `filename ${base64('there')},visibility ${base64('public')}`
+      expect(await finish(writing, { 'Upload-Metadata': shared })).toMatchObject(
+        insufficient('share'),
+      )
+      expect(await finish(writing)).toBeUndefined()
     })
 
     it('is none for the files of others, unless it may read', async () => {
