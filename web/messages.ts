@@ -48,6 +48,8 @@ const english = {
         'get your files. Sign out to remove both, or sign in again. If this message appears again, delete ' +
         'the cookies of this ' +
         'address in your browser.',
+      scope_insufficient:
+        'This access token does not permit reading files, which this page needs. Sign in with another one.',
       user_suspended: 'This account is suspended. Contact the operator of this service.',
       too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
       ended: 'Your access token is no longer valid, so you were signed out.',
@@ -297,6 +299,77 @@ const english = {
     cancel: (name: string) => `Cancel the upload of ${name}`,
   },
 
+  tokens: {
+    title: 'Access tokens',
+    empty: 'No access tokens.',
+    unnamed: 'No label',
+    issue: 'Issue a token',
+    issueAction: 'Issue',
+    label: 'Label (optional)',
+    labelHint: 'For example, the device that uses it.',
+    permits: 'Permits',
+    presets: {
+      all: ['Everything', 'Also to share files, and to make other tokens.'],
+      camera: [
+        'Upload new files',
+        'For a camera: it can neither see, replace nor delete anything.',
+      ],
+      read: ['Read files', 'Download and list them.'],
+      sync: [
+        'Read, upload, replace and delete files',
+        'For a program that keeps a folder in step.',
+      ],
+    },
+    prefix: 'Only file names that begin with (optional)',
+    prefixHint: 'For example, cam1-',
+    actions: {
+      read: 'read',
+      create: 'upload new files',
+      replace: 'replace',
+      delete: 'delete',
+      history: 'earlier versions',
+      share: 'share',
+    },
+    within: (prefix: string) => `names that begin with “${prefix}”`,
+    ofDevice: (id: string) => `device ${id}`,
+    everything: 'everything',
+    term: 'Valid for',
+    days: (days: number) =>
+      days === 0
+        ? 'Until it is revoked'
+        : days === 1
+          ? '1 day'
+          : days === 365
+            ? '1 year'
+            : `${days} days`,
+    issued: 'Token issued',
+    once: 'Copy it or scan the code now. It is not shown again.',
+    code: 'QR code of the token',
+    copy: 'Copy token',
+    copied: 'Token copied.',
+    notCopied: 'Your browser did not allow copying. Select the token and copy it.',
+    since: (time: string) => `issued ${time}`,
+    until: (time: string) => `valid until ${time}`,
+    expired: (time: string) => `expired ${time}`,
+    forEver: 'valid until revoked',
+    used: (time: string) => `last used ${time}`,
+    unused: 'never used',
+    revoked: (time: string) => `revoked ${time}`,
+    revoke: 'Revoke',
+    revokeNamed: (label: string) => `Revoke ${label}`,
+    revokeTitle: 'Revoke this token?',
+    revokeText:
+      'It stops working within seconds, and so do the tokens that were made with it. This can’t be undone.',
+  },
+
+  access: {
+    title: 'Access tokens',
+    hint: 'Give each device, program and person a token of its own, which permits only what they need.',
+    valid: 'Valid tokens',
+    connect: 'Connect a device',
+    insufficient: 'You are signed in with a token that does not permit this.',
+  },
+
   operator: {
     title: 'Administration',
     signIn: {
@@ -434,41 +507,6 @@ const english = {
       revokeNamed: (reference: string) => `Revoke ${reference}`,
       revokeTitle: 'Revoke this grant?',
       revokeIdle: 'This grant is not in force, so the capacity stays the same.',
-    },
-
-    tokens: {
-      title: 'Access tokens',
-      empty: 'No access tokens.',
-      unnamed: 'No label',
-      issue: 'Issue a token',
-      issueAction: 'Issue',
-      label: 'Label (optional)',
-      labelHint: 'For example, the device that uses it.',
-      term: 'Valid for',
-      days: (days: number) =>
-        days === 0
-          ? 'Until it is revoked'
-          : days === 1
-            ? '1 day'
-            : days === 365
-              ? '1 year'
-              : `${days} days`,
-      issued: 'Token issued',
-      once: 'Copy it now. It is not shown again.',
-      copy: 'Copy token',
-      copied: 'Token copied.',
-      notCopied: 'Your browser did not allow copying. Select the token and copy it.',
-      since: (time: string) => `issued ${time}`,
-      until: (time: string) => `valid until ${time}`,
-      expired: (time: string) => `expired ${time}`,
-      forEver: 'valid until revoked',
-      used: (time: string) => `last used ${time}`,
-      unused: 'never used',
-      revoked: (time: string) => `revoked ${time}`,
-      revoke: 'Revoke',
-      revokeNamed: (label: string) => `Revoke ${label}`,
-      revokeTitle: 'Revoke this token?',
-      revokeText: 'It stops working within seconds. This can’t be undone.',
     },
 
     service: {

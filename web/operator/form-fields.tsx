@@ -3,39 +3,6 @@ import { messages } from '../messages.ts'
 
 const words = messages.operator.forms
 
-export interface TextFieldProps {
-  readonly label: string
-  readonly value: string
-  readonly hint?: string
-  readonly type?: 'text' | 'date'
-  readonly onInput: (value: string) => void
-}
-
-export function TextField({ label, value, hint, type = 'text', onInput }: TextFieldProps) {
-  const id = useId()
-  return (
-    <div class="form-field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        class="field"
-        type={type}
-        value={value}
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-      {hint !== undefined && (
-        <p id={`${id}-hint`} class="quiet">
-          {hint}
-        </p>
-      )}
-    </div>
-  )
-}
-
 /** A size as typed; empty for none. */
 export interface TypedSize {
   readonly amount: string

@@ -56,12 +56,3 @@ export interface ParkedWebhook {
 export interface ParkedWebhookPage {
   readonly webhooks: readonly ParkedWebhook[]
 }
-
-export interface AccessToken {
-  readonly token_id: string
-  readonly label: string
-  readonly created_at: string
-  readonly expires_at: string | null
-  readonly revoked_at: string | null
-  readonly last_used_at: string | null
-}

@@ -5,7 +5,7 @@ import { formatTime } from '../shared/format.ts'
 import { messages } from '../messages.ts'
 import type { ParkedWebhook, ParkedWebhookPage } from './model.ts'
 import type { Page } from './page.ts'
-import { Entry, SectionFrame } from './user/section.tsx'
+import { Entry, SectionFrame } from '../shared/section.tsx'
 
 const words = messages.operator.webhooks
 

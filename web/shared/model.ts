@@ -94,3 +94,20 @@ export interface Capacity extends Figures {
   readonly state: 'normal' | 'nearing' | 'critical' | 'exceeded'
   readonly grants: readonly Grant[]
 }
+
+export type TokenAction = 'read' | 'create' | 'replace' | 'delete' | 'history' | 'share'
+
+export interface AccessToken {
+  readonly token_id: string
+  readonly label: string
+  /** `null` permits everything. */
+  readonly scope: {
+    readonly actions: readonly TokenAction[]
+    readonly prefix: string
+    readonly device_id: string | null
+  } | null
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+}

@@ -91,7 +91,8 @@ export function createSession(options: SessionOptions): Session {
     try {
       await api().call('session', { method: 'POST', json: { [member]: token } })
       await look()
-      if (state.value.kind === 'closed' && state.value.hasLeftovers !== true) close(words.notKept)
+      // Without a reason, the service saw no token.
+      if (state.value.kind === 'closed' && state.value.reason === undefined) close(words.notKept)
     } catch (error) {
       if (wasOpen) {
         await look()

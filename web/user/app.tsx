@@ -1,6 +1,8 @@
 import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
+import { messageOf } from '../shared/error-message.ts'
+import { ACCESS_BUTTON } from './access/access.ts'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './files/file-browser.tsx'
 import { HistoryBrowser } from './history/history-browser.tsx'
@@ -69,6 +71,16 @@ function Repository({ page }: { readonly page: Page }) {
           {user}
         </span>
         <button
+          id={ACCESS_BUTTON}
+          type="button"
+          class="button button-plain"
+          aria-label={messages.access.title}
+          onClick={() => void openAccess(page)}
+        >
+          <Icon name="lock" />
+          <span>{messages.access.title}</span>
+        </button>
+        <button
           type="button"
           class="button button-plain"
           aria-label={messages.signIn.signOut}
@@ -79,11 +91,7 @@ function Repository({ page }: { readonly page: Page }) {
         </button>
       </header>
       <div class="columns">
-        {page.history.view.value === undefined ? (
-          <FileBrowser page={page} />
-        ) : (
-          <HistoryBrowser page={page} view={page.history.view.value} />
-        )}
+        <MainView page={page} />
         <CapacityPanel capacity={page.capacity.figures.value} />
       </div>
       <UploadPanel uploads={page.uploads} />
@@ -93,4 +101,24 @@ function Repository({ page }: { readonly page: Page }) {
       </div>
     </div>
   )
+}
+
+function MainView({ page }: { readonly page: Page }) {
+  const { access, history } = page
+  const AccessView = access.View.value
+  if (AccessView !== undefined) return <AccessView page={page} />
+  const view = history.view.value
+  return view === undefined ? (
+    <FileBrowser page={page} />
+  ) : (
+    <HistoryBrowser page={page} view={view} />
+  )
+}
+
+async function openAccess({ access, toasts }: Page): Promise<void> {
+  try {
+    await access.open()
+  } catch (error) {
+    toasts.show(messages.failed(messageOf(error)))
+  }
 }

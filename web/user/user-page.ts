@@ -6,6 +6,7 @@ import { pause } from '../shared/sleep.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
+import { createAccess } from './access/access.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
 import { followFiles } from './files/file-feed.ts'
 import { createFileList } from './files/file-list.ts'
@@ -59,6 +60,7 @@ export function createPage({
     onRefused: (reason) => toasts.show(reason),
   })
   const history = createHistory({ api, list, capacity })
+  const access = createAccess()
   const remove = createRemove({ api, list, history, capacity, toasts })
   let sender: Sender | undefined
   const unfinished = createUnfinishedUploads(api)
@@ -143,6 +145,7 @@ export function createPage({
       unfinished.clear()
       list.clear()
       history.close()
+      access.close()
     }
     lastUser = user
     followUnfinished()
@@ -156,6 +159,7 @@ export function createPage({
     list.clear()
     unfinished.clear()
     history.close()
+    access.close()
     if (!mayReturn) uploads.clear()
   }
 
@@ -216,6 +220,7 @@ export function createPage({
   }
 
   return {
+    access,
     api,
     cancelUpload,
     capacity,

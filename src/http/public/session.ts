@@ -46,6 +46,7 @@ const PATHS_BELOW = [
   '/users',
   '/users/me',
   '/users/me/repo',
+  '/users/me/access-tokens',
   '/users/me/history',
   '/users/me/uploads',
 ]

@@ -2,9 +2,11 @@ import { useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes, formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
-import { bytesOf, NO_SIZE, SizeField, TextField } from '../form-fields.tsx'
+import { bytesOf, NO_SIZE, SizeField } from '../form-fields.tsx'
+import { TextField } from '../../shared/text-field.tsx'
 import type { Device } from '../model.ts'
-import { Entry, SectionFrame, type SectionProps } from './section.tsx'
+import { Entry, SectionFrame } from '../../shared/section.tsx'
+import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.devices
 

@@ -7,7 +7,8 @@ import type { PastVersion, PastVersionPage } from '../../shared/model.ts'
 import { restoreRefusal } from '../../shared/restore-refusal.ts'
 import { Search } from '../../shared/search.tsx'
 import { messages } from '../../messages.ts'
-import { Entry, SectionFrame, type SectionProps } from './section.tsx'
+import { Entry, SectionFrame } from '../../shared/section.tsx'
+import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.history
 

@@ -3,7 +3,8 @@ import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 import type { UnfinishedUpload } from '../model.ts'
-import { Entry, SectionFrame, type SectionProps } from './section.tsx'
+import { Entry, SectionFrame } from '../../shared/section.tsx'
+import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.uploads
 

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatCount } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
-import { TextField } from '../form-fields.tsx'
+import { TextField } from '../../shared/text-field.tsx'
 import { ALL_USERS } from '../route.ts'
-import type { SectionProps } from './section.tsx'
+import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.user
 

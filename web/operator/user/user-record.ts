@@ -1,8 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { type Api, ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
+import type { AccessToken } from '../../shared/model.ts'
+import { readAll } from '../../shared/read-all.ts'
 import { messages } from '../../messages.ts'
-import type { AccessToken, Account, Device, Grant, UnfinishedUpload } from '../model.ts'
+import type { Account, Device, Grant, UnfinishedUpload } from '../model.ts'
 
 /** All that an operator can see of a user. This excludes the files, but not the names of unfinished uploads. */
 export interface UserRecord {
@@ -72,19 +74,4 @@ export function createUserRecord(api: Api, userId: string): WatchedRecord {
   }
 
   return { record, problem, path, read, refresh }
-}
-
-async function readAll<T>(
-  api: Api,
-  { path, member }: { readonly path: string; readonly member: string },
-): Promise<readonly T[]> {
-  const entries: T[] = []
-  let cursor: string | null = null
-  do {
-    const after = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const page: Record<string, unknown> = await api.read(`${path}?limit=1000${after}`)
-    entries.push(...(page[member] as readonly T[]))
-    cursor = page['next_cursor'] as string | null
-  } while (cursor !== null)
-  return entries
 }

@@ -12,7 +12,7 @@ import { StatusBadge } from '../status-badge.tsx'
 import { TokenSection } from './token-section.tsx'
 import { UploadSection } from './upload-section.tsx'
 import { UserActions } from './user-actions.tsx'
-import type { SectionProps } from './section.tsx'
+import type { SectionProps } from './section-props.ts'
 import { createUserRecord } from './user-record.ts'
 
 const words = messages.operator.user

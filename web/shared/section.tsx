@@ -1,18 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { Icon, type IconName } from '../../shared/icon.tsx'
-import type { Page } from '../page.ts'
-import type { UserRecord } from './user-record.ts'
-
-/** Properties common to all sections of the record. */
-export interface SectionProps {
-  readonly page: Page
-  readonly record: UserRecord
-  /** The user's path in the admin API. */
-  readonly path: string
-  /** Called after a change, to read the record again in the background. */
-  readonly onChange: () => void
-}
+import { Icon, type IconName } from './icon.tsx'
 
 export interface SectionFrameProps {
   readonly title: string

@@ -1,0 +1,99 @@
+import { generate } from 'lean-qr'
+import { toSvgPath } from 'lean-qr/extras/svg'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { issue, send } from '../http/scopes/scoped-requests.ts'
+import { upload } from '../http/fixture.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { describeInBrowser, openIn, openWithPage, visit } from './fixture.ts'
+import { NARROW, takePicture, violationsIn } from './looks.ts'
+
+describeInBrowser('access tokens', (browser) => {
+  let service: TestService
+  let user: TestUser
+  let opened: AsyncDisposableStack
+  beforeAll(async () => {
+    service = await openWithPage()
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(1000)
+    opened = new AsyncDisposableStack()
+  })
+  afterEach(() => opened.disposeAsync())
+
+  const statusOf = async (token: string, path: string, method = 'GET') =>
+    (await send(service, { token, path, method, ...(method === 'PUT' && { body: 'x' }) })).status
+
+  async function openAccess(of = user): Promise<Page> {
+    const page = await openIn(opened, { browser: browser(), service, user: of })
+    await page.getByRole('button', { name: 'Access tokens' }).click()
+    await page.getByRole('heading', { name: 'Access tokens', level: 2 }).waitFor()
+    return page
+  }
+
+  it('connect a camera that can only upload, and are revoked', async () => {
+    await upload(service, { user, name: 'secret', content: 'x' })
+    const page = await openAccess()
+    await page.getByRole('button', { name: 'Connect a device' }).click()
+    await page.getByLabel('Label').fill('camera')
+    await page.getByRole('radio', { name: /^Upload new files/ }).check()
+    await page.getByLabel('Only file names that begin with').fill('cam1-')
+    await expectSound(page, 'access-connect')
+    await page.getByRole('button', { name: 'Issue' }).click()
+    const token = await page.getByLabel('Access token', { exact: true }).inputValue()
+    const code = page.getByRole('img', { name: 'QR code of the token' })
+    expect(await code.locator('path').getAttribute('d')).toBe(toSvgPath(generate(token)))
+    await expectSound(page, 'access-issued')
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+
+    expect(await statusOf(token, '/users/me/repo/cam1-1', 'PUT')).toBe(200)
+    expect(await statusOf(token, '/users/me/repo/cam1-1', 'PUT')).toBe(412)
+    expect(await statusOf(token, '/users/me/repo/other', 'PUT')).toBe(403)
+    expect(await statusOf(token, '/users/me/repo/secret')).toBe(403)
+
+    const entry = page.getByRole('listitem').filter({ hasText: 'camera' })
+    const words = await entry.textContent()
+    expect(words).toContain('upload new files, names that begin with “cam1-”')
+    await expectSound(page, 'access-list')
+    await page.getByRole('button', { name: 'Revoke camera' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await entry.waitFor({ state: 'detached' })
+    expect(await statusOf(token, '/users/me/repo/cam1-2', 'PUT')).toBe(403)
+  })
+
+  it('are closed by a button that had the focus, which returns to the one that opened them', async () => {
+    const page = await openAccess()
+    await page.getByRole('button', { name: 'All files' }).click()
+    await page.getByRole('searchbox').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('access')
+  })
+
+  it('are not shown to a token that may not make any, which is told so', async () => {
+    const token = await issue(service, user, { actions: ['read'] })
+    const page = await openAccess({ ...user, cookie: `access_token=${token}` })
+    await page.getByRole('alert').getByText('does not permit this').waitFor()
+    expect(await page.getByRole('button', { name: 'Connect a device' }).count()).toBe(0)
+  })
+
+  it('that may not read do not sign in, and the page says why', async () => {
+    const token = await issue(service, user, { actions: ['create'] })
+    const { page, context, expectClean } = await visit({ browser: browser(), service })
+    await page.getByLabel('Access token').fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('does not permit reading files').waitFor()
+    expectClean()
+    await context.close()
+  })
+})
+
+/** Takes pictures in both widths, and asks axe what keeps whom from using it. */
+async function expectSound(page: Page, name: string): Promise<void> {
+  expect(await violationsIn(page)).toEqual([])
+  await takePicture(page, name)
+  const wide = page.viewportSize()
+  await page.setViewportSize(NARROW)
+  await takePicture(page, `${name}-narrow`)
+  expect(await violationsIn(page)).toEqual([])
+  if (wide !== null) await page.setViewportSize(wide)
+}

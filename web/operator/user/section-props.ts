@@ -1,0 +1,12 @@
+import type { Page } from '../page.ts'
+import type { UserRecord } from './user-record.ts'
+
+/** Properties common to all sections of the record. */
+export interface SectionProps {
+  readonly page: Page
+  readonly record: UserRecord
+  /** The user's path in the admin API. */
+  readonly path: string
+  /** Called after a change, to read the record again in the background. */
+  readonly onChange: () => void
+}

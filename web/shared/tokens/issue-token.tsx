@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks'
+import type { Api } from '../api.ts'
+import { FormDialog } from '../form-dialog.tsx'
+import type { TokenAction } from '../model.ts'
+import { TextField } from '../text-field.tsx'
+import { messages } from '../../messages.ts'
+
+const words = messages.tokens
+
+const DAY_SECONDS = 24 * 3600
+
+/** Offered validity in days; 0 means until revoked. */
+const TERMS = [1, 30, 365, 0] as const
+
+/** What is offered; the API has more combinations. */
+const PRESETS = {
+  all: undefined,
+  camera: ['create'],
+  read: ['read'],
+  sync: ['read', 'create', 'replace', 'delete'],
+} as const satisfies Readonly<Record<string, readonly TokenAction[] | undefined>>
+
+export type Preset = keyof typeof PRESETS
+
+const PRESET_NAMES = Object.keys(PRESETS) as readonly Preset[]
+
+export interface IssueTokenProps {
+  readonly api: Api
+  readonly path: string
+  readonly title: string
+  readonly preset?: Preset
+  readonly onChange: () => void
+  readonly onIssued: (secret: string) => void
+  readonly onClose: () => void
+}
+
+export function IssueToken(props: IssueTokenProps) {
+  const { api, path, title, onChange, onIssued, onClose } = props
+  const [label, setLabel] = useState('')
+  const [preset, setPreset] = useState<Preset>(props.preset ?? 'all')
+  const [prefix, setPrefix] = useState('')
+  const [days, setDays] = useState<number>(30)
+
+  async function issue(): Promise<void> {
+    const actions = PRESETS[preset]
+    const scope = { ...(actions && { actions }), ...(prefix !== '' && { prefix }) }
+    const json = {
+      label: label.trim(),
+      ...(days > 0 && { expires_in: days * DAY_SECONDS }),
+      ...(Object.keys(scope).length > 0 && { scope }),
+    }
+    const issued = await api.call<{ access_token: string }>(path, { method: 'POST', json })
+    // First, before anything else can fail: the token is shown only once.
+    onIssued(issued.access_token)
+    onChange()
+  }
+
+  return (
+    <FormDialog title={title} action={words.issueAction} submit={issue} onClose={onClose}>
+      <TextField label={words.label} hint={words.labelHint} value={label} onInput={setLabel} />
+      <fieldset class="radios">
+        <legend>{words.permits}</legend>
+        {PRESET_NAMES.map((name) => {
+          const [title, hint] = words.presets[name]
+          return (
+            <label key={name} class="radio">
+              <input
+                type="radio"
+                name="permits"
+                checked={preset === name}
+                onChange={() => setPreset(name)}
+              />
+              <span>
+                <strong>{title}</strong>
+                <span class="quiet">{hint}</span>
+              </span>
+            </label>
+          )
+        })}
+      </fieldset>
+      <TextField label={words.prefix} hint={words.prefixHint} value={prefix} onInput={setPrefix} />
+      <fieldset class="radios">
+        <legend>{words.term}</legend>
+        {TERMS.map((term) => (
+          <label key={term} class="radio">
+            <input
+              type="radio"
+              name="term"
+              checked={days === term}
+              onChange={() => setDays(term)}
+            />
+            <span>{words.days(term)}</span>
+          </label>
+        ))}
+      </fieldset>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks'
+import type { Api } from '../api.ts'
+import { FormDialog } from '../form-dialog.tsx'
+import { formatTime } from '../format.ts'
+import type { AccessToken } from '../model.ts'
+import { Entry, SectionFrame } from '../section.tsx'
+import { messages } from '../../messages.ts'
+import { IssuedToken } from './issued-token.tsx'
+import { IssueToken, type Preset } from './issue-token.tsx'
+
+const words = messages.tokens
+
+export interface TokenListProps {
+  readonly api: Api
+  /** Of the tokens in the API. */
+  readonly path: string
+  /** Oldest first. */
+  readonly tokens: readonly AccessToken[]
+  readonly title?: string
+  /** The label of the button that makes a token. */
+  readonly add?: string
+  /** What a new token permits unless another choice is made; everything by default. */
+  readonly preset?: Preset
+  /** Called after a change, to read the tokens again. */
+  readonly onChange: () => void
+}
+
+/** The access tokens of a user, newest first, to issue and to revoke. */
+export function TokenList(props: TokenListProps) {
+  const { tokens, title = words.title, add = words.issue } = props
+  const [isIssuing, setIssuing] = useState(false)
+  const [ending, setEnding] = useState<AccessToken>()
+  const [secret, setSecret] = useState<string>()
+  return (
+    <>
+      <SectionFrame title={title} empty={words.empty} add={add} onAdd={() => setIssuing(true)}>
+        {tokens.toReversed().map((token) => (
+          <Entry
+            key={token.token_id}
+            icon="lock"
+            name={nameOf(token)}
+            details={detailsOf(token)}
+            {...(token.revoked_at === null && {
+              remove: {
+                label: words.revokeNamed(nameOf(token)),
+                text: words.revoke,
+                run: () => setEnding(token),
+              },
+            })}
+          />
+        ))}
+      </SectionFrame>
+      {isIssuing && (
+        <IssueToken {...props} title={add} onIssued={setSecret} onClose={() => setIssuing(false)} />
+      )}
+      {secret !== undefined && <IssuedToken secret={secret} onClose={() => setSecret(undefined)} />}
+      {ending !== undefined && (
+        <RevokeToken {...props} token={ending} onClose={() => setEnding(undefined)} />
+      )}
+    </>
+  )
+}
+
+function nameOf({ label }: AccessToken): string {
+  return label === '' ? words.unnamed : label
+}
+
+function detailsOf(token: AccessToken): readonly string[] {
+  const { created_at: since, expires_at: end, revoked_at: revoked, last_used_at: used } = token
+  if (revoked !== null) return [words.revoked(formatTime(revoked))]
+  const isOver = end !== null && Date.parse(end) <= Date.now()
+  return [
+    ...scopeWords(token),
+    words.since(formatTime(since)),
+    end === null ? words.forEver : (isOver ? words.expired : words.until)(formatTime(end)),
+    used === null ? words.unused : words.used(formatTime(used)),
+  ]
+}
+
+function scopeWords({ scope }: AccessToken): readonly string[] {
+  if (scope === null) return [words.everything]
+  const { actions, prefix, device_id: device } = scope
+  return [
+    ...actions.map((action) => words.actions[action]),
+    prefix === '' ? '' : words.within(prefix),
+    device === null ? '' : words.ofDevice(device),
+  ]
+}
+
+interface RevokeTokenProps extends TokenListProps {
+  readonly token: AccessToken
+  readonly onClose: () => void
+}
+
+function RevokeToken({ api, path, token, onChange, onClose }: RevokeTokenProps) {
+  async function revoke(): Promise<void> {
+    await api.call(`${path}/${encodeURIComponent(token.token_id)}`, { method: 'DELETE' })
+    onChange()
+  }
+
+  return (
+    <FormDialog
+      title={words.revokeTitle}
+      subject={nameOf(token)}
+      action={words.revoke}
+      isGrave
+      submit={revoke}
+      onClose={onClose}
+    >
+      <p>{words.revokeText}</p>
+    </FormDialog>
+  )
+}

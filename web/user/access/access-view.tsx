@@ -1,0 +1,77 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ProblemError } from '../../shared/api.ts'
+import { messageOf } from '../../shared/error-message.ts'
+import { Icon } from '../../shared/icon.tsx'
+import type { AccessToken } from '../../shared/model.ts'
+import { readAll } from '../../shared/read-all.ts'
+import { TokenList } from '../../shared/tokens/token-list.tsx'
+import { messages } from '../../messages.ts'
+import type { Page } from '../user-page.ts'
+
+const words = messages.access
+const PATH = 'users/me/access-tokens'
+
+/** The tokens that the user has made, and one more for a device. */
+export function AccessView({ page }: { readonly page: Page }) {
+  const { api, access } = page
+  const [tokens, setTokens] = useState<readonly AccessToken[]>()
+  const [problem, setProblem] = useState<string>()
+  const heading = useRef<HTMLHeadingElement>(null)
+
+  async function read(): Promise<void> {
+    try {
+      const all = await readAll<AccessToken>(api, { path: PATH, member: 'access_tokens' })
+      setTokens(all.filter(isValid))
+      setProblem(undefined)
+    } catch (error) {
+      setProblem(wordOf(error))
+    }
+  }
+
+  useEffect(() => {
+    heading.current?.focus()
+    void read()
+  }, [])
+
+  return (
+    <main class="files card">
+      <div class="toolbar">
+        <button type="button" class="button button-plain" onClick={() => access.close()}>
+          <Icon name="folder" />
+          {messages.history.back}
+        </button>
+        <h2 class="toolbar-title" ref={heading} tabIndex={-1}>
+          {words.title}
+        </h2>
+      </div>
+      <div class="list-rows access">
+        <p class="quiet">{words.hint}</p>
+        {problem !== undefined && (
+          <p class="notice notice-bad" role="alert">
+            {problem}
+          </p>
+        )}
+        {tokens !== undefined && (
+          <TokenList
+            api={api}
+            path={PATH}
+            tokens={tokens}
+            title={words.valid}
+            add={words.connect}
+            preset="sync"
+            onChange={() => void read()}
+          />
+        )}
+      </div>
+    </main>
+  )
+}
+
+function isValid({ revoked_at: revoked, expires_at: end }: AccessToken): boolean {
+  return revoked === null && (end === null || Date.parse(end) > Date.now())
+}
+
+function wordOf(error: unknown): string {
+  const isRefused = error instanceof ProblemError && error.code === 'scope_insufficient'
+  return isRefused ? words.insufficient : messages.failed(messageOf(error))
+}
