@@ -45,7 +45,9 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
       const payload = await payloadOf(jwt, evenExpired)
       const { [userClaim]: subject, exp } = payload
       // `jose` requires none, nor does it check that `sub` is a string.
-      if (typeof subject !== 'string' || subject === '') throw claimInvalid(userClaim)
+      // Unpaired surrogates would all have the same hash.
+      const isName = typeof subject === 'string' && subject !== '' && subject.isWellFormed()
+      if (!isName) throw claimInvalid(userClaim)
       if (exp === undefined) throw claimInvalid('exp')
       return {
         userId: userIdOf(subject),

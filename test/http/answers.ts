@@ -33,6 +33,7 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   'a listing': { status: 200, path: '/users/me/repo' },
   'a wrong listing': { status: 400, path: '/users/me/repo?limit=0' },
   'a capacity': { status: 200, path: '/users/me/capacity' },
+  'access tokens': { status: 200, path: '/users/me/access-tokens' },
   liveness: { status: 200, path: '/livez', anonymous: true },
   'a form': { status: 200, method: 'POST', headers: FORM, body: fileBody('new') },
   'a form that is none': { status: 400, method: 'POST', headers: FORM, body: 'none' },

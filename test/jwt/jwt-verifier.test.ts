@@ -89,6 +89,7 @@ describe('a JWT', () => {
     ['of nobody', { sub: undefined }],
     ['of an empty sub', { sub: '' }],
     ['of a sub that is a number', { sub: 5 }],
+    ['of a sub with an unpaired surrogate', { sub: 'a\ud800' }],
   ])('%s is invalid', async (_which, claims) => {
     const jwt = await provider.sign({ kid: 'ES256', claims })
     await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)

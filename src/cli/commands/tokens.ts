@@ -49,6 +49,8 @@ function scopeOf({
   device,
 }: Readonly<Record<string, string>>): AskedScope | undefined {
   if ((actions ?? prefix ?? device) === undefined) return undefined
+  // As from an unset variable.
+  if (prefix === '') throw invalidParameter('prefix', 'prefix must not be empty.')
   return parseScope({
     ...(actions !== undefined && { actions: actions.split(',') }),
     ...(prefix !== undefined && { prefix }),

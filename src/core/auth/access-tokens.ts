@@ -213,14 +213,14 @@ function lifeMs({ expiresInSeconds }: TokenTerms): number | undefined {
   return expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000
 }
 
-/** A token's life counts from when it is written. */
-const WRITE_MS = 5_000
+/** Of a JWT's life: the tolerance of its verification, and the time until the new token is written. */
+const WRITE_MARGIN_MS = 10_000
 
 /** The life of a token that a JWT makes. */
 function lifeWithin(jwt: AccessTokenUser, asked: number | undefined): number {
-  const leftMs = Math.floor((jwt.expiresInMs ?? 0) - WRITE_MS)
+  const leftMs = Math.floor((jwt.expiresInMs ?? 0) - WRITE_MARGIN_MS)
   if (leftMs < 1 || (asked !== undefined && asked > leftMs)) throw expiresTooLate()
-  return asked ?? leftMs
+  return asked ?? Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)
 }
 
 function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {

@@ -1,6 +1,5 @@
-import { AppError, isAppError } from '../errors.ts'
-import { accessTokenInvalid } from '../users/caller.ts'
-import { type AskedScope, completeScope } from './scope.ts'
+import { isAppError } from '../errors.ts'
+import { completeScope } from './scope.ts'
 import { sha256 } from './sha256.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -18,7 +17,7 @@ export interface JwtUsersOptions extends IdentityProvider {
 
 export interface JwtUsers {
   /**
-   * The JWT's user, or `undefined` if no such user exists or the user is deleted. Rejects as the verifier and the store
+   * The JWT's user, or `undefined` if no such user exists, the user is deleted, or has not the device of the scope. Rejects as the verifier and the store
    * do. With `evenExpired`, never creates a user.
    */
   find(
@@ -32,27 +31,17 @@ export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOption
   return {
     async find(jwt, { evenExpired } = { evenExpired: false }) {
       const { userId, expiresInMs, scope } = await verifier.verify(jwt, { evenExpired })
+      // A new user has no device.
+      const deviceId = scope?.deviceId
+      if (deviceId !== undefined && !(await users.hasDevice({ userId, deviceId }))) return undefined
       const known = await users.findUser(userId)
       const user =
         known ?? (createsUsers && !evenExpired ? await createUser(users, userId) : undefined)
       if (user === undefined || user.status === 'deleted') return undefined
-      await assertDevice(users, userId, scope)
       const tokenId = sha256(jwt)
       return { user, tokenId, scope: scope && completeScope(scope), expiresInMs, isJwt: true }
     },
   }
-}
-
-async function assertDevice(
-  users: UserStore,
-  userId: UserId,
-  scope: AskedScope | undefined,
-): Promise<void> {
-  const deviceId = scope?.deviceId
-  if (deviceId === undefined || (await users.hasDevice({ userId, deviceId }))) return
-  throw accessTokenInvalid(
-    new AppError('not_found', 'The user of the JWT has no device with the id in its scope.'),
-  )
 }
 
 /** Concurrent first requests create one user, and all find it. */

@@ -1,5 +1,10 @@
 import { AppError, invalidParameter } from '../errors.ts'
-import { type FileName, type FileNamePrefix, parseFileNamePrefix } from '../files/file-name.ts'
+import {
+  EVERY_NAME,
+  type FileName,
+  type FileNamePrefix,
+  parseFileNamePrefix,
+} from '../files/file-name.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
 import { isReference } from '../quota/grants.ts'
@@ -11,7 +16,7 @@ export type Action = (typeof ACTIONS)[number]
 
 /** What a token permits; `undefined` in its place permits everything. */
 export interface Scope {
-  /** In the order of `ACTIONS`, at least one. */
+  /** In the order of `ACTIONS`; none in `NOTHING` alone. */
   readonly actions: readonly Action[]
   /** Of file names; empty for all. */
   readonly prefix: FileNamePrefix
@@ -19,7 +24,7 @@ export interface Scope {
   readonly deviceId: string | undefined
 }
 
-/** Who asks, by their token. */
+/** The scope of a request's token. */
 export interface Scoped {
   readonly scope: Scope | undefined
 }
@@ -72,9 +77,14 @@ export function assertMayFinish(
   if (visibility !== undefined) assertPermits(scoped, ['share'])
 }
 
+/** Whether there are names that the scope does not cover. */
+export function hasPrefix({ scope }: Scoped): boolean {
+  return scope !== undefined && scope.prefix !== ''
+}
+
 /** Throws `scope_insufficient` for what concerns every name, if the scope has a prefix. */
-export function assertEveryName({ scope }: Scoped): void {
-  if (scope !== undefined && scope.prefix !== '') throw insufficient('prefix')
+export function assertEveryName(scoped: Scoped): void {
+  if (hasPrefix(scoped)) throw insufficient('prefix')
 }
 
 /** The scope of a token that another token makes: what is left out comes from the parent. */
@@ -102,7 +112,8 @@ export interface AskedScope {
   readonly deviceId?: string | undefined
 }
 
-const EVERY_NAME = parseFileNamePrefix('')
+/** Permits nothing. */
+export const NOTHING: Scope = { actions: [], prefix: EVERY_NAME, deviceId: undefined }
 
 export function completeScope({
   actions = ACTIONS,

@@ -53,7 +53,10 @@ const PROBATION_MS = 100
 const UNKNOWN_FORM = formatError(
   `Neither an access token nor a JWT of up to ${MAX_JWT_LENGTH} bytes.`,
 )
-const UNKNOWN_USER = new AppError('not_found', 'The user of the JWT does not exist.')
+const UNKNOWN_USER = new AppError(
+  'not_found',
+  'The user of the JWT, or the device in its scope, does not exist.',
+)
 
 interface ShownToken {
   readonly secret: string

@@ -3,7 +3,7 @@ import type { Change } from './change.ts'
 
 /**
  * The change as a token sees it: a file that is renamed into the token's prefix is a new one, one that is renamed out of
- * it is deleted, and other names are not shown. `undefined` if nothing is.
+ * it is deleted, and other names are not shown. `undefined` if the token may not see the change.
  */
 export function changeWithin(scoped: Scoped, change: Change): Change | undefined {
   if (!('file' in change)) return change

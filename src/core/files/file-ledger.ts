@@ -18,6 +18,8 @@ export interface ListFiles {
   readonly userCreatedAt?: number | undefined
   readonly audience: Audience
   readonly prefix: FileNamePrefix
+  /** Whether not even a position may tell anything of other files than those with the prefix. */
+  readonly hidesOthers?: boolean | undefined
   readonly order: FileOrder
   readonly after: FilePosition | undefined
   readonly limit: number
@@ -46,8 +48,9 @@ export interface FileLedger {
   /**
    * Guarantees that a file which is not created, removed or moved while a client reads page after page is listed
    * exactly once. The cost of a page does not depend on the number of files: a listing with a prefix in any order other
-   * than by name scans the files in that order, at most `maxScanned` for a page. Empty for a user who is unknown,
-   * suspended or deleted.
+   * than by name scans the files in that order, at most `maxScanned` for a page. With `hidesOthers`, it sorts those with
+   * the prefix instead, and rejects with `invalid_parameter` (`order`) if they are more than `maxScanned`. Empty for a
+   * user who is unknown, suspended or deleted.
    */
   listFiles(page: ListFiles): Promise<ListedFiles>
 

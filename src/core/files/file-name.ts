@@ -35,6 +35,9 @@ export function parseFileNamePrefix(text: string): FileNamePrefix {
   throw invalidParameter('prefix', `The prefix ${fault}.`)
 }
 
+/** Begins every name. */
+export const EVERY_NAME = '' as FileNamePrefix
+
 const FORBIDDEN = new RegExp(`[${FORBIDDEN_CHARACTERS}]`)
 
 function faultOf(text: string): string | undefined {

@@ -21,6 +21,8 @@ import type { UploadLedger } from '../uploads/upload-ledger.ts'
 export interface ListRepository {
   readonly userId: UserId
   readonly prefix: FileNamePrefix
+  /** See `ListFiles`. */
+  readonly hidesOthers?: boolean | undefined
   readonly order: FileOrder
   readonly after: FilePosition | undefined
   readonly limit: number
@@ -110,13 +112,14 @@ export function createRepository(options: RepositoryOptions): Repository {
   }
 
   async function list(page: ListRepository): Promise<FilePage> {
-    const { userId, viewer, prefix, order, after, limit } = page
+    const { userId, viewer, prefix, hidesOthers, order, after, limit } = page
     const seenBy = audienceOf(userId, viewer)
     const found = await ledger.listFiles({
       userId,
       userCreatedAt: seenBy.userCreatedAt,
       audience: seenBy.audience,
       prefix,
+      hidesOthers,
       order,
       after,
       limit: limit + 1,

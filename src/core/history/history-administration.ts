@@ -1,4 +1,4 @@
-import { type FileName, parseFileNamePrefix } from '../files/file-name.ts'
+import { type FileName, EVERY_NAME } from '../files/file-name.ts'
 import type { Version } from '../objects/object-key.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import { type Caller, callerOf, inactiveUser, userNotFound } from '../users/caller.ts'
@@ -50,5 +50,3 @@ export function createHistoryAdministration({
     },
   }
 }
-
-const EVERY_NAME = parseFileNamePrefix('')

@@ -1,6 +1,6 @@
 import { timeoutSignal } from '../async/deadline.ts'
 import { sleep } from '../async/sleep.ts'
-import { type FileName, type FileNamePrefix, parseFileNamePrefix } from '../files/file-name.ts'
+import { type FileName, type FileNamePrefix, EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
 import { openContent, type OpenedFile, type SelectContent } from '../files/open-content.ts'
 import type { Precondition } from '../files/precondition.ts'
@@ -75,8 +75,6 @@ export interface HistoryOptions {
 }
 
 const DROPPED_AT_ONCE = 100
-
-const EVERY_NAME = parseFileNamePrefix('')
 
 /** How long a restore waits for the removal of the marker. */
 const REMOVAL_MS = 2_000

@@ -162,12 +162,19 @@ export class FairSemaphore {
     // A granted request can release at once; thousands that do would be as many calls deep.
     if (this.#isServing) return
     this.#isServing = true
+    try {
+      this.#serveAll()
+    } finally {
+      this.#isServing = false
+    }
+  }
+
+  #serveAll(): void {
     for (let first = this.first; first && first.bytes <= this.#free; first = this.first) {
       this.#leave(first)
       this.#endTurn(first.userId)
       first.grant(this.#grantFree(first))
     }
-    this.#isServing = false
   }
 
   #serveReserve(): void {

@@ -1,17 +1,19 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { File } from '../../core/files/file.ts'
+import { type AppError, invalidParameter } from '../../core/errors.ts'
 import { MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import type { FileOrder, FilePosition, ListedFiles } from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { isBelow, isInRange, successorOf } from '../prefix-range.ts'
 import { VISIBLE_TO } from './find-file.ts'
-import { createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { bigint, createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** Keyset pagination: enters the index of the order at the position and reads until the page is full. */
 export async function listFiles(tx: LedgerTx, page: ListFiles): Promise<ListedFiles> {
   const { userId, userCreatedAt } = page
+  if (page.hidesOthers === true && skipsFiles(page)) return await listSorted(tx, page)
   const end = skipsFiles(page) ? await endOfScan(tx, page) : undefined
   const { rows: files } = await sql<File>`
     SELECT ${FILE_COLUMNS} FROM files
@@ -23,6 +25,36 @@ export async function listFiles(tx: LedgerTx, page: ListFiles): Promise<ListedFi
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(tx.db)
   return { files, scannedTo: files.length < page.limit ? end : undefined }
+}
+
+/**
+ * Without the index of the order: its search would end at a file that has not the prefix, and the next page would begin
+ * there. The plus signs keep both databases from using it.
+ */
+async function listSorted({ db }: LedgerTx, page: ListFiles): Promise<ListedFiles> {
+  const { userId, userCreatedAt, prefix, order, maxScanned } = page
+  const ofPrefix = sql`
+    FROM files WHERE user_id = ${userId}
+      AND EXISTS (
+        SELECT 1 FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
+      )
+      AND ${VISIBLE_TO[page.audience]} AND ${isInRange(sql`name`, { prefix, after: '' })}
+  `
+  const { rows: excess } = await sql`SELECT 1 ${ofPrefix} LIMIT 1 OFFSET ${maxScanned}`.execute(db)
+  if (excess.length > 0) throw tooManyToSort(maxScanned)
+  const { value, name } = startOf(page)
+  const [beyond, direction] = isDescending(page) ? [sql`<`, sql`DESC`] : [sql`>`, sql`ASC`]
+  const { rows: files } = await sql<File>`
+    SELECT ${FILE_COLUMNS} ${ofPrefix}
+      AND (+${columnOf(order)}, name) ${beyond} (${bigint(value)}, ${name})
+    ORDER BY +${columnOf(order)} ${direction}, name ${direction} LIMIT ${page.limit}
+  `.execute(db)
+  return { files, scannedTo: undefined }
+}
+
+function tooManyToSort(most: number): AppError {
+  const detail = `With this access token, more than ${most} files can only be listed in an order by name.`
+  return invalidParameter('order', detail)
 }
 
 /** Whether the index of the order contains files that are not listed. */

@@ -3,10 +3,11 @@ import {
   completeScope,
   expiresTooLate,
   MAX_VALID_TOKENS,
+  NOTHING,
   parseScope,
   type Scope,
 } from '../../core/auth/scope.ts'
-import { AppError } from '../../core/errors.ts'
+import { AppError, isAppError } from '../../core/errors.ts'
 import { accessTokenInvalid } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type {
@@ -214,7 +215,13 @@ function toScope({
   device_id: deviceId,
 }: Pick<AccessTokenRow, 'scope' | 'device_id'>): Scope | undefined {
   if (scope === null) return undefined
-  return completeScope({ ...parseScope(JSON.parse(scope)), deviceId: deviceId ?? undefined })
+  try {
+    return completeScope({ ...parseScope(JSON.parse(scope)), deviceId: deviceId ?? undefined })
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    // A later version wrote a scope that this one does not understand.
+    return NOTHING
+  }
 }
 
 function scopeJson(scope: Scope | undefined): string | null {

@@ -72,7 +72,7 @@ export function requireUser(
   return user
 }
 
-/** Who reads the owner's files; `undefined` without a token. One that may not read is none for the files of others. */
+/** Who reads the owner's files; `undefined` without a token. For others' files, a token without `read` is none. */
 export function viewerOf({ user }: FastifyRequest, owner: UserId): TokenCaller | undefined {
   if (user === null || user === undefined) return undefined
   return user.userId === owner || permits(user, 'read') ? user : undefined

@@ -25,7 +25,7 @@ export interface AccessTokenRoutesOptions extends TakeJsonOptions {
 
 const TOKENS = '/users/me/access-tokens'
 
-/** What a token makes of itself: narrower ones, for a device or another person. */
+/** Users create, list and revoke tokens, for their devices and for other people. */
 export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (
   app,
   options,
@@ -40,7 +40,8 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
     onRequest,
     preValidation: readLimit,
     handler: async (request, reply) => {
-      const { userId, parentId } = maker(request)
+      const { userId, parentId, inspect } = maker(request)
+      await inspect()
       const list = pagedTokens((page) =>
         readInTurn(reply, () => accessTokens.list(userId, page, parentId)),
       )
@@ -51,9 +52,9 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
   })
 
   app.delete(`${TOKENS}/:token_id`, { ...REVOKE, onRequest }, async (request, reply) => {
-    const { userId, parentId, reverify } = maker(request)
+    const { userId, parentId, inspect } = maker(request)
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
-    await reverify()
+    await inspect()
     await accessTokens.revoke({ userId, tokenId: request.params.token_id, parentId })
     return reply.code(204).send()
   })
@@ -82,10 +83,10 @@ const ofTokens = describing({ tag: 'access tokens' })
 
 const ISSUE = ofTokens({
   operationId: 'createAccessToken',
-  summary: 'Make an access token, no wider than the own one',
+  summary: "Create an access token that permits no more than the caller's",
   description:
-    'What the body leaves out is as in the own token. The new token expires with it at the latest, and is revoked with ' +
-    'it. The body is JSON in UTF-8 of at most 16 KiB.',
+    "Members that the body omits are inherited from the caller's token. The new token expires with it at the latest, " +
+    'and is revoked with it. The body is JSON in UTF-8 of at most 16 KiB.',
   body: AccessTokenTerms,
   response: { 201: IssuedToken },
   responses: {

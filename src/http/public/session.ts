@@ -78,6 +78,6 @@ const OPEN = ofSession({
 const CLOSE = ofSession({
   operationId: 'closeSession',
   summary: 'Remove the access token from the browser',
-  description: 'The token itself stays valid. Only an operator can revoke it.',
+  description: 'The token itself stays valid until it expires or is revoked.',
   responses: { 204: { description: 'The cookie is removed.', headers: ['Set-Cookie'] } },
 })

@@ -17,8 +17,8 @@ interface Opening {
 
 const openFile = promisify(open)
 
-/** Node's threads for files: four by default, eight in the image. */
-const THREADS = Number(process.env['UV_THREADPOOL_SIZE']) || 4
+/** Node's threads for files: eight in the image, four by default, one if the setting is no number. */
+const THREADS = Number.parseInt(process.env['UV_THREADPOOL_SIZE'] ?? '4', 10) || 1
 
 /**
  * One thread is left for others. Otherwise readers of files that are not cached, from a disk with few operations a

@@ -108,6 +108,7 @@ export function crossOriginSuite(open: OpenService): void {
         ['/users/me/repo', 'GET, HEAD'],
         ['/users/ME/repo?limit=5', 'GET, HEAD'],
         ['/users/me/capacity', 'GET, HEAD'],
+        ['/users/me/access-tokens', 'GET, HEAD, POST'],
       ])('is told the methods of %s', async (pattern, methods) => {
         const path = pattern.replace('ME', placed.user.userId)
         for (const method of ['PUT', 'GET', 'TRACE', 'nonsense']) {

@@ -151,6 +151,7 @@ export function twoTokensSuite(open: OpenService): void {
       '/users',
       '/users/me',
       '/users/me/repo',
+      '/users/me/access-tokens',
       '/users/me/history',
       '/users/me/uploads',
     ]

@@ -9,6 +9,8 @@ import { issue, type Problem, problemOf, send, type Sent } from './scoped-reques
 /** What each operation needs: one of these, or nothing, since a token that it does not permit is like none. */
 interface Operation extends Sent {
   readonly anyOf: readonly Action[]
+  /** What it needs in addition, which no token of the matrix has. */
+  readonly and?: Action
 }
 
 /** Names nothing that exists, so that one user serves all requests. */
@@ -52,6 +54,7 @@ const OPERATIONS: Readonly<Record<string, (names: Names) => Operation>> = {
   }),
   restorePastVersion: () => ({
     anyOf: ['history'],
+    and: 'create',
     method: 'POST',
     path: `/users/me/history/${ABSENT}/restore`,
     ...json({ name: 5 }),
@@ -65,7 +68,7 @@ const OPERATIONS: Readonly<Record<string, (names: Names) => Operation>> = {
   downloadOwnFile: ({ path }) => ({ anyOf: ['read'], path }),
   deleteFile: ({ path }) => ({ anyOf: ['delete'], method: 'DELETE', path }),
   changeFile: ({ path }) => ({
-    anyOf: ['replace', 'delete', 'share'],
+    anyOf: ['share', 'delete'],
     method: 'PATCH',
     path,
     ...json({}),
@@ -136,6 +139,7 @@ interface Names {
 }
 
 const NAMES = {
+  never: 'in-never',
   existing: 'in-there',
   absent: 'in-nowhere',
   outside: 'out-there',
@@ -173,7 +177,7 @@ export function scopeMatrixSuite(open: OpenService): void {
       name: string,
       token: string,
     ): Promise<Problem | undefined> {
-      const { anyOf: _, ...sent } = operationOf(id, at(name))
+      const { anyOf: _, and: __, ...sent } = operationOf(id, at(name))
       const problem = await problemOf(await send(service, { ...sent, token }))
       return problem?.code === 'scope_insufficient' ? problem : undefined
     }
@@ -188,16 +192,24 @@ export function scopeMatrixSuite(open: OpenService): void {
     })
 
     it.each(Object.keys(OPERATIONS))(
-      '%s: is refused without the action, and before the body',
+      '%s: is refused without the action, and before the body, whether or not there is a file',
       async (id) => {
-        const { anyOf } = operationOf(id, at(NAMES.absent))
+        const { anyOf, and } = operationOf(id, at(NAMES.absent))
+        await upload(service, { user, name: NAMES.existing, content: 'x' })
         for (const action of ACTIONS) {
-          const refusal = await refusalOf(id, NAMES.absent, tokenOf(action).wide)
-          const isMissing = !anyOf.includes(action)
-          expect({ action, isMissing: refusal !== undefined }).toEqual({ action, isMissing })
+          const { wide } = tokenOf(action)
+          const required = anyOf.includes(action) ? and : anyOf[0]
+          const refusal = await refusalOf(id, NAMES.existing, wide)
+          expect({ action, isRefused: refusal !== undefined }).toEqual({
+            action,
+            isRefused: required !== undefined,
+          })
+          // Only refused requests have this name, so no file gets it.
+          const same = refusal && (await refusalOf(id, NAMES.never, wide))
+          expect(refusal).toEqual(same)
           // An answer to HEAD has no body.
-          const told = id === 'getUploadOffset' ? anyOf[0] : refusal?.required
-          expect(isMissing ? told : anyOf[0]).toBe(anyOf[0])
+          const told = id === 'getUploadOffset' ? required : refusal?.required
+          expect(told).toBe(required)
         }
       },
     )

@@ -22,6 +22,7 @@ export interface Problem {
   readonly status: number
   readonly code: string
   readonly required?: string
+  readonly parameter?: string
 }
 
 /** What a refusal says, without what differs from request to request; `undefined` for any other answer. */

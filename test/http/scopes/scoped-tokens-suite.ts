@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
+import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.ts'
+import { MAX_SCANNED_FILES } from '../../../src/core/files/listing.ts'
 import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
 import { issue, problemOf, send, type Sent } from './scoped-requests.ts'
 
 const TOKENS = '/users/me/access-tokens'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const REPO = '/users/me/repo'
+const ADMIN_TOKEN = 'the-admin-token-of-the-scopes'
 
 interface Made {
   readonly token_id: string
@@ -21,7 +24,7 @@ export function scopedTokensSuite(open: OpenService): void {
     let user: TestUser
     let full: string
     beforeAll(async () => {
-      service = await open({ historyLifetimeMs: 60_000 })
+      service = await open({ historyLifetimeMs: 60_000, adminToken: ADMIN_TOKEN, maxFiles: 5_000 })
     })
     afterAll(() => service.stop())
     beforeEach(async () => {
@@ -163,8 +166,11 @@ export function scopedTokensSuite(open: OpenService): void {
       const { access_token } = await make(full, { scope: { device_id: 'camera' } })
       const { access_token: child } = await make(access_token)
       await expectOk(child, { path: REPO })
-      await service.users.revokeGrant(deviceOf(user, 'camera'))
-      service.accessTokens.forgetUser(user.userId)
+      const removal = await fetch(
+        `http://127.0.0.1:${service.adminPort}/admin/users/${user.userId}/devices/camera`,
+        { method: 'DELETE', headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } },
+      )
+      expect(removal.status).toBe(204)
       for (const token of [access_token, child]) {
         expect(await refusal(token, { path: REPO })).toMatchObject({ code: 'access_token_invalid' })
       }
@@ -215,7 +221,7 @@ export function scopedTokensSuite(open: OpenService): void {
       }
       expect(await refusal(inside, rename('out', 'in-c'))).toMatchObject(insufficient('prefix'))
       const lacking = [
-        ['delete', ['create', 'replace']],
+        ['delete', ['create', 'replace', 'share']],
         ['create', ['delete', 'replace']],
         ['replace', ['delete', 'create']],
       ] as const
@@ -296,6 +302,112 @@ export function scopedTokensSuite(open: OpenService): void {
       const all = { method: 'DELETE', path: '/users/me/history' }
       expect(await refusal(token, all)).toMatchObject(insufficient('prefix'))
       expect((await send(service, { path: past, token: full })).status).toBe(200)
+    })
+
+    it('tells no other name by where a listing continues, and sorts only so many files', async () => {
+      const { userId } = user
+      const many = Array.from({ length: MAX_SCANNED_FILES + 2 }, (_, at) => String(at))
+      await service.setCapacity(user, 16 * MIB)
+      await forEachConcurrent(many, 32, (at) => expectOk(full, put(`out-${at}`)))
+      await expectOk(full, put('in-1'))
+      const token = await issue(service, user, { actions: ['read'], prefix: 'in-' })
+      for (const order of ['size', '-size', 'updated_at', '-updated_at']) {
+        const page = await read(token, `${REPO}?order=${order}`)
+        expect(page).toMatchObject({
+          files: [{ name: 'in-1', user_id: userId }],
+          next_cursor: null,
+        })
+      }
+      const outer = await issue(service, user, { actions: ['read'], prefix: 'out-' })
+      expect(await refusal(outer, { path: `${REPO}?order=size` })).toMatchObject({
+        status: 400,
+        parameter: 'order',
+      })
+      expect(await read(outer, `${REPO}?limit=1`)).toMatchObject({ files: [{ name: 'out-0' }] })
+    }, 120_000)
+
+    it('finds its finished upload, but not under a name outside its prefix', async () => {
+      const token = await issue(service, user, { actions: ['create'], prefix: 'in-' })
+      const creation = {
+        method: 'POST',
+        path: '/users/me/uploads',
+        headers: { ...TUS, 'Upload-Length': '3', 'Upload-Metadata': `filename ${base64('in-a')}` },
+      }
+      const created = await send(service, { ...creation, token })
+      const path = new URL(created.headers.get('location') ?? '', service.url).pathname
+      const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
+      await expectOk(token, { method: 'PATCH', path, headers: appending, body: 'new' })
+      expect(await read(token, path)).toMatchObject({ file: { name: 'in-a' } })
+      // Of a file that was stored by a PUT there is no upload either, as 15 minutes after its end.
+      await expectOk(token, put('in-b'))
+      const { files } = await read(full, `${REPO}?prefix=in-b`)
+      const [{ version } = { version: '' }] = files as readonly { readonly version: string }[]
+      expect(await read(token, `/users/me/uploads/${version}`)).toMatchObject({ state: 'finished' })
+      await expectOk(full, patch('in-a', { name: 'private', visibility: 'public' }))
+      expect(await read(token, path)).toMatchObject({ name: 'in-a', file: null })
+    })
+
+    it('follows only the changes of its prefix, past those of others', async () => {
+      const token = await issue(service, user, { actions: ['read'], prefix: 'in-' })
+      const { next_cursor: cursor } = await read(token, '/users/me/changes')
+      const path = `/users/me/changes?cursor=${String(cursor)}`
+      await expectOk(full, put('out-1'))
+      const waiting = read(token, `${path}&wait=20`)
+      const stream = await send(service, { path, token, headers: { Accept: 'text/event-stream' } })
+      await expectOk(full, put('out-2'))
+      await expectOk(full, put('in-1'))
+      const page = await waiting
+      expect((page['changes'] as readonly object[]).map(summaryOf)).toEqual(['file.created in-1'])
+      let text = ''
+      for await (const chunk of stream.body ?? []) {
+        text += Buffer.from(chunk).toString()
+        if (text.includes('event: change')) break
+      }
+      expect(text).toContain('"name":"in-1"')
+      expect(text).not.toContain('out-')
+      await expectOk(full, put('out-3'))
+      const quiet = await read(token, `${path}&wait=1`)
+      expect((quiet['changes'] as readonly object[]).map(summaryOf)).toEqual(['file.created in-1'])
+      const after = await read(
+        token,
+        `/users/me/changes?cursor=${String(quiet['next_cursor'])}&wait=1`,
+      )
+      expect(after).toMatchObject({ changes: [], has_more: false })
+    })
+
+    it('restores with what an upload needs, and shares nothing that way', async () => {
+      for (const name of ['in-a', 'in-b']) {
+        const query = name === 'in-b' ? '?visibility=public' : ''
+        await upload(service, { user, name, content: 'old', query })
+        await expectOk(full, { method: 'DELETE', path: `${REPO}/${name}` })
+      }
+      const { versions } = await read(full, '/users/me/history')
+      const pastOf = (wanted: string): string => {
+        const found = versions as readonly { readonly name: string; readonly version: string }[]
+        return `/users/me/history/${found.find(({ name }) => name === wanted)?.version ?? ''}`
+      }
+      const restore = (name: string): Sent => post(`${pastOf(name)}/restore`, {})
+      const allowed = (...actions: readonly string[]) =>
+        issue(service, user, { actions, prefix: 'in-' })
+      expect(await refusal(await allowed('history'), restore('in-a'))).toMatchObject(
+        insufficient('create'),
+      )
+      expect(await refusal(await allowed('history', 'replace'), restore('in-a'))).toMatchObject({
+        status: 412,
+      })
+      const creating = await allowed('history', 'create')
+      expect(await refusal(creating, restore('in-b'))).toMatchObject(insufficient('share'))
+      await expectOk(creating, restore('in-a'))
+      const purge = { method: 'DELETE', path: pastOf('in-b') }
+      await expectOk(creating, purge)
+      await expectOk(creating, purge)
+      expect(await refusal(creating, { path: purge.path })).toMatchObject({ status: 404 })
+    })
+
+    it('of a suspended user lists no tokens', async () => {
+      await expectOk(full, { path: TOKENS })
+      await service.users.setUserStatus(user.userId, 'suspended')
+      expect(await refusal(full, { path: TOKENS })).toMatchObject({ code: 'user_suspended' })
     })
 
     it('finishes no upload of another token that does what it may not', async () => {

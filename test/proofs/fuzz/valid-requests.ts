@@ -84,6 +84,24 @@ function otherRequest(subject: Subject, random: Random): Buffer {
     () => message({ line: `GET /users/me/repo?prefix=k&order=-size&limit=3`, headers: own }),
     () => message({ line: `GET /users/${userId}/repo`, headers: own }),
     () => message({ line: 'GET /users/me/capacity', headers: own }),
+    () => message({ line: 'GET /users/me/access-tokens?limit=2', headers: own }),
+    () =>
+      message({
+        line: `DELETE /users/me/access-tokens/${random.pick(['a', '%00'])}`,
+        headers: own,
+      }),
+    () =>
+      message({
+        line: 'POST /users/me/access-tokens',
+        headers: json,
+        body: Buffer.from(
+          random.pick([
+            '{"expires_in":1,"scope":{"actions":["read"],"prefix":"k"}}',
+            '{"scope":{"actions":["read","write"]}}',
+            '{"scope":{"device_id":"none"}}',
+          ]),
+        ),
+      }),
     () =>
       message({
         line: `OPTIONS ${keptPath}`,

@@ -46,7 +46,7 @@ export const READS = {
     'findParked',
     'measureWebhooks',
   ],
-  users: ['findUser', 'findAccessTokenUser', 'listAccessTokens', 'listGrants'],
+  users: ['findUser', 'findAccessTokenUser', 'hasDevice', 'listAccessTokens', 'listGrants'],
 } as const satisfies {
   readonly ledger: readonly (keyof Ledger)[]
   readonly users: readonly (keyof UserStore)[]

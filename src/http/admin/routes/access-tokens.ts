@@ -26,7 +26,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
       user_id: userId,
       token_id: tokenId,
       label,
-      ...(scope && { actions: scope.actions.join(','), prefix: scope.prefix }),
+      ...(scope && { actions: scope.actions.join(','), device_id: scope.deviceId }),
     })
     return reply.code(201).send(issuedToken(token))
   })

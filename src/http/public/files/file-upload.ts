@@ -20,13 +20,16 @@ export function uploadTarget(request: FastifyRequest) {
   return { ...file, precondition, sha256: parseReprDigest(headers['repr-digest']?.toString()) }
 }
 
-/** As the query parameter demands it. Throws `invalid_parameter`, and `scope_insufficient` as `mayShare` does. */
+/** As the query parameter demands it. Throws `invalid_parameter`, and `scope_insufficient` as `permittedVisibility` does. */
 export function askedVisibility({ query }: FastifyRequest, caller: Scoped): Visibility | undefined {
-  return mayShare(caller, parseVisibility((query as { readonly visibility?: unknown }).visibility))
+  return permittedVisibility(
+    caller,
+    parseVisibility((query as { readonly visibility?: unknown }).visibility),
+  )
 }
 
 /** Returns the visibility of a write. Throws `scope_insufficient` if there is one and the caller may not share. */
-export function mayShare(
+export function permittedVisibility(
   caller: Scoped,
   visibility: Visibility | undefined,
 ): Visibility | undefined {

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import { assertPermits, narrowPrefix } from '../../../core/auth/scope.ts'
+import { assertPermits, hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
 import { AppError, invalidParameter } from '../../../core/errors.ts'
 import {
@@ -103,6 +103,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
         userId: owner,
         viewer,
         prefix: own === undefined ? asked : narrowPrefix(own, asked),
+        hidesOthers: own !== undefined && hasPrefix(own),
         order,
         after,
         limit,

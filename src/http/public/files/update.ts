@@ -11,7 +11,7 @@ import {
   type OwnFile,
   ownFile,
 } from './file-resource.ts'
-import { mayShare } from './file-upload.ts'
+import { permittedVisibility } from './file-upload.ts'
 import { takeJson } from '../../body/json-body.ts'
 import { described } from '../../openapi/operation.ts'
 import { jsonRequestBody } from '../../openapi/operation-object.ts'
@@ -45,18 +45,18 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   takeJson(app, options)
 
   // Checked first, so that only a client with a token and a file name learns what the body should look like.
-  const onRequest = async (request: FastifyRequest) => void ownFile(request, ...CHANGES)
+  const onRequest = async (request: FastifyRequest) => void ownFile(request, ...CHANGE_ACTIONS)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
     const { name, visibility, overwrite = false } = request.body
     if (name === undefined && visibility === undefined) throw nothingToChange()
-    const file = ownFile(request, ...CHANGES)
+    const file = ownFile(request, ...CHANGE_ACTIONS)
     const newName = name === undefined ? undefined : parseFileName(name)
     if (newName !== undefined) assertMayRename(file, { newName, overwrite })
     const changed = await repository.change({
       ...file,
       newName,
-      visibility: mayShare(file, visibility),
+      visibility: permittedVisibility(file, visibility),
       overwrite,
       precondition: parseWritePrecondition(request.headers),
     })
@@ -64,8 +64,8 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   })
 }
 
-/** Of which a change needs one at least. */
-const CHANGES = ['replace', 'delete', 'share'] as const
+/** A change needs at least one of these. */
+const CHANGE_ACTIONS = ['share', 'delete'] as const
 
 /** Whether or not there is a file to overwrite, so that the answer tells nothing about it. */
 function assertMayRename(

@@ -4,7 +4,7 @@ import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import { type FileRouteOptions, OWN_FILE_PATH } from './file-resource.ts'
 import {
   askedVisibility,
-  mayShare,
+  permittedVisibility,
   UPLOAD_QUERY,
   UploadedFile,
   uploadedFile,
@@ -33,7 +33,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     const form = { signal, idleTimeoutMs, ...(expectsContinue(request) && { onStart }) }
     using incoming = await openFileForm(request, form)
     const visibility = () =>
-      agree(asked, mayShare(target, parseVisibility(incoming.field('visibility'))))
+      agree(asked, permittedVisibility(target, parseVisibility(incoming.field('visibility'))))
     return uploadedFile(await repository.upload({ ...target, visibility, incoming, signal }))
   }
   app.post(OWN_FILE_PATH, { schema, config: FORM_UPLOAD, ...orCreation(options, storeForm) })

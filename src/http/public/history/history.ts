@@ -7,7 +7,8 @@ import {
   parseFileNamePrefix,
 } from '../../../core/files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, isAppError } from '../../../core/errors.ts'
+import type { File } from '../../../core/files/file.ts'
 import type { FindPast, History } from '../../../core/history/history.ts'
 import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
@@ -16,6 +17,7 @@ import {
   assertEveryName,
   assertPermits,
   coversName,
+  hasPrefix,
   narrowPrecondition,
   narrowPrefix,
   type Scoped,
@@ -111,22 +113,20 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     url: PAST_VERSION,
     route: { config: DOWNLOAD },
     wanted: pastVersion,
-    stat: async (version) => seen(version, await history.stat(version)),
-    open: ({ select, ...version }) =>
-      history.open({
-        ...version,
-        select: (past) => {
-          seen(version, past)
-          return select?.(past) ?? 'whole'
-        },
-      }),
+    stat: async (version) => seen(version, await hidingGone(version, history.stat(version))),
+    open({ select, ...version }) {
+      const selectSeen = (past: File) => {
+        seen(version, past)
+        return select?.(past) ?? 'whole'
+      }
+      return hidingGone(version, history.open({ ...version, select: selectSeen }))
+    },
   })
 
   app.delete(PAST_VERSION, DROP, async (request, reply) => {
     const version = pastVersion(request)
     await discardBody({ request, reply }, discarding)
-    await nameWithin(version, history)
-    await history.drop(version)
+    if (!(await isGone(history, version))) await history.drop(version)
     return reply.code(204).send()
   })
 
@@ -141,18 +141,23 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
   await app.register(restoreRoutes, { history, shutdown, idleTimeoutMs })
 }
 
+const UPLOAD = ['create', 'replace'] as const
+
 type RestoreOptions = Pick<HistoryOptions, 'history' | 'shutdown' | 'idleTimeoutMs'>
 
 const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, options) => {
   const { history, shutdown, idleTimeoutMs } = options
   takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
-  const onRequest = async (request: FastifyRequest) => void pastVersion(request)
+  const onRequest = async (request: FastifyRequest) => {
+    pastVersion(request)
+    requireUser(request, ...UPLOAD)
+  }
   app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
     const { name, overwrite = false } = request.body
     const version = pastVersion(request)
-    const old = await nameWithin(version, history)
+    const old = await oldName(history, version)
     const asked = name === undefined ? old : parseFileName(name)
-    assertPermits(version, ['create', 'replace'], asked)
+    assertPermits(version, UPLOAD, asked)
     const restored = await history.restore({
       ...version,
       name: asked,
@@ -174,15 +179,42 @@ function seen<T extends Pick<PastVersion, 'name'>>(caller: Scoped, version: T): 
   throw versionNotFound()
 }
 
-/** The name of a version that a token with a prefix names; `undefined` for other tokens, which need not know it. */
-async function nameWithin(
-  version: Scoped & FindPast,
+/** That a version was in the history is told only to tokens for all names. */
+async function hidingGone<T>(caller: Scoped, found: Promise<T>): Promise<T> {
+  try {
+    return await found
+  } catch (error) {
+    throw isAppError(error, 'version_gone') && hasPrefix(caller) ? versionNotFound() : error
+  }
+}
+
+/** Whether there is nothing to drop. Throws `not_found` for a version that a token with a prefix does not see. */
+async function isGone(history: Pick<History, 'stat'>, wanted: Scoped & FindPast): Promise<boolean> {
+  if (!hasPrefix(wanted)) return false
+  const { userId, userCreatedAt, version } = wanted
+  try {
+    seen(wanted, await history.stat({ userId, userCreatedAt, version }))
+    return false
+  } catch (error) {
+    if (isAppError(error, 'version_gone')) return true
+    throw error
+  }
+}
+
+/**
+ * The name of a version that a token with a scope restores; other tokens need not know it. Throws `scope_insufficient`
+ * if others could read the file again and the token may not share.
+ */
+async function oldName(
   history: Pick<History, 'stat'>,
+  wanted: Scoped & FindPast,
 ): Promise<FileName | undefined> {
-  const { scope, userId, userCreatedAt } = version
-  if (scope === undefined || scope.prefix === '') return undefined
-  const found = await history.stat({ userId, userCreatedAt, version: version.version })
-  return seen(version, found).name
+  if (wanted.scope === undefined) return undefined
+  const { userId, userCreatedAt, version } = wanted
+  const found = hidingGone(wanted, history.stat({ userId, userCreatedAt, version }))
+  const { name, visibility } = seen(wanted, await found)
+  if (visibility !== 'private') assertPermits(wanted, ['share'])
+  return name
 }
 
 /** Throws `not_found` for text that is no version. */

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
-import { assertMayFinish } from '../../../core/auth/scope.ts'
+import { assertMayFinish, coversName, hasPrefix, type Scoped } from '../../../core/auth/scope.ts'
+import { isAppError } from '../../../core/errors.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
-import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
+import type { NamedResumable } from '../../../core/resumable/resumable-ledger.ts'
+import type { FoundUpload, ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
 import { uploadNotFound } from '../../../core/resumable/refusals.ts'
 import { requireUser } from '../access-token.ts'
 import { uploadId } from './upload-path.ts'
@@ -23,9 +25,22 @@ export async function ownUpload(
   const version = uploadId(request)
   const { userId, userCreatedAt, scope } = caller
   if (scope !== undefined) {
-    const { upload } = await uploads.find({ userId, userCreatedAt, version })
-    if (!upload.name.startsWith(scope.prefix)) throw uploadNotFound()
-    assertMayFinish(caller, upload)
+    const { upload } = await found(uploads, { userId, userCreatedAt, version }, caller)
+    if (!coversName(caller, upload.name)) throw uploadNotFound()
+    if (upload.state !== 'finished') assertMayFinish(caller, upload)
   }
   return { ...caller, version }
+}
+
+/** How an upload ended tells that there was one, perhaps outside the prefix. */
+async function found(
+  uploads: Pick<ResumableUploads, 'find'>,
+  named: NamedResumable,
+  caller: Scoped,
+): Promise<FoundUpload> {
+  try {
+    return await uploads.find(named)
+  } catch (error) {
+    throw isAppError(error, 'upload_gone') && hasPrefix(caller) ? uploadNotFound() : error
+  }
 }

@@ -12,7 +12,12 @@ import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import { askedVisibility, mayShare, UPLOAD_QUERY, UploadedFile } from '../files/file-upload.ts'
+import {
+  askedVisibility,
+  permittedVisibility,
+  UPLOAD_QUERY,
+  UploadedFile,
+} from '../files/file-upload.ts'
 import * as draft from '../draft/append.ts'
 import { limitHeader, PARTIAL_MEDIA_TYPE, speaksDraft } from '../draft/draft-headers.ts'
 import { appendOf, isLeftUnanswered } from './append-request.ts'
@@ -134,7 +139,7 @@ function createHandler({ uploads, basePath, idleTimeoutMs, shutdown }: Resumable
       name: metadata.name,
       length,
       metadata: metadata.header,
-      visibility: asked ?? mayShare(caller, metadata.visibility),
+      visibility: asked ?? permittedVisibility(caller, metadata.visibility),
       precondition: narrowPrecondition(caller, parseWritePrecondition(headers)),
       sha256: parseReprDigest(headers['repr-digest']?.toString()),
       hasContent,

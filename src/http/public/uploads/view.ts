@@ -1,4 +1,5 @@
 import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
+import { coversName } from '../../../core/auth/scope.ts'
 import type { FoundUpload } from '../../../core/resumable/resumable-uploads.ts'
 import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
 import type { Operation } from '../../openapi/operation.ts'
@@ -71,10 +72,13 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
     async (request, reply) => {
       if (speaksDraft(request)) return await offset(request, reply)
-      const { userId, userCreatedAt, version } = await ownUpload(request, uploads)
-      const found = await uploads.find({ userId, userCreatedAt, version })
-      noteOffset(request, found.upload.offset)
-      return uploadReply(found)
+      const caller = await ownUpload(request, uploads)
+      const { userId, userCreatedAt, version } = caller
+      const { upload, file } = await uploads.find({ userId, userCreatedAt, version })
+      noteOffset(request, upload.offset)
+      // It may have been renamed since.
+      const isShown = file !== undefined && coversName(caller, file.name)
+      return uploadReply({ upload, file: isShown ? file : undefined })
     },
   )
 
