@@ -56,7 +56,7 @@ export function narrowPrefix({ scope }: Scoped, prefix: FileNamePrefix): FileNam
 
 /**
  * The precondition of a write whose caller may only create, or only replace: as if the request had `If-None-Match: *`
- * or `If-Match: *`. The commit decides by it, so a file that comes or goes meanwhile changes nothing.
+ * or `If-Match: *` in addition. The commit decides by it, so a file that comes or goes meanwhile changes nothing.
  */
 export function narrowPrecondition(
   scoped: Scoped,
@@ -64,7 +64,7 @@ export function narrowPrecondition(
 ): Precondition | undefined {
   if (!permits(scoped, 'replace')) return { ...precondition, ifNoneMatch: '*' }
   if (permits(scoped, 'create')) return precondition
-  return { ...precondition, ifMatch: precondition?.ifMatch ?? '*' }
+  return { ...precondition, mustExist: true }
 }
 
 /** Throws `scope_insufficient` unless the scope permits an upload that another token of the user has created. */
@@ -73,7 +73,8 @@ export function assertMayFinish(
   { precondition, visibility }: Pick<ResumableUpload, 'precondition' | 'visibility'>,
 ): void {
   if (precondition?.ifNoneMatch !== '*') assertPermits(scoped, ['replace'])
-  if (precondition?.ifMatch === undefined) assertPermits(scoped, ['create'])
+  const mustExist = precondition?.mustExist === true || precondition?.ifMatch !== undefined
+  if (!mustExist) assertPermits(scoped, ['create'])
   if (visibility !== undefined) assertPermits(scoped, ['share'])
 }
 

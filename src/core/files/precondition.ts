@@ -10,6 +10,8 @@ export interface Precondition {
   readonly ifNoneMatch?: EntityTags | undefined
   /** Milliseconds since 1970; ignored if `ifMatch` is present. */
   readonly ifUnmodifiedSince?: number | undefined
+  /** The name must have a file. Unlike `ifMatch`, it leaves `ifUnmodifiedSince` in force. */
+  readonly mustExist?: boolean | undefined
 }
 
 /** What a precondition compares of a file. */
@@ -20,7 +22,8 @@ export interface Comparable {
 
 /** Evaluates the precondition of a write. `file` is `undefined` if the name has no file. */
 export function isMet(precondition: Precondition, file: Comparable | undefined): boolean {
-  const { ifMatch, ifNoneMatch } = precondition
+  const { ifMatch, ifNoneMatch, mustExist } = precondition
+  if (mustExist === true && file === undefined) return false
   const matched = ifMatch === undefined ? isUnmodified(precondition, file) : has(ifMatch, file)
   return matched && (ifNoneMatch === undefined || !has(ifNoneMatch, file))
 }

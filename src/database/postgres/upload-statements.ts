@@ -89,7 +89,8 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
 }
 
 export function expectedBy(precondition: Precondition | undefined): string | null | undefined {
-  const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = precondition ?? {}
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, mustExist } = precondition ?? {}
+  if (mustExist === true) return undefined
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
     if (ifNoneMatch === undefined) return null
     return ifNoneMatch === '*' ? NO_FILE : undefined

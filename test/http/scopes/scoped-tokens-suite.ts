@@ -187,6 +187,10 @@ export function scopedTokensSuite(open: OpenService): void {
       await expectOk(replacing, put('there'))
       expect(await refusal(replacing, put('newer'))).toMatchObject(failed)
       expect(await refusal(replacing, put('newer', { 'If-None-Match': '*' }))).toMatchObject(failed)
+      const old = { 'If-Unmodified-Since': 'Sat, 21 Nov 2020 12:00:00 GMT' }
+      expect(await refusal(replacing, put('there', old))).toMatchObject(failed)
+      const now = { 'If-Unmodified-Since': new Date().toUTCString() }
+      expect(await refusal(replacing, put('newer', now))).toMatchObject(failed)
     })
 
     it('needs `share` for a visibility, wherever it stands', async () => {

@@ -138,7 +138,7 @@ describeInBrowser('each view of the operator', (browser) => {
       const { page } = opened
       await page.getByRole('button', { name: 'Issue a token' }).click()
       await page.getByRole('button', { name: 'Issue', exact: true }).click()
-      await page.getByText('Copy it now').waitFor()
+      await page.getByText('Copy it or scan the code now').waitFor()
       await expectAccessible('issued')
       await page.keyboard.press('Escape')
     })
