@@ -10,9 +10,12 @@ export type Effect = ReadonlyMap<string, readonly Content[]>
 
 const WRITES = new Set(['POST', 'PUT', 'DELETE', 'PATCH'])
 
-export function isWrite({ method }: ReadRequest): boolean {
-  return WRITES.has(method)
+export function isWrite({ method, target }: ReadRequest): boolean {
+  return WRITES.has(method) && !ACCESS_TOKENS.test(target)
 }
+
+/** Writes to it change no file. */
+const ACCESS_TOKENS = /\/users\/me\/access(-|%2d)tokens/i
 
 /** By the strict reading of the request; `undefined` where that finds no write that may succeed. */
 export function effectOf(
