@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { CopyField } from '../copy-field.tsx'
 import { Dialog } from '../dialog.tsx'
 import { messages } from '../../messages.ts'
 
@@ -7,35 +8,16 @@ const words = messages.tokens
 /** Shows the token, once: as text, and as a QR code for a device with a camera. */
 export function IssuedToken({ secret, onClose }: { secret: string; onClose: () => void }) {
   const [said, setSaid] = useState('')
-
-  async function copy(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(secret)
-      setSaid(words.copied)
-    } catch {
-      setSaid(words.notCopied)
-    }
-  }
-
   return (
     <Dialog title={words.issued} onClose={onClose}>
       <p>{words.once}</p>
-      <label for="issued">{messages.signIn.label}</label>
-      <div class="link">
-        <input
-          id="issued"
-          class="field"
-          readOnly
-          value={secret}
-          onFocus={(event) => event.currentTarget.select()}
-        />
-        <button type="button" class="button button-main" onClick={() => void copy()}>
-          {words.copy}
-        </button>
-      </div>
-      <p class="said" role="status">
-        {said}
-      </p>
+      <CopyField
+        label={messages.signIn.label}
+        value={secret}
+        words={words}
+        said={said}
+        onSaid={setSaid}
+      />
       <Code text={secret} />
     </Dialog>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { pathOf, ProblemError } from '../../shared/api.ts'
+import { CopyField } from '../../shared/copy-field.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
 import { Icon } from '../../shared/icon.tsx'
 import { messageOf } from '../../shared/error-message.ts'
@@ -184,15 +185,6 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
     setBusy(false)
   }
 
-  async function copy(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(link)
-      setSaid(words.copied)
-    } catch {
-      setSaid(words.notCopied)
-    }
-  }
-
   return (
     <Dialog title={words.title} subject={file.name} onClose={onClose}>
       <fieldset class="radios" aria-busy={isBusy}>
@@ -212,22 +204,7 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
           </label>
         ))}
       </fieldset>
-      <label for="link">{words.link}</label>
-      <div class="link">
-        <input
-          id="link"
-          class="field"
-          readOnly
-          value={link}
-          onFocus={(event) => event.currentTarget.select()}
-        />
-        <button type="button" class="button button-main" onClick={() => void copy()}>
-          {words.copy}
-        </button>
-      </div>
-      <p class="said" role="status">
-        {said}
-      </p>
+      <CopyField label={words.link} value={link} words={words} said={said} onSaid={setSaid} />
     </Dialog>
   )
 }
