@@ -19,7 +19,7 @@ import { buildApp } from './http/public/app.ts'
 import { Connections } from './http/server/connections.ts'
 import type { ListenerTimeouts, StopSignals } from './http/server/listener.ts'
 import { type DocumentPages, openDocuments, openPages } from './http/pages/open-pages.ts'
-import type { WebPage } from './http/pages/static-assets.ts'
+import type { PageFile, WebPage } from './http/pages/static-assets.ts'
 import type { Service } from './compose/compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -64,6 +64,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     pages: {
       user: pages?.user,
       operator: pages?.operator,
+      link: pages?.link,
       docs: await openDocuments(folder, logger),
     },
   })
@@ -111,6 +112,7 @@ export interface ListenersOptions {
 interface BuiltPages {
   readonly user?: WebPage | undefined
   readonly operator?: WebPage | undefined
+  readonly link?: PageFile | undefined
   readonly docs?: DocumentPages
 }
 
@@ -136,6 +138,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
       uploads: service.uploads,
       feed: service.feed,
       accessTokens,
+      links: service.links,
       readiness,
     },
     limits: {
@@ -151,6 +154,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     interimResponses: config.interimResponses,
     apiDocs: config.apiDocs ? { page: pages.docs?.public } : undefined,
     page: pages.user,
+    linkPage: pages.link,
   })
   const { host, port, reusePort } = config
   const listeners: Listener[] = [{ name: 'the API', app, host, port, reusePort }]

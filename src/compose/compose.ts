@@ -21,6 +21,7 @@ import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { createHistoryAdministration } from '../core/history/history-administration.ts'
 import { createHistory } from '../core/history/history.ts'
+import { createLinks } from '../core/links/links.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
 import { createRepository } from '../core/files/repository.ts'
@@ -192,6 +193,7 @@ function createUseCases(config: Config, opened: Opened) {
     userStore: users,
     users: administeredUsers,
     accessTokens,
+    links: createLinks({ ledger, failedAttempts }),
     failedAttempts,
     feed,
     grantPeriods: createGrantPeriods(ledger),

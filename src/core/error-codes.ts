@@ -84,6 +84,16 @@ const KINDS = {
     meaning: 'The repository already contains the maximum number of files.',
     facts: { file_count: 100_000, max_files: 100_000 },
   },
+  link_limit_exceeded: {
+    status: 403,
+    meaning: 'The user already has the maximum number of links.',
+    detail: 'The user already has the maximum of 1000 links.',
+    facts: { max_links: 1000 },
+  },
+  link_password_invalid: {
+    status: 403,
+    meaning: 'The password of the link is wrong.',
+  },
   user_suspended: {
     status: 403,
     meaning: 'The user of the access token is suspended.',
@@ -204,6 +214,11 @@ const KINDS = {
     status: 401,
     meaning: 'The bearer token of the admin API is missing or wrong.',
     detail: 'This request needs the bearer token of the admin API.',
+  },
+  link_password_required: {
+    status: 401,
+    meaning: 'The link has a password, which is missing or wrong.',
+    detail: 'This link needs its password.',
   },
   internal_error: {
     status: 500,

@@ -13,6 +13,7 @@ import { guessing } from './migrations/2026-11-22-guessing.ts'
 import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
 import { changes } from './migrations/2026-11-26-changes.ts'
 import { history } from './migrations/2026-11-28-history.ts'
+import { links } from './migrations/2026-11-30-links.ts'
 import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
@@ -136,5 +137,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-11-27-webhooks': webhooks({ bytewise }),
     '2026-11-28-history': history({ bytewise }),
     '2026-11-29-scoped-tokens': scopedTokens(),
+    '2026-11-30-links': links({ bytewise }),
   }
 }

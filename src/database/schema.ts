@@ -2,7 +2,8 @@ import type { Generated, Kysely } from 'kysely'
 import type { Change } from '../core/changes/change.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { Visibility } from '../core/files/file.ts'
-import type { FileName } from '../core/files/file-name.ts'
+import type { FileName, FileNamePrefix } from '../core/files/file-name.ts'
+import type { LinkKind } from '../core/links/link.ts'
 import type { PastVersion } from '../core/history/past-version.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'
 import type { CapacityState } from '../core/quota/capacity.ts'
@@ -14,6 +15,7 @@ import type { UserStatus } from '../core/users/user-store.ts'
 export interface Tables {
   readonly users: UserRow
   readonly access_tokens: AccessTokenRow
+  readonly links: LinkRow
   readonly grants: GrantRow
   readonly quotas: QuotaRow
   readonly files: FileRow
@@ -50,6 +52,27 @@ export interface AccessTokenRow {
   readonly device_id: string | null
   /** The token that made this one: a `token_id`, or the SHA-256 of a JWT. */
   readonly parent_id: string | null
+}
+
+/** A link for people without an account. */
+export interface LinkRow {
+  /** SHA-256 of the secret, which is never stored. */
+  readonly sha256: string
+  readonly link_id: string
+  readonly user_id: UserId
+  /** The token that made it: a `token_id`, or the SHA-256 of a JWT. */
+  readonly token_id: string
+  readonly kind: LinkKind
+  /** One of the two is `null`. */
+  readonly name: FileName | null
+  readonly prefix: FileNamePrefix | null
+  readonly label: string
+  /** See `hashPassword`. */
+  readonly password: string | null
+  readonly max_uses: number | null
+  readonly uses: number
+  readonly created_at: number
+  readonly expires_at: number | null
 }
 
 export interface GrantRow {
@@ -142,6 +165,8 @@ export interface ResumableUploadRow {
   readonly visibility: Visibility | null
   /** JSON of a `Precondition`. */
   readonly precondition: string | null
+  /** The link by which it was created. */
+  readonly link_id: string | null
   readonly expected_sha256: string | null
   readonly sha256: string | null
   readonly sealed_at: number | null

@@ -3,7 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_LABEL_LENGTH } from '../../src/core/auth/access-tokens.ts'
+import { MAX_LABEL_LENGTH } from '../../src/core/auth/terms.ts'
+import { LINK_KINDS } from '../../src/core/links/link.ts'
+import { hashPassword, MAX_PASSWORD_LENGTH } from '../../src/core/links/link-password.ts'
 import { ACTIONS } from '../../src/core/auth/scope.ts'
 import { sha256 } from '../../src/core/auth/sha256.ts'
 import { CAPACITY_EVENTS, FILE_EVENTS } from '../../src/core/changes/change.ts'
@@ -112,6 +114,7 @@ function longest(column: string): number | undefined {
 
 const USER = parseUserId('u'.repeat(64))
 const KEY = objectKey(USER, createVersion())
+const PASSWORD = await hashPassword('p'.repeat(MAX_PASSWORD_LENGTH))
 
 const LONGEST: Readonly<Record<string, () => number>> = {
   '.user_id': () => longestAccepted((text) => parseUserId(text)),
@@ -130,6 +133,13 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   },
   'access_tokens.device_id': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'access_tokens.parent_id': () => sha256('a JWT').length,
+  'links.link_id': () => createVersion().length,
+  'links.token_id': () => sha256('a JWT').length,
+  'links.kind': () => longestOf(LINK_KINDS),
+  'links.name': () => longestAccepted((text) => parseFileName(text)),
+  'links.prefix': () => longestAccepted((text) => parseFileNamePrefix(text)),
+  'links.label': () => 3 * MAX_LABEL_LENGTH,
+  'links.password': () => PASSWORD.length,
   'grants.source': () => longestAccepted(matches(SOURCE_PATTERN)),
   'grants.reference': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'grants.model': () => longestAccepted(matches(MODEL_PATTERN)),
@@ -154,6 +164,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'resumable_uploads.store_state': () => MAX_STATE_BYTES,
   'resumable_uploads.metadata': () => longestAccepted(parseAsMetadata),
   'resumable_uploads.precondition': () => MAX_PRECONDITION_BYTES,
+  'resumable_uploads.link_id': () => createVersion().length,
   'resumable_uploads.expected_sha256': () => 'f'.repeat(64).length,
   'resumable_uploads.refusal': () => longestOf(ERROR_CODES),
   'resumable_uploads.ended_as': () => longestOf(['cancelled', 'lost']),

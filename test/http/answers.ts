@@ -34,6 +34,8 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   'a wrong listing': { status: 400, path: '/users/me/repo?limit=0' },
   'a capacity': { status: 200, path: '/users/me/capacity' },
   'access tokens': { status: 200, path: '/users/me/access-tokens' },
+  links: { status: 200, path: '/users/me/links' },
+  'a link that is none': { status: 404, path: '/links/none', anonymous: true },
   liveness: { status: 200, path: '/livez', anonymous: true },
   'a form': { status: 200, method: 'POST', headers: FORM, body: fileBody('new') },
   'a form that is none': { status: 400, method: 'POST', headers: FORM, body: 'none' },

@@ -186,6 +186,7 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
   file_too_large: ['max_file_size'],
   scope_insufficient: ['required'],
   access_token_limit_exceeded: ['max_access_tokens'],
+  link_limit_exceeded: ['max_links'],
   invalid_parameter: ['parameter'],
   range_not_satisfiable: ['size'],
   digest_mismatch: ['sha256'],

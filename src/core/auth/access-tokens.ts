@@ -8,7 +8,8 @@ import {
   inactiveUser,
 } from '../users/caller.ts'
 import { type AskedScope, childScope, completeScope, expiresTooLate, type Scoped } from './scope.ts'
-import { isAppError, invalidParameter } from '../errors.ts'
+import { isAppError } from '../errors.ts'
+import { assertTerms, lifeMs, MAX_EXPIRES_IN_SECONDS, type Terms } from './terms.ts'
 import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -27,9 +28,7 @@ export interface IssuedAccessToken extends AccessToken {
   readonly secret: string
 }
 
-export interface TokenTerms {
-  readonly label: string
-  readonly expiresInSeconds: number | undefined
+export interface TokenTerms extends Terms {
   /** `undefined` permits everything, or as much as the parent does. */
   readonly scope?: AskedScope | undefined
 }
@@ -98,16 +97,8 @@ export interface AccessTokensOptions {
   readonly clock?: () => number
 }
 
-/** The length is in UTF-16 code units. */
-export const MAX_LABEL_LENGTH = 200
-
 /** Bounds how long other instances accept a revoked token. */
 const CACHE_MS = 5_000
-
-/** JSON Schema pattern: no control characters, which a terminal would obey. */
-export const LABEL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
-
-const LABEL = new RegExp(LABEL_PATTERN)
 
 /** Creates the use cases of access tokens (docs/administration.md). */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
@@ -209,10 +200,6 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 }
 
-function lifeMs({ expiresInSeconds }: TokenTerms): number | undefined {
-  return expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000
-}
-
 /** Of a JWT's life: the tolerance of its verification, and the time until the new token is written. */
 const WRITE_MARGIN_MS = 10_000
 
@@ -222,27 +209,6 @@ function lifeWithin(jwt: AccessTokenUser, asked: number | undefined): number {
   if (leftMs < 1 || (asked !== undefined && asked > leftMs)) throw expiresTooLate()
   return asked ?? Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)
 }
-
-function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {
-  const { label, expiresInSeconds } = terms
-  // Unpaired surrogates are refused: not every database accepts them.
-  if (label.length > MAX_LABEL_LENGTH || !LABEL.test(label) || !label.isWellFormed()) {
-    throw invalidParameter(
-      'label',
-      `label must be at most ${MAX_LABEL_LENGTH} characters and must not contain control characters.`,
-    )
-  }
-  const seconds = expiresInSeconds ?? 1
-  if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_EXPIRES_IN_SECONDS) {
-    throw invalidParameter(
-      'expires_in',
-      `expires_in must be a whole number of seconds between 1 and ${MAX_EXPIRES_IN_SECONDS}.`,
-    )
-  }
-}
-
-/** A hundred years: every client can still parse the expiry. */
-export const MAX_EXPIRES_IN_SECONDS = 100 * 366 * 24 * 3600
 
 export interface LastUsed {
   readonly note: (sha256: string) => void

@@ -34,10 +34,14 @@ export function permits({ scope }: Scoped, action: Action): boolean {
 }
 
 /**
- * Throws `scope_insufficient`, which names the first action, unless the scope has one of them; then, if a name is given,
- * unless the name begins with the scope's prefix.
+ * Throws `scope_insufficient`, which names the first action, unless the scope has one of them; then, if a name or the
+ * prefix of names is given, unless it begins with the scope's prefix.
  */
-export function assertPermits(scoped: Scoped, anyOf: readonly Action[], name?: FileName): void {
+export function assertPermits(
+  scoped: Scoped,
+  anyOf: readonly Action[],
+  name?: FileName | FileNamePrefix,
+): void {
   const [first = 'read'] = anyOf
   if (!anyOf.some((action) => permits(scoped, action))) throw insufficient(first)
   if (name !== undefined && !coversName(scoped, name)) throw insufficient('prefix')

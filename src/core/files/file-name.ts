@@ -26,6 +26,10 @@ export function parseFileName(text: string): FileName {
   return text as FileName
 }
 
+export function isFileName(text: string): text is FileName {
+  return faultOf(text) === undefined
+}
+
 export type FileNamePrefix = string & { readonly [prefixBrand]: 'FileNamePrefix' }
 
 /** Throws `invalid_parameter` when no file name can begin with `text`, which may be empty. */

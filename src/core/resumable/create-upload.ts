@@ -15,6 +15,8 @@ export interface CreateUpload extends AuthorizedCaller {
   readonly metadata: string
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
+  /** The link by which it comes, see `CommitUpload`. */
+  readonly linkId?: string | undefined
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256: string | undefined
   /** An append follows, so an empty file is not committed yet. */
@@ -45,6 +47,7 @@ export async function createUpload(
     metadata,
     visibility,
     precondition,
+    linkId: request.linkId,
     expectedSha256: request.sha256,
     maxFiles,
     maxUnfinished,

@@ -22,6 +22,7 @@ export function finishedUpload(file: File): ResumableUpload {
     metadata: nameMetadata(name),
     visibility,
     precondition: undefined,
+    linkId: undefined,
     expectedSha256: undefined,
     sha256,
     refusal: undefined,

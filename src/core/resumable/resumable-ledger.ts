@@ -36,6 +36,8 @@ export interface ResumableUpload {
   readonly metadata: string
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
+  /** The link by which it was created: only that continues it, besides the user. */
+  readonly linkId: string | undefined
   /** Digest that the client announced: 64 lower-case hexadecimal digits. */
   readonly expectedSha256: string | undefined
   /** Digest of the content, if it was known when the upload was sealed, or has been read since. */
@@ -57,6 +59,7 @@ export interface CreateResumable extends Caller {
   readonly metadata: string
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
+  readonly linkId?: string | undefined
   readonly expectedSha256: string | undefined
   readonly maxFiles: number
   /** Maximum number of the user's unfinished resumable uploads, including this one. */
@@ -72,6 +75,8 @@ export interface NamedResumable {
   /** If set, uploads of a user created at another time are not found. */
   readonly userCreatedAt?: number | undefined
   readonly version: Version
+  /** If set, uploads that were not created by this link are not found. */
+  readonly linkId?: string | undefined
 }
 
 export interface PrepareAppend extends Caller {

@@ -130,7 +130,7 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     const found = await ledger.findResumable(named)
     if (found !== undefined) return found
     // The row of a finished upload is deleted after a while, but its file remains.
-    const file = await ledger.findVersion(named)
+    const file = named.linkId === undefined ? await ledger.findVersion(named) : undefined
     if (file === undefined) throw uploadNotFound()
     return finishedUpload(file)
   }

@@ -52,6 +52,8 @@ export interface CommitUpload extends Caller {
   readonly precondition?: Precondition | undefined
   /** How long the replaced object is kept for readers that have already found it. */
   readonly garbageDelayMs: number
+  /** The link that the file came by. The commit counts its use, and rejects with `not_found` once it has ended. */
+  readonly linkId?: string | undefined
 }
 
 export interface CommittedUpload {

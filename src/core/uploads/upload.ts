@@ -51,6 +51,8 @@ export interface UploadFile extends AuthorizedCaller {
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
   readonly precondition?: Precondition | undefined
+  /** The link that the file comes by, see `CommitUpload`. */
+  readonly linkId?: string | undefined
   readonly incoming: IncomingFile
   readonly signal: AbortSignal
 }
@@ -82,7 +84,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   const { commitMs = COMMIT_MS } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
-    const { userId, userCreatedAt, name, precondition, incoming, signal } = request
+    const { userId, userCreatedAt, name, precondition, linkId, incoming, signal } = request
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(request, { min, expectedBytes })
     using allocation = await memory.allocate({ userId, signal })
@@ -111,7 +113,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       const visibility = request.visibility()
       await request.reverify()
       answerBy = performance.now() + commitMs
-      return await commit({ ...terms, ...stored, visibility, garbageDelayMs }, answerBy)
+      return await commit({ ...terms, ...stored, visibility, garbageDelayMs, linkId }, answerBy)
     } catch (error) {
       claim?.release()
       // If the database hangs, the client has waited already; the cleanup continues without it.

@@ -3,6 +3,7 @@ import type { FileLedger } from '../../core/files/file-ledger.ts'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { GrantPeriodLedger } from '../../core/quota/grant-period-ledger.ts'
 import type { BacklogLedger } from '../../core/sweep/backlog-ledger.ts'
+import type { LinkLedger } from '../../core/links/link-ledger.ts'
 import type { LeaderLeases } from '../../core/sweep/leader-lease.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
@@ -14,6 +15,7 @@ import { createGrantPeriodLedger } from '../changes/grant-periods.ts'
 import { createChangeLedger } from '../changes/read.ts'
 import { createFileLedger } from '../files/file-ledger.ts'
 import { createHistoryLedger } from '../history/history-ledger.ts'
+import { createLinkLedger } from '../links/link-ledger.ts'
 import { createResumableLedger } from '../resumable/resumable-ledger.ts'
 import { createBacklogLedger } from '../sweep/backlog.ts'
 import { createLeaderLeases } from '../sweep/leader-leases.ts'
@@ -30,6 +32,7 @@ export interface Ledger
     ResumableLedger,
     FileLedger,
     HistoryLedger,
+    LinkLedger,
     AccountLedger,
     SweepLedger,
     BacklogLedger,
@@ -46,6 +49,7 @@ export function createLedger(database: Database, options: LedgerOptions): Ledger
     ...createResumableLedger(session),
     ...createFileLedger(session),
     ...createHistoryLedger(session),
+    ...createLinkLedger(session),
     ...createAccountLedger(session),
     ...createSweepLedger(session),
     ...createBacklogLedger(session),

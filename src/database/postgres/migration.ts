@@ -90,6 +90,7 @@ const LOCK_TIMEOUT = '400ms'
 const LOCKED_TABLES = Object.keys({
   users: true,
   access_tokens: true,
+  links: true,
   grants: true,
   quotas: true,
   uploads: true,

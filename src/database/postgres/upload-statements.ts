@@ -47,7 +47,8 @@ const NO_FILE = ''
 
 /**
  * One PostgreSQL statement each, under the user's lock from an earlier statement. If it returns no row, nothing
- * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version".
+ * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version", and
+ * for the commit of a file that came by a link.
  */
 export interface UploadStatements {
   readonly lock: Statement<{ readonly userId: UserId }>
@@ -83,7 +84,8 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
     },
     commit({ precondition, ...upload }) {
       const expected = expectedBy(precondition)
-      return expected === undefined ? undefined : commit({ ...upload, expected })
+      if (expected === undefined || upload.linkId !== undefined) return undefined
+      return commit({ ...upload, expected })
     },
   }
 }

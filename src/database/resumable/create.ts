@@ -70,6 +70,7 @@ export function resumableValues(upload: CreateResumable) {
     metadata: upload.metadata,
     visibility: upload.visibility ?? null,
     storedPrecondition: precondition === undefined ? null : JSON.stringify(precondition),
+    linkId: upload.linkId ?? null,
     expectedSha256: upload.expectedSha256 ?? null,
     maxLifetimeMs: upload.maxLifetimeMs,
   }
@@ -84,10 +85,10 @@ export function insertResumable(
   const number = (member: keyof ResumableValues) => sql`CAST(${slot(member)} AS BIGINT)`
   return sql`
     INSERT INTO resumable_uploads (version, user_id, length_bytes, announced_bytes, part_size,
-      metadata, visibility, precondition, expected_sha256, created_at, updated_at, ends_at)
+      metadata, visibility, precondition, link_id, expected_sha256, created_at, updated_at, ends_at)
     SELECT ${slot('version')}, ${slot('userId')}, ${number('length')}, ${number('announced')},
       ${number('partSize')}, ${slot('metadata')}, ${slot('visibility')},
-      ${slot('storedPrecondition')}, ${slot('expectedSha256')}, ${now}, ${now},
+      ${slot('storedPrecondition')}, ${slot('linkId')}, ${slot('expectedSha256')}, ${now}, ${now},
       ${now} + ${number('maxLifetimeMs')} ${from}
   `
 }

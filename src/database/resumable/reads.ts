@@ -18,12 +18,13 @@ import { type ResumableRow, selectResumables, toPiece, toResumable } from './row
 
 export async function findResumable(
   { db, now }: LedgerTx,
-  { userId, userCreatedAt, version }: NamedResumable,
+  { userId, userCreatedAt, version, linkId }: NamedResumable,
 ): Promise<ResumableUpload | undefined> {
+  const byLink = linkId === undefined ? sql`` : sql`AND resumable_uploads.link_id = ${linkId}`
   const { rows } = await sql<ResumableRow>`
     ${selectResumables(now)} JOIN users ON users.id = resumable_uploads.user_id
     WHERE resumable_uploads.version = ${version} AND resumable_uploads.user_id = ${userId}
-      ${createdAt(userCreatedAt)}
+      ${byLink} ${createdAt(userCreatedAt)}
   `.execute(db)
   return rows[0] && toResumable(rows[0])
 }

@@ -3,13 +3,16 @@ import type { File } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
+import { linkNotFound } from '../../core/links/link.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
+import { countUse } from '../links/link-ledger.ts'
 import {
   assertPrecondition,
   fileNamed,
   findAccount,
   findUpload,
   type FoundUpload,
+  inactiveReason,
   type LedgerTx,
   run,
   lockUser,
@@ -29,12 +32,19 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const outcome = { file, replaced: old !== undefined }
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { ...upload, file: old })
+  await countDrop(tx, upload)
   const usage = await applyChanges(tx, {
     ...upload,
     changes: [old === undefined ? { type: 'created', file } : { type: 'replaced', file, old }],
     upload: { ownReserved: found.reserved, maxFiles: upload.maxFiles },
   })
   return { ...outcome, usage }
+}
+
+async function countDrop(tx: LedgerTx, upload: CommitUpload): Promise<void> {
+  const { userId, linkId } = upload
+  if (linkId === undefined || (await countUse(tx, { userId, linkId }))) return
+  throw (await inactiveReason(tx, upload)) ?? linkNotFound()
 }
 
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {

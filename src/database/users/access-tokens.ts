@@ -65,19 +65,27 @@ async function assertDevice(
 
 /** When the parent expires; `null` if it never does, or is a JWT. */
 async function findEnd(
-  { db, now }: Clocked,
+  tx: Clocked,
   { userId, parent, expiresInMs = 0 }: NewAccessToken,
 ): Promise<number | null> {
   if (parent === undefined || parent.isJwt) return null
-  const { rows } = await sql<Pick<AccessTokenRow, 'expires_at'> & { readonly left: number | null }>`
-    SELECT expires_at, expires_at - ${now} AS "left" FROM access_tokens
-    WHERE user_id = ${userId} AND token_id = ${parent.tokenId} AND revoked_at IS NULL
+  const { end, left } = await assertTokenValid(tx, { userId, tokenId: parent.tokenId })
+  if (left !== null && expiresInMs > left) throw expiresTooLate()
+  return end
+}
+
+/** Under the user's lock, so that the token is not being revoked. Returns when it ends, and in how many milliseconds. */
+export async function assertTokenValid(
+  { db, now }: Clocked,
+  { userId, tokenId }: Pick<AccessTokenKey, 'userId' | 'tokenId'>,
+): Promise<{ readonly end: number | null; readonly left: number | null }> {
+  const { rows } = await sql<{ readonly end: number | null; readonly left: number | null }>`
+    SELECT expires_at AS "end", expires_at - ${now} AS "left" FROM access_tokens
+    WHERE user_id = ${userId} AND token_id = ${tokenId} AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > ${now})
   `.execute(db)
   if (rows[0] === undefined) throw accessTokenInvalid()
-  const { expires_at: end, left } = rows[0]
-  if (left !== null && expiresInMs > left) throw expiresTooLate()
-  return end
+  return rows[0]
 }
 
 const KEPT_ENDED = 100
@@ -166,10 +174,11 @@ export async function revoke(
   if (own === undefined || (parentId !== undefined && own.parent_id !== parentId)) {
     throw new AppError('not_found', 'The user has no access token with this id.')
   }
+  const ended = sql`user_id = ${userId} AND token_id IN (${sql.join([...descendantsOf(tokenId, rows)])})`
   await sql`
-    UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now})
-    WHERE user_id = ${userId} AND token_id IN (${sql.join([...descendantsOf(tokenId, rows)])})
+    UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now}) WHERE ${ended}
   `.execute(db)
+  await sql`DELETE FROM links WHERE ${ended}`.execute(db)
 }
 
 /** The token, what was made with it, with those, and so on. */
@@ -194,6 +203,11 @@ export async function revokeOfDevice(
   await sql`
     UPDATE access_tokens SET revoked_at = ${now}
     WHERE user_id = ${userId} AND device_id = ${deviceId} AND revoked_at IS NULL
+  `.execute(db)
+  await sql`
+    DELETE FROM links WHERE user_id = ${userId} AND token_id IN (
+      SELECT token_id FROM access_tokens WHERE user_id = ${userId} AND device_id = ${deviceId}
+    )
   `.execute(db)
 }
 

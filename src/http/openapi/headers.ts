@@ -127,7 +127,7 @@ const DESCRIBED = {
     description:
       'The session cookie, with `HttpOnly` and `SameSite=Strict`. Over HTTPS and without a base path, its name has ' +
       'the prefix `__Host-`. The response also expires session cookies with another name or path.',
-    schema: { type: 'string', pattern: '^(__Host-)?(access_token|admin_session)=' },
+    schema: { type: 'string', pattern: '^((__Host-)?(access_token|admin_session)|link_key)=' },
     example: 'access_token=crt_...; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict',
   },
   'WWW-Authenticate': {

@@ -34,6 +34,7 @@ const FACTS = {
       'What the access token lacks: an action, or `prefix`, `device_id` or `expires_in`.',
   },
   max_access_tokens: count('Maximum number of valid access tokens per user.'),
+  max_links: count('Maximum number of links per user.'),
   access_tokens: {
     type: 'integer',
     minimum: 2,

@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { type PageFile, readDocument, readWebPage, type WebPage } from './static-assets.ts'
 
 export interface Pages {
   readonly user: WebPage
   readonly operator: WebPage
+  /** What browsers show for a link. Its assets are those of the user's page. */
+  readonly link: PageFile | undefined
 }
 
 /** Reads the web pages in `folder`. A missing or unreadable page does not prevent the APIs from starting. */
@@ -11,12 +14,13 @@ export async function openPages(folder: string, logger: FastifyBaseLogger): Prom
   try {
     const user = await readWebPage(folder, 'index.html')
     const operator = await readWebPage(folder, 'operator.html')
-    if (user.document !== undefined) return { user, operator }
+    const link = await readDocument(join(folder, 'links'), 'link.html')
+    if (user.document !== undefined) return { user, operator, link }
     logger.warn('web pages not found; run "npm run build" or set WEB_PAGE=false')
   } catch (err) {
     logger.warn({ err }, 'reading the web pages failed; run "npm run build" or set WEB_PAGE=false')
   }
-  return { user: NO_PAGE, operator: NO_PAGE }
+  return { user: NO_PAGE, operator: NO_PAGE, link: undefined }
 }
 
 /** Its paths still serve the session. */

@@ -56,7 +56,7 @@ function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
 }
 
 /** `Origin` reveals HTTPS where a proxy that is not trusted terminates TLS. */
-function isHttps({ protocol, headers }: FastifyRequest): boolean {
+export function isHttps({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true
 }
 

@@ -3,6 +3,7 @@ import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { ACTIONS } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Feed } from '../../core/changes/feed.ts'
+import type { Links } from '../../core/links/links.ts'
 import type { History } from '../../core/history/history.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
@@ -16,14 +17,16 @@ import { ReaderSlots } from '../server/reader-slots.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './files/update.ts'
 import { historyRoutes } from './history/history.ts'
-import { createWaiting } from '../download/serve-content.ts'
+import { createWaiting, type ServeOptions } from '../download/serve-content.ts'
+import { linkRoutes } from './links/links.ts'
+import { ownLinkRoutes } from './links/own-links.ts'
 import { changesRoutes } from './changes/changes.ts'
 import { capacityRoutes } from './capacity.ts'
 import { downloadRoutes } from './files/download.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { listRoutes } from './files/list.ts'
-import { createListingTurns } from './listing-turns.ts'
+import { createListingTurns, type ReadInTurn } from './listing-turns.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import { deleteRoutes } from './files/delete.ts'
@@ -46,6 +49,8 @@ export interface AppOptions {
   readonly apiDocs: { readonly page: PageFile | undefined } | undefined
   /** If unset, neither the page nor `/session` exists. */
   readonly page: WebPage | undefined
+  /** What browsers show for a link; JSON if unset. */
+  readonly linkPage: PageFile | undefined
 }
 
 interface UseCases {
@@ -54,6 +59,7 @@ interface UseCases {
   readonly uploads: ResumableUploads
   readonly feed: Feed
   readonly accessTokens: AccessTokens
+  readonly links: Links
   readonly readiness: Readiness
 }
 
@@ -93,9 +99,27 @@ export async function buildApp(
     const docs = apiDocs.page
     await app.register(openApiRoutes, { document, docs, credentials: 'none', prefix })
   }
-  await app.register((scope) => usersScope(scope, { options, downloads, stopping, shutdown }), {
-    prefix,
-  })
+  const shared = {
+    downloads,
+    waiting: createWaiting(),
+    readInTurn: createListingTurns({ shutdown, atOnce: limits.listings }),
+    idleTimeoutMs: limits.idleTimeoutMs,
+    stopping,
+    shutdown,
+  }
+  await app.register((scope) => usersScope(scope, { options, shared }), { prefix })
+  const { links, repository, uploads } = useCases
+  const linking = {
+    ...shared,
+    links,
+    repository,
+    uploads,
+    basePath,
+    maxFileSize: limits.maxFileSize,
+    allowedOrigins,
+    page: options.linkPage,
+  }
+  await app.register((scope) => linkRoutes(scope, linking), { prefix })
   if (page !== undefined) {
     const { idleTimeoutMs } = limits
     const session = async (scope: FastifyInstance) =>
@@ -108,36 +132,31 @@ export async function buildApp(
 
 interface UsersScope {
   readonly options: AppOptions
-  readonly downloads: ReaderSlots
-  readonly stopping: AbortSignal
-  readonly shutdown: AbortSignal
+  readonly shared: ServeOptions & { readonly readInTurn: ReadInTurn }
 }
 
-async function usersScope(
-  app: FastifyInstance,
-  { options, downloads, stopping, shutdown }: UsersScope,
-): Promise<void> {
+async function usersScope(app: FastifyInstance, { options, shared }: UsersScope): Promise<void> {
   const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
-  const { repository, history, uploads, feed, accessTokens } = useCases
-  const { maxFiles, maxFileSize, idleTimeoutMs } = limits
+  const { repository, history, uploads, feed, accessTokens, links } = useCases
+  const { maxFiles, maxFileSize } = limits
+  const { readInTurn, idleTimeoutMs, stopping, shutdown } = shared
   await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   const files = { repository, idleTimeoutMs, shutdown }
-  const readInTurn = createListingTurns({ shutdown, atOnce: limits.listings })
   const resumable = { uploads, readInTurn, basePath, maxFileSize, idleTimeoutMs, shutdown }
   await app.register(uploadRoutes, { ...resumable, repository, interimResponses })
-  const waiting = createWaiting()
-  const content = { downloads, waiting, stopping, idleTimeoutMs, shutdown }
-  await app.register(downloadRoutes, { ...content, repository })
+  await app.register(downloadRoutes, { ...shared, repository })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
   await app.register(listRoutes, { repository, feed, readInTurn })
-  await app.register(historyRoutes, { ...content, history, readInTurn })
+  await app.register(historyRoutes, { ...shared, history })
   await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
   await app.register(resumableRoutes, resumable)
-  await app.register(accessTokenRoutes, { accessTokens, readInTurn, idleTimeoutMs, shutdown })
+  const json = { readInTurn, idleTimeoutMs, shutdown }
+  await app.register(accessTokenRoutes, { ...json, accessTokens })
+  await app.register(ownLinkRoutes, { ...json, links, basePath })
   refuseNestedNames(app)
   await app.register(others)
 }

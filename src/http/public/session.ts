@@ -48,6 +48,7 @@ const PATHS_BELOW = [
   '/users/me/repo',
   '/users/me/access-tokens',
   '/users/me/history',
+  '/users/me/links',
   '/users/me/uploads',
 ]
 

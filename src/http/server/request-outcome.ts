@@ -84,7 +84,7 @@ export interface OutcomeOptions {
 }
 
 export function decorateOutcome(app: FastifyInstance): void {
-  for (const name of ['problem', 'reason', 'abortedBy', 'trace', 'upload'])
+  for (const name of ['problem', 'reason', 'abortedBy', 'trace', 'upload', 'visit'])
     app.decorateRequest(name, null)
   app.decorateRequest('isRefusalSent', false)
 }
@@ -103,7 +103,7 @@ export function followToEnd(
     const isShutDown = shutdown.aborted
     const closedBy = connections.closedBy(socket)
     const { status, abortedBy } = outcomeOf(request, reply, { isShutDown, closedBy })
-    const { problem: code, reason, user, upload } = request
+    const { problem: code, reason, user, upload, visit } = request
     count?.({ status, code, seconds: reply.elapsedTime / 1000 })
     const ms = Math.round(reply.elapsedTime)
     const { bytesIn, bytesOut } = connections.takeBytes(socket)
@@ -120,6 +120,7 @@ export function followToEnd(
       bytes_in: bytesIn,
       bytes_out: bytesOut,
       user_id: userId,
+      link_id: visit?.link.linkId,
       upload_id: upload?.id,
       upload_offset: upload?.offset,
       address: addressOf({ ip: request.ip, socket }),

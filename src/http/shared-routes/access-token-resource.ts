@@ -1,10 +1,5 @@
-import {
-  type IssuedAccessToken,
-  LABEL_PATTERN,
-  MAX_EXPIRES_IN_SECONDS,
-  MAX_LABEL_LENGTH,
-  type TokenTerms,
-} from '../../core/auth/access-tokens.ts'
+import type { IssuedAccessToken, TokenTerms } from '../../core/auth/access-tokens.ts'
+import { LABEL_PATTERN, MAX_EXPIRES_IN_SECONDS, MAX_LABEL_LENGTH } from '../../core/auth/terms.ts'
 import { type Action, ACTIONS, parseScope, type Scope } from '../../core/auth/scope.ts'
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'

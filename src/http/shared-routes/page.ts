@@ -29,7 +29,7 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-const DOCUMENT_HEADERS = {
+export const DOCUMENT_HEADERS = {
   'cache-control': 'no-cache',
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'cross-origin-opener-policy': 'same-origin',

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { ERROR_CODES, type ErrorCode } from '../../../src/core/error-codes.ts'
 import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { MAX_LINKS } from '../../../src/core/links/link.ts'
 import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
 import { filePart, multipartBody } from '../../support/http/multipart-body.ts'
 import { never, put } from '../../support/objects.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
-import type { TestService } from '../../support/service/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { append, cancel, create, createUpload, finishElsewhere } from '../resumable/tus-requests.ts'
 import { beginUpload, change } from '../file-requests.ts'
 import {
@@ -143,6 +144,29 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       })
       return download(service, { user })
     },
+  ],
+  link_limit_exceeded: [
+    403,
+    async ({ service, user }) => {
+      const add = () => createLink(service, user, { kind: 'download', prefix: '' })
+      for (let links = 0; links < MAX_LINKS; links += 50) {
+        await Promise.all(Array.from({ length: 50 }, add))
+      }
+      return add()
+    },
+  ],
+  link_password_invalid: [
+    403,
+    async ({ service, user }) => {
+      const path = await lockedPath(service, user)
+      const headers = { 'Content-Type': 'application/json' }
+      return ask(service, { method: 'POST', path, headers, body: '{"password":"wrong"}' })
+    },
+  ],
+  link_password_required: [
+    401,
+    async ({ service, user, name }) =>
+      ask(service, { path: `${await lockedPath(service, user)}/${name}` }),
   ],
   capacity_exceeded: [
     403,
@@ -310,6 +334,17 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       return download(scene.service, scene)
     },
   ],
+}
+
+function createLink(service: TestService, user: TestUser, terms: object) {
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify(terms)
+  return ask(service, { user, method: 'POST', path: '/users/me/links', headers, body })
+}
+
+async function lockedPath(service: TestService, user: TestUser): Promise<string> {
+  const terms = { kind: 'download', prefix: '', password: 'right' }
+  return `/links/${String(jsonOf(await createLink(service, user, terms))['secret'])}`
 }
 
 /** Where the content of the file is. */

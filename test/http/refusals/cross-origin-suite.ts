@@ -109,6 +109,10 @@ export function crossOriginSuite(open: OpenService): void {
         ['/users/ME/repo?limit=5', 'GET, HEAD'],
         ['/users/me/capacity', 'GET, HEAD'],
         ['/users/me/access-tokens', 'GET, HEAD, POST'],
+        ['/users/me/links', 'GET, HEAD, POST'],
+        ['/links/none', 'GET, HEAD, POST'],
+        ['/links/none/a', 'GET, HEAD, POST, PUT'],
+        ['/links/none/uploads/', 'POST, OPTIONS'],
       ])('is told the methods of %s', async (pattern, methods) => {
         const path = pattern.replace('ME', placed.user.userId)
         for (const method of ['PUT', 'GET', 'TRACE', 'nonsense']) {

@@ -153,6 +153,7 @@ export function twoTokensSuite(open: OpenService): void {
       '/users/me/repo',
       '/users/me/access-tokens',
       '/users/me/history',
+      '/users/me/links',
       '/users/me/uploads',
     ]
     const plain = (paths: readonly string[]) => paths.map((path) => `access_token ${path}`)

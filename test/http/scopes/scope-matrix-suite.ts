@@ -39,6 +39,14 @@ const OPERATIONS: Readonly<Record<string, (names: Names) => Operation>> = {
     method: 'DELETE',
     path: `/users/me/access-tokens/${ABSENT}`,
   }),
+  listLinks: () => ({ anyOf: ['share'], path: '/users/me/links' }),
+  createLink: () => ({
+    anyOf: ['share'],
+    method: 'POST',
+    path: '/users/me/links',
+    ...json({ kind: 'other' }),
+  }),
+  revokeLink: () => ({ anyOf: ['share'], method: 'DELETE', path: `/users/me/links/${ABSENT}` }),
   getCapacity: () => ({ anyOf: ['read'], path: '/users/me/capacity' }),
   listChanges: () => ({ anyOf: ['read'], path: '/users/me/changes' }),
   listHistory: ({ name }) => ({

@@ -102,6 +102,25 @@ function otherRequest(subject: Subject, random: Random): Buffer {
           ]),
         ),
       }),
+    () => message({ line: 'GET /users/me/links?limit=2', headers: own }),
+    () => message({ line: `DELETE /users/me/links/${random.pick(['a', '%00'])}`, headers: own }),
+    () =>
+      message({
+        line: 'POST /users/me/links',
+        headers: json,
+        body: Buffer.from(
+          random.pick([
+            '{"kind":"download","prefix":"k","expires_in":1}',
+            '{"kind":"drop","prefix":"","max_uses":0}',
+            '{"kind":"drop"}',
+          ]),
+        ),
+      }),
+    () =>
+      message({
+        line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/uploads/', '/uploads/a'])}`,
+        headers: random.pick([[], ['Accept: text/html'], ['Authorization: Basic YTpi']]),
+      }),
     () =>
       message({
         line: `OPTIONS ${keptPath}`,
@@ -111,6 +130,8 @@ function otherRequest(subject: Subject, random: Random): Buffer {
     () => message({ line: `GET ${random.pick(['/livez', '/readyz', '/openapi.json', '/'])}` }),
   ])()
 }
+
+const SECRETS = [`crl_${'A'.repeat(43)}`, 'none', '%00'] as const
 
 function adminRequest({ adminToken }: Subject, random: Random): Buffer {
   const headers = random.chance(0.9) ? [`Authorization: Bearer ${adminToken}`] : []

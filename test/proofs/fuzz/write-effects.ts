@@ -11,11 +11,11 @@ export type Effect = ReadonlyMap<string, readonly Content[]>
 const WRITES = new Set(['POST', 'PUT', 'DELETE', 'PATCH'])
 
 export function isWrite({ method, target }: ReadRequest): boolean {
-  return WRITES.has(method) && !ACCESS_TOKENS.test(target)
+  return WRITES.has(method) && !WITHOUT_FILES.test(target)
 }
 
-/** Writes to it change no file. */
-const ACCESS_TOKENS = /\/users\/me\/access(-|%2d)tokens/i
+/** Writes to these change no file. */
+const WITHOUT_FILES = /\/users\/me\/(access(-|%2d)tokens|links)/i
 
 /** By the strict reading of the request; `undefined` where that finds no write that may succeed. */
 export function effectOf(

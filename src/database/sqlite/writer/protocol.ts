@@ -22,6 +22,8 @@ export const READS = {
     'listPendingUploads',
     'listHistory',
     'findPastVersion',
+    'findLink',
+    'listLinks',
     'listUsersToTrim',
     'listUnmarked',
     'findUserToPurge',

@@ -12,7 +12,7 @@ const VISIBILITY = {
     'Who may download the file. The default for a new file is `private`. A replaced file keeps its visibility.',
 } as const
 
-const REPR_DIGEST = {
+export const REPR_DIGEST = {
   type: 'string',
   pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$',
   description:

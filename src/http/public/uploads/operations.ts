@@ -4,6 +4,7 @@ import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { DRAFT_APPEND, DRAFT_OFFSET } from '../draft/operations.ts'
 import {
   APPEND_HEADERS,
+  METHOD_OVERRIDE,
   ofUpload,
   REPR_DIGEST,
   TUS_RESUMABLE,
@@ -205,12 +206,7 @@ export const OVERRIDE = {
     description:
       'For clients that cannot send these methods. Has the same effect as a request with the named method.',
     parameters: ofUpload({
-      'X-HTTP-Method-Override': {
-        required: true,
-        type: 'string',
-        enum: ['PATCH', 'DELETE'],
-        description: 'The intended method. Without this header, the response is 405.',
-      },
+      'X-HTTP-Method-Override': METHOD_OVERRIDE,
       ...APPEND_HEADERS,
     }),
     requestBody: { required: false, content: CONTENT },

@@ -45,6 +45,13 @@ export const APPEND_HEADERS = {
   'Repr-Digest': REPR_DIGEST,
 } as const
 
+export const METHOD_OVERRIDE = {
+  required: true,
+  type: 'string',
+  enum: ['PATCH', 'DELETE'],
+  description: 'The intended method. Without this header, the response is 405.',
+} as const
+
 /** The parameters of every request to an upload, with some headers more. */
 export function ofUpload(header: Schemas = {}) {
   return {

@@ -33,7 +33,7 @@ export async function resumableRoutes(
 }
 
 /** After a 423, tus clients repeat a HEAD. After any other refusal they upload everything again. */
-function sendTusProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+export function sendTusProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   if (isAppError(error, 'tus_version_unsupported')) void reply.header('tus-version', TUS_VERSION)
   tellOffset(error, request, reply)
   const isHead = request.method === 'HEAD' && request.headers['tus-resumable'] !== undefined

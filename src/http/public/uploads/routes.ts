@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
-import { assertPermits, narrowPrecondition } from '../../../core/auth/scope.ts'
 import type { Appended, ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
 import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
 import { mayTellOffset, uploadBusy } from '../../../core/resumable/refusals.ts'
@@ -8,16 +7,9 @@ import { discardBody } from '../../body/discard-body.ts'
 import { assertRawBody } from '../../body/raw-body.ts'
 import { assertMediaType, bodySize } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
-import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import {
-  askedVisibility,
-  permittedVisibility,
-  UPLOAD_QUERY,
-  UploadedFile,
-} from '../files/file-upload.ts'
+import { UPLOAD_QUERY, UploadedFile } from '../files/file-upload.ts'
 import * as draft from '../draft/append.ts'
 import { limitHeader, PARTIAL_MEDIA_TYPE, speaksDraft } from '../draft/draft-headers.ts'
 import { appendOf, isLeftUnanswered } from './append-request.ts'
@@ -35,7 +27,7 @@ import {
   TUS_VERSION,
 } from './tus-headers.ts'
 import * as operations from './operations.ts'
-import { ownUpload } from './own-upload.ts'
+import { ownUploads, type UploadAccess } from './upload-access.ts'
 import { noteOffset, UPLOAD_PATH, UPLOADS_PATH } from './upload-path.ts'
 
 export interface ResumableRouteOptions {
@@ -48,10 +40,12 @@ export interface ResumableRouteOptions {
   readonly shutdown: AbortSignal
 }
 
-/** tus 1.0.0 over `ResumableUploads`. */
+/** tus 1.0.0, and what of the IETF draft has the same paths, over `ResumableUploads`. */
 export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOptions) {
+  const access = ownUploads(options)
+  const handlers = tusHandlers({ ...options, access })
+  const { refuseOtherVersions, create, cancel } = handlers
   discovery(app, options)
-  const create = createHandler(options)
   for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
     const config = url === UPLOADS_PATH ? operations.CREATE : {}
     app.post(
@@ -60,37 +54,33 @@ export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOpt
       create,
     )
   }
-  const offset = byProtocol(offsetHandler(options), draft.offsetHandler(options))
+  const offset = byProtocol(handlers.offset, draft.offsetHandler(options))
   app.head(UPLOAD_PATH, { config: operations.OFFSET }, offset)
-  const append = byProtocol(appendHandler(options), draft.appendHandler(options))
-  const cancel = cancelHandler(options)
+  const append = byProtocol(handlers.append, draft.appendHandler(options))
   const schema = { response: { 200: UploadedFile } }
-  const onRequest = refuseOtherProtocols
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    if (!speaksDraft(request)) await refuseOtherVersions(request)
+  }
   app.patch(UPLOAD_PATH, { schema, config: operations.APPEND, onRequest }, append)
   app.delete(UPLOAD_PATH, { config: operations.CANCEL, onRequest }, cancel)
-  // For clients that can send neither PATCH nor DELETE, such as Java's HttpURLConnection.
-  app.post(
-    UPLOAD_PATH,
-    { config: operations.OVERRIDE, onRequest: refuseOtherVersions },
-    async (request, reply) => {
-      const method = request.headers['x-http-method-override']?.toString().toUpperCase()
-      if (method === 'PATCH') return await append(request, reply)
-      if (method === 'DELETE') return await cancel(request, reply)
-      void reply.header('allow', 'GET, HEAD, PATCH, DELETE, OPTIONS')
-      throw new AppError(
-        'method_not_allowed',
-        'POST needs X-HTTP-Method-Override: PATCH or DELETE.',
-      )
-    },
-  )
+  const override = { config: operations.OVERRIDE, onRequest: refuseOtherVersions }
+  app.post(UPLOAD_PATH, override, overridden({ append, cancel }))
+}
+
+/** For clients that can send neither PATCH nor DELETE, such as Java's HttpURLConnection. */
+export function overridden({ append, cancel }: Record<'append' | 'cancel', Handler>): Handler {
+  return async (request, reply) => {
+    const method = request.headers['x-http-method-override']?.toString().toUpperCase()
+    if (method === 'PATCH') return await append(request, reply)
+    if (method === 'DELETE') return await cancel(request, reply)
+    void reply.header('allow', 'GET, HEAD, PATCH, DELETE, OPTIONS')
+    throw new AppError('method_not_allowed', 'POST needs X-HTTP-Method-Override: PATCH or DELETE.')
+  }
 }
 
 function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions): void {
   const headers = {
-    'tus-version': TUS_VERSION,
-    'tus-max-size': maxFileSize,
-    'tus-extension': TUS_EXTENSIONS,
-    'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
+    ...tusLimits(maxFileSize),
     'accept-patch': `${APPEND_MEDIA_TYPE}, ${PARTIAL_MEDIA_TYPE}`,
     ...limitHeader(maxFileSize),
   }
@@ -100,18 +90,37 @@ function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions)
   }
 }
 
+export function tusLimits(maxFileSize: number) {
+  return {
+    'tus-version': TUS_VERSION,
+    'tus-max-size': maxFileSize,
+    'tus-extension': TUS_EXTENSIONS,
+    'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
+  }
+}
+
 const METHODS = {
   [UPLOADS_PATH]: ['GET', 'HEAD', 'POST', 'OPTIONS'],
   [UPLOAD_PATH]: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
 } as const
 
-async function refuseOtherVersions(request: FastifyRequest): Promise<void> {
-  requireUser(request, 'create', 'replace')
-  assertTusVersion(request.headers)
+export interface TusOptions extends Omit<ResumableRouteOptions, 'readInTurn' | 'basePath'> {
+  readonly access: UploadAccess
 }
 
-async function refuseOtherProtocols(request: FastifyRequest): Promise<void> {
-  if (!speaksDraft(request)) await refuseOtherVersions(request)
+export function tusHandlers(options: TusOptions) {
+  const { access } = options
+  return {
+    /** An `onRequest` hook. */
+    refuseOtherVersions: async (request: FastifyRequest): Promise<void> => {
+      access.assert(request)
+      assertTusVersion(request.headers)
+    },
+    create: createHandler(options),
+    append: appendHandler(options),
+    offset: offsetHandler(options),
+    cancel: cancelHandler(options),
+  }
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -120,7 +129,7 @@ function byProtocol(tus: Handler, draft: Handler): Handler {
   return (request, reply) => (speaksDraft(request) ? draft : tus)(request, reply)
 }
 
-function createHandler({ uploads, basePath, idleTimeoutMs, shutdown }: ResumableRouteOptions) {
+function createHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { headers } = request
     if (headers['upload-concat'] !== undefined) {
@@ -131,33 +140,30 @@ function createHandler({ uploads, basePath, idleTimeoutMs, shutdown }: Resumable
     const checksum = parseChecksum(headers)
     const hasContent = bodySize(headers) !== 0
     if (hasContent) assertAppendable(headers)
-    const caller = requireUser(request, 'create', 'replace')
-    assertPermits(caller, ['create', 'replace'], metadata.name)
-    const asked = askedVisibility(request, caller)
+    const target = access.create(request, metadata)
+    const { userId, userCreatedAt, reverify } = target
     const created = await uploads.create({
-      ...caller,
-      name: metadata.name,
+      ...target,
       length,
       metadata: metadata.header,
-      visibility: asked ?? permittedVisibility(caller, metadata.visibility),
-      precondition: narrowPrecondition(caller, parseWritePrecondition(headers)),
       sha256: parseReprDigest(headers['repr-digest']?.toString()),
       hasContent,
       shutdown,
     })
     const { version } = created
     request.upload = { id: version, offset: created.offset }
-    void reply.code(201).header('location', `${basePath}${UPLOADS_PATH}/${version}`)
+    void reply.code(201).header('location', access.locationOf(request, version))
     if (!hasContent) return answerAppend(reply, created)
-    const target = { ...caller, version, offset: 0, checksum }
-    const append = appendOf(request, reply, { ...target, idleTimeoutMs, shutdown })
+    const named = { userId, userCreatedAt, reverify, version }
+    const first = { ...named, offset: 0, checksum, idleTimeoutMs, shutdown }
+    const append = appendOf(request, reply, first)
     try {
       const appended = await uploads.append(append)
       if (appended.cut === 'broken' && append.signal.aborted) throw append.signal.reason
       return answerAppend(reply, appended)
     } catch (error) {
       // The client does not know the URL of the upload.
-      await uploads.cancel({ ...caller, version }).catch(() => undefined)
+      await uploads.cancel(named).catch(() => undefined)
       throw error
     }
   }
@@ -169,12 +175,12 @@ function assertAppendable(headers: FastifyRequest['headers']): void {
   assertRawBody(headers)
 }
 
-function appendHandler({ uploads, idleTimeoutMs, shutdown }: ResumableRouteOptions) {
+function appendHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { headers } = request
     assertAppendable(headers)
     const offset = parseOffset(headers)
-    const target = { ...(await ownUpload(request, uploads)), offset }
+    const target = { ...(await access.find(request)), offset }
     const sha256 = parseReprDigest(headers['repr-digest']?.toString())
     const more = { length: parseLength(headers), sha256, checksum: parseChecksum(headers) }
     const options = { ...target, ...more, idleTimeoutMs, shutdown }
@@ -192,17 +198,16 @@ function answerAppend(reply: FastifyReply, appended: Appended): FastifyReply {
   return (reply.statusCode === 201 ? reply : reply.code(204)).send()
 }
 
-function offsetHandler({ uploads, shutdown }: ResumableRouteOptions) {
+function offsetHandler({ uploads, access, shutdown }: TusOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = await ownUpload(request, uploads)
-    const { version } = caller
+    const named = await access.find(request)
     // Pages of other sites can send a HEAD without this header, so it must change nothing.
     const speaksTus = request.headers['tus-resumable'] !== undefined
     if (speaksTus) assertTusVersion(request.headers)
     const signal = requestSignal(reply, shutdown)
     const upload = speaksTus
-      ? await uploads.resume({ ...caller, version, signal, shutdown })
-      : (await uploads.find({ ...caller, version })).upload
+      ? await uploads.resume({ ...named, signal, shutdown })
+      : (await uploads.find(named)).upload
     if (!mayTellOffset(upload)) throw uploadBusy()
     noteOffset(request, upload.offset)
     return reply.code(200).headers(offsetHeaders(upload)).send()
@@ -218,9 +223,9 @@ function offsetHeaders({ offset, length, metadata, expiresAt, state }: Resumable
   }
 }
 
-function cancelHandler({ uploads, idleTimeoutMs, shutdown: signal }: ResumableRouteOptions) {
+function cancelHandler({ uploads, access, idleTimeoutMs, shutdown: signal }: TusOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const named = await ownUpload(request, uploads)
+    const named = await access.find(request)
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
     await named.reverify()
     await uploads.cancel(named)

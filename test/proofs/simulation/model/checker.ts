@@ -167,6 +167,11 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'checkBegin':
     case 'confirm':
     case 'endLeases':
+    case 'addLink':
+    case 'findLink':
+    case 'listLinks':
+    case 'removeLink':
+    case 'countUse':
     case 'listExpiredUploads':
     case 'listPendingUploads':
     case 'findUserToPurge':

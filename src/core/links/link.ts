@@ -1,0 +1,61 @@
+import { AppError } from '../errors.ts'
+import {
+  type FileName,
+  type FileNamePrefix,
+  isFileName,
+  parseFileName,
+} from '../files/file-name.ts'
+
+export const LINK_KINDS = ['download', 'drop'] as const
+
+export type LinkKind = (typeof LINK_KINDS)[number]
+
+/** The files of a link: one, or those whose names begin with a prefix, which a drop link puts in front of new names. */
+export type LinkTarget =
+  | { readonly name: FileName; readonly prefix?: undefined }
+  | { readonly name?: undefined; readonly prefix: FileNamePrefix }
+
+/** A link, without its secret. Times are milliseconds since 1970 by the database's clock. */
+export interface Link {
+  /** In the order of creation. */
+  readonly linkId: string
+  readonly kind: LinkKind
+  readonly target: LinkTarget
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number | undefined
+  readonly maxUses: number | undefined
+  /** Counted only for a drop link, and for one with `maxUses`. */
+  readonly uses: number
+  /** Of a link with a password, as `hashPassword` returns it. */
+  readonly password: string | undefined
+}
+
+/** Per user, ended ones included. */
+export const MAX_LINKS = 1_000
+
+export function usesLeft({ maxUses, uses }: Link): number | undefined {
+  return maxUses === undefined ? undefined : Math.max(0, maxUses - uses)
+}
+
+/** The name under which visitors see a file of the link, without the prefix; `undefined` if the rest is no file name. */
+export function shownName({ target }: Link, name: FileName): FileName | undefined {
+  if (target.name !== undefined) return target.name
+  const rest = name.slice(target.prefix.length)
+  return isFileName(rest) ? rest : undefined
+}
+
+/**
+ * The name of the file that visitors call `shown`. Throws `invalid_file_name`, also if it is too long with the prefix,
+ * and `not_found` if the link is for another file.
+ */
+export function nameBehind({ target }: Link, shown: FileName): FileName {
+  if (target.name === undefined) return parseFileName(target.prefix + shown)
+  if (target.name === shown) return target.name
+  throw linkNotFound()
+}
+
+/** The same for a link that never existed, and for one that has expired, was revoked, or is used up. */
+export function linkNotFound(): AppError {
+  return new AppError('not_found', 'This link does not exist or has ended.')
+}

@@ -1,0 +1,163 @@
+import { sql } from 'kysely'
+import { AppError } from '../../core/errors.ts'
+import { type Link, type LinkTarget, linkNotFound, MAX_LINKS } from '../../core/links/link.ts'
+import type {
+  FoundLink,
+  LinkLedger,
+  ListLinks,
+  NamedLink,
+  NewLink,
+} from '../../core/links/link-ledger.ts'
+import { callerOf } from '../../core/users/caller.ts'
+import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { toUser } from '../ledger/rows.ts'
+import type { Session } from '../ledger/session.ts'
+import type { LinkRow, UserRow } from '../schema.ts'
+import { assertTokenValid } from '../users/access-tokens.ts'
+
+export function createLinkLedger({
+  change,
+  query,
+  queryPrepared,
+  readInOrder,
+}: Session): LinkLedger {
+  return {
+    addLink: (link) => change(link.userId, (tx) => addLink(tx, link)),
+    findLink: (sha256) => queryPrepared((tx) => findLink(tx, sha256)),
+    listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
+    removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
+    countUse: (link) => query((tx) => countUse(tx, link)),
+  }
+}
+
+async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
+  const { db, now } = tx
+  const { userId, target, madeBy } = link
+  await lockUser(tx, userId)
+  const inactive = await inactiveReason(tx, link)
+  if (inactive !== undefined) throw inactive
+  if (!madeBy.isJwt) await assertTokenValid(tx, { userId, tokenId: madeBy.tokenId })
+  await assertBelowLimit(tx, link)
+  const { rows } = await sql<ShownRow>`
+    INSERT INTO links (sha256, link_id, user_id, token_id, kind, name, prefix, label, password,
+      max_uses, created_at, expires_at)
+    SELECT ${link.sha256}, ${link.linkId}, ${userId}, ${madeBy.tokenId}, ${link.kind},
+      ${target.name ?? null}, ${target.prefix ?? null}, ${link.label}, ${link.password ?? null},
+      ${bigint(link.maxUses ?? sql`NULL`)}, instant,
+      instant + ${bigint(link.expiresInMs ?? sql`NULL`)}
+    FROM (SELECT ${now} AS instant) AS moment
+    RETURNING ${LINK_COLUMNS}
+  `.execute(db)
+  if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
+  return toLink(rows[0])
+}
+
+async function assertBelowLimit(tx: LedgerTx, { userId }: NewLink): Promise<void> {
+  if ((await countLinks(tx, userId)) < MAX_LINKS) return
+  await sql`DELETE FROM links WHERE user_id = ${userId} AND NOT ${isUsable(tx)}`.execute(tx.db)
+  if ((await countLinks(tx, userId)) < MAX_LINKS) return
+  throw new AppError(
+    'link_limit_exceeded',
+    `The user already has the maximum of ${MAX_LINKS} links.`,
+    { facts: { max_links: MAX_LINKS } },
+  )
+}
+
+async function countLinks({ db }: LedgerTx, userId: NewLink['userId']): Promise<number> {
+  const { rows } = await sql<{ readonly links: number }>`
+    SELECT COUNT(*) AS links FROM links WHERE user_id = ${userId}
+  `.execute(db)
+  return Number(rows[0]?.links)
+}
+
+/** SQL for whether a row of `links` has not ended. */
+function isUsable({ now }: Pick<LedgerTx, 'now'>) {
+  return sql<boolean>`(
+    (expires_at IS NULL OR expires_at > ${now}) AND (max_uses IS NULL OR uses < max_uses)
+  )`
+}
+
+async function findLink(tx: LedgerTx, sha256: string): Promise<FoundLink | undefined> {
+  const { rows } = await sql<ShownRow & OwnerRow>`
+    SELECT ${LINK_COLUMNS}, users.id AS user_id, status, users.created_at AS user_created_at
+    FROM links JOIN users ON users.id = links.user_id AND users.status = 'active'
+    WHERE links.sha256 = ${sha256} AND ${isUsable(tx)}
+  `.execute(tx.db)
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { user_id: id, status, user_created_at: created_at } = row
+  return { link: toLink(row), owner: callerOf(toUser({ id, status, created_at })) }
+}
+
+interface OwnerRow {
+  readonly user_id: LinkRow['user_id']
+  readonly status: UserRow['status']
+  readonly user_created_at: number
+}
+
+async function listLinks({ db }: LedgerTx, page: ListLinks): Promise<readonly Link[]> {
+  const { userId, userCreatedAt, tokenId, after, limit } = page
+  const { rows } = await sql<ShownRow>`
+    SELECT ${LINK_COLUMNS} FROM links
+    WHERE user_id = ${userId} AND link_id > ${after ?? ''} ${madeBy(tokenId)}
+      AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
+    ORDER BY link_id LIMIT ${limit}
+  `.execute(db)
+  return rows.map(toLink)
+}
+
+function madeBy(tokenId: string | undefined) {
+  return tokenId === undefined ? sql`` : sql`AND token_id = ${tokenId}`
+}
+
+async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
+  const { userId, linkId, tokenId } = link
+  await lockUser(tx, userId)
+  const inactive = await inactiveReason(tx, link)
+  if (inactive !== undefined) throw inactive
+  const removed = await sql`
+    DELETE FROM links WHERE user_id = ${userId} AND link_id = ${linkId} ${madeBy(tokenId)}
+  `.execute(tx.db)
+  if (removed.numAffectedRows !== 1n) throw linkNotFound()
+}
+
+/** As `LinkLedger.countUse`; in a commit, under the user's lock, after which no transaction locks anything else. */
+export async function countUse(
+  tx: LedgerTx,
+  { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
+): Promise<boolean> {
+  const counted = await sql`
+    UPDATE links SET uses = uses + 1
+    WHERE user_id = ${userId} AND link_id = ${linkId} AND ${isUsable(tx)}
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND status = 'active')
+  `.execute(tx.db)
+  return counted.numAffectedRows === 1n
+}
+
+/** Of rows that are a `ShownRow`. */
+const LINK_COLUMNS = sql`
+  link_id, kind, name, prefix, label, password, max_uses, uses, links.created_at AS created_at,
+  expires_at
+`
+
+type ShownRow = Omit<LinkRow, 'sha256' | 'token_id' | 'user_id'>
+
+function toLink(row: ShownRow): Link {
+  return {
+    linkId: row.link_id,
+    kind: row.kind,
+    target: targetOf(row),
+    label: row.label,
+    password: row.password ?? undefined,
+    maxUses: row.max_uses ?? undefined,
+    uses: row.uses,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+  }
+}
+
+function targetOf({ name, prefix }: ShownRow): LinkTarget {
+  if (name !== null) return { name }
+  if (prefix !== null) return { prefix }
+  throw new TypeError('A link has neither a name nor a prefix')
+}

@@ -1,0 +1,187 @@
+import {
+  LABEL_PATTERN,
+  MAX_EXPIRES_IN_SECONDS,
+  MAX_LABEL_LENGTH,
+} from '../../../core/auth/terms.ts'
+import { formatError } from '../../../core/errors.ts'
+import {
+  FILE_NAME_PREFIX_PATTERN,
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../../core/files/file-name.ts'
+import {
+  type Link,
+  LINK_KINDS,
+  type LinkKind,
+  type LinkTarget,
+  usesLeft,
+} from '../../../core/links/link.ts'
+import { MAX_PASSWORD_LENGTH } from '../../../core/links/link-password.ts'
+import { type LinkTerms, MAX_USES } from '../../../core/links/links.ts'
+import { formatTimestamp } from '../../../core/timestamp.ts'
+import { describing } from '../../openapi/operation.ts'
+import { OneOf, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+
+export const ofLinks = describing({ tag: 'links', credentials: 'none' })
+
+export const LINK_SECRET = {
+  type: 'string',
+  pattern: '^crl_[A-Za-z0-9_-]{43}$',
+  description: 'The secret of the link.',
+  examples: [`crl_${'A'.repeat(43)}`],
+} as const
+
+export const LinkBody = Type.Object(
+  {
+    kind: OneOf(LINK_KINDS, '`download` gives files, `drop` takes new ones.'),
+    name: Type.Optional(
+      Type.String({ description: 'The one file of a download link.', examples: ['report.pdf'] }),
+    ),
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description:
+          'Instead of `name`: every current file whose name begins with this. A drop link puts it in front of the names ' +
+          'of new files. Visitors never see it. May be empty.',
+      }),
+    ),
+    expires_in: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_EXPIRES_IN_SECONDS,
+        description: 'Lifetime of the link in seconds. By default, the link does not expire.',
+      }),
+    ),
+    max_uses: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_USES,
+        description:
+          'After so many downloads or drops, the link has ended. By default, there is no limit.',
+      }),
+    ),
+    password: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_PASSWORD_LENGTH,
+        description: `What visitors must know: 1 to ${MAX_PASSWORD_LENGTH} characters.`,
+      }),
+    ),
+    label: Type.Optional(
+      Type.String({
+        maxLength: MAX_LABEL_LENGTH,
+        pattern: LABEL_PATTERN,
+        description: `A title, which visitors see: at most ${MAX_LABEL_LENGTH} characters, without control characters.`,
+      }),
+    ),
+  },
+  {
+    title: 'LinkTerms',
+    additionalProperties: false,
+    examples: [{ kind: 'download', name: 'report.pdf', expires_in: 604_800 }],
+  },
+)
+
+interface Body {
+  readonly kind: LinkKind
+  readonly name?: string
+  readonly prefix?: string
+  readonly expires_in?: number
+  readonly max_uses?: number
+  readonly password?: string
+  readonly label?: string
+}
+
+/** Of a body that is `LinkBody`. Throws `format_error` unless it names one file or a prefix, and as their parsers do. */
+export function linkTermsIn(body: Body): LinkTerms {
+  const { kind, expires_in: expiresInSeconds, max_uses: maxUses, password, label = '' } = body
+  return { kind, target: targetIn(body), label, expiresInSeconds, maxUses, password }
+}
+
+function targetIn({ kind, name, prefix }: Body): LinkTarget {
+  if (name !== undefined && prefix === undefined && kind === 'download') {
+    return { name: parseFileName(name) }
+  }
+  if (prefix !== undefined && name === undefined) return { prefix: parseFileNamePrefix(prefix) }
+  throw formatError('A download link needs "name" or "prefix", and a drop link "prefix".')
+}
+
+const LINK_ID = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
+
+export const LinkId = Type.String({
+  format: 'uuid',
+  description: 'The id of the link, not its secret.',
+  examples: [LINK_ID],
+})
+
+const textOrNull = (description: string, example: string | null = null) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+
+const usesOrNull = (description: string) =>
+  Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum: 0,
+    description,
+    examples: [null],
+  })
+
+export const UsesLeft = usesOrNull(
+  'Downloads or drops until the link ends; `null` without a limit.',
+)
+
+export const ExpiresAt = TimeOrNull('When the link ends.', '2026-12-21T12:00:00.000Z')
+
+const members = {
+  link_id: Text('The id of the link, not its secret.', LINK_ID),
+  kind: OneOf(LINK_KINDS, '`download` gives files, `drop` takes new ones.'),
+  name: textOrNull('The one file of the link.', 'report.pdf'),
+  prefix: textOrNull('The prefix of its files.'),
+  label: Text('A title, which visitors see; may be empty.', 'The report'),
+  has_password: Type.Boolean({
+    description: 'Whether visitors need a password.',
+    examples: [false],
+  }),
+  max_uses: usesOrNull('The limit of downloads or drops.'),
+  uses_left: UsesLeft,
+  created_at: Time('When the link was created.'),
+  expires_at: ExpiresAt,
+}
+
+export const CreatedLinkReply = Type.Object(
+  {
+    ...members,
+    url: Type.String({
+      format: 'uri',
+      description: 'The address for visitors. Only this response has it.',
+      examples: [`https://files.example.com/links/crl_${'A'.repeat(43)}`],
+    }),
+    secret: Text('The secret in the address. Only this response has it.', `crl_${'A'.repeat(43)}`),
+  },
+  { title: 'CreatedLink' },
+)
+
+export const LinkPageReply = Page('LinkPage', {
+  links: Type.Array(
+    Type.Object(members, { title: 'Link', description: 'A link without its secret.' }),
+  ),
+})
+
+export function linkReply(link: Link) {
+  const { linkId, kind, target, label, password, maxUses = null, createdAt, expiresAt } = link
+  const { name = null, prefix = null } = target
+  return {
+    link_id: linkId,
+    kind,
+    name,
+    prefix,
+    label,
+    has_password: password !== undefined,
+    max_uses: maxUses,
+    uses_left: usesLeft(link) ?? null,
+    created_at: formatTimestamp(createdAt),
+    expires_at: formatTimestamp(expiresAt),
+  }
+}

@@ -1,0 +1,111 @@
+import type { FastifyRequest } from 'fastify'
+import type { Links } from '../../../core/links/links.ts'
+import { discardBody } from '../../body/discard-body.ts'
+import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
+import { describing } from '../../openapi/operation.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { PAGE_QUERY, readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { requireUser } from '../access-token.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
+import {
+  CreatedLinkReply,
+  LinkBody,
+  LinkId,
+  linkReply,
+  LinkPageReply,
+  linkTermsIn,
+} from './link-resource.ts'
+
+export interface OwnLinkOptions extends TakeJsonOptions {
+  readonly links: Links
+  readonly readInTurn: ReadInTurn
+  readonly basePath: string
+}
+
+const LINKS = '/users/me/links'
+
+/** Users create, list and revoke links for people without an account. */
+export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, options) => {
+  const { links, readInTurn, shutdown: signal, idleTimeoutMs } = options
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: LINKS,
+    ...LIST,
+    onRequest,
+    preValidation: readLimit,
+    handler: async (request, reply) => {
+      const caller = requireUser(request, 'share')
+      const { entries, next_cursor } = await readPage(request.query, {
+        read: (key) => textsOf(key, 1)?.[0],
+        list: (page) => readInTurn(reply, () => links.list(caller, page)),
+        keyOf: ({ linkId }) => [linkId],
+      })
+      void reply.header('cache-control', 'no-store')
+      return { links: entries.map(linkReply), next_cursor }
+    },
+  })
+
+  app.delete(`${LINKS}/:link_id`, { ...REVOKE, onRequest }, async (request, reply) => {
+    const caller = requireUser(request, 'share')
+    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await links.revoke(caller, request.params.link_id)
+    return reply.code(204).send()
+  })
+
+  await app.register(createRoutes, options)
+}
+
+const createRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, options) => {
+  const { links, basePath } = options
+  takeJson(app, options)
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+  app.post(LINKS, { ...CREATE, onRequest }, async (request, reply) => {
+    const caller = requireUser(request, 'share')
+    const { secret, ...link } = await links.create({ ...linkTermsIn(request.body), caller })
+    const { protocol, host } = request
+    const url = `${protocol}://${host}${basePath}/links/${secret}`
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({ ...linkReply(link), url, secret })
+  })
+}
+
+const ofOwnLinks = describing({ tag: 'links' })
+
+const CREATE = ofOwnLinks({
+  operationId: 'createLink',
+  summary: 'Create a link to files, or for files, that needs no account',
+  description:
+    "The caller's token needs `share`, and `read` for a download link or `create` for a drop link. Revoking the token " +
+    'revokes the link. The body is JSON in UTF-8 of at most 16 KiB.',
+  body: LinkBody,
+  response: { 201: CreatedLinkReply },
+  responses: {
+    201: {
+      description: 'The new link. Its secret is shown only once.',
+      headers: ['Cache-Control'],
+    },
+  },
+  problems: ['invalid_file_name', 'link_limit_exceeded'],
+})
+
+const LIST = ofOwnLinks({
+  operationId: 'listLinks',
+  summary: "List the caller's links, oldest first, without their secrets",
+  description:
+    'With a token that has a scope: those that it has made. Links that have ended are kept for a while.',
+  querystring: PAGE_QUERY,
+  response: { 200: LinkPageReply },
+  responses: { 200: { description: 'One page of links.', headers: ['Cache-Control'] } },
+})
+
+const REVOKE = ofOwnLinks({
+  operationId: 'revokeLink',
+  summary: "Revoke one of the caller's links",
+  params: Type.Object({ link_id: LinkId }),
+  responses: { 204: 'The link is revoked. Every instance refuses it from now on.' },
+  problems: ['not_found'],
+})

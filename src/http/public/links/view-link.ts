@@ -1,0 +1,243 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { invalidParameter, isAppError } from '../../../core/errors.ts'
+import type { FileName } from '../../../core/files/file-name.ts'
+import type { FilePosition } from '../../../core/files/listing.ts'
+import type { Repository } from '../../../core/files/repository.ts'
+import { LINK_KINDS, shownName, usesLeft } from '../../../core/links/link.ts'
+import { MAX_PASSWORD_LENGTH } from '../../../core/links/link-password.ts'
+import type { Links, Visit } from '../../../core/links/links.ts'
+import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
+import { formatTimestamp } from '../../../core/timestamp.ts'
+import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
+import { addVary } from '../../headers/content-headers.ts'
+import { Bytes, OneOf, Text } from '../../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { type Exchange, isHttps } from '../../pages/session-cookie.ts'
+import type { PageFile } from '../../pages/static-assets.ts'
+import { assertSameSite } from '../../server/csrf.ts'
+import { addressOf } from '../../server/request-head.ts'
+import { DOCUMENT_HEADERS, sendFile } from '../../shared-routes/page.ts'
+import {
+  formatCursor,
+  type Key,
+  PAGE_QUERY,
+  parseCursor,
+  readLimit,
+} from '../../shared-routes/pagination.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
+import { ExpiresAt, LINK_SECRET, ofLinks, UsesLeft } from './link-resource.ts'
+import { findVisit, LINK_COOKIE, LINK_PATH, secretOf } from './visit.ts'
+
+export interface ViewLinkOptions extends TakeJsonOptions {
+  readonly links: Links
+  readonly repository: Repository
+  readonly readInTurn: ReadInTurn
+  readonly basePath: string
+  readonly allowedOrigins: ReadonlySet<string>
+  /** Shown to browsers; without it, they get the JSON too. */
+  readonly page: PageFile | undefined
+}
+
+/** What a link is, as JSON or as a page, and its password. */
+export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async (app, options) => {
+  const { links, repository, readInTurn, page } = options
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: LINK_PATH,
+    ...VIEW,
+    preValidation: readLimit,
+    handler: async (request, reply) => {
+      addVary(reply, 'Accept', 'Authorization', 'Cookie')
+      if (page !== undefined && wantsPage(request)) {
+        return await sendPage(page, { request, reply, links })
+      }
+      const visit = await findVisit(request, links)
+      const { link, isUnlocked } = visit
+      void reply.header('cache-control', 'no-store')
+      if (!isUnlocked) return { kind: link.kind, needs_password: true }
+      const { limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
+      const after = cursor === undefined ? undefined : parseCursor(cursor, restIn)
+      const files = await readInTurn(reply, () => filesOf(repository, visit, { after, limit }))
+      return {
+        kind: link.kind,
+        label: link.label,
+        ...files,
+        expires_at: formatTimestamp(link.expiresAt),
+        uses_left: usesLeft(link) ?? null,
+        needs_password: link.password !== undefined,
+      }
+    },
+  })
+
+  await app.register(unlockRoutes, options)
+}
+
+const unlockRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async (app, options) => {
+  const { links, basePath, allowedOrigins } = options
+  takeJson(app, options)
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
+    assertSameSite(request, reply, allowedOrigins)
+  app.post(LINK_PATH, { ...UNLOCK, onRequest }, async (request, reply) => {
+    const secret = secretOf(request)
+    const { password } = request.body
+    const key = await links.unlock(secret, { password, ip: addressOf(request) })
+    void reply.setCookie(LINK_COOKIE, key, {
+      path: `${basePath}/links/${secret}`,
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: isHttps(request),
+      maxAge: MAX_SESSION_SECONDS,
+    })
+    return reply.code(204).send()
+  })
+}
+
+const MAX_SESSION_SECONDS = 24 * 3600
+
+/** Browsers ask for HTML when they open an address; programs do not. */
+function wantsPage({ headers }: FastifyRequest): boolean {
+  return headers.accept?.toLowerCase().includes('text/html') === true
+}
+
+/** The page tells people that a link has ended; the status tells their programs. */
+async function sendPage(
+  page: PageFile,
+  { request, reply, links }: Exchange & { readonly links: Links },
+): Promise<FastifyReply> {
+  if (!(await isFound(request, links))) void reply.code(404)
+  return sendFile(page, { request, reply, headers: DOCUMENT_HEADERS })
+}
+
+async function isFound(request: FastifyRequest, links: Links): Promise<boolean> {
+  try {
+    await findVisit(request, links)
+    return true
+  } catch (error) {
+    if (isAppError(error, 'not_found')) return false
+    throw error
+  }
+}
+
+interface FilesPage {
+  /** What follows the prefix in the last name of the previous page. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+async function filesOf(
+  repository: Repository,
+  { link: { kind, target, ...link }, owner }: Visit,
+  { after, limit }: FilesPage,
+) {
+  if (kind === 'drop') return { files: [], next_cursor: null }
+  const prefix = target.name ?? target.prefix
+  const start = after === undefined ? undefined : { name: (prefix + after) as FileName, value: 0 }
+  if (target.name !== undefined) {
+    const file = await findOnly(repository, owner, target.name)
+    return { files: file === undefined ? [] : [fileReply(file)], next_cursor: null }
+  }
+  const found = await repository.list({
+    userId: owner.userId,
+    viewer: owner,
+    prefix: target.prefix,
+    order: 'name',
+    after: start satisfies FilePosition | undefined,
+    limit,
+  })
+  const visible = found.files.flatMap(({ name, size }) => {
+    const shown = shownName({ ...link, kind, target }, name)
+    return shown === undefined ? [] : [fileReply({ name: shown, size })]
+  })
+  const next = found.next?.name.slice(prefix.length)
+  return { files: visible, next_cursor: next === undefined ? null : formatCursor([next]) }
+}
+
+async function findOnly(repository: Repository, owner: Visit['owner'], name: FileName) {
+  try {
+    return await repository.stat({ userId: owner.userId, name, viewer: owner })
+  } catch (error) {
+    if (isAppError(error, 'not_found')) return undefined
+    throw error
+  }
+}
+
+function fileReply({ name, size }: { readonly name: FileName; readonly size: number }) {
+  return { name, size, media_type: 'application/octet-stream' }
+}
+
+function restIn([rest, ...more]: Key): string | undefined {
+  if (typeof rest !== 'string' || more.length > 0) return undefined
+  if (!rest.isWellFormed()) throw invalidParameter('cursor', 'The cursor is not valid.')
+  return rest
+}
+
+const File = Type.Object(
+  {
+    name: Text('The name of the file, without the prefix of the link.', 'report.pdf'),
+    size: Bytes('Size of the content, in bytes.', 6143),
+    media_type: Text('The media type of its download.', 'application/octet-stream'),
+  },
+  { title: 'LinkedFile' },
+)
+
+const Reply = Type.Object(
+  {
+    kind: OneOf(LINK_KINDS, '`download` gives files, `drop` takes new ones.'),
+    needs_password: Type.Boolean({
+      examples: [false],
+      description:
+        'Whether the link has a password. Without it, the response has only this and `kind`.',
+    }),
+    label: Type.Optional(Text('The title of the link; may be empty.', 'The report')),
+    files: Type.Optional(Type.Array(File)),
+    next_cursor: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description: 'The `cursor` of the next page of `files`, `null` on the last page.',
+        examples: [null],
+      }),
+    ),
+    expires_at: Type.Optional(ExpiresAt),
+    uses_left: Type.Optional(UsesLeft),
+  },
+  { title: 'VisitedLink', description: 'What a link gives or takes.' },
+)
+
+const VIEW = ofLinks({
+  operationId: 'viewLink',
+  summary: 'Get what a link gives or takes',
+  description:
+    'A browser, whose `Accept` contains `text/html`, gets a page. A link that has expired, was revoked or is used up gets ' +
+    'the same 404 as one that never existed.',
+  parameters: {
+    path: { secret: LINK_SECRET },
+    query: {
+      limit: { ...PAGE_QUERY.properties.limit },
+      cursor: { ...PAGE_QUERY.properties.cursor },
+    },
+  },
+  querystring: PAGE_QUERY,
+  response: { 200: Reply },
+  responses: { 200: { description: 'The link.', headers: ['Cache-Control'] } },
+  problems: ['not_found'],
+})
+
+const UNLOCK = ofLinks({
+  operationId: 'unlockLink',
+  summary: 'Store the password of a link in a browser cookie',
+  description:
+    'For the page of the link. Wrong passwords are limited like wrong tokens. The body is JSON in UTF-8 of at most 16 KiB.',
+  parameters: { path: { secret: LINK_SECRET } },
+  body: Type.Object(
+    {
+      password: Type.String({
+        minLength: 1,
+        maxLength: MAX_PASSWORD_LENGTH,
+        description: 'The password of the link.',
+      }),
+    },
+    { title: 'LinkPassword', additionalProperties: false, examples: [{ password: 'swordfish' }] },
+  ),
+  responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
+  problems: ['not_found', 'link_password_invalid'],
+})

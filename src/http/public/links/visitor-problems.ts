@@ -1,0 +1,29 @@
+import type { FastifyRequest } from 'fastify'
+import { AppError, isAppError, tooManyRequests } from '../../../core/errors.ts'
+import type { ErrorCode } from '../../../core/error-codes.ts'
+import { linkNotFound } from '../../../core/links/link.ts'
+
+/** What a visitor is told of a refusal: nothing of the owner or of the owner's figures. */
+export function toldToVisitor(error: unknown, { visit }: FastifyRequest): unknown {
+  if (!isAppError(error)) return error
+  // Of a drop, the visitor has set no precondition.
+  if (isAppError(error, 'precondition_failed') && visit?.link.kind === 'drop') return nameTaken()
+  return TOLD[error.code]?.(error) ?? error
+}
+
+const nameTaken = () => new AppError('file_exists', 'A file with this name already exists.')
+
+const noRoom = () => new AppError('capacity_exceeded', 'There is no room for this file.')
+
+const TOLD: Readonly<Partial<Record<ErrorCode, (error: AppError) => AppError>>> = {
+  access_token_invalid: linkNotFound,
+  user_suspended: linkNotFound,
+  capacity_exceeded: noRoom,
+  file_count_exceeded: noRoom,
+  unfinished_uploads_exceeded: noRoom,
+  too_many_requests: ({ facts }) =>
+    tooManyRequests(
+      'There are too many requests for this link or from this address. Try again later.',
+      Number(facts['retry_after'] ?? 1) * 1000,
+    ),
+}

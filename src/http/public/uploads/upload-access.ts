@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify'
+import { assertPermits, narrowPrecondition } from '../../../core/auth/scope.ts'
+import type { FileName } from '../../../core/files/file-name.ts'
+import type { Visibility } from '../../../core/files/file.ts'
+import type { Precondition } from '../../../core/files/precondition.ts'
+import type { Version } from '../../../core/objects/object-key.ts'
+import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
+import type { AuthorizedCaller } from '../../../core/users/caller.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { requireUser } from '../access-token.ts'
+import { askedVisibility, permittedVisibility } from '../files/file-upload.ts'
+import { ownUpload } from './own-upload.ts'
+import type { UploadMetadata } from './tus-headers.ts'
+import { UPLOADS_PATH } from './upload-path.ts'
+
+/** In whose account a request for resumable uploads acts, and on what: a user's own, or what comes by a link. */
+export interface UploadAccess {
+  /** Throws unless the request may create or continue uploads. */
+  readonly assert: (request: FastifyRequest) => void
+  /** The upload that a request creates. */
+  readonly create: (request: FastifyRequest, metadata: UploadMetadata) => NewUpload
+  /** The upload in the path. */
+  readonly find: (request: FastifyRequest) => Promise<NamedUpload>
+  readonly locationOf: (request: FastifyRequest, version: Version) => string
+}
+
+interface NewUpload extends AuthorizedCaller {
+  readonly name: FileName
+  readonly visibility: Visibility | undefined
+  readonly precondition: Precondition | undefined
+  readonly linkId?: string
+}
+
+interface NamedUpload extends AuthorizedCaller {
+  readonly version: Version
+}
+
+export function ownUploads(options: {
+  readonly uploads: Pick<ResumableUploads, 'find'>
+  readonly basePath: string
+}): UploadAccess {
+  const { uploads, basePath } = options
+  return {
+    assert: (request) => void requireUser(request, 'create', 'replace'),
+    create(request, { name, visibility }) {
+      const caller = requireUser(request, 'create', 'replace')
+      assertPermits(caller, ['create', 'replace'], name)
+      const asked = askedVisibility(request, caller)
+      return {
+        ...caller,
+        name,
+        visibility: asked ?? permittedVisibility(caller, visibility),
+        precondition: narrowPrecondition(caller, parseWritePrecondition(request.headers)),
+      }
+    },
+    find: (request) => ownUpload(request, uploads),
+    locationOf: (_request, version) => `${basePath}${UPLOADS_PATH}/${version}`,
+  }
+}

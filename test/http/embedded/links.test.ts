@@ -1,0 +1,9 @@
+import { describe } from 'vitest'
+import { openEmbedded, openEmbeddedTwins } from '../../support/service/embedded-service.ts'
+import { linkRacesSuite } from '../links/link-races-suite.ts'
+import { linksSuite } from '../links/links-suite.ts'
+
+describe('the service on SQLite and local files', () => {
+  linksSuite(openEmbedded)
+  linkRacesSuite(openEmbeddedTwins)
+})

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TwinServices } from '../../support/service/test-service.ts'
+import type { TestServiceOptions } from '../../support/service/test-service.ts'
+import { MIB, secretOf, upload, usageOf } from '../fixture.ts'
+import { createLink, visit } from './link-requests.ts'
+
+/** The uses of a link are exact at two instances. */
+export function linkRacesSuite(
+  open: (options?: TestServiceOptions) => Promise<TwinServices>,
+): void {
+  describe('a link with few uses', () => {
+    let twins: TwinServices
+    beforeAll(async () => {
+      twins = await open()
+    })
+    afterAll(() => Promise.all(twins.map((twin) => twin.stop())))
+
+    it.each([
+      { kind: 'download', max: 50 },
+      { kind: 'drop', max: 20 },
+    ])('permits exactly $max of 200 requests at once to $kind', async ({ kind, max }) => {
+      const [here] = twins
+      const user = await here.createUser(MIB)
+      await upload(here, { user, name: 'f', content: 'content' })
+      const { secret } = await createLink(here, {
+        token: secretOf(user),
+        kind,
+        prefix: '',
+        max_uses: max,
+      })
+      const request = (at: number) => {
+        const path = kind === 'drop' ? `/n${at}` : '/f'
+        const init = kind === 'drop' ? { method: 'PUT', body: 'content' } : {}
+        return visit(twins[at % 2] ?? here, { secret, path, ...init })
+      }
+      const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => request(at)))
+      const texts = await Promise.all(answers.map((answer) => answer.text()))
+      expect(
+        texts.filter((text) => text.includes('content') || text.includes('"size":7')),
+      ).toHaveLength(max)
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(max)
+      expect(answers.filter(({ status }) => status === 404)).toHaveLength(200 - max)
+      const fileCount = kind === 'drop' ? max + 1 : 1
+      expect(await usageOf(here, user)).toMatchObject({ fileCount, reserved: 0 })
+    })
+  })
+}

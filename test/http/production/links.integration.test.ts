@@ -1,0 +1,13 @@
+import { describe } from 'vitest'
+import {
+  isWithoutProduction,
+  openProduction,
+  openProductionTwins,
+} from '../../support/service/production-service.ts'
+import { linkRacesSuite } from '../links/link-races-suite.ts'
+import { linksSuite } from '../links/links-suite.ts'
+
+describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
+  linksSuite(openProduction)
+  linkRacesSuite(openProductionTwins)
+})
