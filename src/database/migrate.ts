@@ -13,6 +13,7 @@ import { guessing } from './migrations/2026-11-22-guessing.ts'
 import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
 import { changes } from './migrations/2026-11-26-changes.ts'
 import { history } from './migrations/2026-11-28-history.ts'
+import { expiryIndexes, retention } from './migrations/2026-12-01-retention.ts'
 import { links } from './migrations/2026-11-30-links.ts'
 import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
@@ -21,9 +22,9 @@ import { uploadsAsGarbage } from './migrations/2026-11-24-uploads-as-garbage.ts'
 import type { Tables } from './schema.ts'
 
 /**
- * Guarantees that the database has every table of `schema.ts`, or that no table has changed. One transaction under a
- * lock: any number of instances can call it, and a killed process leaves only prebuilt indexes, which the next call
- * reuses. Resolves to the names of the migrations it ran. Rejects with `unavailable`, even for an unknown one.
+ * Guarantees that the database has every table of `schema.ts`, or those of an earlier stage: a database in use has one
+ * transaction for each stage (`isApart`), a new one has a single transaction. Under a lock: any number of instances can
+ * call it, and a killed process leaves only whole stages and prebuilt indexes, which the next call uses. Resolves to the names of the migrations it ran. Rejects with `unavailable`, even for an unknown one.
  *
  * Instances of the previous version run meanwhile, so a migration follows these rules:
  * - An index on existing columns of a possibly large table goes into `indexes`: PostgreSQL builds it during requests.
@@ -55,32 +56,60 @@ export async function runMigrations(
     return await database.query((kysely) => runAll(kysely, migrations))
   }
   return await database.migrateAlone(async (kysely, { buildIndexes, lockTables }) => {
+    const locking = Object.fromEntries(
+      Object.entries(migrations).map(([name, each]) => [name, locked(each, lockTables)]),
+    )
+    const done: string[] = []
     const stillPending = await findPending(kysely, migrations)
-    await buildIndexes(
-      kysely,
-      stillPending.flatMap(({ indexes = [] }) => indexes),
-    )
-    const locking = Object.entries(migrations).map(
-      ([name, each]) => [name, locked(each, lockTables)] as const,
-    )
-    return await runAll(kysely, Object.fromEntries(locking))
+    const isNew = stillPending.length === Object.keys(migrations).length
+    for (const stage of isNew ? [stillPending] : stagesOf(stillPending)) {
+      await buildIndexes(
+        kysely,
+        stage.flatMap(({ migration: { indexes = [] } }) => indexes),
+      )
+      done.push(...(await runAll(kysely, locking, stage.at(-1)?.name)))
+    }
+    return done
   })
+}
+
+interface Pending {
+  readonly name: string
+  readonly migration: SchemaMigration
+}
+
+/** One, unless there are indexes on columns that an earlier migration adds to a table with rows. */
+function stagesOf(pending: readonly Pending[]): readonly (readonly Pending[])[] {
+  const stages: Pending[][] = []
+  for (const each of pending) {
+    const current = stages.at(-1)
+    if (current === undefined || each.migration.isApart === true) stages.push([each])
+    else current.push(each)
+  }
+  return stages
 }
 
 /** Rejects with `unavailable` if a newer version has migrated the database. */
 async function findPending(
   kysely: Kysely<Tables>,
   migrations: Migrations,
-): Promise<readonly SchemaMigration[]> {
+): Promise<readonly Pending[]> {
   const known = await createMigrator(kysely, migrations).getMigrations()
   if (known.some(({ executedAt }) => executedAt !== undefined)) {
     await refuseNewer(kysely, migrations)
   }
-  return known.filter(({ executedAt }) => executedAt === undefined).map((each) => each.migration)
+  return known.filter(({ executedAt }) => executedAt === undefined)
 }
 
-async function runAll(kysely: Kysely<Tables>, migrations: Migrations): Promise<readonly string[]> {
-  const { error, results } = await createMigrator(kysely, migrations).migrateToLatest()
+/** Up to `last`, which must be pending; all of them by default. */
+async function runAll(
+  kysely: Kysely<Tables>,
+  migrations: Migrations,
+  last?: string,
+): Promise<readonly string[]> {
+  const migrator = createMigrator(kysely, migrations)
+  const { error, results } =
+    last === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(last)
   if (error instanceof Error) {
     await refuseNewer(kysely, migrations).catch((newer: unknown) => {
       throw newer instanceof AppError ? newer : error
@@ -138,5 +167,7 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-11-28-history': history({ bytewise }),
     '2026-11-29-scoped-tokens': scopedTokens(),
     '2026-11-30-links': links({ bytewise }),
+    '2026-12-01-retention': retention(),
+    '2026-12-01-retention-indexes': expiryIndexes(),
   }
 }

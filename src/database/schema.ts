@@ -119,6 +119,10 @@ export interface FileRow {
   readonly visibility: Visibility
   readonly created_at: number
   readonly updated_at: number
+  /** `NEVER` if the file does not expire. */
+  readonly expires_at: Generated<number>
+  /** 1 if evictions spare the file, else 0. */
+  readonly is_kept: Generated<0 | 1>
 }
 
 /** Reservation and write-ahead journal: the row exists before the object store receives the first byte. */
@@ -167,6 +171,10 @@ export interface ResumableUploadRow {
   readonly precondition: string | null
   /** The link by which it was created. */
   readonly link_id: string | null
+  /** The prefix of the files that its commit may evict. */
+  readonly evict: FileNamePrefix | null
+  /** How long the file is to live, in milliseconds. */
+  readonly expires_in: number | null
   readonly expected_sha256: string | null
   readonly sha256: string | null
   readonly sealed_at: number | null
@@ -197,7 +205,7 @@ export interface GarbageRow {
 }
 
 /** The columns of `files`, as they were when the version ended. */
-export interface HistoryRow extends FileRow {
+export interface HistoryRow extends Omit<FileRow, 'expires_at' | 'is_kept'> {
   readonly ended_at: number
   readonly ended_as: PastVersion['endedAs']
   /** 1 if the store has the marker, else 0. */

@@ -11,7 +11,7 @@ import { sha256 } from '../../src/core/auth/sha256.ts'
 import { CAPACITY_EVENTS, FILE_EVENTS } from '../../src/core/changes/change.ts'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
 import { ENDS } from '../../src/core/history/past-version.ts'
-import { type File, VISIBILITIES } from '../../src/core/files/file.ts'
+import { type File, NEVER, VISIBILITIES } from '../../src/core/files/file.ts'
 import {
   MAX_FILE_NAME_BYTES,
   parseFileName,
@@ -165,6 +165,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'resumable_uploads.metadata': () => longestAccepted(parseAsMetadata),
   'resumable_uploads.precondition': () => MAX_PRECONDITION_BYTES,
   'resumable_uploads.link_id': () => createVersion().length,
+  'resumable_uploads.evict': () => longestAccepted((text) => parseFileNamePrefix(text)),
   'resumable_uploads.expected_sha256': () => 'f'.repeat(64).length,
   'resumable_uploads.refusal': () => longestOf(ERROR_CODES),
   'resumable_uploads.ended_as': () => longestOf(['cancelled', 'lost']),
@@ -185,6 +186,8 @@ const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
     visibility: 'private',
     createdAt: Number.MAX_SAFE_INTEGER,
     updatedAt: Number.MAX_SAFE_INTEGER,
+    expiresAt: NEVER,
+    isKept: 0,
   },
   replaced: false,
 }

@@ -58,6 +58,8 @@ function* followFile(copy: Copy, change: FileEvent): Generator<string> {
       break
     case 'file.updated':
     case 'file.deleted':
+    case 'file.evicted':
+    case 'file.expired':
       yield* expect(copy, name, file)
       break
     case 'file.renamed': {
@@ -67,9 +69,11 @@ function* followFile(copy: Copy, change: FileEvent): Generator<string> {
       copy.files.delete(previousName)
     }
   }
-  if (type === 'file.deleted') copy.files.delete(name)
+  if (ENDS.has(type)) copy.files.delete(name)
   else copy.files.set(name, file)
 }
+
+const ENDS: ReadonlySet<Change['type']> = new Set(['file.deleted', 'file.evicted', 'file.expired'])
 
 function* followCapacity(copy: Copy, { type, capacity, used }: CapacityEvent): Generator<string> {
   const sum = [...copy.files.values()].reduce((bytes, { size }) => bytes + size, 0)

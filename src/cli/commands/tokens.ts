@@ -10,7 +10,7 @@ export const TOKENS: readonly Command[] = [
   {
     words: ['tokens', 'issue'],
     operands: ['<user_id>'],
-    flags: ['label', 'expires-in', 'actions', 'prefix', 'device'],
+    flags: ['label', 'expires-in', 'actions', 'prefix', 'device', 'when-full'],
     summary:
       'issue an access token, which is shown only once (--expires-in 90min, 24h, 7d; --actions read,create)',
     run: async ({ accessTokens }, { operands, flags }) => {
@@ -47,14 +47,16 @@ function scopeOf({
   actions,
   prefix,
   device,
+  'when-full': whenFull,
 }: Readonly<Record<string, string>>): AskedScope | undefined {
-  if ((actions ?? prefix ?? device) === undefined) return undefined
+  if ((actions ?? prefix ?? device ?? whenFull) === undefined) return undefined
   // As from an unset variable.
   if (prefix === '') throw invalidParameter('prefix', 'prefix must not be empty.')
   return parseScope({
     ...(actions !== undefined && { actions: actions.split(',') }),
     ...(prefix !== undefined && { prefix }),
     ...(device !== undefined && { device_id: device }),
+    ...(whenFull !== undefined && { when_full: whenFull }),
   })
 }
 
@@ -74,6 +76,7 @@ function tokenRow(token: AccessToken): Row {
     actions: token.scope?.actions.join(',') ?? 'all',
     prefix: token.scope?.prefix ?? '',
     device_id: token.scope?.deviceId ?? null,
+    when_full: token.scope?.whenFull ?? 'refuse',
     created_at: formatTimestamp(token.createdAt),
     expires_at: formatTimestamp(token.expiresAt),
     revoked_at: formatTimestamp(token.revokedAt),

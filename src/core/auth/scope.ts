@@ -22,7 +22,13 @@ export interface Scope {
   readonly prefix: FileNamePrefix
   /** The device that the token belongs to: without the device, the token is invalid. */
   readonly deviceId: string | undefined
+  /** What an upload does that does not fit: it is refused, or evicts files with the prefix. */
+  readonly whenFull: WhenFull
 }
+
+export const WHEN_FULL = ['refuse', 'evict_oldest'] as const
+
+export type WhenFull = (typeof WHEN_FULL)[number]
 
 /** The scope of a request's token. */
 export interface Scoped {
@@ -92,6 +98,19 @@ export function assertEveryName(scoped: Scoped): void {
   if (hasPrefix(scoped)) throw insufficient('prefix')
 }
 
+/**
+ * The prefix of the files that an upload may evict: as it asks, which needs `delete`, else as its token says. Throws
+ * `scope_insufficient`.
+ */
+export function permittedEviction(
+  scoped: Scoped,
+  asked: FileNamePrefix | undefined,
+): FileNamePrefix | undefined {
+  if (asked !== undefined) assertPermits(scoped, ['delete'], asked)
+  const { scope } = scoped
+  return asked ?? (scope?.whenFull === 'evict_oldest' ? scope.prefix : undefined)
+}
+
 /** The scope of a token that another token makes: what is left out comes from the parent. */
 export function childScope(
   { scope: parent }: Scoped,
@@ -102,12 +121,15 @@ export function childScope(
     actions = parent.actions,
     prefix = parent.prefix,
     deviceId = parent.deviceId,
+    whenFull = parent.whenFull,
   } = asked ?? {}
   const wider = actions.find((action) => !parent.actions.includes(action))
   if (wider !== undefined) throw insufficient(wider)
   if (!prefix.startsWith(parent.prefix)) throw insufficient('prefix')
   if (parent.deviceId !== undefined && deviceId !== parent.deviceId) throw insufficient('device_id')
-  return { actions, prefix, deviceId }
+  const mayEvict = parent.whenFull === 'evict_oldest' || parent.actions.includes('delete')
+  if (whenFull === 'evict_oldest' && !mayEvict) throw insufficient('when_full')
+  return { actions, prefix, deviceId, whenFull }
 }
 
 /** A scope as a request asks for it. */
@@ -115,17 +137,24 @@ export interface AskedScope {
   readonly actions?: readonly Action[] | undefined
   readonly prefix?: FileNamePrefix | undefined
   readonly deviceId?: string | undefined
+  readonly whenFull?: WhenFull | undefined
 }
 
 /** Permits nothing. */
-export const NOTHING: Scope = { actions: [], prefix: EVERY_NAME, deviceId: undefined }
+export const NOTHING: Scope = {
+  actions: [],
+  prefix: EVERY_NAME,
+  deviceId: undefined,
+  whenFull: 'refuse',
+}
 
 export function completeScope({
   actions = ACTIONS,
   prefix = EVERY_NAME,
   deviceId,
+  whenFull = 'refuse',
 }: AskedScope): Scope {
-  return { actions, prefix, deviceId }
+  return { actions, prefix, deviceId, whenFull }
 }
 
 function insufficient(required: string): AppError {
@@ -143,18 +172,33 @@ export function expiresTooLate(): AppError {
 export const MAX_VALID_TOKENS = 1_000
 
 /**
- * A scope in the form of the API, `{"actions"?, "prefix"?, "device_id"?}`. Throws `invalid_parameter` for anything else:
+ * A scope in the form of the API, `{"actions"?, "prefix"?, "device_id"?, "when_full"?}`. Throws `invalid_parameter` for anything else:
  * a member that is not understood could be a limit.
  */
 export function parseScope(value: unknown): AskedScope {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed()
-  const { actions, prefix, device_id: deviceId, ...others }: Record<string, unknown> = { ...value }
+  const {
+    actions,
+    prefix,
+    device_id: deviceId,
+    when_full: whenFull,
+    ...others
+  } = {
+    ...value,
+  } as Record<string, unknown>
   if (Object.keys(others).length > 0) throw malformed()
   return {
     actions: actions === undefined ? undefined : parseActions(actions),
     prefix: prefix === undefined ? undefined : parsePrefix(prefix),
     deviceId: deviceId === undefined ? undefined : parseDeviceId(deviceId),
+    whenFull: whenFull === undefined ? undefined : parseWhenFull(whenFull),
   }
+}
+
+function parseWhenFull(value: unknown): WhenFull {
+  const known = WHEN_FULL.find((each) => each === value)
+  if (known === undefined) throw malformed()
+  return known
 }
 
 function parseActions(value: unknown): readonly Action[] {
@@ -177,7 +221,7 @@ function parseDeviceId(value: unknown): string {
 function malformed(): AppError {
   return invalidParameter(
     'scope',
-    `scope must be an object with "actions" (a list of ${ACTIONS.join(', ')}, each at most once), "prefix" and ` +
-      '"device_id", each optional.',
+    `scope must be an object with "actions" (a list of ${ACTIONS.join(', ')}, each at most once), "prefix", ` +
+      `"device_id" and "when_full" (${WHEN_FULL.join(' or ')}), each optional.`,
   )
 }

@@ -1,5 +1,5 @@
 import type { FileChange } from '../files/change.ts'
-import type { File } from '../files/file.ts'
+import type { FileVersion } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { CapacityState } from '../quota/capacity.ts'
 
@@ -9,6 +9,8 @@ export const FILE_EVENTS = [
   'file.updated',
   'file.renamed',
   'file.deleted',
+  'file.evicted',
+  'file.expired',
   'file.restored',
 ] as const
 
@@ -23,9 +25,9 @@ export const CAPACITY_EVENTS = [
 export const MAX_CHANGES = 100_000
 
 /** What is told of a file. */
-export type ChangedFile = Pick<File, 'name' | 'version' | 'size' | 'sha256' | 'visibility'>
+export type ChangedFile = Pick<FileVersion, 'name' | 'version' | 'size' | 'sha256' | 'visibility'>
 
-/** What happened in one account. A deleted file is described as it was, any other one as it is now. */
+/** What happened in one account. A file that has ended is described as it was, any other one as it is now. */
 export type ChangeEvent =
   | {
       readonly type: (typeof FILE_EVENTS)[number]
@@ -49,10 +51,14 @@ export interface ChangePosition {
 
 export type Change = ChangePosition & ChangeEvent
 
+/** What of a file an update can change, besides its name. */
+const TOLD = ['visibility', 'expiresAt', 'isKept'] as const
+
 /** `undefined` if nothing has changed that is told: a PATCH without a new value only moves `updatedAt`. */
 export function eventOf({ type, file, old }: FileChange): ChangeEvent | undefined {
-  if (type === 'deleted') return { type: 'file.deleted', file: old }
+  if (file === undefined) return { type: `file.${type}`, file: old }
   if (type !== 'updated') return { type: `file.${type}`, file }
   if (file.name !== old.name) return { type: 'file.renamed', file, previousName: old.name }
-  return file.visibility === old.visibility ? undefined : { type: 'file.updated', file }
+  const isChanged = TOLD.some((member) => file[member] !== old[member])
+  return isChanged ? { type: 'file.updated', file } : undefined
 }

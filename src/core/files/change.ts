@@ -8,4 +8,7 @@ export type FileChange =
   | { readonly type: 'created'; readonly file: File; readonly old?: undefined }
   | { readonly type: 'restored'; readonly file: File; readonly old: File | undefined }
   | { readonly type: 'replaced' | 'updated'; readonly file: File; readonly old: File }
-  | { readonly type: 'deleted'; readonly file?: undefined; readonly old: File }
+  | { readonly type: EndOfFile; readonly file?: undefined; readonly old: File }
+
+/** Deleted files become history. Evicted and expired ones do not. */
+export type EndOfFile = 'deleted' | 'evicted' | 'expired'

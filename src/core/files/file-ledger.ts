@@ -34,10 +34,13 @@ export interface DeleteFile extends Caller {
 }
 
 export interface UpdateFile extends DeleteFile {
-  /** `undefined` keeps the name; the same holds for `visibility`. */
+  /** `undefined` keeps the name; the same holds for the members below. */
   readonly newName: FileName | undefined
   readonly visibility: Visibility | undefined
   readonly overwrite: boolean
+  readonly isKept?: boolean | undefined
+  /** `NEVER` ends an expiry. */
+  readonly expiresAt?: number | undefined
 }
 
 /** PORT: the files of a user. As every part of the ledger, it keeps the contract of `UploadLedger`. */
@@ -61,8 +64,8 @@ export interface FileLedger {
   deleteFile(file: DeleteFile): Promise<void>
 
   /**
-   * Guarantees the new name and visibility, or changes nothing. Keeps version, object and `createdAt`, and updates
-   * `updatedAt`. If another file has the new name: removes that file atomically if `overwrite` is set, else rejects
+   * Guarantees the new name and terms, or changes nothing. Keeps version, object and `createdAt`, and updates
+   * `updatedAt`. Rejects with `invalid_parameter` for an `expiresAt` that is over. If another file has the new name: removes that file atomically if `overwrite` is set, else rejects
    * with `file_exists`. Before that, rejects as `deleteFile` does.
    */
   updateFile(change: UpdateFile): Promise<File>

@@ -16,8 +16,8 @@ export function parseVisibility(value: unknown): Visibility | undefined {
   throw invalidParameter('visibility', `visibility must be one of ${VISIBILITIES.join(', ')}.`)
 }
 
-/** A row of `files`. Times are milliseconds since 1970 by the database's clock. */
-export interface File {
+/** Content under a name, current or past. Times are milliseconds since 1970 by the database's clock. */
+export interface FileVersion {
   readonly userId: UserId
   readonly name: FileName
   readonly version: Version
@@ -30,6 +30,16 @@ export interface File {
   readonly createdAt: number
   readonly updatedAt: number
 }
+
+/** A row of `files`. */
+export interface File extends FileVersion {
+  /** From then on nobody finds the file, and its name is free; `NEVER` if it does not expire. */
+  readonly expiresAt: number
+  /** 1 if evictions spare the file, else 0. */
+  readonly isKept: 0 | 1
+}
+
+export const NEVER = Number.MAX_SAFE_INTEGER
 
 export function fileExists(): AppError {
   return new AppError(

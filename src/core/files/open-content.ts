@@ -7,18 +7,18 @@ import {
   type ObjectStore,
   type OpenedObject,
 } from '../objects/object-store.ts'
-import type { File } from './file.ts'
+import type { FileVersion } from './file.ts'
 
 export type Selection = 'whole' | 'nothing' | ByteRange
 
 export interface SelectContent {
   /** Decides which bytes of the version that is opened are read; all of them by default. May throw. */
-  readonly select?: (file: File) => Selection
+  readonly select?: (file: FileVersion) => Selection
   readonly signal: AbortSignal
 }
 
 export interface OpenedFile {
-  readonly file: File
+  readonly file: FileVersion
   readonly selection: Selection
   /** `undefined` if nothing was selected or `content` is set. Otherwise as `OpenedObject.body`. */
   readonly body: Readable | undefined
@@ -29,7 +29,7 @@ export interface OpenedFile {
 
 interface Content extends SelectContent {
   readonly objects: ObjectStore
-  readonly find: () => Promise<File>
+  readonly find: () => Promise<FileVersion>
 }
 
 /**
@@ -60,19 +60,19 @@ export async function openContent(content: Content): Promise<OpenedFile> {
 
 /** The store reports a file's object as missing: the object is lost, or too few nodes are up to find it. */
 export class MissingObject extends Error {
-  constructor({ objectKey }: File) {
+  constructor({ objectKey }: FileVersion) {
     super(`object ${objectKey} is missing`)
     this.name = 'MissingObject'
   }
 }
 
-function missingObject(file: File): AppError {
+function missingObject(file: FileVersion): AppError {
   return new AppError('unavailable', 'The content of this file is currently unavailable.', {
     cause: new MissingObject(file),
   })
 }
 
-function wrongSize({ objectKey, size }: File, opened: OpenedObject): AppError {
+function wrongSize({ objectKey, size }: FileVersion, opened: OpenedObject): AppError {
   discardBody(opened)
   return new AppError('internal_error', 'The content of this file cannot be read.', {
     cause: new Error(`object ${objectKey} has ${opened.size} bytes instead of ${size}`),

@@ -1,6 +1,6 @@
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
 import { cutPage } from '../pagination.ts'
-import { fileNotFound, type File, type Visibility } from './file.ts'
+import { fileNotFound, type File } from './file.ts'
 import type { FileName, FileNamePrefix } from './file-name.ts'
 import {
   type Audience,
@@ -10,7 +10,7 @@ import {
   positionOf,
 } from './listing.ts'
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
-import type { FileLedger } from './file-ledger.ts'
+import type { FileLedger, UpdateFile } from './file-ledger.ts'
 import { openContent, type OpenedFile, type SelectContent } from './open-content.ts'
 import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
 import type { Precondition } from './precondition.ts'
@@ -50,12 +50,10 @@ export interface DeleteOwnFile extends AuthorizedCaller {
   readonly precondition?: Precondition | undefined
 }
 
-export interface UpdateOwnFile extends DeleteOwnFile {
-  /** `undefined` keeps the name; the same holds for `visibility`. */
-  readonly newName: FileName | undefined
-  readonly visibility: Visibility | undefined
-  readonly overwrite: boolean
-}
+export interface UpdateOwnFile
+  extends
+    DeleteOwnFile,
+    Pick<UpdateFile, 'newName' | 'visibility' | 'overwrite' | 'isKept' | 'expiresAt'> {}
 
 export interface Repository extends Uploads {
   /**
@@ -149,7 +147,7 @@ export function createRepository(options: RepositoryOptions): Repository {
     },
     async change({ userId, userCreatedAt, reverify, name, precondition, ...change }) {
       await reverify()
-      const { newName, visibility, overwrite } = change
+      const { newName, visibility, overwrite, isKept, expiresAt } = change
       return await ledger.updateFile({
         userId,
         userCreatedAt,
@@ -158,6 +156,8 @@ export function createRepository(options: RepositoryOptions): Repository {
         newName,
         visibility,
         overwrite,
+        isKept,
+        expiresAt,
         garbageDelayMs,
       })
     },

@@ -1,10 +1,10 @@
 import { AppError } from '../errors.ts'
-import type { File } from '../files/file.ts'
+import type { FileVersion } from '../files/file.ts'
 
 export const ENDS = ['replaced', 'deleted'] as const
 
 /** Content that is not current any more. Its name and figures are those that the file had at its end. */
-export interface PastVersion extends File {
+export interface PastVersion extends FileVersion {
   /** Milliseconds since 1970 by the database's clock, as all times. */
   readonly endedAt: number
   readonly endedAs: (typeof ENDS)[number]

@@ -29,6 +29,8 @@ export interface QuotaState {
   readonly hasRoom: boolean
   /** The user's other unfinished uploads. */
   readonly unfinished: Unfinished
+  /** Bytes that the upload could evict, if it evicts. */
+  readonly evictable?: number | undefined
 }
 
 /**
@@ -47,7 +49,7 @@ export function refusalOf(request: QuotaRequest, state: QuotaState | undefined):
   if (garbageWaitMs !== undefined) return garbageExceeded(garbageWaitMs)
   if (newFiles > 0 && usage.fileCount >= maxFiles) return fileCountExceeded(usage, maxFiles)
   if (state.hasRoom) return unfinishedExceeded(unfinished, maxUnfinished)
-  return capacityExceeded(usage, requested)
+  return capacityExceeded(usage, requested, state.evictable)
 }
 
 function unfinishedExceeded({ count, bytes }: Unfinished, max: number | undefined): AppError {
@@ -89,9 +91,10 @@ export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
   )
 }
 
-export function capacityExceeded(usage: Usage, requested: number): AppError {
+export function capacityExceeded(usage: Usage, requested: number, evictable?: number): AppError {
   const { capacity, used, reserved } = usage
+  const figures = { capacity, used, reserved, requested, available: availableBytes(usage) }
   return new AppError('capacity_exceeded', 'The file does not fit into the available capacity.', {
-    facts: { capacity, used, reserved, requested, available: availableBytes(usage) },
+    facts: evictable === undefined ? figures : { ...figures, evictable },
   })
 }

@@ -31,9 +31,9 @@ export interface ReserveOptions {
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
   const { ledger, upload, max } = options
   const { bytes: covered, refusal } = await begin(options)
-  const { userId, userCreatedAt, version, leaseMs } = upload
+  const { userId, userCreatedAt, version, leaseMs, evict } = upload
   const extend = (bytes: number): Promise<void> =>
-    ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs })
+    ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs, evict })
   const growing = new GrowingReservation({ covered, max, extend })
   return {
     cover: (bytes) => {

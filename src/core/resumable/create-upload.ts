@@ -1,4 +1,4 @@
-import type { FileName } from '../files/file-name.ts'
+import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { Visibility } from '../files/file.ts'
 import { invalidParameter } from '../errors.ts'
 import { isMet, type Precondition, preconditionFailed } from '../files/precondition.ts'
@@ -17,6 +17,9 @@ export interface CreateUpload extends AuthorizedCaller {
   readonly precondition: Precondition | undefined
   /** The link by which it comes, see `CommitUpload`. */
   readonly linkId?: string | undefined
+  /** See `CommitUpload`. */
+  readonly evict?: FileNamePrefix | undefined
+  readonly expiresInMs?: number | undefined
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256: string | undefined
   /** An append follows, so an empty file is not committed yet. */
@@ -48,6 +51,8 @@ export async function createUpload(
     visibility,
     precondition,
     linkId: request.linkId,
+    evict: request.evict,
+    expiresInMs: request.expiresInMs,
     expectedSha256: request.sha256,
     maxFiles,
     maxUnfinished,

@@ -123,8 +123,8 @@ export function repeatCommit(
 }
 
 function termsOf({ maxFiles, garbageDelayMs }: FinishOptions, upload: ResumableUpload) {
-  const { visibility, precondition, linkId } = upload
-  return { visibility, precondition, linkId, maxFiles, garbageDelayMs }
+  const { visibility, precondition, linkId, evict, expiresInMs } = upload
+  return { visibility, precondition, linkId, evict, expiresInMs, maxFiles, garbageDelayMs }
 }
 
 /** What the finish of a finished upload resolved to. Its row has no digest if the object was read for it. */

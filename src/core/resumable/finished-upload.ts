@@ -23,6 +23,8 @@ export function finishedUpload(file: File): ResumableUpload {
     visibility,
     precondition: undefined,
     linkId: undefined,
+    evict: undefined,
+    expiresInMs: undefined,
     expectedSha256: undefined,
     sha256,
     refusal: undefined,

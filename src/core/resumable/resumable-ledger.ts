@@ -38,6 +38,9 @@ export interface ResumableUpload {
   readonly precondition: Precondition | undefined
   /** The link by which it was created: only that continues it, besides the user. */
   readonly linkId: string | undefined
+  /** See `CommitUpload`. */
+  readonly evict: FileNamePrefix | undefined
+  readonly expiresInMs: number | undefined
   /** Digest that the client announced: 64 lower-case hexadecimal digits. */
   readonly expectedSha256: string | undefined
   /** Digest of the content, if it was known when the upload was sealed, or has been read since. */
@@ -60,6 +63,9 @@ export interface CreateResumable extends Caller {
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
   readonly linkId?: string | undefined
+  /** See `CommitUpload`. */
+  readonly evict?: FileNamePrefix | undefined
+  readonly expiresInMs?: number | undefined
   readonly expectedSha256: string | undefined
   readonly maxFiles: number
   /** Maximum number of the user's unfinished resumable uploads, including this one. */

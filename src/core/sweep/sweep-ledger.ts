@@ -68,6 +68,19 @@ export interface SweepLedger {
     },
   ): Promise<number>
 
+  /** Users with expired files, up to `limit`. Deleted users are left to their purge. */
+  listUsersWithExpired(options: {
+    readonly except: readonly UserId[]
+    readonly limit: number
+  }): Promise<readonly UserId[]>
+
+  /** Ends up to `limit` expired files of a user, the longest expired first: their bytes no longer count. Returns how many. */
+  expireFiles(options: {
+    readonly userId: UserId
+    readonly limit: number
+    readonly garbageDelayMs: number
+  }): Promise<number>
+
   /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns how many. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 

@@ -175,6 +175,7 @@ async function sweepAlone(
     forgetChanges(run),
     versionMarker(run, failures),
     historyTrimmer(run, failures),
+    fileExpirer(run, failures),
     abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]
@@ -255,6 +256,21 @@ function purge(
     after = userId
     onPurged(rows)
     return 'more'
+  }
+}
+
+const USERS_PER_PAGE = 20
+
+/** Each call ends a page of the expired files of some users. */
+function fileExpirer({ ledger, garbageDelayMs }: SweepRun, failures: Failures): Step {
+  return async () => {
+    const except = failures.users()
+    const users = await ledger.listUsersWithExpired({ except, limit: USERS_PER_PAGE })
+    for (const userId of users) {
+      const page = { userId, limit: PAGE, garbageDelayMs }
+      await failures.attemptFor(userId, () => ledger.expireFiles(page))
+    }
+    return users.length > 0 ? 'more' : 'done'
   }
 }
 

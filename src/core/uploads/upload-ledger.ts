@@ -1,5 +1,5 @@
 import type { File, Visibility } from '../files/file.ts'
-import type { FileName } from '../files/file-name.ts'
+import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Usage } from '../users/account-ledger.ts'
@@ -14,6 +14,8 @@ export interface CheckBegin extends Caller {
   /** Maximum number of uploads in progress, including this one. */
   readonly maxUploads: number
   readonly precondition?: Precondition | undefined
+  /** If set, the commit may evict files with this prefix to make room. */
+  readonly evict?: FileNamePrefix | undefined
 }
 
 export interface BeginUpload extends CheckBegin {
@@ -29,6 +31,8 @@ export interface RenewUpload {
 
 export interface ExtendUpload extends RenewUpload, Caller {
   readonly bytes: number
+  /** As at its begin. */
+  readonly evict?: FileNamePrefix | undefined
 }
 
 export interface AbortUpload {
@@ -52,6 +56,10 @@ export interface CommitUpload extends Caller {
   readonly precondition?: Precondition | undefined
   /** How long the replaced object is kept for readers that have already found it. */
   readonly garbageDelayMs: number
+  /** See `CheckBegin`. */
+  readonly evict?: FileNamePrefix | undefined
+  /** How long the file lives from its commit; for ever by default. */
+  readonly expiresInMs?: number | undefined
   /** The link that the file came by. The commit counts its use, and rejects with `not_found` once it has ended. */
   readonly linkId?: string | undefined
 }
@@ -59,7 +67,14 @@ export interface CommitUpload extends Caller {
 export interface CommittedUpload {
   readonly file: File
   readonly replaced: boolean
+  /** Set if the upload may evict: what it has evicted. */
+  readonly evicted?: Evicted | undefined
   readonly usage: Usage
+}
+
+export interface Evicted {
+  readonly files: number
+  readonly bytes: number
 }
 
 /** `forgotten`: as `aborted`, but nothing was sent to the store, so nothing is kept or has to be removed. */

@@ -2,7 +2,7 @@ import { accessRefusal, type AuthorizedCaller, type Caller, watchAccess } from '
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
-import type { FileName } from '../files/file-name.ts'
+import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { AbortUpload, CommittedUpload, CommitUpload, UploadLedger } from './upload-ledger.ts'
 import { type FreeSpace, insufficientStorage, type SpaceClaim } from './free-space.ts'
 import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
@@ -51,8 +51,10 @@ export interface UploadFile extends AuthorizedCaller {
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
   readonly precondition?: Precondition | undefined
-  /** The link that the file comes by, see `CommitUpload`. */
+  /** See `CommitUpload`. */
   readonly linkId?: string | undefined
+  readonly evict?: FileNamePrefix | undefined
+  readonly expiresInMs?: number | undefined
   readonly incoming: IncomingFile
   readonly signal: AbortSignal
 }
@@ -62,6 +64,7 @@ export interface AdmitFile extends Caller {
   /** Lower bound of the file size in bytes. */
   readonly min: number
   readonly precondition?: Precondition | undefined
+  readonly evict?: FileNamePrefix | undefined
 }
 
 export interface Uploads {
@@ -84,13 +87,13 @@ export function createUploads(options: UploadsOptions): Uploads {
   const { commitMs = COMMIT_MS } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
-    const { userId, userCreatedAt, name, precondition, linkId, incoming, signal } = request
+    const { userId, userCreatedAt, name, precondition, evict, incoming, signal } = request
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(request, { min, expectedBytes })
     using allocation = await memory.allocate({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
-    const terms = { userId, userCreatedAt, version, maxFiles, precondition }
+    const terms = { userId, userCreatedAt, version, maxFiles, precondition, evict }
     const begun = { ...terms, name, objectKey: key, maxUploads, leaseMs }
     using reservation = await reserve({ ledger, upload: begun, ...incoming.size })
     using access = watchAccess(request, reverifyMs)
@@ -113,7 +116,9 @@ export function createUploads(options: UploadsOptions): Uploads {
       const visibility = request.visibility()
       await request.reverify()
       answerBy = performance.now() + commitMs
-      return await commit({ ...terms, ...stored, visibility, garbageDelayMs, linkId }, answerBy)
+      const { linkId, expiresInMs } = request
+      const more = { visibility, linkId, expiresInMs, garbageDelayMs }
+      return await commit({ ...terms, ...stored, ...more }, answerBy)
     } catch (error) {
       claim?.release()
       // If the database hangs, the client has waited already; the cleanup continues without it.

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { chunks } from '../../core/async/chunks.ts'
 import { type Change, type ChangeEvent, MAX_CHANGES } from '../../core/changes/change.ts'
 import { type CapacityState, capacityState } from '../../core/quota/capacity.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
@@ -8,7 +9,7 @@ import { bigint, capacityInForce, type LedgerTx, type Rule, run } from '../ledge
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
 import { queueChanges } from '../webhooks/queue.ts'
 import type { ChangeRow } from '../schema.ts'
-import type { Slot } from '../statement.ts'
+import { inline, type Slot } from '../statement.ts'
 
 /** The end of an account's changes, as the UPDATE of the `quotas` row that counts new ones returns it. */
 export interface FeedEnd {
@@ -47,15 +48,25 @@ export async function recordChanges(
 ): Promise<void> {
   const { changeCount, changedAt: at, previouslyChangedAt } = end
   const before = changeCount - events.length
-  for (const [index, event] of events.entries()) {
-    const previousAt = index === 0 ? previouslyChangedAt : at
-    const row = { ...detailsOf(event), type: event.type, at, previousAt }
-    await run(tx, insertChange, { ...row, userId, sequence: before + index + 1 })
-  }
+  const rows = events.map((event, index) => ({
+    ...detailsOf(event),
+    userId,
+    sequence: before + index + 1,
+    type: event.type,
+    at,
+    previousAt: index === 0 ? previouslyChangedAt : at,
+  }))
+  if (rows.length <= MOST_SINGLE) for (const row of rows) await run(tx, insertChange, row)
+  else for (const page of chunks(rows, ROWS_AT_ONCE)) await insertChanges(tx, page)
   if (events.length > 0) await queueChanges(tx, { userId, delivered: before, at })
   if (Math.floor(before / TRIM_EVERY) === Math.floor(changeCount / TRIM_EVERY)) return
   await run(tx, trimUser, { userId, upTo: changeCount - MAX_CHANGES })
 }
+
+/** Few enough that each is inserted by the prepared statement. */
+const MOST_SINGLE = 2
+
+const ROWS_AT_ONCE = 100
 
 /** So that few commits look for changes beyond `MAX_CHANGES`. */
 export const TRIM_EVERY = 512
@@ -95,14 +106,26 @@ type Insert = Details &
     readonly previousAt: number
   }
 
+const INSERT_CHANGE = sql`
+  INSERT INTO changes (user_id, sequence, type, at, previous_at, name, version, size, sha256,
+    visibility, previous_name, capacity, used)
+`
+
 function insertChange(slot: Slot<Insert>) {
+  return sql`${INSERT_CHANGE} VALUES ${valuesOf(slot)}`
+}
+
+/** With the plugin, each number of rows would prepare another statement. */
+async function insertChanges({ db }: LedgerTx, rows: readonly Insert[]): Promise<void> {
+  const values = sql.join(rows.map((row) => valuesOf(inline(row))))
+  await sql`${INSERT_CHANGE} VALUES ${values}`.execute(db.withoutPlugins())
+}
+
+function valuesOf(slot: Slot<Insert>): RawBuilder<unknown> {
   return sql`
-    INSERT INTO changes (user_id, sequence, type, at, previous_at, name, version, size, sha256,
-      visibility, previous_name, capacity, used)
-    VALUES (${slot('userId')}, ${slot('sequence')}, ${slot('type')}, ${slot('at')},
-      ${slot('previousAt')}, ${slot('name')}, ${slot('version')}, ${slot('size')},
-      ${slot('sha256')}, ${slot('visibility')}, ${slot('previousName')}, ${slot('capacity')},
-      ${slot('used')})
+    (${slot('userId')}, ${slot('sequence')}, ${slot('type')}, ${slot('at')}, ${slot('previousAt')},
+     ${slot('name')}, ${slot('version')}, ${slot('size')}, ${slot('sha256')}, ${slot('visibility')},
+     ${slot('previousName')}, ${slot('capacity')}, ${slot('used')})
   `
 }
 

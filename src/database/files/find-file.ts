@@ -5,6 +5,7 @@ import type { Audience } from '../../core/files/listing.ts'
 import type { FileLedger, FindFile } from '../../core/files/file-ledger.ts'
 import type { Database } from '../database.ts'
 import { compileOnce, type Slot } from '../statement.ts'
+import { isCurrent } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */
@@ -19,12 +20,12 @@ export function createFindFile(database: Database): FileLedger['findFile'] {
   const { kysely, runBatch } = database
   const findOne = compileOnce<FindFile, File>(
     kysely,
-    (slot) => sql<File>`SELECT ${FILE_COLUMNS} ${fromSeenFiles(slot)}`,
+    (slot) => sql<File>`SELECT ${FILE_COLUMNS} ${fromSeenFiles(database, slot)}`,
   )
   if (runBatch === undefined) {
     return async (file) => (await read(database, findOne(file)))[0]
   }
-  const findMany = compileOnce<Wanted, FoundRow>(kysely, manyStatement)
+  const findMany = compileOnce<Wanted, FoundRow>(kysely, (slot) => manyStatement(database, slot))
   return createReadBatches(async (files) => {
     const [first, ...others] = files
     if (first === undefined) return []
@@ -45,14 +46,14 @@ async function read<R>(database: Database, statement: CompiledQuery<R>): Promise
 
 type Value = (member: keyof FindFile) => RawBuilder<unknown>
 
-function fromSeenFiles(value: Value) {
+function fromSeenFiles(clock: Pick<Database, 'now'>, value: Value) {
   const [owner, users] = (['owner', 'users'] as const).map(
     (audience) => sql`WHEN ${sql.lit(audience)} THEN ${VISIBLE_TO[audience]}`,
   )
   return sql`
     FROM files JOIN users ON users.id = files.user_id
     WHERE files.user_id = ${value('userId')} AND files.name = ${value('name')}
-      AND users.status = 'active'
+      AND ${isCurrent(clock)} AND users.status = 'active'
       AND users.created_at = COALESCE(${value('userCreatedAt')}, users.created_at)
       AND CASE ${value('audience')} ${owner} ${users} ELSE ${VISIBLE_TO.anyone} END
   `
@@ -77,7 +78,7 @@ function toWanted(files: readonly FindFile[]): Wanted {
 type FoundRow = File & { readonly at: number }
 
 /** PostgreSQL only. LATERAL forces one lookup per file, whatever number the planner estimates. */
-function manyStatement(slot: Slot<Wanted>) {
+function manyStatement(clock: Pick<Database, 'now'>, slot: Slot<Wanted>) {
   return sql<FoundRow>`
     SELECT wanted.at, found.*
     FROM unnest(
@@ -85,7 +86,7 @@ function manyStatement(slot: Slot<Wanted>) {
       CAST(${slot('audiences')} AS TEXT[]), CAST(${slot('userCreatedAts')} AS BIGINT[])
     ) WITH ORDINALITY AS wanted ("userId", name, audience, "userCreatedAt", at)
     CROSS JOIN LATERAL (
-      SELECT ${FILE_COLUMNS} ${fromSeenFiles((member) => sql.ref(`wanted.${member}`))} LIMIT 1
+      SELECT ${FILE_COLUMNS} ${fromSeenFiles(clock, (member) => sql.ref(`wanted.${member}`))} LIMIT 1
     ) AS found
   `
 }

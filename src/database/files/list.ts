@@ -7,7 +7,7 @@ import type { FileOrder, FilePosition, ListedFiles } from '../../core/files/list
 import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { isBelow, isInRange, successorOf } from '../prefix-range.ts'
 import { VISIBLE_TO } from './find-file.ts'
-import { bigint, createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { bigint, createdAt, isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** Keyset pagination: enters the index of the order at the position and reads until the page is full. */
@@ -21,7 +21,7 @@ export async function listFiles(tx: LedgerTx, page: ListFiles): Promise<ListedFi
       AND EXISTS (
         SELECT 1 FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
       )
-      AND ${VISIBLE_TO[page.audience]} ${boundsOf(page)} ${upTo(page, end)}
+      AND ${VISIBLE_TO[page.audience]} AND ${isCurrent(tx)} ${boundsOf(page)} ${upTo(page, end)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(tx.db)
   return { files, scannedTo: files.length < page.limit ? end : undefined }
@@ -31,14 +31,15 @@ export async function listFiles(tx: LedgerTx, page: ListFiles): Promise<ListedFi
  * Without the index of the order: its search would end at a file that has not the prefix, and the next page would begin
  * there. The plus signs keep both databases from using it.
  */
-async function listSorted({ db }: LedgerTx, page: ListFiles): Promise<ListedFiles> {
+async function listSorted(tx: LedgerTx, page: ListFiles): Promise<ListedFiles> {
+  const { db } = tx
   const { userId, userCreatedAt, prefix, order, maxScanned } = page
   const ofPrefix = sql`
     FROM files WHERE user_id = ${userId}
       AND EXISTS (
         SELECT 1 FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
       )
-      AND ${VISIBLE_TO[page.audience]} AND ${isInRange(sql`name`, { prefix, after: '' })}
+      AND ${VISIBLE_TO[page.audience]} AND ${isCurrent(tx)} AND ${isInRange(sql`name`, { prefix, after: '' })}
   `
   const { rows: excess } = await sql`SELECT 1 ${ofPrefix} LIMIT 1 OFFSET ${maxScanned}`.execute(db)
   if (excess.length > 0) throw tooManyToSort(maxScanned)

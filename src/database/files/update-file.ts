@@ -2,11 +2,13 @@ import { sql } from 'kysely'
 import type { FileChange } from '../../core/files/change.ts'
 import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
 import type { DeleteFile, UpdateFile } from '../../core/files/file-ledger.ts'
-import { applyChanges } from '../ledger/apply-changes.ts'
+import { type AppError, invalidParameter } from '../../core/errors.ts'
+import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import {
   assertPrecondition,
   fileNamed,
   inactiveReason,
+  isCurrent,
   type LedgerTx,
   lockUser,
 } from '../ledger/ledger-sql.ts'
@@ -22,22 +24,33 @@ export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File
   const { userId, newName: name = change.name } = change
   await lockUser(tx, userId)
   const { old, now } = await demandedFile(tx, change)
-  const displaced = name === old.name ? undefined : await fileNamed(tx, { userId, name })
+  const { file: displaced, expired } =
+    name === old.name ? NOTHING : await fileNamed(tx, { userId, name })
   if (displaced !== undefined && !change.overwrite) {
     throw (await inactiveReason(tx, change)) ?? fileExists()
   }
   const visibility = change.visibility ?? old.visibility
-  const file = { ...old, name, visibility, updatedAt: now }
-  const changes: FileChange[] = [{ type: 'updated', file, old }]
+  const { expiresAt = old.expiresAt, isKept = old.isKept === 1 } = change
+  if (change.expiresAt !== undefined && expiresAt <= now) throw expiryIsOver()
+  const terms = { visibility, expiresAt, isKept: isKept ? 1 : 0 } as const
+  const file = { ...old, ...terms, name, updatedAt: now }
+  const changes: FileChange[] = [...endExpired(expired), { type: 'updated', file, old }]
   if (displaced !== undefined) changes.unshift({ type: 'deleted', old: displaced })
   await applyChanges(tx, { ...change, changes })
   return file
 }
 
+const NOTHING = { file: undefined, expired: undefined }
+
+function expiryIsOver(): AppError {
+  return invalidParameter('expires_at', 'expires_at must be in the future.')
+}
+
 async function demandedFile(tx: LedgerTx, request: DeleteFile) {
   const { userId, name } = request
   const { rows } = await sql<File & { readonly now: number }>`
-    SELECT ${FILE_COLUMNS}, ${tx.now} AS now FROM files WHERE user_id = ${userId} AND name = ${name}
+    SELECT ${FILE_COLUMNS}, ${tx.now} AS now FROM files
+    WHERE user_id = ${userId} AND name = ${name} AND ${isCurrent(tx)}
   `.execute(tx.db)
   if (rows[0] === undefined) throw (await inactiveReason(tx, request)) ?? fileNotFound()
   const { now, ...old } = rows[0]

@@ -9,7 +9,7 @@ import type { PastVersion } from '../../core/history/past-version.ts'
 import { objectKey } from '../../core/objects/object-key.ts'
 import { isInRange } from '../prefix-range.ts'
 import { isActive, type LedgerTx } from '../ledger/ledger-sql.ts'
-import { fileColumns } from '../ledger/rows.ts'
+import { VERSION_COLUMNS } from '../ledger/rows.ts'
 
 /** Of a row of `history`. */
 export function isExpired({
@@ -22,7 +22,7 @@ export function isExpired({
 type PastRow = Omit<PastVersion, 'expiresAt'>
 
 const PAST_COLUMNS = sql`
-  ${fileColumns('history')}, ended_at AS "endedAt", ended_as AS "endedAs"
+  ${VERSION_COLUMNS}, ended_at AS "endedAt", ended_as AS "endedAs"
 `
 
 function toPastVersion({ historyLifetimeMs }: LedgerTx, row: PastRow): PastVersion {

@@ -1,8 +1,8 @@
-import { fileExists, type File } from '../../core/files/file.ts'
+import { fileExists, type File, NEVER } from '../../core/files/file.ts'
 import type { RestoreVersion } from '../../core/history/history-ledger.ts'
 import { versionGone, versionNotFound } from '../../core/history/past-version.ts'
 import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
-import { applyChanges } from '../ledger/apply-changes.ts'
+import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import {
   assertPrecondition,
   fileNamed,
@@ -26,7 +26,7 @@ export async function restoreVersion(
   }
   const { past, isMarked, now } = found
   const { name = past.name } = request
-  const old = await fileNamed(tx, { userId, name })
+  const { file: old, expired } = await fileNamed(tx, { userId, name })
   await assertPrecondition(tx, { ...request, file: old })
   if (old !== undefined && !overwrite) throw fileExists()
   const { version, objectKey, size, sha256 } = past
@@ -40,8 +40,10 @@ export async function restoreVersion(
     visibility: old?.visibility ?? past.visibility,
     createdAt: old?.createdAt ?? past.createdAt,
     updatedAt: now,
+    expiresAt: NEVER,
+    isKept: old?.isKept ?? 0,
   }
-  const changes = [{ type: 'restored', file, old }] as const
+  const changes = [...endExpired(expired), { type: 'restored', file, old } as const]
   const usage = await applyChanges(tx, { ...request, changes, restore: { maxFiles } })
   if (isMarked) await discardMarkers(tx, { userId, keys: [objectKey] })
   return { file, replaced: old !== undefined, usage }

@@ -24,15 +24,24 @@ import {
   OBJECT_OVERHEAD_BYTES,
   refusalReason,
 } from './quota-rule.ts'
+import { chunks } from '../../core/async/chunks.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { Eviction } from './evictable.ts'
 import { INSERT_FILE, INSERT_PAST, REPLACE_FILE, USAGE_COLUMNS, usageIn } from './rows.ts'
 
 interface Changes extends Caller {
   readonly changes: readonly FileChange[]
   readonly garbageDelayMs: number
   /** Set for the commit of an upload: its reservation, which the changes release, and the user's file limit. */
-  readonly upload?: { readonly ownReserved: number; readonly maxFiles: number }
+  readonly upload?: {
+    readonly ownReserved: number
+    readonly maxFiles: number
+    readonly eviction: Eviction | undefined
+  }
   /** Set for a restore. */
   readonly restore?: { readonly maxFiles: number }
+  /** Set for the sweep, which also ends files of suspended users. */
+  readonly isSweep?: boolean
 }
 
 /**
@@ -43,28 +52,35 @@ interface Changes extends Caller {
  * the quota refuses it.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
-  const { changes, garbageDelayMs, upload, restore } = applied
+  const { changes, garbageDelayMs, upload, restore, isSweep = false } = applied
   const { userId } = applied
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
   const counted = { ...applied, ...figures, events: events.length, ownReserved: 0 }
   const { rows } = upload
-    ? await run(tx, moveForUpload, { ...counted, ...upload })
+    ? await run(tx, upload.eviction ? moveForEvicting : moveForUpload, { ...counted, ...upload })
     : restore
       ? await run(tx, moveForRestore, { ...counted, ...restore })
-      : await run(tx, moveForOwner, counted)
+      : await run(tx, isSweep ? moveForSweep : moveForOwner, counted)
   if (rows[0] === undefined) {
     const limits = upload ?? restore
     throw limits === undefined
       ? ((await inactiveReason(tx, applied)) ?? new TypeError('An active user has no quota'))
-      : await refusalReason(tx, { ...applied, ...limits, ...figures, requested: figures.size })
+      : await refusalReason(tx, {
+          ...applied,
+          ...limits,
+          newFiles: figures.newFiles,
+          requested: figures.size,
+        })
   }
+  await discardFiles(tx, { userId, files: changes.flatMap(discardedBy), garbageDelayMs })
   for (const change of changes) {
     const { file, old } = change
+    if (discardedBy(change).length > 0) continue
     await writeRow(tx, change)
     if (old === undefined || old.version === file?.version) continue
     const endedAs = file === undefined ? 'deleted' : 'replaced'
-    if (isKept(tx, change)) await run(tx, insertPast, { ...old, endedAs })
+    if (becomesPast(tx, change)) await run(tx, insertPast, { ...old, endedAs })
     else await run(tx, insertGarbage, { ...old, garbageDelayMs })
   }
   const usage = usageIn(rows[0])
@@ -74,16 +90,26 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
   return usage
 }
 
+/** The change that frees the name, and the bytes, of an expired file. */
+export function endExpired(expired: File | undefined): readonly FileChange[] {
+  return expired === undefined ? [] : [{ type: 'expired', old: expired }]
+}
+
 function figuresOf(rule: Rule, changes: readonly FileChange[]) {
-  let [size, usedBytes, newFiles] = [0, 0, 0]
+  let [size, usedBytes, files] = [0, 0, 0]
+  let [evictedBytes, evictedFiles] = [0, 0]
   let [pastBytes, pastVersions] = [0, 0]
   for (const change of changes) {
     const { type, file, old } = change
     const oldSize = old?.size ?? 0
     size += file?.size ?? 0
     usedBytes += (file?.size ?? 0) - oldSize
-    newFiles += (file ? 1 : 0) - (old ? 1 : 0)
-    if (isKept(rule, change)) {
+    files += (file ? 1 : 0) - (old ? 1 : 0)
+    if (type === 'evicted') {
+      evictedBytes += oldSize
+      evictedFiles += 1
+    }
+    if (becomesPast(rule, change)) {
       pastBytes += oldSize + OBJECT_OVERHEAD_BYTES
       pastVersions += 1
     }
@@ -92,19 +118,60 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
       pastVersions -= 1
     }
   }
-  const growth = Math.max(0, usedBytes)
-  return { size, usedBytes, newFiles, growth, pastBytes, pastVersions }
+  const evicted = { evictedBytes, evictedFiles }
+  // What the rule compares is before the eviction.
+  const growth = Math.max(0, usedBytes + evictedBytes)
+  const newFiles = files + evictedFiles
+  return { size, usedBytes, files, newFiles, growth, ...evicted, pastBytes, pastVersions }
 }
 
 /** Whether the old content becomes history. */
-function isKept({ historyLifetimeMs }: Rule, { file, old }: FileChange): boolean {
+function becomesPast({ historyLifetimeMs }: Rule, change: FileChange): boolean {
+  const { file, old } = change
   if (old === undefined || old.version === file?.version) return false
+  if (discardedBy(change).length > 0) return false
   return historyLifetimeMs > 0 && old.sha256 !== file?.sha256
 }
 
+/** The file that ends without a history. */
+function discardedBy({ type, old }: FileChange): readonly File[] {
+  return type === 'evicted' || type === 'expired' ? [old] : []
+}
+
+interface Discarded {
+  readonly userId: UserId
+  readonly files: readonly File[]
+  readonly garbageDelayMs: number
+}
+
+const DISCARDED_AT_ONCE = 250
+
+/** In few statements, because a commit can evict 1,000 files. */
+async function discardFiles(
+  { db, now }: LedgerTx,
+  { userId, files, garbageDelayMs }: Discarded,
+): Promise<void> {
+  // With the plugin, each number of files would prepare another statement.
+  const unprepared = db.withoutPlugins()
+  for (const page of chunks(files, DISCARDED_AT_ONCE)) {
+    const names = sql.join(page.map(({ name }) => name))
+    await sql`DELETE FROM files WHERE user_id = ${userId} AND name IN (${names})`.execute(
+      unprepared,
+    )
+    const objects = page.map(
+      ({ objectKey, size }) =>
+        sql`(${objectKey}, ${now} + ${bigint(garbageDelayMs)}, ${userId}, ${garbageBytes(sql`${size}`)})`,
+    )
+    await sql`
+      INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${sql.join(objects)}
+    `.execute(unprepared)
+  }
+}
+
 type Move = Caller &
-  Pick<NeedValues, 'ownReserved' | 'newFiles'> & {
+  Pick<NeedValues, 'ownReserved'> & {
     readonly usedBytes: number
+    readonly files: number
     readonly events: number
     readonly pastBytes: number
     readonly pastVersions: number
@@ -114,8 +181,22 @@ function moveForOwner(slot: Slot<Move>, rule: Rule) {
   return moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt'))))
 }
 
+function moveForSweep(slot: Slot<Move>, rule: Rule) {
+  return moveFigures(slot, rule, sql`1 = 1`)
+}
+
 function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
   return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))
+}
+
+interface Evicted {
+  readonly evictedBytes: number
+  readonly evictedFiles: number
+}
+
+function moveForEvicting(slot: Slot<Move & NeedValues & Evicted>, rule: Rule) {
+  const evictable = { bytes: bigint(slot('evictedBytes')), files: bigint(slot('evictedFiles')) }
+  return moveFigures(slot, rule, mayCommit(rule, { ...needFrom(slot), evictable }))
 }
 
 function moveForRestore(slot: Slot<Move & NeedValues>, rule: Rule) {
@@ -131,7 +212,7 @@ function moveFigures(
     UPDATE quotas
     SET used_bytes = used_bytes + ${slot('usedBytes')},
         reserved_bytes = reserved_bytes - ${slot('ownReserved')},
-        file_count = file_count + ${slot('newFiles')},
+        file_count = file_count + ${slot('files')},
         ${rule.historyLifetimeMs > 0 ? sql`${countPast(slot, rule)},` : sql``}
         ${countChanges(slot, rule)}
     WHERE user_id = ${slot('userId')} AND ${mayMove}
@@ -147,7 +228,7 @@ function countPast(slot: Slot<Move>, rule: Rule): RawBuilder<unknown> {
 }
 
 async function writeRow(tx: LedgerTx, { type, file, old }: FileChange): Promise<void> {
-  if (type === 'deleted') await run(tx, removeFile, old)
+  if (file === undefined) await run(tx, removeFile, old)
   else if (type === 'updated') await run(tx, updateFile, { ...file, oldName: old.name })
   else await run(tx, putFile, file)
   if (type === 'restored') await run(tx, removePast, file)
@@ -159,7 +240,7 @@ function putFile(slot: Slot<File>) {
     VALUES
       (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
        ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
-       ${slot('updatedAt')})
+       ${slot('updatedAt')}, ${slot('expiresAt')}, ${slot('isKept')})
     ${REPLACE_FILE}
   `
 }
@@ -167,7 +248,8 @@ function putFile(slot: Slot<File>) {
 function updateFile(slot: Slot<File & { readonly oldName: string }>) {
   return sql`
     UPDATE files
-    SET name = ${slot('name')}, visibility = ${slot('visibility')}, updated_at = ${slot('updatedAt')}
+    SET name = ${slot('name')}, visibility = ${slot('visibility')},
+        updated_at = ${slot('updatedAt')}, expires_at = ${slot('expiresAt')}, is_kept = ${slot('isKept')}
     WHERE user_id = ${slot('userId')} AND name = ${slot('oldName')}
   `
 }

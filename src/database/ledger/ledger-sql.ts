@@ -164,18 +164,35 @@ interface NamedFile {
   readonly name: FileName
 }
 
-export async function fileNamed(
-  tx: LedgerTx,
-  { userId, name }: NamedFile,
-): Promise<File | undefined> {
-  const { rows } = await run(tx, selectFile, { userId, name })
-  return rows[0]
+/** What a name holds. */
+export interface Holding {
+  /** The file of the name. */
+  readonly file: File | undefined
+  /** An expired one, whose name is free, and whose bytes still count. */
+  readonly expired: File | undefined
+  /** Either. */
+  readonly row: File | undefined
 }
 
-function selectFile(slot: Slot<NamedFile>): RawBuilder<File> {
-  return sql<File>`
-    SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
+export async function fileNamed(tx: LedgerTx, { userId, name }: NamedFile): Promise<Holding> {
+  const { rows } = await run(tx, selectFile, { userId, name })
+  if (rows[0] === undefined) return { file: undefined, expired: undefined, row: undefined }
+  const { is_expired, ...row } = rows[0]
+  return is_expired === 1
+    ? { file: undefined, expired: row, row }
+    : { file: row, expired: undefined, row }
+}
+
+function selectFile(slot: Slot<NamedFile>, { now }: Rule) {
+  return sql<File & { readonly is_expired: number }>`
+    SELECT ${FILE_COLUMNS}, CASE WHEN expires_at <= ${now} THEN 1 ELSE 0 END AS is_expired
+    FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
   `
+}
+
+/** SQL for whether a row of `files` is still found. */
+export function isCurrent({ now }: Pick<Rule, 'now'>): RawBuilder<boolean> {
+  return sql<boolean>`(files.expires_at > ${now})`
 }
 
 export interface FoundUpload extends NamedFile {

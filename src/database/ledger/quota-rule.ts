@@ -9,6 +9,7 @@ import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserRow } from '../schema.ts'
 import { inline, type Slot } from '../statement.ts'
 import { bigint, isActive, type LedgerTx, type Rule, runningUploads } from './ledger-sql.ts'
+import { type Evictable, evictableFor, type Eviction } from './evictable.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
@@ -18,6 +19,8 @@ interface Need {
   readonly growth: Sql
   /** Bytes of `reserved_bytes` that belong to this file. */
   readonly ownReserved: Sql
+  /** Set for an upload that evicts. */
+  readonly evictable?: Evictable | undefined
 }
 
 interface UploadNeed extends Need {
@@ -96,20 +99,32 @@ export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
 
 /** As `mayCommit`, for bytes that the store has already. */
 export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  const { userCreatedAt, isNew, maxFiles } = need
+  const { userCreatedAt, isNew, maxFiles, evictable } = need
+  const count =
+    evictable === undefined ? sql`` : sql`OR file_count - ${evictable.files} < ${maxFiles}`
   return sql<boolean>`(
     ${isActive(userCreatedAt)}
-    AND (NOT ${isNew} OR file_count < ${maxFiles})
+    AND (NOT ${isNew} OR file_count < ${maxFiles} ${count})
     AND ${hasRoom(rule, need)}
   )`
 }
 
-/** Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. */
-export function hasRoom({ capacity }: Pick<Rule, 'capacity'>, { growth, ownReserved }: Need) {
+/**
+ * Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. An
+ * upload that evicts has reserved bytes that others still use, so it always leaves the others untouched.
+ */
+export function hasRoom(
+  { capacity }: Pick<Rule, 'capacity'>,
+  { growth, ownReserved, evictable }: Need,
+) {
+  const otherwise =
+    evictable === undefined
+      ? sql`(${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})`
+      : sql`used_bytes - ${evictable.bytes} + reserved_bytes - ${ownReserved} + ${growth} <= ${capacity}`
   return sql<boolean>`(
     ${growth} = 0
     OR used_bytes + reserved_bytes - ${ownReserved} + ${growth} <= ${capacity}
-    OR (${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})
+    OR ${otherwise}
   )`
 }
 
@@ -224,6 +239,8 @@ interface Refused extends QuotaRequest {
   readonly ownReserved?: number
   /** Set for a resumable upload. */
   readonly announcement?: Need & Announcement
+  /** Set for an upload that evicts. */
+  readonly eviction?: Eviction | undefined
 }
 
 type StateRow = Usage &
@@ -233,6 +250,7 @@ type StateRow = Usage &
     readonly has_room: number
     readonly unfinished_count: number
     readonly unfinished_bytes: number
+    readonly evictable: number | null
   }
 
 /** Call this under the lock of the failed rule, so that the reason still holds. */
@@ -243,6 +261,7 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
     ownReserved === undefined
       ? sql`1 = 1`
       : isGarbageBounded({ size: bigint(requested), ownReserved: bigint(ownReserved), capacity })
+  const evictable = refused.eviction && evictableFor(tx, inline(refused.eviction))
   const hasItsRoom = announcement === undefined ? sql`1 = 0` : hasRoom(tx, announcement)
   const unfinished = unfinishedUploads(now, announcement?.version)
   const { rows } = await sql<StateRow>`
@@ -251,7 +270,8 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
       CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt} - ${now}, ${sql.lit(SWEEP_MS)}) END
         AS garbage_wait_ms,
       CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
-      ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes
+      ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes,
+      ${evictable?.bytes ?? sql`NULL`} AS evictable
     FROM quotas JOIN users ON users.id = quotas.user_id
     WHERE quotas.user_id = ${userId} AND status <> 'deleted'
   `.execute(db)
@@ -280,5 +300,6 @@ function toState(row: StateRow): QuotaState {
     garbageWaitMs: row.garbage_wait_ms ?? undefined,
     hasRoom: row.has_room === 1,
     unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },
+    evictable: row.evictable ?? undefined,
   }
 }

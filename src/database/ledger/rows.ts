@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { File } from '../../core/files/file.ts'
+import type { File, FileVersion } from '../../core/files/file.ts'
 import type { Account, Usage } from '../../core/users/account-ledger.ts'
 import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
 import type { User } from '../../core/users/user-store.ts'
 import type { FileRow, UserRow } from '../schema.ts'
 
-/** Columns by `File` member, in the order of `INSERT_FILE`; later migrations do not change it. */
-const FILE_MEMBERS = {
+/** Columns by `FileVersion` member, in the order of `INSERT_PAST`. */
+const VERSION_MEMBERS = {
   userId: 'user_id',
   name: 'name',
   version: 'version',
@@ -16,30 +16,41 @@ const FILE_MEMBERS = {
   visibility: 'visibility',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
+} as const satisfies Record<keyof FileVersion, keyof FileRow>
+
+/** Columns by `File` member, in the order of `INSERT_FILE`. */
+const FILE_MEMBERS = {
+  ...VERSION_MEMBERS,
+  expiresAt: 'expires_at',
+  isKept: 'is_kept',
 } as const satisfies Record<keyof File, keyof FileRow>
 
-const columns = Object.values(FILE_MEMBERS)
-
-/** Of rows that are a `File`, in `files` or another table with its columns. */
-export function fileColumns(table: 'files' | 'history'): RawBuilder<unknown> {
-  const members = Object.entries(FILE_MEMBERS)
-  return sql.raw(members.map(([member, column]) => `${table}.${column} AS "${member}"`).join(', '))
+function columnsOf(table: string, members: Readonly<Record<string, string>>): RawBuilder<unknown> {
+  const columns = Object.entries(members).map(
+    ([member, column]) => `${table}.${column} AS "${member}"`,
+  )
+  return sql.raw(columns.join(', '))
 }
 
-export const FILE_COLUMNS = fileColumns('files')
+/** Of rows of `files` that are a `File`. */
+export const FILE_COLUMNS = columnsOf('files', FILE_MEMBERS)
 
-export const INSERT_FILE = sql.raw(`INSERT INTO files (${columns.join(', ')})`)
+/** Of rows of `history` that are a `FileVersion`. */
+export const VERSION_COLUMNS = columnsOf('history', VERSION_MEMBERS)
 
-/** As `INSERT_FILE`, with the time and the kind of its end after the columns of the file. */
+export const INSERT_FILE = sql.raw(`INSERT INTO files (${Object.values(FILE_MEMBERS).join(', ')})`)
+
+/** As `INSERT_FILE`, with the time and the kind of its end after the columns of the version. */
 export const INSERT_PAST = sql.raw(
-  `INSERT INTO history (${columns.join(', ')}, ended_at, ended_as)`,
+  `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as)`,
 )
 
-/** Completes `INSERT_FILE`: replaces a file of the same name, but keeps its `created_at`. */
+/** Completes `INSERT_FILE`: replaces a file of the same name, but keeps its `created_at` and `is_kept`. */
 export const REPLACE_FILE = sql`
   ON CONFLICT (user_id, name) DO UPDATE
   SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
-      sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
+      sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at,
+      expires_at = excluded.expires_at
 `
 
 /** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */

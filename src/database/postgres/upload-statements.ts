@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
-import type { File } from '../../core/files/file.ts'
+import { type File, NEVER } from '../../core/files/file.ts'
 import type {
   BeginUpload,
   CommittedUpload,
@@ -30,7 +30,7 @@ import {
 import type { Tables } from '../schema.ts'
 import { compileOnce, type Slot, type Statement } from '../statement.ts'
 
-type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
+type BeginValues = Omit<BeginUpload, 'precondition' | 'evict'> & Expected
 
 type CreateValues = Omit<BeginValues, 'maxUploads'> &
   ResumableValues &
@@ -47,8 +47,8 @@ const NO_FILE = ''
 
 /**
  * One PostgreSQL statement each, under the user's lock from an earlier statement. If it returns no row, nothing
- * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version", and
- * for the commit of a file that came by a link.
+ * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version",, for
+ * uploads that evict, and for the commit of a file that came by a link. An expired file of the name has none either.
  */
 export interface UploadStatements {
   readonly lock: Statement<{ readonly userId: UserId }>
@@ -74,17 +74,19 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
     ),
     begin({ precondition, ...upload }) {
       const expected = expectedBy(precondition)
-      return expected === undefined ? undefined : begin({ ...upload, expected })
+      if (expected === undefined || upload.evict !== undefined) return undefined
+      return begin({ ...upload, expected })
     },
     create(upload) {
       const expected = expectedBy(upload.precondition)
-      if (expected === undefined) return undefined
+      if (expected === undefined || upload.evict !== undefined) return undefined
       const row = { bytes: upload.length ?? 0, leaseMs: firstLeaseMs(upload) }
       return create({ ...upload, ...resumableValues(upload), ...row, expected })
     },
     commit({ precondition, ...upload }) {
       const expected = expectedBy(precondition)
-      if (expected === undefined || upload.linkId !== undefined) return undefined
+      const { linkId, evict } = upload
+      if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
       return commit({ ...upload, expected })
     },
   }
@@ -146,13 +148,15 @@ function reserve({ now }: Rule, slot: Slot<ReserveValues>, mayReserve: RawBuilde
   const reserved = sql`
     growth AS MATERIALIZED (
       SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, COUNT(*) = 0 AS is_new,
-             COALESCE(MAX(version), ${sql.lit(NO_FILE)}) AS version
+             COALESCE(MAX(version), ${sql.lit(NO_FILE)}) AS version,
+             COALESCE(MAX(expires_at), ${sql.lit(NEVER)}) AS expires_at
       FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
     ), reserved AS (
       UPDATE quotas SET reserved_bytes = reserved_bytes + growth.bytes
       FROM growth
       WHERE user_id = ${slot('userId')}
         AND growth.version = COALESCE(${slot('expected')}, growth.version)
+        AND growth.expires_at > ${now}
         AND ${mayReserve}
       RETURNING growth.bytes
     )
@@ -187,7 +191,10 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
              old.name IS NOT NULL AS replaced, COALESCE(old.version, ${sql.lit(NO_FILE)}) AS old_version,
              GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
-             COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility
+             COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
+             COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at,
+             COALESCE(old.is_kept, 0) AS is_kept,
+             COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
       LEFT JOIN files AS old ON old.user_id = ${slot('userId')} AND old.name = found.name
@@ -201,6 +208,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       FROM change
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
+        AND change.old_expires_at > change.now
         AND ${mayCommit(rule, need)}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_size + ${size}`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
@@ -215,7 +223,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     ), ${rule.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             visibility, now, now
+             visibility, now, now, expires_at, is_kept
       FROM change, moved
       ${REPLACE_FILE}
       RETURNING ${FILE_COLUMNS}

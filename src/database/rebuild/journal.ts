@@ -10,6 +10,7 @@ import type {
 } from '../../core/rebuild/journal.ts'
 import type { Database, Fragments } from '../database.ts'
 import { bigint } from '../ledger/ledger-sql.ts'
+import { NEVER } from '../../core/files/file.ts'
 import { INSERT_FILE } from '../ledger/rows.ts'
 import { isRebuilding, type Tables } from '../schema.ts'
 
@@ -242,5 +243,5 @@ async function addFiles({ db, now }: Settling, files: readonly ReadObject[]): Pr
 
 function rowOf(file: ReadObject): RawBuilder<unknown> {
   const { userId, name, version, objectKey, size, sha256, beganAt } = file
-  return sql`(${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt}, ${beganAt})`
+  return sql`(${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt}, ${beganAt}, ${NEVER}, 0)`
 }

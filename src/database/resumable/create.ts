@@ -9,6 +9,7 @@ import {
   lockUser,
   run,
 } from '../ledger/ledger-sql.ts'
+import { evictableFor, evictionOf } from '../ledger/evictable.ts'
 import { growthOver, mayCreate, needOf, newFilesOver, refusalReason } from '../ledger/quota-rule.ts'
 import { inline, type Slot } from '../statement.ts'
 import { insertUpload } from '../uploads/begin.ts'
@@ -20,11 +21,13 @@ export async function createResumable(
 ): Promise<ResumableUpload> {
   const { userId, length: announced = 0 } = upload
   await lockUser(tx, userId)
-  const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file: replaced })
+  const { file, row: replaced } = await fileNamed(tx, upload)
+  await assertPrecondition(tx, { ...upload, file })
   const growth = growthOver(replaced, announced)
 
-  const need = needToCreate(upload, replaced)
+  const eviction = evictionOf(upload.name, upload.evict)
+  const evictable = eviction && evictableFor(tx, inline(eviction))
+  const need = { ...needToCreate(upload, replaced), evictable }
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
@@ -32,7 +35,7 @@ export async function createResumable(
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
     const newFiles = newFilesOver(replaced)
-    const refused = { requested: announced, newFiles, ownReserved: 0, announcement: need }
+    const refused = { requested: announced, newFiles, ownReserved: 0, announcement: need, eviction }
     throw await refusalReason(tx, { ...upload, ...refused })
   }
 
@@ -71,6 +74,8 @@ export function resumableValues(upload: CreateResumable) {
     visibility: upload.visibility ?? null,
     storedPrecondition: precondition === undefined ? null : JSON.stringify(precondition),
     linkId: upload.linkId ?? null,
+    evict: upload.evict ?? null,
+    expiresInMs: upload.expiresInMs ?? null,
     expectedSha256: upload.expectedSha256 ?? null,
     maxLifetimeMs: upload.maxLifetimeMs,
   }
@@ -85,10 +90,10 @@ export function insertResumable(
   const number = (member: keyof ResumableValues) => sql`CAST(${slot(member)} AS BIGINT)`
   return sql`
     INSERT INTO resumable_uploads (version, user_id, length_bytes, announced_bytes, part_size,
-      metadata, visibility, precondition, link_id, expected_sha256, created_at, updated_at, ends_at)
+      metadata, visibility, precondition, link_id, evict, expires_in, expected_sha256, created_at, updated_at, ends_at)
     SELECT ${slot('version')}, ${slot('userId')}, ${number('length')}, ${number('announced')},
       ${number('partSize')}, ${slot('metadata')}, ${slot('visibility')},
-      ${slot('storedPrecondition')}, ${slot('linkId')}, ${slot('expectedSha256')}, ${now}, ${now},
+      ${slot('storedPrecondition')}, ${slot('linkId')}, ${slot('evict')}, ${number('expiresInMs')}, ${slot('expectedSha256')}, ${now}, ${now},
       ${now} + ${number('maxLifetimeMs')} ${from}
   `
 }

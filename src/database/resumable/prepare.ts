@@ -11,6 +11,8 @@ import {
   type LedgerTx,
   lockUser,
 } from '../ledger/ledger-sql.ts'
+import { evictableFor, evictionOf } from '../ledger/evictable.ts'
+import { inline } from '../statement.ts'
 import {
   growthOver,
   mayAnnounce,
@@ -25,7 +27,9 @@ import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './
 export async function isPrepared(tx: LedgerTx, append: PrepareAppend): Promise<boolean> {
   const demand = await demandOf(tx, append)
   if (demand.isChange) return false
-  if (demand.row.may_commit === 0) throw await refusalReason(tx, refusedBy(append, demand))
+  if (demand.row.may_commit === 0 && !(await mayEvict(tx, append, demand))) {
+    throw await refusalReason(tx, refusedBy(append, demand))
+  }
   return true
 }
 
@@ -58,6 +62,19 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   if (prepared.numAffectedRows !== 1n) throw uploadBusy()
 }
 
+/** What may be evicted is not read with the row, since few uploads evict, and fewer need to. */
+async function mayEvict(
+  tx: LedgerTx,
+  { userId }: PrepareAppend,
+  { need }: Demand,
+): Promise<boolean> {
+  if (need.evictable === undefined) return false
+  const { rows } = await sql`
+    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${mayCommit(tx, need)}
+  `.execute(tx.db)
+  return rows.length === 1
+}
+
 interface Demand {
   readonly replaced: ReplacedFile | undefined
   readonly row: AppendedRow
@@ -77,14 +94,15 @@ async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
   const row = await unfinishedRow(tx, append)
   await assertDeclarable(tx, append, row)
   const replaced = replacedBy(row)
-  await assertPrecondition(tx, { ...append, precondition: preconditionOf(row), file: replaced })
+  const file = row.file_expired === 1 ? undefined : replaced
+  await assertPrecondition(tx, { ...append, precondition: preconditionOf(row), file })
   const missing = Math.max(0, growthOver(replaced, bytes) - row.reserved_bytes)
   const announced = Math.max(row.announced_bytes, length ?? bytes)
   const isDeclared =
     (length === undefined || row.length_bytes !== null) &&
     (sha256 === undefined || row.expected_sha256 !== null)
   const isChange = missing > 0 || announced > row.announced_bytes || !isDeclared
-  const need = needToAppend(append, { row, replaced, announced })
+  const need = needToAppend(tx, append, { row, replaced, announced })
   return { replaced, row, need, missing, announced, isDeclared, isChange }
 }
 
@@ -93,6 +111,7 @@ type AppendedRow = ResumableRow & {
   readonly file_version: Version | null
   readonly file_size: number | null
   readonly file_updated_at: number | null
+  readonly file_expired: number
   readonly may_commit: number
 }
 
@@ -100,6 +119,7 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
   const size = bigint(append.bytes)
   const more = sql`
     , files.version AS file_version, files.size AS file_size, files.updated_at AS file_updated_at,
+    CASE WHEN files.expires_at <= ${tx.now} THEN 1 ELSE 0 END AS file_expired,
     CASE WHEN EXISTS (
       SELECT 1 FROM quotas
       WHERE quotas.user_id = resumable_uploads.user_id AND ${mayCommit(tx, {
@@ -128,12 +148,15 @@ function replacedBy(row: AppendedRow): ReplacedFile | undefined {
 }
 
 function needToAppend(
+  tx: LedgerTx,
   append: PrepareAppend,
   { row, replaced, announced }: Pick<Demand, 'row' | 'replaced' | 'announced'>,
 ) {
   const upload = { size: append.bytes, replaced, ownReserved: row.reserved_bytes }
+  const eviction = evictionOf(row.name, row.evict ?? undefined)
   return {
     ...needOf(append, upload),
+    evictable: eviction && evictableFor(tx, inline(eviction)),
     version: sql`${append.version}`,
     announced: bigint(announced),
   }
@@ -179,5 +202,7 @@ function contradiction(
 
 function refusedBy(append: PrepareAppend, { replaced, row }: Demand) {
   const newFiles = newFilesOver(replaced)
-  return { ...append, requested: append.bytes, newFiles, ownReserved: row.reserved_bytes }
+  const eviction = evictionOf(row.name, row.evict ?? undefined)
+  const refused = { requested: append.bytes, newFiles, ownReserved: row.reserved_bytes, eviction }
+  return { ...append, ...refused }
 }

@@ -10,7 +10,7 @@ import type {
 } from '../../core/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { UploadPieceRow } from '../schema.ts'
-import { createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { createdAt, isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { unfinishedUploads } from '../ledger/quota-rule.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { isInRange } from '../prefix-range.ts'
@@ -30,12 +30,13 @@ export async function findResumable(
 }
 
 export async function findVersion(
-  { db }: LedgerTx,
+  { db, now }: LedgerTx,
   { userId, userCreatedAt, version }: NamedResumable,
 ): Promise<File | undefined> {
   const { rows } = await sql<File>`
     SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
-    WHERE files.version = ${version} AND files.user_id = ${userId} ${createdAt(userCreatedAt)}
+    WHERE files.version = ${version} AND files.user_id = ${userId} AND ${isCurrent({ now })}
+      ${createdAt(userCreatedAt)}
   `.execute(db)
   return rows[0]
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.ts'
-import type { Slot } from '../statement.ts'
+import { inline, type Slot } from '../statement.ts'
+import { evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
 import {
   assertPrecondition,
   bigint,
@@ -23,11 +24,15 @@ import {
 
 export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
-  const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file: replaced })
-  const { userId, maxUploads } = upload
-  const values = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
-  const reserved = await run(tx, reserve, { ...values, userId, maxUploads })
+  const { file, row: replaced } = await fileNamed(tx, upload)
+  await assertPrecondition(tx, { ...upload, file })
+  const { name, userId, maxUploads, evict } = upload
+  const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
+  const values = { ...need, userId, maxUploads }
+  const eviction = evictionOf(name, evict)
+  const reserved = eviction
+    ? await run(tx, reserveEvicting, { ...values, ...eviction })
+    : await run(tx, reserve, values)
   if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
   await run(tx, insertUpload, { ...upload, growth: values.growth })
 }
@@ -35,7 +40,15 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
 type Reserve = NeedValues & Pick<BeginUpload, 'userId' | 'maxUploads'>
 
 function reserve(slot: Slot<Reserve>, rule: Rule) {
-  const need = { ...needFrom(slot), maxUploads: bigint(slot('maxUploads')) }
+  return reserveFor(slot, rule, needFrom(slot))
+}
+
+function reserveEvicting(slot: Slot<Reserve & Eviction>, rule: Rule) {
+  return reserveFor(slot, rule, { ...needFrom(slot), evictable: evictableFor(rule, slot) })
+}
+
+function reserveFor(slot: Slot<Reserve>, rule: Rule, forFile: ReturnType<typeof needFrom>) {
+  const need = { ...forFile, maxUploads: bigint(slot('maxUploads')) }
   return sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${slot('growth')}
@@ -43,7 +56,8 @@ function reserve(slot: Slot<Reserve>, rule: Rule) {
   `
 }
 
-type Insert = Omit<BeginUpload, 'bytes' | 'maxUploads'> & Pick<NeedValues, 'growth'>
+type Insert = Pick<BeginUpload, 'version' | 'userId' | 'name' | 'objectKey' | 'leaseMs'> &
+  Pick<NeedValues, 'growth'>
 
 export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
   return sql`
@@ -54,9 +68,13 @@ export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
 }
 
 export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
-  const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file: replaced })
-  const need = needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 })
+  const { file, row: replaced } = await fileNamed(tx, upload)
+  await assertPrecondition(tx, { ...upload, file })
+  const eviction = evictionOf(upload.name, upload.evict)
+  const need = {
+    ...needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 }),
+    evictable: eviction && evictableFor(tx, inline(eviction)),
+  }
   const { rows } = await sql`
     SELECT 1 FROM quotas
     WHERE user_id = ${upload.userId}
@@ -67,5 +85,7 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
 
 function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
   const newFiles = newFilesOver(replaced)
-  return refusalReason(tx, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
+  const eviction = evictionOf(upload.name, upload.evict)
+  const refused = { requested: upload.bytes, newFiles, ownReserved: 0, eviction }
+  return refusalReason(tx, { ...upload, ...refused })
 }

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
-import type { File } from '../../core/files/file.ts'
-import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
+import { type File, NEVER } from '../../core/files/file.ts'
+import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
 import { linkNotFound } from '../../core/links/link.ts'
-import { applyChanges } from '../ledger/apply-changes.ts'
+import { growthOver } from '../ledger/quota-rule.ts'
+import { chooseEvicted, type Eviction, evictionOf } from '../ledger/evictable.ts'
+import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import { countUse } from '../links/link-ledger.ts'
 import {
   assertPrecondition,
@@ -27,18 +29,52 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   if (found === undefined) throw await lostReason(tx, upload)
   if (found.outcome !== null) return await repeated(tx, found.userId, found.outcome)
 
-  const old = await fileNamed(tx, found)
+  const { file: old, expired, row } = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  const outcome = { file, replaced: old !== undefined }
+  const eviction = evictionOf(found.name, upload.evict)
+  const evicted = eviction && (await evictedBy(tx, { upload, found, row, eviction }))
+  const outcome = { file, replaced: old !== undefined, evicted: evicted && measure(evicted) }
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { ...upload, file: old })
   await countDrop(tx, upload)
   const usage = await applyChanges(tx, {
     ...upload,
-    changes: [old === undefined ? { type: 'created', file } : { type: 'replaced', file, old }],
-    upload: { ownReserved: found.reserved, maxFiles: upload.maxFiles },
+    changes: [
+      ...(evicted ?? []).map((each) => ({ type: 'evicted', old: each }) as const),
+      ...endExpired(expired),
+      old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
+    ],
+    upload: { ownReserved: found.reserved, maxFiles: upload.maxFiles, eviction },
   })
   return { ...outcome, usage }
+}
+
+interface Evicting {
+  readonly upload: CommitUpload
+  readonly found: FoundUpload
+  readonly row: File | undefined
+  readonly eviction: Eviction
+}
+
+/** What must go for the file to fit, and leave what others have reserved. If all is too little, the rule refuses it. */
+async function evictedBy(
+  tx: LedgerTx,
+  { upload, found, row, eviction }: Evicting,
+): Promise<readonly File[]> {
+  const { userId, maxFiles, size } = upload
+  const { usage } = (await findAccount(tx, userId)) ?? {}
+  if (usage === undefined) return []
+  const { capacity, used, reserved, fileCount } = usage
+  const growth = growthOver(row, size)
+  const shortage = {
+    bytes: growth === 0 ? 0 : used + reserved - found.reserved + growth - capacity,
+    files: row === undefined ? fileCount + 1 - maxFiles : 0,
+  }
+  return (await chooseEvicted(tx, { userId, shortage, eviction })) ?? []
+}
+
+function measure(files: readonly File[]): Evicted {
+  return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) }
 }
 
 async function countDrop(tx: LedgerTx, upload: CommitUpload): Promise<void> {
@@ -54,7 +90,7 @@ async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<
 }
 
 function committedFile(
-  { version, size, sha256, visibility }: CommitUpload,
+  { version, size, sha256, visibility, expiresInMs }: CommitUpload,
   { found, old }: { readonly found: FoundUpload; readonly old: File | undefined },
 ): File {
   return {
@@ -67,6 +103,8 @@ function committedFile(
     visibility: visibility ?? old?.visibility ?? 'private',
     createdAt: old?.createdAt ?? found.now,
     updatedAt: found.now,
+    expiresAt: expiresInMs === undefined ? NEVER : found.now + expiresInMs,
+    isKept: old?.isKept ?? 0,
   }
 }
 

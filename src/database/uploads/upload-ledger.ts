@@ -15,6 +15,8 @@ import {
   lostReason,
   uploadLost,
 } from '../ledger/ledger-sql.ts'
+import { evictableFor, evictionOf } from '../ledger/evictable.ts'
+import { inline } from '../statement.ts'
 import { garbageBytes, growthOver, hasRoom, refusalReason } from '../ledger/quota-rule.ts'
 import type { Session } from '../ledger/session.ts'
 import { endResumable, isUnclaimed } from '../resumable/end.ts'
@@ -42,7 +44,9 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   await lockUser(tx, userId)
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
-  const replaced = await fileNamed(tx, found)
+  const { row: replaced } = await fileNamed(tx, found)
+  const eviction = evictionOf(found.name, upload.evict)
+  const evictable = eviction && evictableFor(tx, inline(eviction))
   const growth = Math.max(0, growthOver(replaced, bytes) - found.reserved)
 
   const extended = await sql`
@@ -56,10 +60,16 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
     WHERE user_id = ${userId}
-      AND ${hasRoom(tx, { growth: bigint(growth), ownReserved: bigint(0) })}
+      AND ${hasRoom(tx, { growth: bigint(growth), ownReserved: bigint(0), evictable })}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, { ...upload, requested: bytes, newFiles: 0, maxFiles: 0 })
+    throw await refusalReason(tx, {
+      ...upload,
+      requested: bytes,
+      newFiles: 0,
+      maxFiles: 0,
+      eviction,
+    })
   }
 }
 

@@ -241,5 +241,10 @@ function toScope({
 function scopeJson(scope: Scope | undefined): string | null {
   return scope === undefined
     ? null
-    : JSON.stringify({ actions: scope.actions, prefix: scope.prefix })
+    : JSON.stringify({
+        actions: scope.actions,
+        prefix: scope.prefix,
+        // Left out for instances of an earlier version, to which a token with it permits nothing.
+        ...(scope.whenFull !== 'refuse' && { when_full: scope.whenFull }),
+      })
 }

@@ -11,7 +11,7 @@ import { markedBy, markerKey, type ObjectKey, versionOf } from '../../core/objec
 import type { UserId } from '../../core/users/user-id.ts'
 import { garbageBytes } from '../ledger/quota-rule.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
-import { FILE_COLUMNS, fileColumns } from '../ledger/rows.ts'
+import { FILE_COLUMNS, VERSION_COLUMNS } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
 import { discardObjects } from './discard.ts'
 import type { Tables } from '../schema.ts'
@@ -211,7 +211,7 @@ async function listPast(
   { userId, after, limit }: Parameters<Inventory['listPast']>[0],
 ): Promise<readonly PastObject[]> {
   const { rows } = await sql<PastObject>`
-    SELECT ${fileColumns('history')}, ended_at AS "endedAt" FROM history
+    SELECT ${VERSION_COLUMNS}, ended_at AS "endedAt" FROM history
     WHERE user_id = ${userId}
       AND (ended_at, version) > (${after?.endedAt ?? -1}, ${after?.version ?? ''})
     ORDER BY ended_at, version LIMIT ${limit}

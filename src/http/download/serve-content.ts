@@ -6,7 +6,7 @@ import type {
   FastifySchema,
 } from 'fastify'
 import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
-import type { File } from '../../core/files/file.ts'
+import type { FileVersion } from '../../core/files/file.ts'
 import type { OpenedFile, SelectContent, Selection } from '../../core/files/open-content.ts'
 import { discardBody } from '../body/discard-body.ts'
 import { addVary, contentDisposition } from '../headers/content-headers.ts'
@@ -39,7 +39,7 @@ interface Served<T> {
   readonly route: { readonly schema?: FastifySchema; readonly config: FastifyContextConfig }
   /** What the request names. May throw. */
   readonly wanted: (request: FastifyRequest) => T
-  readonly stat: (wanted: T) => Promise<File>
+  readonly stat: (wanted: T) => Promise<FileVersion>
   readonly open: (wanted: T & SelectContent) => Promise<OpenedFile>
 }
 
@@ -66,7 +66,7 @@ export function serveContent<T extends object>(
       giveWay: () => breakOff(reply, 'it gave way to another download'),
     })
     reply.raw.once('close', leave)
-    const select = (file: File): Selection => selectRepresentation(request, file)
+    const select = (file: FileVersion): Selection => selectRepresentation(request, file)
     const opened = await open({ ...target, select, signal })
     describe(reply, opened)
     watchSlowReader(reply, options)
@@ -87,7 +87,7 @@ export function serveContent<T extends object>(
 }
 
 interface Answer {
-  readonly file: File
+  readonly file: FileVersion
   readonly selection: Selection
 }
 

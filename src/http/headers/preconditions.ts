@@ -9,7 +9,7 @@ import { parseHttpDate } from './http-date.ts'
 import { MAX_PARSED_LENGTH } from './parsed-length.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, invalidParameter } from '../../core/errors.ts'
-import type { File } from '../../core/files/file.ts'
+import type { FileVersion } from '../../core/files/file.ts'
 import type { Selection } from '../../core/files/open-content.ts'
 import type { ByteRange } from '../../core/objects/object-store.ts'
 
@@ -112,7 +112,7 @@ const ELEMENT = /[ \t]*(?:(W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"[ \t]*)?(
 /** `nothing` is 304. Throws `precondition_failed`, `range_not_satisfiable` or `invalid_parameter`. */
 export function selectRepresentation(
   { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
-  file: File,
+  file: FileVersion,
 ): Selection {
   const { version: etag, updatedAt: lastModified, size } = file
   const outcome = evaluatePreconditions(parsePreconditions(headers), { etag, lastModified })

@@ -24,6 +24,7 @@ const FACTS = {
   reserved: bytes('Bytes reserved by uploads in progress.'),
   requested: bytes('Size of the file in bytes, as far as known when the request was refused.'),
   available: bytes('Bytes that are still available.'),
+  evictable: bytes('Bytes that the upload could evict, if it may evict.'),
   file_count: count('Number of files in the repository.'),
   max_files: count('Maximum number of files per user.'),
   max_file_size: bytes('Maximum size of a file, in bytes.'),

@@ -37,6 +37,10 @@ export const PUBLIC_API = {
     { name: 'changes', description: 'Follow the changes of files and capacity.' },
     { name: 'capacity', description: 'Query the capacity and the grants that make it up.' },
     { name: 'access tokens', description: 'Make, list and revoke narrower access tokens.' },
+    {
+      name: 'links',
+      description: 'Give files to people without an account, or take files from them.',
+    },
     { name: 'session', description: 'Sign in and out on the web page of the service.' },
     { name: 'health', description: 'Liveness and readiness probes.' },
     { name: 'about', description: 'The description of this API.' },

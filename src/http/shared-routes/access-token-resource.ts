@@ -1,6 +1,13 @@
 import type { IssuedAccessToken, TokenTerms } from '../../core/auth/access-tokens.ts'
 import { LABEL_PATTERN, MAX_EXPIRES_IN_SECONDS, MAX_LABEL_LENGTH } from '../../core/auth/terms.ts'
-import { type Action, ACTIONS, parseScope, type Scope } from '../../core/auth/scope.ts'
+import {
+  type Action,
+  ACTIONS,
+  parseScope,
+  type Scope,
+  WHEN_FULL,
+  type WhenFull,
+} from '../../core/auth/scope.ts'
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
@@ -38,6 +45,15 @@ const ScopeBody = Type.Object(
         pattern: REFERENCE_PATTERN,
         description: 'A device of the user. Removing the device revokes the token.',
         examples: ['camera-17'],
+      }),
+    ),
+    when_full: Type.Optional(
+      Type.Unsafe<WhenFull>({
+        type: 'string',
+        enum: WHEN_FULL,
+        description:
+          'What becomes of an upload that does not fit: `refuse`, or `evict_oldest` of the files with the prefix.',
+        examples: ['evict_oldest'],
       }),
     ),
   },
@@ -91,10 +107,18 @@ const members = {
       actions: { type: 'array', items: { type: 'string', enum: ACTIONS } },
       prefix: { type: 'string' },
       device_id: { type: ['string', 'null'] },
+      when_full: { type: 'string', enum: WHEN_FULL },
     },
-    required: ['actions', 'prefix', 'device_id'],
+    required: ['actions', 'prefix', 'device_id', 'when_full'],
     description: 'What the token permits; `null` if it permits everything.',
-    examples: [{ actions: ['read', 'create'], prefix: 'cam1-', device_id: 'camera-17' }],
+    examples: [
+      {
+        actions: ['read', 'create'],
+        prefix: 'cam1-',
+        device_id: 'camera-17',
+        when_full: 'evict_oldest',
+      },
+    ],
   }),
   created_at: Time('When the token was issued.'),
   expires_at: TimeOrNull('When the token expires.', '2026-12-21T12:00:00.000Z'),
@@ -143,8 +167,8 @@ function termsOf({ tokenId, label, scope, createdAt, expiresAt }: AccessToken) {
 
 function scopeReply(scope: Scope | undefined) {
   if (scope === undefined) return null
-  const { actions, prefix, deviceId = null } = scope
-  return { actions, prefix, device_id: deviceId }
+  const { actions, prefix, deviceId = null, whenFull } = scope
+  return { actions, prefix, device_id: deviceId, when_full: whenFull }
 }
 
 export function pagedTokens(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../../src/core/files/file.ts'
+import type { FileVersion } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import {
@@ -13,7 +13,7 @@ import { parseUserId } from '../../../src/core/users/user-id.ts'
 const MODIFIED = Date.UTC(2026, 10, 21, 12, 0, 0) + 500
 const version = createVersion()
 const userId = parseUserId('alice')
-const file: File = {
+const file: FileVersion = {
   userId,
   name: parseFileName('a'),
   version,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../../src/core/files/file.ts'
+import type { FileVersion } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { OpenObject } from '../../../src/core/objects/object-store.ts'
 import { MissingObject } from '../../../src/core/files/open-content.ts'
@@ -105,7 +105,7 @@ describe('open', () => {
     const { upload, repository, userId } = await openTestRepository(core)
     const { file } = await upload('a', 'hello')
     const seen: string[] = []
-    const select = ({ name }: File): 'nothing' => {
+    const select = ({ name }: FileVersion): 'nothing' => {
       seen.push(name)
       return 'nothing'
     }

@@ -1,3 +1,4 @@
+import { NEVER } from '../../../src/core/files/file.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
@@ -229,6 +230,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
           visibility: 'private',
           createdAt: file.updatedAt,
           updatedAt: file.updatedAt,
+          expiresAt: NEVER,
+          isKept: 0,
         })
         expect(Math.abs(file.updatedAt - harness.now())).toBeLessThan(5_000)
         expect({ replaced, usage }).toEqual({

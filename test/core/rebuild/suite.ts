@@ -1,3 +1,4 @@
+import { NEVER } from '../../../src/core/files/file.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
@@ -90,6 +91,8 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         visibility: 'private',
         createdAt: began,
         updatedAt: began,
+        expiresAt: NEVER,
+        isKept: 0,
       })
       const user = { userId: ALICE, status: 'active', createdAt: began }
       expect(await users.findUser(ALICE)).toEqual(user)

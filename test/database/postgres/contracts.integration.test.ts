@@ -11,6 +11,7 @@ import { ledgerListContract } from '../../core/ledger/list-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { accountsContract } from '../../core/users/accounts-contract.ts'
@@ -25,6 +26,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
   ledgerHistoryContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerHistoryContract('PostgreSQL, step by step', openSteps)
+  ledgerRetentionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())

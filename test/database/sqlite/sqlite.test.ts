@@ -26,6 +26,7 @@ import { ledgerListContract } from '../../core/ledger/list-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
@@ -50,6 +51,7 @@ ledgerWebhooksContract('SQLite', openSqliteHarness, { hasOwnClock: true })
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerHistoryContract('SQLite', openSqliteHarness)
+ledgerRetentionContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerPreconditionContract('SQLite', openSqliteHarness)

@@ -9,7 +9,7 @@ import {
   selectRepresentation,
 } from '../../../src/http/headers/preconditions.ts'
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../../src/core/files/file.ts'
+import type { FileVersion } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
@@ -204,7 +204,7 @@ const DATE = 'Sat, 21 Nov 2026 12:00:00 GMT'
 
 const userId = parseUserId('alice')
 const version = createVersion()
-const file: File = {
+const file: FileVersion = {
   userId,
   name: parseFileName('a'),
   version,

@@ -76,7 +76,7 @@ const OPERATIONS: Readonly<Record<string, (names: Names) => Operation>> = {
   downloadOwnFile: ({ path }) => ({ anyOf: ['read'], path }),
   deleteFile: ({ path }) => ({ anyOf: ['delete'], method: 'DELETE', path }),
   changeFile: ({ path }) => ({
-    anyOf: ['share', 'delete'],
+    anyOf: ['share', 'delete', 'replace'],
     method: 'PATCH',
     path,
     ...json({}),

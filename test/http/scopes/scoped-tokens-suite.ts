@@ -71,14 +71,15 @@ export function scopedTokensSuite(open: OpenService): void {
     describe('makes tokens', () => {
       it('that take from it what they leave out', async () => {
         await service.users.putGrant(deviceOf(user, 'camera'))
-        const scope = { actions: ['read', 'share'], prefix: 'in-', device_id: 'camera' }
+        const terms = { actions: ['read', 'share'], prefix: 'in-', device_id: 'camera' }
+        const scope = { ...terms, when_full: 'refuse' }
         const parent = await make(full, { scope, expires_in: 3600, label: 'parent' })
         expect(parent.scope).toEqual(scope)
         const child = await make(parent.access_token)
         expect(child).toMatchObject({ scope, expires_at: parent.expires_at })
         const narrower = { actions: ['read'], prefix: 'in-side-' }
         const grandchild = await make(child.access_token, { scope: narrower, expires_in: 60 })
-        expect(grandchild.scope).toEqual({ ...narrower, device_id: 'camera' })
+        expect(grandchild.scope).toEqual({ ...scope, ...narrower })
         expect(grandchild.expires_at ?? '').toMatch(/^\d/)
         expect(Date.parse(grandchild.expires_at ?? '')).toBeLessThan(
           Date.parse(parent.expires_at ?? ''),
@@ -94,6 +95,7 @@ export function scopedTokensSuite(open: OpenService): void {
           ['prefix', { scope: { prefix: '' } }],
           ['prefix', { scope: { prefix: 'out-' } }],
           ['expires_in', { expires_in: 3601 }],
+          ['when_full', { scope: { when_full: 'evict_oldest' } }],
         ]
         for (const [required, terms] of asked) {
           expect(await refusal(parent, post(TOKENS, terms))).toMatchObject(insufficient(required))

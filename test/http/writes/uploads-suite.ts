@@ -69,6 +69,8 @@ export function uploadsSuite(open: OpenService): void {
         replaced: false,
         created_at: expect.stringMatching(TIME) as string,
         updated_at: body['created_at'],
+        expires_at: null,
+        keep: false,
         capacity: { capacity: 64 * MIB, used: 5, reserved: 0, available: 64 * MIB - 5 },
       })
     })

@@ -25,6 +25,7 @@ export const READS = {
     'findLink',
     'listLinks',
     'listUsersToTrim',
+    'listUsersWithExpired',
     'listUnmarked',
     'findUserToPurge',
     'listAbortedUploads',

@@ -15,7 +15,7 @@ export const ChangeReply = Type.Object(
     }),
     type: OneOf(
       [...FILE_EVENTS, ...CAPACITY_EVENTS],
-      'What happened. `file.updated`: the visibility. A rename onto another file is `file.deleted` of that one, then ' +
+      'What happened. `file.updated`: the visibility, the expiry or whether evictions spare it. A rename onto another file is `file.deleted` of that one, then ' +
         '`file.renamed`. `capacity.*`: `state` of the capacity has become this. Ignore types that you do not know.',
     ),
     at: Time('When the change was committed.'),

@@ -90,9 +90,10 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const { headers } = request
   const { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown } = options
   const target = uploadTarget(request)
-  const { userId, userCreatedAt, reverify, name, precondition, sha256 } = target
+  const { userId, userCreatedAt, reverify, name } = target
   const caller = { userId, userCreatedAt, reverify }
-  const file = { name, precondition, sha256 }
+  const { precondition, sha256, evict, expiresInMs } = target
+  const file = { name, precondition, sha256, evict, expiresInMs }
   const { isLast, length, checksum } = parseContent(headers, 0)
   assertCreation(headers)
   const hasContent = bodySize(headers) !== 0

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
-import { type File, VISIBILITIES } from '../../../core/files/file.ts'
+import { type File, NEVER, VISIBILITIES } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import { type Action, assertPermits } from '../../../core/auth/scope.ts'
 import type { TakeJsonOptions } from '../../body/json-body.ts'
-import { Bytes, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
+import { Bytes, OneOf, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 
@@ -63,6 +63,11 @@ export const FileReply = Type.Object(
     ),
     created_at: Time('When a file with this name was first uploaded.'),
     updated_at: Time('When the file was last written or changed.'),
+    expires_at: TimeOrNull('When the file expires.'),
+    keep: Type.Boolean({
+      description: 'Whether uploads that evict spare the file.',
+      examples: [false],
+    }),
   },
   { title: 'File', description: 'The metadata of a file.' },
 )
@@ -78,5 +83,7 @@ export function fileReply(file: File) {
     visibility: file.visibility,
     created_at: formatTimestamp(file.createdAt),
     updated_at: formatTimestamp(file.updatedAt),
+    expires_at: file.expiresAt < NEVER ? formatTimestamp(file.expiresAt) : null,
+    keep: file.isKept === 1,
   }
 }

@@ -1,31 +1,79 @@
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../../core/quota/capacity.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
-import { Bytes } from '../../openapi/reply-schemas.ts'
+import { Bytes, Count } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
-import { assertPermits, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
+import {
+  assertPermits,
+  narrowPrecondition,
+  permittedEviction,
+  type Scoped,
+} from '../../../core/auth/scope.ts'
+import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
+import { invalidParameter, isAppError } from '../../../core/errors.ts'
+import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { FileReply, fileReply, ownFile } from './file-resource.ts'
 
-/** Its parser has the values of `visibility`. */
-export const UPLOAD_QUERY = Type.Object({ visibility: Type.Optional(Type.Unknown()) })
+/** Parsed below, where the errors are. */
+export const UPLOAD_QUERY = Type.Object({
+  visibility: Type.Optional(Type.Unknown()),
+  evict: Type.Optional(Type.Unknown()),
+  expires_in: Type.Optional(Type.Unknown()),
+})
 
 /** What the head of an upload says about the file. Throws as the parsers of its parts do. */
 export function uploadTarget(request: FastifyRequest) {
   const { headers } = request
   const file = ownFile(request, 'create', 'replace')
-  const precondition = narrowPrecondition(file, parseWritePrecondition(headers))
-  return { ...file, precondition, sha256: parseReprDigest(headers['repr-digest']?.toString()) }
+  return {
+    ...file,
+    ...askedRetention(request, file),
+    precondition: narrowPrecondition(file, parseWritePrecondition(headers)),
+    sha256: parseReprDigest(headers['repr-digest']?.toString()),
+  }
+}
+
+interface UploadQuery {
+  readonly visibility?: unknown
+  readonly evict?: unknown
+  readonly expires_in?: unknown
+}
+
+/** What an upload may evict, and how long its file lives. Throws `invalid_parameter` and `scope_insufficient`. */
+export function askedRetention({ query }: FastifyRequest, caller: Scoped) {
+  const { evict, expires_in: expiresIn } = query as UploadQuery
+  return {
+    evict: permittedEviction(caller, evict === undefined ? undefined : parsePrefix(evict)),
+    expiresInMs: expiresIn === undefined ? undefined : parseExpiresIn(expiresIn),
+  }
+}
+
+function parsePrefix(value: unknown): FileNamePrefix {
+  if (typeof value === 'string') {
+    try {
+      return parseFileNamePrefix(value)
+    } catch (error) {
+      if (!isAppError(error)) throw error
+    }
+  }
+  throw invalidParameter('evict', 'evict must be a prefix of file names, and may be empty.')
+}
+
+function parseExpiresIn(value: unknown): number {
+  const seconds = typeof value === 'string' && /^[1-9]\d{0,9}$/.test(value) ? Number(value) : 0
+  if (seconds >= 1 && seconds <= MAX_EXPIRES_IN_SECONDS) return seconds * 1000
+  throw invalidParameter(
+    'expires_in',
+    `expires_in must be a whole number of seconds between 1 and ${MAX_EXPIRES_IN_SECONDS}.`,
+  )
 }
 
 /** As the query parameter demands it. Throws `invalid_parameter`, and `scope_insufficient` as `permittedVisibility` does. */
 export function askedVisibility({ query }: FastifyRequest, caller: Scoped): Visibility | undefined {
-  return permittedVisibility(
-    caller,
-    parseVisibility((query as { readonly visibility?: unknown }).visibility),
-  )
+  return permittedVisibility(caller, parseVisibility((query as UploadQuery).visibility))
 }
 
 /** Returns the visibility of a write. Throws `scope_insufficient` if there is one and the caller may not share. */
@@ -50,6 +98,15 @@ export const UploadedFile = Type.Intersect(
         reserved: Bytes('Bytes reserved by uploads in progress.'),
         available: Bytes('Bytes that are still available.'),
       }),
+      evicted: Type.Optional(
+        Type.Object(
+          {
+            files: Count('Number of evicted files.', 2),
+            bytes: Bytes('Sum of their sizes.', 12_286),
+          },
+          { description: 'What made room, if the upload may evict.' },
+        ),
+      ),
     }),
   ],
   {
@@ -58,11 +115,12 @@ export const UploadedFile = Type.Intersect(
   },
 )
 
-export function uploadedFile({ file, replaced, usage }: CommittedUpload) {
+export function uploadedFile({ file, replaced, usage, evicted }: CommittedUpload) {
   const { capacity, used, reserved } = usage
   return {
     ...fileReply(file),
     replaced,
     capacity: { capacity, used, reserved, available: availableBytes(usage) },
+    ...(evicted && { evicted }),
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type AppError, formatError } from '../../../core/errors.ts'
-import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
+import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { assertPermits } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import {
@@ -12,6 +12,7 @@ import {
   ownFile,
 } from './file-resource.ts'
 import { permittedVisibility } from './file-upload.ts'
+import { parseTimestamp } from '../../../core/timestamp.ts'
 import { takeJson } from '../../body/json-body.ts'
 import { described } from '../../openapi/operation.ts'
 import { jsonRequestBody } from '../../openapi/operation-object.ts'
@@ -23,6 +24,16 @@ const Body = Type.Object(
   {
     name: Type.Optional(Type.String({ description: 'The new file name, at most 255 bytes.' })),
     visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
+    keep: Type.Optional(
+      Type.Boolean({ description: 'Whether uploads that evict spare the file.' }),
+    ),
+    expires_at: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'When the file expires, in the future; `null` if it does not.',
+      }),
+    ),
     overwrite: Type.Optional(
       Type.Boolean({
         default: false,
@@ -34,7 +45,7 @@ const Body = Type.Object(
   },
   {
     title: 'Change',
-    description: 'A new name, a new visibility, or both.',
+    description: 'What is to change of the file: at least one member besides `overwrite`.',
     additionalProperties: false,
     examples: [{ name: 'notes.md', visibility: 'users' }],
   },
@@ -48,15 +59,18 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   const onRequest = async (request: FastifyRequest) => void ownFile(request, ...CHANGE_ACTIONS)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
-    const { name, visibility, overwrite = false } = request.body
-    if (name === undefined && visibility === undefined) throw nothingToChange()
+    const { name, visibility, keep, expires_at: expiry, overwrite = false } = request.body
+    if ((name ?? visibility ?? keep) === undefined && expiry === undefined) throw nothingToChange()
     const file = ownFile(request, ...CHANGE_ACTIONS)
+    if (keep !== undefined || expiry !== undefined) assertPermits(file, ['replace'])
     const newName = name === undefined ? undefined : parseFileName(name)
     if (newName !== undefined) assertMayRename(file, { newName, overwrite })
     const changed = await repository.change({
       ...file,
       newName,
       visibility: permittedVisibility(file, visibility),
+      isKept: keep,
+      expiresAt: expiry === undefined ? undefined : parseExpiry(expiry),
       overwrite,
       precondition: parseWritePrecondition(request.headers),
     })
@@ -65,7 +79,11 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
 }
 
 /** A change needs at least one of these. */
-const CHANGE_ACTIONS = ['share', 'delete'] as const
+const CHANGE_ACTIONS = ['share', 'delete', 'replace'] as const
+
+function parseExpiry(text: string | null): number {
+  return text === null ? NEVER : parseTimestamp(text, 'expires_at')
+}
 
 /** Whether or not there is a file to overwrite, so that the answer tells nothing about it. */
 function assertMayRename(
@@ -78,12 +96,12 @@ function assertMayRename(
 }
 
 function nothingToChange(): AppError {
-  return formatError('The body must contain "name", "visibility" or both.')
+  return formatError('The body must contain "name", "visibility", "keep" or "expires_at".')
 }
 
 const CHANGE = described({
   operationId: 'changeFile',
-  summary: "Rename one of the caller's files, or change who may read it",
+  summary: "Rename one of the caller's files, or change who may read it and how long it stays",
   description:
     'The content, its version and its ETag stay the same. The body is JSON in UTF-8 of at most 16 KiB.',
   tag: 'files',
@@ -92,7 +110,7 @@ const CHANGE = described({
   // An invalid name and an empty change have their own error codes.
   requestBody: jsonRequestBody({
     ...Body,
-    anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
+    anyOf: ['name', 'visibility', 'keep', 'expires_at'].map((member) => ({ required: [member] })),
     properties: { ...Body.properties, name: { ...FILE_NAME_SCHEMA, ...Body.properties.name } },
   }),
   response: { 200: FileReply },

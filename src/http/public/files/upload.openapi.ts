@@ -1,6 +1,8 @@
 import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/form-parser.ts'
+import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
+import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { DRAFT_CREATION } from '../draft/operations.ts'
@@ -10,6 +12,25 @@ const VISIBILITY = {
   enum: VISIBILITIES,
   description:
     'Who may download the file. The default for a new file is `private`. A replaced file keeps its visibility.',
+} as const
+
+/** Of every request that begins an upload. */
+export const RETENTION = {
+  evict: {
+    type: 'string',
+    maxLength: MAX_FILE_NAME_BYTES,
+    pattern: FILE_NAME_PREFIX_PATTERN,
+    description:
+      'If the file does not fit, the oldest files whose names begin with this make room: at most 1,000, without those ' +
+      'that have `keep`. May be empty. Needs `delete` in the scope of the token.',
+  },
+  expires_in: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_EXPIRES_IN_SECONDS,
+    description:
+      'The file expires so many seconds after it is stored. By default, it does not expire.',
+  },
 } as const
 
 export const REPR_DIGEST = {
@@ -24,7 +45,7 @@ const UPLOAD = {
   tag: 'files',
   parameters: {
     path: { file_name: FILE_NAME },
-    query: { visibility: VISIBILITY },
+    query: { visibility: VISIBILITY, ...RETENTION },
     header: { ...PRECONDITIONS, 'Repr-Digest': REPR_DIGEST, ...DRAFT_CREATION.header },
   },
   problems: [

@@ -8,7 +8,7 @@ import {
 } from '../../../core/files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
 import { AppError, isAppError } from '../../../core/errors.ts'
-import type { File } from '../../../core/files/file.ts'
+import type { FileVersion } from '../../../core/files/file.ts'
 import type { FindPast, History } from '../../../core/history/history.ts'
 import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
@@ -115,7 +115,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     wanted: pastVersion,
     stat: async (version) => seen(version, await hidingGone(version, history.stat(version))),
     open({ select, ...version }) {
-      const selectSeen = (past: File) => {
+      const selectSeen = (past: FileVersion) => {
         seen(version, past)
         return select?.(past) ?? 'whole'
       }

@@ -154,9 +154,9 @@ export const CreatedLinkReply = Type.Object(
   {
     ...members,
     url: Type.String({
-      format: 'uri',
+      format: 'uri-reference',
       description: 'The address for visitors. Only this response has it.',
-      examples: [`https://files.example.com/links/crl_${'A'.repeat(43)}`],
+      examples: [`//files.example.com/links/crl_${'A'.repeat(43)}`],
     }),
     secret: Text('The secret in the address. Only this response has it.', `crl_${'A'.repeat(43)}`),
   },

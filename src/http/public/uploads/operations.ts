@@ -1,6 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
+import { RETENTION } from '../files/upload.openapi.ts'
 import { DRAFT_APPEND, DRAFT_OFFSET } from '../draft/operations.ts'
 import {
   APPEND_HEADERS,
@@ -64,6 +65,7 @@ export const CREATE = {
           description:
             'Who may read the file. Takes precedence over the key `visibility` of `Upload-Metadata`.',
         },
+        ...RETENTION,
       },
       header: {
         'Tus-Resumable': {

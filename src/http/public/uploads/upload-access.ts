@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { assertPermits, narrowPrecondition } from '../../../core/auth/scope.ts'
-import type { FileName } from '../../../core/files/file-name.ts'
+import type { FileName, FileNamePrefix } from '../../../core/files/file-name.ts'
 import type { Visibility } from '../../../core/files/file.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
@@ -8,7 +8,7 @@ import type { ResumableUploads } from '../../../core/resumable/resumable-uploads
 import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requireUser } from '../access-token.ts'
-import { askedVisibility, permittedVisibility } from '../files/file-upload.ts'
+import { askedRetention, askedVisibility, permittedVisibility } from '../files/file-upload.ts'
 import { ownUpload } from './own-upload.ts'
 import type { UploadMetadata } from './tus-headers.ts'
 import { UPLOADS_PATH } from './upload-path.ts'
@@ -29,6 +29,8 @@ interface NewUpload extends AuthorizedCaller {
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
   readonly linkId?: string
+  readonly evict?: FileNamePrefix | undefined
+  readonly expiresInMs?: number | undefined
 }
 
 interface NamedUpload extends AuthorizedCaller {
@@ -48,6 +50,7 @@ export function ownUploads(options: {
       const asked = askedVisibility(request, caller)
       return {
         ...caller,
+        ...askedRetention(request, caller),
         name,
         visibility: asked ?? permittedVisibility(caller, visibility),
         precondition: narrowPrecondition(caller, parseWritePrecondition(request.headers)),

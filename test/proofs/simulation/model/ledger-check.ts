@@ -49,7 +49,10 @@ function assertOnePlace({ files, history, garbage }: LedgerState): void {
 }
 
 /** The object of each file and past version is there, with its very bytes (I3). */
-export function assertObjects(files: readonly FileRow[], bucket: FakeS3): void {
+export function assertObjects(
+  files: readonly Pick<FileRow, 'object_key' | 'size' | 'sha256'>[],
+  bucket: FakeS3,
+): void {
   for (const { object_key: key, size, sha256 } of files) {
     const content = bucket.objects.get(key)?.content
     demand(content !== undefined, 'I3', `no object ${key}`)

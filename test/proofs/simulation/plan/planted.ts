@@ -1,3 +1,4 @@
+import { NEVER } from '../../../../src/core/files/file.ts'
 import { sql } from 'kysely'
 import { availableBytes, type CapacityState } from '../../../../src/core/quota/capacity.ts'
 import { capacityExceeded, uploadCountExceeded } from '../../../../src/core/quota/refusal.ts'
@@ -201,7 +202,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
             const asked = begun(upload.version)
             if (!isAppError(error, 'unavailable') || asked === undefined) throw error
             const { name, objectKey } = asked
-            const times = { createdAt: 0, updatedAt: 0 }
+            const times = { createdAt: 0, updatedAt: 0, expiresAt: NEVER, isKept: 0 as const }
             const file = { ...upload, ...times, name, objectKey, visibility: 'private' as const }
             const usage = { capacity: 0, used: 0, reserved: 0, fileCount: 0 }
             return { file, replaced: false, usage }
