@@ -32,7 +32,7 @@ const FACTS = {
   required: {
     type: 'string',
     description:
-      'What the access token lacks: an action, or `prefix`, `device_id` or `expires_in`.',
+      'What the access token lacks: an action, or `prefix`, `device_id`, `when_full` or `expires_in`.',
   },
   max_access_tokens: count('Maximum number of valid access tokens per user.'),
   max_links: count('Maximum number of links per user.'),

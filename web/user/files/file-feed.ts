@@ -71,7 +71,7 @@ export function followFiles({ api, list, userId, onChange }: FileFeedOptions): v
   }
 
   function apply(change: ChangeEntry): void {
-    if (change.type === 'file.deleted') list.drop(change.name)
+    if (ENDS.has(change.type)) list.drop(change.name)
     else if (change.type.startsWith('file.')) put(change)
     onChange()
   }
@@ -89,6 +89,8 @@ export function followFiles({ api, list, userId, onChange }: FileFeedOptions): v
     list.put({ name, user_id: userId(), size, etag: version, visibility, ...times })
   }
 }
+
+const ENDS: ReadonlySet<string> = new Set(['file.deleted', 'file.evicted', 'file.expired'])
 
 function pathOf(cursor: string): string {
   return `users/me/changes?${new URLSearchParams({ cursor }).toString()}`
