@@ -62,13 +62,15 @@ export interface LinkRow {
   readonly user_id: UserId
   /** The token that made it: a `token_id`, or the SHA-256 of a JWT. */
   readonly token_id: string
+  /** Removing the device removes the link. */
+  readonly device_id: string | null
   readonly kind: LinkKind
-  /** One of the two is `null`. */
+  /** Exactly one of `name` and `prefix` is set. */
   readonly name: FileName | null
   readonly prefix: FileNamePrefix | null
   readonly label: string
   /** See `hashPassword`. */
-  readonly password: string | null
+  readonly password_hash: string | null
   readonly max_uses: number | null
   readonly uses: number
   readonly created_at: number

@@ -27,6 +27,7 @@ interface RequestOutcome {
   readonly bytesIn: number
   readonly bytesOut: number
   readonly userId: string | null
+  readonly linkId: string | null
 }
 
 export type BeginRequest = ReturnType<typeof requestSpans>
@@ -61,12 +62,13 @@ function attributesOf({ id, method, route, scheme, httpVersion }: RequestHead): 
 }
 
 function endSpan(span: Span, outcome: RequestOutcome): void {
-  const { status, code, abortedBy, bytesIn, bytesOut, userId } = outcome
+  const { status, code, abortedBy, bytesIn, bytesOut, userId, linkId } = outcome
   span.setAttributes({
     'http.response.status_code': status,
     'http.request.size': bytesIn,
     'http.response.size': bytesOut,
     'user.id': userId ?? undefined,
+    'cloud_repository.link_id': linkId ?? undefined,
     'cloud_repository.code': code ?? undefined,
     'cloud_repository.aborted_by': abortedBy ?? undefined,
   })

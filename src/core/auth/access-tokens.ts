@@ -203,8 +203,11 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 /** Of a JWT's life: the tolerance of its verification, and the time until the new token is written. */
 const WRITE_MARGIN_MS = 10_000
 
-/** The life of a token that a JWT makes. */
-function lifeWithin(jwt: AccessTokenUser, asked: number | undefined): number {
+/** The life, in milliseconds, of what a JWT makes: as long as asked, and no longer than its own. Throws `scope_insufficient`. */
+export function lifeWithin(
+  jwt: Pick<AccessTokenUser, 'expiresInMs'>,
+  asked: number | undefined,
+): number {
   const leftMs = Math.floor((jwt.expiresInMs ?? 0) - WRITE_MARGIN_MS)
   if (leftMs < 1 || (asked !== undefined && asked > leftMs)) throw expiresTooLate()
   return asked ?? Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)

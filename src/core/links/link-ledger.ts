@@ -1,19 +1,25 @@
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Link, LinkKind, LinkTarget } from './link.ts'
+import type { Link } from './link.ts'
 
+/** A link to be stored. The password is already hashed. */
 export interface NewLink extends Caller {
   readonly linkId: string
   /** SHA-256 of the secret: 64 lower-case hexadecimal digits. */
   readonly sha256: string
-  /** The token that makes it: revoking that removes the link. A JWT has no row. */
-  readonly madeBy: { readonly tokenId: string; readonly isJwt: boolean }
-  readonly kind: LinkKind
-  readonly target: LinkTarget
-  readonly label: string
-  readonly password: string | undefined
-  readonly maxUses: number | undefined
+  readonly createdBy: LinkMaker
+  readonly terms: Pick<Link, 'kind' | 'target' | 'label' | 'maxUses' | 'passwordHash'>
   readonly expiresInMs: number | undefined
+}
+
+/** The token that creates a link. */
+export interface LinkMaker {
+  readonly tokenId: string
+  /** A JWT has no row, so its expiry is already in `expiresInMs`. */
+  readonly isJwt: boolean
+  readonly isScoped: boolean
+  /** Removing the device removes the link. */
+  readonly deviceId: string | undefined
 }
 
 /** A link that visitors may use, and the account of its owner. */
@@ -36,16 +42,29 @@ export interface NamedLink extends Caller {
   readonly tokenId: string | undefined
 }
 
+interface LinkKey {
+  readonly userId: UserId
+  readonly linkId: string
+}
+
 /** PORT: links for people without an account. As every part of the ledger, it keeps the contract of `UploadLedger`. */
 export interface LinkLedger {
   /**
-   * Guarantees the link. Rejects with `access_token_invalid` also if the token is no longer valid, and with
-   * `link_limit_exceeded` if the user has `MAX_LINKS`; before that, those that have ended are forgotten.
+   * Stores the link. It ends with the token that creates it at the latest, if that has a scope or was made by another
+   * token: these are revoked by others, which may have forgotten an expired one. Rejects with `access_token_invalid` if
+   * the token is no longer valid, with `scope_insufficient` for a longer life, and with `link_limit_exceeded` if the user
+   * has `MAX_LINKS` that have not ended; those that have are deleted first.
    */
   addLink(link: NewLink): Promise<Link>
 
-  /** `undefined` unless the link is unexpired and has uses left, and its owner is active. One indexed read. */
-  findLink(sha256: string): Promise<FoundLink | undefined>
+  /**
+   * `undefined` unless the link is unexpired and its owner is active, and, without `evenUsedUp`, has uses left. One indexed
+   * read.
+   */
+  findLink(
+    sha256: string,
+    options?: { readonly evenUsedUp: boolean },
+  ): Promise<FoundLink | undefined>
 
   /** Oldest first, with those that have ended. */
   listLinks(page: ListLinks): Promise<readonly Link[]>
@@ -57,5 +76,8 @@ export interface LinkLedger {
    * Counts a use, if `findLink` would still find the link, and resolves to whether it did: one guarded statement, so that
    * `maxUses` is exact at any number of instances. (A drop is counted by its `commit`, see `CommitUpload`.)
    */
-  countUse(link: { readonly userId: UserId; readonly linkId: string }): Promise<boolean>
+  countUse(link: LinkKey): Promise<boolean>
+
+  /** The number of unfinished resumable uploads that came by the link. */
+  countUnfinishedDrops(link: LinkKey): Promise<number>
 }

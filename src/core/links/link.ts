@@ -28,34 +28,38 @@ export interface Link {
   /** Counted only for a drop link, and for one with `maxUses`. */
   readonly uses: number
   /** Of a link with a password, as `hashPassword` returns it. */
-  readonly password: string | undefined
+  readonly passwordHash: string | undefined
 }
 
 /** Per user, ended ones included. */
 export const MAX_LINKS = 1_000
 
 export function usesLeft({ maxUses, uses }: Link): number | undefined {
-  return maxUses === undefined ? undefined : Math.max(0, maxUses - uses)
+  return maxUses === undefined ? undefined : maxUses - uses
 }
 
 /** The name under which visitors see a file of the link, without the prefix; `undefined` if the rest is no file name. */
-export function shownName({ target }: Link, name: FileName): FileName | undefined {
+export function visibleName(
+  { target }: Pick<Link, 'target'>,
+  name: FileName,
+): FileName | undefined {
   if (target.name !== undefined) return target.name
   const rest = name.slice(target.prefix.length)
   return isFileName(rest) ? rest : undefined
 }
 
 /**
- * The name of the file that visitors call `shown`. Throws `invalid_file_name`, also if it is too long with the prefix,
- * and `not_found` if the link is for another file.
+ * The name of the file that visitors call `visible`. Throws `not_found` if a download link is for other files, and
+ * `invalid_file_name` if a new name is too long with the prefix.
  */
-export function nameBehind({ target }: Link, shown: FileName): FileName {
-  if (target.name === undefined) return parseFileName(target.prefix + shown)
-  if (target.name === shown) return target.name
-  throw linkNotFound()
+export function nameBehind({ kind, target }: Link, visible: FileName): FileName {
+  const name = target.name ?? target.prefix + visible
+  if (target.name !== undefined && target.name !== visible) throw linkNotFound()
+  if (kind === 'download' && !isFileName(name)) throw linkNotFound()
+  return parseFileName(name)
 }
 
-/** The same for a link that never existed, and for one that has expired, was revoked, or is used up. */
+/** One error for every link that cannot be used, so that visitors cannot tell why. */
 export function linkNotFound(): AppError {
   return new AppError('not_found', 'This link does not exist or has ended.')
 }

@@ -1,23 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import type { TokenCaller } from '../auth/access-tokens.ts'
-import { type ClientAddress, parseClientAddress } from '../auth/client-address.ts'
-import { type FailedAttemptLimiter, tooManyFailedAttempts } from '../auth/failed-attempt-limiter.ts'
+import { lifeWithin, type TokenCaller } from '../auth/access-tokens.ts'
+import type { FailedAttemptLimiter } from '../auth/failed-attempt-limiter.ts'
 import { assertPermits } from '../auth/scope.ts'
 import { sha256 } from '../auth/sha256.ts'
 import { assertTerms, lifeMs, type Terms } from '../auth/terms.ts'
-import { AppError, invalidParameter } from '../errors.ts'
-import { busy, FairSemaphore } from '../memory/fair-semaphore.ts'
+import { AppError, invalidParameter, tooManyRequests } from '../errors.ts'
+import { isFileName } from '../files/file-name.ts'
 import { createVersion } from '../objects/object-key.ts'
 import type { AuthorizedCaller } from '../users/caller.ts'
-import { type Link, type LinkKind, type LinkTarget, linkNotFound } from './link.ts'
+import type { AccessTokenUser } from '../users/user-store.ts'
+import { type Link, type LinkKind, type LinkTarget, linkNotFound, usesLeft } from './link.ts'
 import type { LinkLedger } from './link-ledger.ts'
-import {
-  createKnownPasswords,
-  hashPassword,
-  isKey,
-  MAX_PASSWORD_LENGTH,
-  unlock,
-} from './link-password.ts'
+import { isPassword, MAX_PASSWORD_LENGTH } from './link-password.ts'
+import { createPasswordChecks, type VisitorCredentials } from './password-checks.ts'
 
 export interface LinkTerms extends Terms {
   readonly kind: LinkKind
@@ -26,16 +21,14 @@ export interface LinkTerms extends Terms {
   readonly password: string | undefined
 }
 
+export interface CreateLink extends LinkTerms {
+  readonly caller: TokenCaller
+  readonly signal: AbortSignal
+}
+
 export interface CreatedLink extends Link {
   /** `crl_` and 43 base64url characters. Returned only here, and stored nowhere. */
   readonly secret: string
-}
-
-/** What a visitor shows for a link with a password: the password, or a key that `unlock` has returned for it. */
-export interface Shown {
-  readonly password: string | undefined
-  readonly keys: readonly string[]
-  readonly ip: string
 }
 
 /** A use of a link by somebody without an account. */
@@ -43,8 +36,6 @@ export interface Visit {
   readonly link: Link
   /** The owner, in whose account the visit acts. `reverify` rejects with `not_found` once the link has ended. */
   readonly owner: AuthorizedCaller
-  /** Whether the link has no password, or the visitor has shown it. */
-  readonly isUnlocked: boolean
 }
 
 export interface LinkPage {
@@ -54,10 +45,11 @@ export interface LinkPage {
 
 export interface Links {
   /**
-   * Guarantees a new link, until it expires, is used up or revoked, or the caller's token is revoked. Rejects with
-   * `scope_insufficient` unless the token may do itself what the link permits, and with `link_limit_exceeded`.
+   * Creates a link that works until it expires, is used up or is revoked. It is revoked with the caller's token, and
+   * expires with it as `LinkLedger.addLink` says. Rejects with `scope_insufficient` unless the token itself permits what
+   * the link permits, and with `link_limit_exceeded`.
    */
-  create(link: LinkTerms & { readonly caller: TokenCaller }): Promise<CreatedLink>
+  create(link: CreateLink): Promise<CreatedLink>
 
   /** The caller's links, oldest first; with a scoped token, only those that it has made. */
   list(caller: TokenCaller, page: LinkPage): Promise<readonly Link[]>
@@ -66,98 +58,79 @@ export interface Links {
   revoke(caller: TokenCaller, linkId: string): Promise<void>
 
   /**
-   * Finds the link of a secret. Rejects with `not_found` if it is unknown, has expired, is used up, or its owner is not
-   * active. A wrong password is a failed attempt of the address: too many get `too_many_requests`, as those of tokens.
+   * Finds the link of a secret. Rejects with `not_found` if it is unknown or has expired, if its owner is not active, and,
+   * without `evenUsedUp`, if it is used up.
    */
-  visit(secret: string, shown: Shown): Promise<Visit>
+  find(secret: string, options?: { readonly evenUsedUp: boolean }): Promise<Visit>
 
-  /** The key for a link's password. Rejects with `link_password_invalid`, and as `visit` does. */
-  unlock(secret: string, shown: { readonly password: string; readonly ip: string }): Promise<string>
+  /** Whether the link has no password, or the visitor has shown it. See `PasswordChecks.areRight`. */
+  isUnlocked(link: Link, credentials: VisitorCredentials): Promise<boolean>
+
+  /** The key of a link's password. Rejects with `link_password_invalid`, and as `PasswordChecks.keyFor` does. */
+  unlock(link: Link, credentials: VisitorCredentials): Promise<string>
 
   /** Counts a download that begins. Rejects with `not_found` if the link has ended. */
   countDownload(visit: Visit): Promise<void>
-}
 
-export interface LinksOptions {
-  readonly ledger: LinkLedger
-  /** If omitted, guessing passwords is not limited. */
-  readonly failedAttempts?: FailedAttemptLimiter | undefined
+  /**
+   * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance,
+   * or are unfinished, that visitors of one link could use up what the owner may upload at the same time.
+   */
+  beginDrop(visit: Visit): Promise<Disposable>
 }
-
-/** More would leave no thread for files. */
-const PASSWORDS_AT_ONCE = 2
-const MAX_WAITING = 64
-const MAX_KNOWN_PASSWORDS = 10_000
 
 const SECRET = /^crl_[A-Za-z0-9_-]{43}$/
 
+/** Of one link, each: half of what an account may have by default. */
+const MAX_DROPS = 50
+
 /** Creates the use cases of links (docs/api.md). */
-export function createLinks({ ledger, failedAttempts }: LinksOptions): Links {
-  const turns = new FairSemaphore({
-    bytes: PASSWORDS_AT_ONCE,
-    reserve: { bytes: 0, largest: 0 },
-  })
-  const known = createKnownPasswords(MAX_KNOWN_PASSWORDS)
+export function createLinks(options: {
+  readonly ledger: LinkLedger
+  readonly failedAttempts?: FailedAttemptLimiter | undefined
+}): Links {
+  const { ledger, failedAttempts } = options
+  const passwords = createPasswordChecks(failedAttempts)
+  const running = new Map<string, number>()
 
-  async function inTurn<T>(userId: string, derive: () => Promise<T>): Promise<T> {
-    if (turns.waiting >= MAX_WAITING) throw busy('Too many passwords are being checked.')
-    const turn = await turns.acquire({ userId, bytes: 1 })
-    try {
-      return await derive()
-    } finally {
-      turn.release()
-    }
-  }
-
-  async function find(secret: string) {
-    const found = SECRET.test(secret) ? await ledger.findLink(sha256(secret)) : undefined
+  async function find(secret: string, options?: { readonly evenUsedUp: boolean }): Promise<Visit> {
+    const found = SECRET.test(secret) ? await ledger.findLink(sha256(secret), options) : undefined
     if (found === undefined) throw linkNotFound()
-    return found
+    const reverify = async (): Promise<void> => void (await find(secret, options))
+    return { link: found.link, owner: { ...found.owner, reverify } }
   }
 
-  /** `undefined` for a wrong password, which counts. */
-  async function tryPassword(
-    stored: string,
-    { password, address }: { readonly password: string; readonly address: ClientAddress },
-  ): Promise<string | undefined> {
-    const blockedMs = failedAttempts?.blockedMs(address) ?? 0
-    if (blockedMs > 0) throw tooManyFailedAttempts(blockedMs)
-    const key = await inTurn(address, () => unlock(stored, password))
-    if (key === undefined) failedAttempts?.note(address)
-    else known.add(stored, password)
-    return key
-  }
-
-  async function isUnlocked(
-    { password: stored }: Link,
-    { password, keys, ip }: Shown,
-  ): Promise<boolean> {
-    if (stored === undefined) return true
-    if (keys.some((key) => isKey(stored, key))) return true
-    if (password === undefined) return false
-    if (known.has(stored, password)) return true
-    return (await tryPassword(stored, { password, address: parseClientAddress(ip) })) !== undefined
+  function addRunning(linkId: string, drops: number): void {
+    const sum = (running.get(linkId) ?? 0) + drops
+    if (sum === 0) running.delete(linkId)
+    else running.set(linkId, sum)
   }
 
   return {
-    async create({ caller, kind, target, label, expiresInSeconds, maxUses, password }) {
-      assertMayLink(caller, { kind, target })
-      assertTerms({ label, expiresInSeconds })
-      assertLimits({ maxUses, password })
-      const { tokenId, isJwt } = await caller.inspect()
+    find,
+
+    async create({ caller, signal, ...terms }) {
+      const { kind, target, label, maxUses, password } = terms
+      assertMayLink(caller, terms)
+      assertTerms(terms)
+      assertLimits(terms)
+      const token = await caller.inspect()
+      const { userId, userCreatedAt } = caller
+      const passwordHash = password && (await passwords.hash(password, { id: userId, signal }))
       const secret = `crl_${randomBytes(32).toString('base64url')}`
       const link = await ledger.addLink({
-        userId: caller.userId,
-        userCreatedAt: caller.userCreatedAt,
+        userId,
+        userCreatedAt,
         linkId: createVersion(),
         sha256: sha256(secret),
-        madeBy: { tokenId, isJwt },
-        kind,
-        target,
-        label,
-        password: password && (await inTurn(caller.userId, () => hashPassword(password))),
-        maxUses,
-        expiresInMs: lifeMs({ label, expiresInSeconds }),
+        createdBy: {
+          tokenId: token.tokenId,
+          isJwt: token.isJwt,
+          isScoped: token.scope !== undefined,
+          deviceId: token.scope?.deviceId,
+        },
+        terms: { kind, target, label, maxUses, passwordHash },
+        expiresInMs: lifeOf(terms, token),
       })
       return { ...link, secret }
     },
@@ -172,26 +145,38 @@ export function createLinks({ ledger, failedAttempts }: LinksOptions): Links {
       await ledger.removeLink({ ...ownLinks(caller), linkId })
     },
 
-    async visit(secret, shown) {
-      const { link, owner } = await find(secret)
-      const reverify = async (): Promise<void> => void (await find(secret))
-      return { link, owner: { ...owner, reverify }, isUnlocked: await isUnlocked(link, shown) }
-    },
+    isUnlocked: async ({ passwordHash }, credentials) =>
+      passwordHash === undefined || (await passwords.areRight(passwordHash, credentials)),
 
-    async unlock(secret, { password, ip }) {
-      const { link } = await find(secret)
-      if (link.password === undefined) throw wrongPassword()
-      const address = parseClientAddress(ip)
-      const key = await tryPassword(link.password, { password, address })
-      if (key === undefined) throw wrongPassword()
-      return key
+    async unlock({ passwordHash }, credentials) {
+      const key = passwordHash && (await passwords.keyFor(passwordHash, credentials))
+      if (key !== undefined) return key
+      throw new AppError('link_password_invalid', 'The password of the link is wrong.')
     },
 
     async countDownload({ link: { linkId, maxUses }, owner: { userId } }) {
       if (maxUses === undefined) return
       if (!(await ledger.countUse({ userId, linkId }))) throw linkNotFound()
     },
+
+    async beginDrop({ link, owner: { userId } }) {
+      const { linkId } = link
+      const most = Math.min(MAX_DROPS, usesLeft(link) ?? MAX_DROPS)
+      const isFull = (running.get(linkId) ?? 0) >= most
+      if (isFull || (await ledger.countUnfinishedDrops({ userId, linkId })) >= most) {
+        throw tooManyRequests('Too many files are being sent by this link.', DROP_WAIT_MS)
+      }
+      addRunning(linkId, 1)
+      return { [Symbol.dispose]: () => addRunning(linkId, -1) }
+    },
   }
+}
+
+const DROP_WAIT_MS = 5_000
+
+function lifeOf(terms: Terms, { isJwt, scope, ...token }: AccessTokenUser): number | undefined {
+  const asked = lifeMs(terms)
+  return isJwt && scope !== undefined ? lifeWithin(token, asked) : asked
 }
 
 /** Of `ListLinks` and `NamedLink`: what the caller's token sees. */
@@ -208,18 +193,20 @@ function assertMayLink(
   assertPermits(caller, [kind === 'drop' ? 'create' : 'read'], name ?? prefix)
 }
 
+/** Of `max_uses`. */
 export const MAX_USES = 2 ** 31
 
-function assertLimits({ maxUses = 1, password = ' ' }: Partial<LinkTerms>): void {
+function assertLimits({ kind, target, maxUses = 1, password = '-' }: LinkTerms): void {
   if (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > MAX_USES) {
     throw invalidParameter('max_uses', `max_uses must be an integer between 1 and ${MAX_USES}.`)
   }
-  if (password === '' || password.length > MAX_PASSWORD_LENGTH || !password.isWellFormed()) {
-    const detail = `password must have 1 to ${MAX_PASSWORD_LENGTH} characters.`
-    throw invalidParameter('password', detail)
+  if (!isPassword(password)) {
+    throw invalidParameter(
+      'password',
+      `password must have 1 to ${MAX_PASSWORD_LENGTH} characters, without control characters.`,
+    )
   }
-}
-
-function wrongPassword(): AppError {
-  return new AppError('link_password_invalid', 'The password of the link is wrong.')
+  if (kind === 'drop' && !isFileName(`${target.prefix}-`)) {
+    throw invalidParameter('prefix', 'prefix leaves no room for a file name.')
+  }
 }

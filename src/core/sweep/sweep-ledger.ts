@@ -68,6 +68,12 @@ export interface SweepLedger {
     },
   ): Promise<number>
 
+  /** Up to `limit` unfinished uploads whose link has ended: they can never be committed. */
+  listEndedDrops(options: {
+    readonly except: readonly UserId[]
+    readonly limit: number
+  }): Promise<readonly { readonly userId: UserId; readonly version: Version }[]>
+
   /** Users with expired files, up to `limit`. Deleted users are left to their purge. */
   listUsersWithExpired(options: {
     readonly except: readonly UserId[]

@@ -176,6 +176,7 @@ async function sweepAlone(
     versionMarker(run, failures),
     historyTrimmer(run, failures),
     fileExpirer(run, failures),
+    dropEnder(run, failures),
     abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]
@@ -271,6 +272,18 @@ function fileExpirer({ ledger, garbageDelayMs }: SweepRun, failures: Failures): 
       await failures.attemptFor(userId, () => ledger.expireFiles(page))
     }
     return users.length > 0 ? 'more' : 'done'
+  }
+}
+
+/** Each call aborts a page of unfinished drops whose link has ended, and so releases what they have reserved. */
+function dropEnder({ ledger }: SweepRun, failures: Failures): Step {
+  return async () => {
+    const page = await ledger.listEndedDrops({ except: failures.users(), limit: PAGE })
+    for (const { userId, version } of page) {
+      const abort = { userId, version, endedAs: 'cancelled' } as const
+      await failures.attemptFor(userId, () => ledger.abort(abort))
+    }
+    return page.length > 0 ? 'more' : 'done'
   }
 }
 

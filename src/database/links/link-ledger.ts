@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { expiresTooLate } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
 import { type Link, type LinkTarget, linkNotFound, MAX_LINKS } from '../../core/links/link.ts'
 import type {
@@ -13,7 +14,7 @@ import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../le
 import { toUser } from '../ledger/rows.ts'
 import type { Session } from '../ledger/session.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
-import { assertTokenValid } from '../users/access-tokens.ts'
+import { requireValidToken } from '../users/access-tokens.ts'
 
 export function createLinkLedger({
   change,
@@ -23,33 +24,47 @@ export function createLinkLedger({
 }: Session): LinkLedger {
   return {
     addLink: (link) => change(link.userId, (tx) => addLink(tx, link)),
-    findLink: (sha256) => queryPrepared((tx) => findLink(tx, sha256)),
+    findLink: (sha256, options) => queryPrepared((tx) => findLink(tx, sha256, options)),
     listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
     removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
     countUse: (link) => query((tx) => countUse(tx, link)),
+    countUnfinishedDrops: (link) => query((tx) => countUnfinishedDrops(tx, link)),
   }
 }
 
 async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
   const { db, now } = tx
-  const { userId, target, madeBy } = link
+  const { userId, createdBy, terms } = link
   await lockUser(tx, userId)
   const inactive = await inactiveReason(tx, link)
   if (inactive !== undefined) throw inactive
-  if (!madeBy.isJwt) await assertTokenValid(tx, { userId, tokenId: madeBy.tokenId })
+  const ends = createdBy.isJwt ? null : await endOf(tx, link)
   await assertBelowLimit(tx, link)
-  const { rows } = await sql<ShownRow>`
-    INSERT INTO links (sha256, link_id, user_id, token_id, kind, name, prefix, label, password,
-      max_uses, created_at, expires_at)
-    SELECT ${link.sha256}, ${link.linkId}, ${userId}, ${madeBy.tokenId}, ${link.kind},
-      ${target.name ?? null}, ${target.prefix ?? null}, ${link.label}, ${link.password ?? null},
-      ${bigint(link.maxUses ?? sql`NULL`)}, instant,
-      instant + ${bigint(link.expiresInMs ?? sql`NULL`)}
+  const { rows } = await sql<LinkColumns>`
+    INSERT INTO links (sha256, link_id, user_id, token_id, device_id, kind, name, prefix, label,
+      password_hash, max_uses, created_at, expires_at)
+    SELECT ${link.sha256}, ${link.linkId}, ${userId}, ${createdBy.tokenId},
+      ${createdBy.deviceId ?? null}, ${terms.kind}, ${terms.target.name ?? null},
+      ${terms.target.prefix ?? null}, ${terms.label}, ${terms.passwordHash ?? null},
+      ${bigint(terms.maxUses ?? sql`NULL`)}, instant,
+      COALESCE(instant + ${bigint(link.expiresInMs ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)})
     FROM (SELECT ${now} AS instant) AS moment
     RETURNING ${LINK_COLUMNS}
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
   return toLink(rows[0])
+}
+
+/** When the token ends that makes the link; `null` if the link may outlive it. */
+async function endOf(
+  tx: LedgerTx,
+  { userId, createdBy, expiresInMs = 0 }: NewLink,
+): Promise<number | null> {
+  const { tokenId, isScoped } = createdBy
+  const { end, left, isChild } = await requireValidToken(tx, { userId, tokenId })
+  if (!isScoped && !isChild) return null
+  if (left !== null && expiresInMs > left) throw expiresTooLate()
+  return end
 }
 
 async function assertBelowLimit(tx: LedgerTx, { userId }: NewLink): Promise<void> {
@@ -71,17 +86,20 @@ async function countLinks({ db }: LedgerTx, userId: NewLink['userId']): Promise<
 }
 
 /** SQL for whether a row of `links` has not ended. */
-function isUsable({ now }: Pick<LedgerTx, 'now'>) {
-  return sql<boolean>`(
-    (expires_at IS NULL OR expires_at > ${now}) AND (max_uses IS NULL OR uses < max_uses)
-  )`
+export function isUsable({ now }: Pick<LedgerTx, 'now'>, { evenUsedUp } = { evenUsedUp: false }) {
+  const hasUses = evenUsedUp ? sql`` : sql`AND (max_uses IS NULL OR uses < max_uses)`
+  return sql<boolean>`((links.expires_at IS NULL OR links.expires_at > ${now}) ${hasUses})`
 }
 
-async function findLink(tx: LedgerTx, sha256: string): Promise<FoundLink | undefined> {
-  const { rows } = await sql<ShownRow & OwnerRow>`
+async function findLink(
+  tx: LedgerTx,
+  sha256: string,
+  options?: { readonly evenUsedUp: boolean },
+): Promise<FoundLink | undefined> {
+  const { rows } = await sql<LinkColumns & OwnerRow>`
     SELECT ${LINK_COLUMNS}, users.id AS user_id, status, users.created_at AS user_created_at
     FROM links JOIN users ON users.id = links.user_id AND users.status = 'active'
-    WHERE links.sha256 = ${sha256} AND ${isUsable(tx)}
+    WHERE links.sha256 = ${sha256} AND ${isUsable(tx, options)}
   `.execute(tx.db)
   const [row] = rows
   if (row === undefined) return undefined
@@ -97,16 +115,16 @@ interface OwnerRow {
 
 async function listLinks({ db }: LedgerTx, page: ListLinks): Promise<readonly Link[]> {
   const { userId, userCreatedAt, tokenId, after, limit } = page
-  const { rows } = await sql<ShownRow>`
+  const { rows } = await sql<LinkColumns>`
     SELECT ${LINK_COLUMNS} FROM links
-    WHERE user_id = ${userId} AND link_id > ${after ?? ''} ${madeBy(tokenId)}
+    WHERE user_id = ${userId} AND link_id > ${after ?? ''} ${ofToken(tokenId)}
       AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
     ORDER BY link_id LIMIT ${limit}
   `.execute(db)
   return rows.map(toLink)
 }
 
-function madeBy(tokenId: string | undefined) {
+function ofToken(tokenId: string | undefined) {
   return tokenId === undefined ? sql`` : sql`AND token_id = ${tokenId}`
 }
 
@@ -116,12 +134,15 @@ async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
   const inactive = await inactiveReason(tx, link)
   if (inactive !== undefined) throw inactive
   const removed = await sql`
-    DELETE FROM links WHERE user_id = ${userId} AND link_id = ${linkId} ${madeBy(tokenId)}
+    DELETE FROM links WHERE user_id = ${userId} AND link_id = ${linkId} ${ofToken(tokenId)}
   `.execute(tx.db)
   if (removed.numAffectedRows !== 1n) throw linkNotFound()
 }
 
-/** As `LinkLedger.countUse`; in a commit, under the user's lock, after which no transaction locks anything else. */
+/**
+ * As `LinkLedger.countUse`. A commit calls it under the user's lock. Outside of one it is a single statement, so the two
+ * cannot deadlock.
+ */
 export async function countUse(
   tx: LedgerTx,
   { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
@@ -134,21 +155,34 @@ export async function countUse(
   return counted.numAffectedRows === 1n
 }
 
-/** Of rows that are a `ShownRow`. */
+/** The columns of `LinkColumns`. */
 const LINK_COLUMNS = sql`
-  link_id, kind, name, prefix, label, password, max_uses, uses, links.created_at AS created_at,
-  expires_at
+  link_id, kind, name, prefix, label, password_hash, max_uses, uses, links.created_at AS created_at,
+  links.expires_at AS expires_at
 `
 
-type ShownRow = Omit<LinkRow, 'sha256' | 'token_id' | 'user_id'>
+async function countUnfinishedDrops(
+  { db, now }: LedgerTx,
+  { userId, linkId }: Parameters<LinkLedger['countUnfinishedDrops']>[0],
+): Promise<number> {
+  const { rows } = await sql<{ readonly drops: number }>`
+    SELECT COUNT(*) AS drops
+    FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
+    WHERE resumable_uploads.link_id = ${linkId} AND resumable_uploads.user_id = ${userId}
+      AND uploads.state = 'pending' AND uploads.lease_until > ${now}
+  `.execute(db)
+  return Number(rows[0]?.drops)
+}
 
-function toLink(row: ShownRow): Link {
+type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'user_id'>
+
+function toLink(row: LinkColumns): Link {
   return {
     linkId: row.link_id,
     kind: row.kind,
     target: targetOf(row),
     label: row.label,
-    password: row.password ?? undefined,
+    passwordHash: row.password_hash ?? undefined,
     maxUses: row.max_uses ?? undefined,
     uses: row.uses,
     createdAt: row.created_at,
@@ -156,7 +190,7 @@ function toLink(row: ShownRow): Link {
   }
 }
 
-function targetOf({ name, prefix }: ShownRow): LinkTarget {
+function targetOf({ name, prefix }: LinkColumns): LinkTarget {
   if (name !== null) return { name }
   if (prefix !== null) return { prefix }
   throw new TypeError('A link has neither a name nor a prefix')

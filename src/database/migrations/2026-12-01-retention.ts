@@ -37,4 +37,9 @@ const INDEXES: readonly MigrationIndex[] = [
     table: 'files',
     definition: sql`(user_id, expires_at) ${EXPIRING}`,
   },
+  {
+    name: 'resumable_uploads_by_link',
+    table: 'resumable_uploads',
+    definition: sql`(link_id) WHERE link_id IS NOT NULL`,
+  },
 ]

@@ -3,6 +3,7 @@ import type { AbortedUpload, Garbage, SweepLedger } from '../../core/sweep/sweep
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { GarbageRow } from '../schema.ts'
+import { isUsable } from '../links/link-ledger.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 
 export async function listExpiredUploads(
@@ -15,6 +16,26 @@ export async function listExpiredUploads(
     WHERE state = 'pending' AND lease_until <= ${now} ${ofOthers}
     ORDER BY lease_until LIMIT ${limit}
   `.execute(db)
+  return rows
+}
+
+export async function listEndedDrops(
+  tx: LedgerTx,
+  { except, limit }: Parameters<SweepLedger['listEndedDrops']>[0],
+): ReturnType<SweepLedger['listEndedDrops']> {
+  const ofOthers =
+    except.length === 0 ? sql`` : sql`AND uploads.user_id NOT IN (${sql.join(except)})`
+  const { rows } = await sql<{ readonly userId: UserId; readonly version: Version }>`
+    SELECT uploads.user_id AS "userId", uploads.version AS version
+    FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
+    WHERE resumable_uploads.link_id IS NOT NULL AND uploads.state = 'pending' ${ofOthers}
+      AND NOT EXISTS (
+        SELECT 1 FROM links
+        WHERE links.user_id = resumable_uploads.user_id
+          AND links.link_id = resumable_uploads.link_id AND ${isUsable(tx)}
+      )
+    LIMIT ${limit}
+  `.execute(tx.db)
   return rows
 }
 

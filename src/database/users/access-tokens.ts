@@ -69,23 +69,31 @@ async function findEnd(
   { userId, parent, expiresInMs = 0 }: NewAccessToken,
 ): Promise<number | null> {
   if (parent === undefined || parent.isJwt) return null
-  const { end, left } = await assertTokenValid(tx, { userId, tokenId: parent.tokenId })
+  const { end, left } = await requireValidToken(tx, { userId, tokenId: parent.tokenId })
   if (left !== null && expiresInMs > left) throw expiresTooLate()
   return end
 }
 
-/** Under the user's lock, so that the token is not being revoked. Returns when it ends, and in how many milliseconds. */
-export async function assertTokenValid(
+interface ValidToken {
+  readonly end: number | null
+  /** Milliseconds until the end. */
+  readonly left: number | null
+  readonly isChild: boolean
+}
+
+/** Under the user's lock, so that the token is not being revoked. Throws `access_token_invalid`. */
+export async function requireValidToken(
   { db, now }: Clocked,
   { userId, tokenId }: Pick<AccessTokenKey, 'userId' | 'tokenId'>,
-): Promise<{ readonly end: number | null; readonly left: number | null }> {
-  const { rows } = await sql<{ readonly end: number | null; readonly left: number | null }>`
-    SELECT expires_at AS "end", expires_at - ${now} AS "left" FROM access_tokens
+): Promise<ValidToken> {
+  const { rows } = await sql<Omit<ValidToken, 'isChild'> & Pick<AccessTokenRow, 'parent_id'>>`
+    SELECT expires_at AS "end", expires_at - ${now} AS "left", parent_id FROM access_tokens
     WHERE user_id = ${userId} AND token_id = ${tokenId} AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > ${now})
   `.execute(db)
   if (rows[0] === undefined) throw accessTokenInvalid()
-  return rows[0]
+  const { parent_id: parentId, ...ends } = rows[0]
+  return { ...ends, isChild: parentId !== null }
 }
 
 const KEPT_ENDED = 100
@@ -204,11 +212,7 @@ export async function revokeOfDevice(
     UPDATE access_tokens SET revoked_at = ${now}
     WHERE user_id = ${userId} AND device_id = ${deviceId} AND revoked_at IS NULL
   `.execute(db)
-  await sql`
-    DELETE FROM links WHERE user_id = ${userId} AND token_id IN (
-      SELECT token_id FROM access_tokens WHERE user_id = ${userId} AND device_id = ${deviceId}
-    )
-  `.execute(db)
+  await sql`DELETE FROM links WHERE user_id = ${userId} AND device_id = ${deviceId}`.execute(db)
 }
 
 function toAccessToken(row: AccessTokenRow): AccessToken {

@@ -15,6 +15,8 @@ declare module 'fastify' {
     isRefusalSent: boolean
     /** The resumable upload in the path or just created, and its offset after the request if it is known. */
     upload: { readonly id: string; readonly offset: number | null } | null
+    /** The link in the path, by its id. */
+    link: { readonly id: string } | null
   }
   interface FastifyContextConfig {
     /** Probes are logged at `debug` and not traced. */
@@ -49,7 +51,7 @@ export interface RequestTrace {
   readonly traceId: string
   /** Runs `work` in the trace's async context. */
   within(work: () => void): void
-  end(end: RequestEnd & { readonly userId: string | null }): void
+  end(end: RequestEnd & { readonly userId: string | null; readonly linkId: string | null }): void
 }
 
 export interface RequestTraces {
@@ -84,7 +86,7 @@ export interface OutcomeOptions {
 }
 
 export function decorateOutcome(app: FastifyInstance): void {
-  for (const name of ['problem', 'reason', 'abortedBy', 'trace', 'upload', 'visit'])
+  for (const name of ['problem', 'reason', 'abortedBy', 'trace', 'upload', 'link'])
     app.decorateRequest(name, null)
   app.decorateRequest('isRefusalSent', false)
 }
@@ -103,12 +105,13 @@ export function followToEnd(
     const isShutDown = shutdown.aborted
     const closedBy = connections.closedBy(socket)
     const { status, abortedBy } = outcomeOf(request, reply, { isShutDown, closedBy })
-    const { problem: code, reason, user, upload, visit } = request
+    const { problem: code, reason, user, upload, link } = request
     count?.({ status, code, seconds: reply.elapsedTime / 1000 })
     const ms = Math.round(reply.elapsedTime)
     const { bytesIn, bytesOut } = connections.takeBytes(socket)
     const userId = user?.userId ?? null
-    request.trace?.end({ status, ms, code, abortedBy, bytesIn, bytesOut, userId })
+    const linkId = link?.id ?? null
+    request.trace?.end({ status, ms, code, abortedBy, bytesIn, bytesOut, userId, linkId })
     const line = {
       method,
       route: route ?? null,
@@ -120,7 +123,7 @@ export function followToEnd(
       bytes_in: bytesIn,
       bytes_out: bytesOut,
       user_id: userId,
-      link_id: visit?.link.linkId,
+      link_id: linkId ?? undefined,
       upload_id: upload?.id,
       upload_offset: upload?.offset,
       address: addressOf({ ip: request.ip, socket }),

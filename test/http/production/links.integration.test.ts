@@ -4,10 +4,12 @@ import {
   openProduction,
   openProductionTwins,
 } from '../../support/service/production-service.ts'
+import { dropsSuite } from '../links/drops-suite.ts'
 import { linkRacesSuite } from '../links/link-races-suite.ts'
 import { linksSuite } from '../links/links-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   linksSuite(openProduction)
+  dropsSuite(openProduction)
   linkRacesSuite(openProductionTwins)
 })

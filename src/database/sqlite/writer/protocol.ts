@@ -24,6 +24,8 @@ export const READS = {
     'findPastVersion',
     'findLink',
     'listLinks',
+    'countUnfinishedDrops',
+    'listEndedDrops',
     'listUsersToTrim',
     'listUsersWithExpired',
     'listUnmarked',

@@ -1,17 +1,22 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import { invalidParameter } from '../../../core/errors.ts'
 import type { Links } from '../../../core/links/links.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
 import type { Repository } from '../../../core/files/repository.ts'
-import { openRawBody } from '../../body/raw-body.ts'
+import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
-import { minFileSize, openFileForm } from '../../multipart/file-form.ts'
 import { FILE_NAME } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { requestSignal } from '../../server/request-outcome.ts'
-import { expectsContinue, tellToContinue } from '../../server/unread-body.ts'
+import { completeness } from '../draft/draft-headers.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
+import {
+  ignoreContentType,
+  receiveBody,
+  receiveForm,
+  type UploadTarget,
+} from '../files/receive-file.ts'
 import { RAW_UPLOAD, REPR_DIGEST } from '../files/upload.openapi.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import { LINK_FILE_PATH, visitedFile } from './visit.ts'
@@ -28,83 +33,58 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
     url: LINK_FILE_PATH,
     route: { config: DOWNLOAD },
     wanted: (request) => visitedFile(request, 'download'),
-    stat: async ({ owner, name, shown }) => {
+    stat: async ({ owner, name, visible }) => {
       const file = await repository.stat({ userId: owner.userId, name, viewer: owner })
-      return { ...file, name: shown }
+      return { ...file, name: visible }
     },
-    open: async ({ link, owner, isUnlocked, name, shown, select, signal }) => {
+    open: async ({ link, owner, name, visible, select, signal }) => {
       const wanted = { userId: owner.userId, name, viewer: owner }
       const opened = await repository.open({ ...wanted, ...(select && { select }), signal })
       const { file, selection, body } = opened
-      // A range that continues a download is none. The content is there, so that no failure takes a use.
-      const isFirst =
-        selection === 'whole' || (typeof selection === 'object' && selection.first === 0)
-      if (isFirst) {
-        await links.countDownload({ link, owner, isUnlocked }).catch((error: unknown) => {
+      // Only a download that starts at byte 0 counts. It is counted once the content is open, so that a failure costs no use.
+      if (selection === 'whole' || (selection !== 'nothing' && selection.first === 0)) {
+        await links.countDownload({ link, owner }).catch((error: unknown) => {
           if (body !== undefined) discardContent({ body })
           throw error
         })
       }
-      return { ...opened, file: { ...file, name: shown } }
+      return { ...opened, file: { ...file, name: visible } }
     },
   })
 
-  app.post(LINK_FILE_PATH, DROP_FORM, dropForm(options))
-  app.put(
-    LINK_FILE_PATH,
-    {
-      ...DROP_BODY,
-      // Nothing stores the type, so a malformed one is no error.
-      onRequest: async ({ raw }) => void delete raw.headers['content-type'],
-    },
-    dropBody(options),
+  app.post(LINK_FILE_PATH, DROP_FORM, (request, reply) =>
+    drop(request, links, (target) =>
+      receiveForm({ request, reply }, options, { target, visibility: () => undefined }),
+    ),
+  )
+  const put = { ...DROP_BODY, onRequest: ignoreContentType }
+  app.put(LINK_FILE_PATH, put, (request: FastifyRequest, reply: FastifyReply) =>
+    drop(request, links, (target) =>
+      receiveBody({ request, reply }, options, { target, visibility: undefined }),
+    ),
   )
 }
 
-function dropForm({ repository, shutdown, idleTimeoutMs }: LinkFileOptions) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { target, shown } = dropTarget(request)
-    const signal = requestSignal(reply, shutdown)
-    async function onStart(): Promise<void> {
-      await repository.admit({ ...target, min: minFileSize(request.headers) })
-      tellToContinue(request, reply)
-    }
-    const form = { signal, idleTimeoutMs, ...(expectsContinue(request) && { onStart }) }
-    using incoming = await openFileForm(request, form)
-    const { file } = await repository.upload({ ...target, incoming, signal })
-    return { name: shown, size: file.size, sha256: file.sha256 }
+/** Stores a file under a name that no file has. */
+async function drop(
+  request: FastifyRequest,
+  links: Links,
+  receive: (target: UploadTarget) => Promise<CommittedUpload>,
+) {
+  const { link, owner, name, visible } = visitedFile(request, 'drop')
+  const { headers } = request
+  if (headers['upload-complete'] !== undefined && completeness(headers) !== true) {
+    throw invalidParameter('Upload-Complete', 'A link takes parts of a file only with tus.')
   }
-}
-
-function dropBody({ repository, shutdown, idleTimeoutMs }: LinkFileOptions) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { target, shown } = dropTarget(request)
-    const signal = requestSignal(reply, shutdown)
-    using incoming = openRawBody(request, { signal, idleTimeoutMs })
-    if (expectsContinue(request)) {
-      await repository.admit({ ...target, min: incoming.size.min })
-      tellToContinue(request, reply)
-    }
-    const { file } = await repository.upload({ ...target, incoming, signal })
-    return { name: shown, size: file.size, sha256: file.sha256 }
-  }
-}
-
-function dropTarget(request: FastifyRequest) {
-  const { link, owner, name, shown } = visitedFile(request, 'drop')
-  const target = {
-    ...owner,
-    name,
-    visibility: () => undefined,
-    precondition: NEW_FILE,
-    sha256: parseReprDigest(request.headers['repr-digest']?.toString()),
-    linkId: link.linkId,
-  }
-  return { target, shown }
+  const sha256 = parseReprDigest(headers['repr-digest']?.toString())
+  using _ = await links.beginDrop({ link, owner })
+  const { linkId } = link
+  const { file } = await receive({ ...owner, name, precondition: MUST_NOT_EXIST, sha256, linkId })
+  return { name: visible, size: file.size, sha256: file.sha256 }
 }
 
 /** A drop never replaces a file. */
-export const NEW_FILE = { ifNoneMatch: '*' } as const
+export const MUST_NOT_EXIST = { ifNoneMatch: '*' } as const
 
 const DroppedFile = Type.Object(
   {
@@ -136,7 +116,6 @@ const DOWNLOAD = {
       'link_password_required',
       'precondition_failed',
       'range_not_satisfiable',
-      'cross_site_request',
     ],
   },
 } as const satisfies FastifyContextConfig
@@ -151,7 +130,7 @@ const DROP_PROBLEMS = [
   'insufficient_storage',
 ] as const
 
-const drop = {
+const DROP = {
   description:
     'Never replaces a file. Queries and fields for the visibility or expiry of the file are ignored.',
   parameters: { path: PATH, header: { 'Repr-Digest': REPR_DIGEST } },
@@ -160,7 +139,7 @@ const drop = {
 } as const
 
 const DROP_FORM = ofLinks({
-  ...drop,
+  ...DROP,
   operationId: 'dropForm',
   summary: 'Send a file by a drop link, as a form',
   requestBody: {
@@ -189,7 +168,7 @@ const DROP_FORM = ofLinks({
 })
 
 const DROP_BODY = ofLinks({
-  ...drop,
+  ...DROP,
   operationId: 'dropFile',
   summary: 'Send a file by a drop link, as the body',
   requestBody: RAW_UPLOAD.operation.requestBody,

@@ -17,7 +17,7 @@ import {
   type LinkTarget,
   usesLeft,
 } from '../../../core/links/link.ts'
-import { MAX_PASSWORD_LENGTH } from '../../../core/links/link-password.ts'
+import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
 import { type LinkTerms, MAX_USES } from '../../../core/links/links.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { describing } from '../../openapi/operation.ts'
@@ -37,7 +37,7 @@ export const LinkBody = Type.Object(
   {
     kind: OneOf(LINK_KINDS, '`download` gives files, `drop` takes new ones.'),
     name: Type.Optional(
-      Type.String({ description: 'The one file of a download link.', examples: ['report.pdf'] }),
+      Type.String({ description: 'For a link to one file: its name.', examples: ['report.pdf'] }),
     ),
     prefix: Type.Optional(
       Type.String({
@@ -60,14 +60,15 @@ export const LinkBody = Type.Object(
         minimum: 1,
         maximum: MAX_USES,
         description:
-          'After so many downloads or drops, the link has ended. By default, there is no limit.',
+          'The link ends after this number of downloads or drops. By default, there is no limit.',
       }),
     ),
     password: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: MAX_PASSWORD_LENGTH,
-        description: `What visitors must know: 1 to ${MAX_PASSWORD_LENGTH} characters.`,
+        pattern: PASSWORD_PATTERN,
+        description: `The password that visitors must enter: 1 to ${MAX_PASSWORD_LENGTH} characters, without control characters.`,
       }),
     ),
     label: Type.Optional(
@@ -170,7 +171,7 @@ export const LinkPageReply = Page('LinkPage', {
 })
 
 export function linkReply(link: Link) {
-  const { linkId, kind, target, label, password, maxUses = null, createdAt, expiresAt } = link
+  const { linkId, kind, target, label, passwordHash, maxUses = null, createdAt, expiresAt } = link
   const { name = null, prefix = null } = target
   return {
     link_id: linkId,
@@ -178,7 +179,7 @@ export function linkReply(link: Link) {
     name,
     prefix,
     label,
-    has_password: password !== undefined,
+    has_password: passwordHash !== undefined,
     max_uses: maxUses,
     uses_left: usesLeft(link) ?? null,
     created_at: formatTimestamp(createdAt),

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import { nameBehind } from '../../../core/links/link.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
-import type { Operation, Schemas } from '../../openapi/operation.ts'
+import type { Schemas } from '../../openapi/operation.ts'
 import * as operations from '../uploads/operations.ts'
 import {
   APPEND_HEADERS,
@@ -15,7 +15,7 @@ import { overridden, tusHandlers, tusLimits, type TusOptions } from '../uploads/
 import { TUS_VERSION } from '../uploads/tus-headers.ts'
 import type { UploadAccess } from '../uploads/upload-access.ts'
 import { uploadId } from '../uploads/upload-path.ts'
-import { type LinkFileOptions, NEW_FILE } from './link-files.ts'
+import { type LinkFileOptions, MUST_NOT_EXIST } from './link-files.ts'
 import { LINK_SECRET } from './link-resource.ts'
 import { LINK_PATH, secretOf, visitOf } from './visit.ts'
 import { toldToVisitor } from './visitor-problems.ts'
@@ -46,11 +46,19 @@ export async function linkUploadRoutes(
   app.options(LINK_UPLOADS, { config: { preflightMethods } }, async (_request, reply) =>
     reply.code(204).headers(limits).send(),
   )
-  app.post(LINK_UPLOADS, { config: CREATE, onRequest }, create)
+  app.post(LINK_UPLOADS, { config: CREATE, onRequest }, async (request, reply) => {
+    // An upload that is created counts by itself.
+    using _ = await options.links.beginDrop(visitOf(request, 'drop'))
+    return await create(request, reply)
+  })
   app.head(LINK_UPLOAD, { config: OFFSET }, handlers.offset)
   app.patch(LINK_UPLOAD, { config: APPEND, onRequest }, append)
   app.delete(LINK_UPLOAD, { config: CANCEL, onRequest }, cancel)
-  app.post(LINK_UPLOAD, { config: OVERRIDE, onRequest }, overridden({ append, cancel }))
+  app.post(
+    LINK_UPLOAD,
+    { config: OVERRIDE, onRequest },
+    overridden({ append, cancel }, 'HEAD, POST, PATCH, DELETE'),
+  )
 }
 
 /** An upload belongs to the link that created it, and is continued by it alone. */
@@ -69,7 +77,7 @@ function linkAccess({
         ...owner,
         name: nameBehind(link, name),
         visibility: undefined,
-        precondition: NEW_FILE,
+        precondition: MUST_NOT_EXIST,
         linkId: link.linkId,
       }
     },
@@ -85,33 +93,32 @@ function linkAccess({
   }
 }
 
-/** An operation of the user's own uploads for visitors: with `header` in place of its parameters, and without the draft. */
-function byLink(
-  { operation }: { readonly operation: Operation },
-  change: Pick<Operation, 'operationId' | 'summary'> &
-    Partial<Operation> & { readonly header: Schemas; readonly hasId?: boolean },
-): FastifyContextConfig {
-  const { header, hasId = true, ...changed } = change
-  const { responses, requestBody, problems = [], description } = operation
-  const { 200: _draft, ...ofTus } = responses
-  const id = hasId ? { upload_id: UPLOAD_ID_PARAM } : {}
+const LINK_PROBLEMS = ['not_found', 'link_password_required'] as const
+
+const ON_DROP = [...LINK_PROBLEMS, 'upload_gone', 'upload_busy', 'tus_version_unsupported'] as const
+
+const COMMIT_PROBLEMS = ['capacity_exceeded', 'file_exists', 'digest_mismatch'] as const
+
+const APPEND_PROBLEMS = [
+  ...ON_DROP,
+  ...COMMIT_PROBLEMS,
+  'offset_mismatch',
+  'file_too_large',
+  'insufficient_storage',
+  'unsupported_media_type',
+  'upload_length_exceeded',
+  'checksum_mismatch',
+] as const
+
+const DROPS = { tag: 'links', credentials: 'none' } as const
+
+function ofDrop(header: Schemas = {}) {
   return {
-    operation: {
-      ...(description !== undefined && { description }),
-      tag: 'links',
-      credentials: 'none',
-      parameters: { path: { secret: LINK_SECRET, ...id }, header },
-      ...(requestBody && { requestBody }),
-      responses: ofTus,
-      problems: [...problems, 'not_found', 'link_password_required', 'file_exists'],
-      ...changed,
-    },
+    path: { secret: LINK_SECRET, upload_id: UPLOAD_ID_PARAM },
+    header: { 'Tus-Resumable': TUS_RESUMABLE, ...header },
   }
 }
 
-const VERSION = { 'Tus-Resumable': TUS_RESUMABLE }
-
-const { 'Upload-Offset': OFFSET_HEADER } = APPEND_HEADERS
 const {
   'If-Match': _ifMatch,
   'If-None-Match': _ifNoneMatch,
@@ -119,45 +126,81 @@ const {
   ...CREATE_HEADERS
 } = operations.CREATE.operation.parameters.header
 
-const CREATE = byLink(operations.CREATE, {
-  operationId: 'createDrop',
-  summary: 'Create a resumable upload by a drop link',
-  description:
-    'As `POST /users/me/uploads`. The key `filename` of `Upload-Metadata` is the name without the prefix of the link. ' +
-    'Preconditions and `visibility` are ignored.',
-  header: CREATE_HEADERS,
-  hasId: false,
-})
-
-const OFFSET = byLink(operations.OFFSET, {
-  operationId: 'getDropOffset',
-  summary: 'Get the offset at which to continue a drop',
-  header: VERSION,
-  responses: { 200: operations.OFFSET.operation.responses[200] },
-})
-
-const APPEND = byLink(operations.APPEND, {
-  operationId: 'appendToDrop',
-  summary: 'Append bytes to a drop',
-  header: {
-    ...VERSION,
-    ...APPEND_HEADERS,
-    'Upload-Offset': { ...OFFSET_HEADER, required: true },
+const CREATE = {
+  operation: {
+    ...DROPS,
+    operationId: 'createDrop',
+    summary: 'Create a resumable upload by a drop link',
+    description:
+      'As `POST /users/me/uploads`. The key `filename` of `Upload-Metadata` is the name without the prefix of the link. ' +
+      'Preconditions and `visibility` are ignored.',
+    parameters: { path: { secret: LINK_SECRET }, header: CREATE_HEADERS },
+    requestBody: operations.CREATE.operation.requestBody,
+    responses: operations.CREATE.operation.responses,
+    problems: [
+      ...LINK_PROBLEMS,
+      ...COMMIT_PROBLEMS,
+      'invalid_file_name',
+      'file_too_large',
+      'insufficient_storage',
+      'tus_version_unsupported',
+      'unsupported_media_type',
+      'upload_length_exceeded',
+      'checksum_mismatch',
+    ],
   },
-})
+} as const satisfies FastifyContextConfig
 
-const CANCEL = byLink(operations.CANCEL, {
-  operationId: 'cancelDrop',
-  summary: 'Cancel a drop',
-  header: VERSION,
-})
-
-const OVERRIDE = byLink(operations.OVERRIDE, {
-  operationId: 'postToDrop',
-  summary: 'Append to a drop, or cancel it, without PATCH and DELETE',
-  header: {
-    ...VERSION,
-    ...APPEND_HEADERS,
-    'X-HTTP-Method-Override': METHOD_OVERRIDE,
+const OFFSET = {
+  operation: {
+    ...DROPS,
+    operationId: 'getDropOffset',
+    summary: 'Get the offset at which to continue a drop',
+    description: operations.OFFSET.operation.description,
+    parameters: ofDrop(),
+    responses: { 200: operations.OFFSET.operation.responses[200] },
+    problems: [...ON_DROP, ...COMMIT_PROBLEMS],
   },
-})
+} as const satisfies FastifyContextConfig
+
+const APPENDED = { 204: operations.APPEND.operation.responses[204] } as const
+
+const { requestBody: APPENDED_BODY } = operations.OVERRIDE.operation
+
+const APPEND = {
+  operation: {
+    ...DROPS,
+    operationId: 'appendToDrop',
+    summary: 'Append bytes to a drop',
+    parameters: ofDrop({
+      ...APPEND_HEADERS,
+      'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
+    }),
+    requestBody: APPENDED_BODY,
+    responses: APPENDED,
+    problems: APPEND_PROBLEMS,
+  },
+} as const satisfies FastifyContextConfig
+
+const CANCEL = {
+  operation: {
+    ...DROPS,
+    operationId: 'cancelDrop',
+    summary: 'Cancel a drop',
+    parameters: ofDrop(),
+    responses: operations.CANCEL.operation.responses,
+    problems: ON_DROP,
+  },
+} as const satisfies FastifyContextConfig
+
+const OVERRIDE = {
+  operation: {
+    ...DROPS,
+    operationId: 'postToDrop',
+    summary: 'Append to a drop, or cancel it, without PATCH and DELETE',
+    parameters: ofDrop({ ...APPEND_HEADERS, 'X-HTTP-Method-Override': METHOD_OVERRIDE }),
+    requestBody: APPENDED_BODY,
+    responses: APPENDED,
+    problems: [...APPEND_PROBLEMS, 'method_not_allowed'],
+  },
+} as const satisfies FastifyContextConfig

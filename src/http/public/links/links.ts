@@ -18,12 +18,14 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
   const others = otherMethods(app)
   const allowedOrigins = new Set(options.allowedOrigins)
   await app.register(fastifyCookie, { hook: false })
+  app.decorateRequest('visit', null)
   app.setErrorHandler((error, request, reply) =>
     sendProblem(toldToVisitor(error, request), request, reply),
   )
   await app.register(viewLinkRoutes, { ...options, allowedOrigins })
   await app.register(async (scope) => {
-    scope.addHook('onRequest', requireLink(options.links, allowedOrigins))
+    const { links, shutdown } = options
+    scope.addHook('onRequest', requireLink({ links, allowedOrigins, shutdown }))
     await scope.register(linkFileRoutes, options)
     await scope.register(linkUploadRoutes, options)
   })

@@ -5,6 +5,7 @@ import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { PAGE_QUERY, readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import {
@@ -63,7 +64,9 @@ const createRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, opti
   const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
   app.post(LINKS, { ...CREATE, onRequest }, async (request, reply) => {
     const caller = requireUser(request, 'share')
-    const { secret, ...link } = await links.create({ ...linkTermsIn(request.body), caller })
+    const signal = requestSignal(reply, options.shutdown)
+    const terms = linkTermsIn(request.body)
+    const { secret, ...link } = await links.create({ ...terms, caller, signal })
     const { protocol, host } = request
     const url = `${protocol}://${host}${basePath}/links/${secret}`
     return reply
@@ -77,10 +80,10 @@ const ofOwnLinks = describing({ tag: 'links' })
 
 const CREATE = ofOwnLinks({
   operationId: 'createLink',
-  summary: 'Create a link to files, or for files, that needs no account',
+  summary: 'Create a link that gives or takes files without an account',
   description:
     "The caller's token needs `share`, and `read` for a download link or `create` for a drop link. Revoking the token " +
-    'revokes the link. The body is JSON in UTF-8 of at most 16 KiB.',
+    'revokes the link, which expires with it if the token has a scope or was made by another one. The body is JSON in UTF-8 of at most 16 KiB.',
   body: LinkBody,
   response: { 201: CreatedLinkReply },
   responses: {

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter, isAppError } from '../../../core/errors.ts'
-import type { FileName } from '../../../core/files/file-name.ts'
-import type { FilePosition } from '../../../core/files/listing.ts'
+import { type FileName, type FileNamePrefix, isFileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
-import { LINK_KINDS, shownName, usesLeft } from '../../../core/links/link.ts'
-import { MAX_PASSWORD_LENGTH } from '../../../core/links/link-password.ts'
+import { LINK_KINDS, usesLeft, visibleName } from '../../../core/links/link.ts'
+import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
 import type { Links, Visit } from '../../../core/links/links.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
@@ -15,7 +14,6 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Exchange, isHttps } from '../../pages/session-cookie.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
 import { assertSameSite } from '../../server/csrf.ts'
-import { addressOf } from '../../server/request-head.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../shared-routes/page.ts'
 import {
   formatCursor,
@@ -26,7 +24,7 @@ import {
 } from '../../shared-routes/pagination.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import { ExpiresAt, LINK_SECRET, ofLinks, UsesLeft } from './link-resource.ts'
-import { findVisit, LINK_COOKIE, LINK_PATH, secretOf } from './visit.ts'
+import { credentialsOf, findVisit, LINK_COOKIE, LINK_PATH, secretOf } from './visit.ts'
 
 export interface ViewLinkOptions extends TakeJsonOptions {
   readonly links: Links
@@ -52,9 +50,11 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async 
         return await sendPage(page, { request, reply, links })
       }
       const visit = await findVisit(request, links)
-      const { link, isUnlocked } = visit
+      const { link } = visit
       void reply.header('cache-control', 'no-store')
-      if (!isUnlocked) return { kind: link.kind, needs_password: true }
+      const credentials = credentialsOf(request, reply, options.shutdown)
+      if (!(await links.isUnlocked(link, credentials)))
+        return { kind: link.kind, needs_password: true }
       const { limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       const after = cursor === undefined ? undefined : parseCursor(cursor, restIn)
       const files = await readInTurn(reply, () => filesOf(repository, visit, { after, limit }))
@@ -64,7 +64,7 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async 
         ...files,
         expires_at: formatTimestamp(link.expiresAt),
         uses_left: usesLeft(link) ?? null,
-        needs_password: link.password !== undefined,
+        needs_password: link.passwordHash !== undefined,
       }
     },
   })
@@ -78,11 +78,12 @@ const unlockRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async (app, opt
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
     assertSameSite(request, reply, allowedOrigins)
   app.post(LINK_PATH, { ...UNLOCK, onRequest }, async (request, reply) => {
-    const secret = secretOf(request)
+    const { link } = await findVisit(request, links)
     const { password } = request.body
-    const key = await links.unlock(secret, { password, ip: addressOf(request) })
+    const credentials = credentialsOf(request, reply, options.shutdown)
+    const key = await links.unlock(link, { ...credentials, password })
     void reply.setCookie(LINK_COOKIE, key, {
-      path: `${basePath}/links/${secret}`,
+      path: `${basePath}/links/${secretOf(request)}`,
       httpOnly: true,
       sameSite: 'strict',
       secure: isHttps(request),
@@ -104,18 +105,15 @@ async function sendPage(
   page: PageFile,
   { request, reply, links }: Exchange & { readonly links: Links },
 ): Promise<FastifyReply> {
-  if (!(await isFound(request, links))) void reply.code(404)
-  return sendFile(page, { request, reply, headers: DOCUMENT_HEADERS })
-}
-
-async function isFound(request: FastifyRequest, links: Links): Promise<boolean> {
   try {
     await findVisit(request, links)
-    return true
   } catch (error) {
-    if (isAppError(error, 'not_found')) return false
-    throw error
+    if (!isAppError(error, 'not_found')) throw error
+    // Not as unchanged since the link worked.
+    delete request.headers['if-none-match']
+    void reply.code(404)
   }
+  return sendFile(page, { request, reply, headers: DOCUMENT_HEADERS })
 }
 
 interface FilesPage {
@@ -126,30 +124,36 @@ interface FilesPage {
 
 async function filesOf(
   repository: Repository,
-  { link: { kind, target, ...link }, owner }: Visit,
+  { link: { kind, target }, owner }: Visit,
   { after, limit }: FilesPage,
 ) {
   if (kind === 'drop') return { files: [], next_cursor: null }
-  const prefix = target.name ?? target.prefix
-  const start = after === undefined ? undefined : { name: (prefix + after) as FileName, value: 0 }
-  if (target.name !== undefined) {
-    const file = await findOnly(repository, owner, target.name)
+  const { name, prefix } = target
+  if (prefix === undefined) {
+    const file = await findOnly(repository, owner, name)
     return { files: file === undefined ? [] : [fileReply(file)], next_cursor: null }
   }
   const found = await repository.list({
     userId: owner.userId,
     viewer: owner,
-    prefix: target.prefix,
+    prefix,
     order: 'name',
-    after: start satisfies FilePosition | undefined,
+    after: after === undefined ? undefined : { name: nameAfter(prefix, after), value: 0 },
     limit,
   })
-  const visible = found.files.flatMap(({ name, size }) => {
-    const shown = shownName({ ...link, kind, target }, name)
-    return shown === undefined ? [] : [fileReply({ name: shown, size })]
+  const visible = found.files.flatMap((file) => {
+    const shown = visibleName({ target }, file.name)
+    return shown === undefined ? [] : [fileReply({ name: shown, size: file.size })]
   })
   const next = found.next?.name.slice(prefix.length)
   return { files: visible, next_cursor: next === undefined ? null : formatCursor([next]) }
+}
+
+/** Throws `invalid_parameter`: visitors can make up cursors. */
+function nameAfter(prefix: FileNamePrefix, after: string): FileName {
+  const name = prefix + after
+  if (isFileName(name)) return name
+  throw invalidParameter('cursor', 'The cursor is not valid for this list.')
 }
 
 async function findOnly(repository: Repository, owner: Visit['owner'], name: FileName) {
@@ -166,9 +170,7 @@ function fileReply({ name, size }: { readonly name: FileName; readonly size: num
 }
 
 function restIn([rest, ...more]: Key): string | undefined {
-  if (typeof rest !== 'string' || more.length > 0) return undefined
-  if (!rest.isWellFormed()) throw invalidParameter('cursor', 'The cursor is not valid.')
-  return rest
+  return typeof rest === 'string' && more.length === 0 ? rest : undefined
 }
 
 const File = Type.Object(
@@ -216,7 +218,8 @@ const VIEW = ofLinks({
       cursor: { ...PAGE_QUERY.properties.cursor },
     },
   },
-  querystring: PAGE_QUERY,
+  // Mail programs and messengers add parameters of their own.
+  querystring: Type.Object(PAGE_QUERY.properties),
   response: { 200: Reply },
   responses: { 200: { description: 'The link.', headers: ['Cache-Control'] } },
   problems: ['not_found'],
@@ -233,6 +236,7 @@ const UNLOCK = ofLinks({
       password: Type.String({
         minLength: 1,
         maxLength: MAX_PASSWORD_LENGTH,
+        pattern: PASSWORD_PATTERN,
         description: 'The password of the link.',
       }),
     },

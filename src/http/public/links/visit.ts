@@ -2,10 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
 import type { FileName } from '../../../core/files/file-name.ts'
 import { type LinkKind, linkNotFound, nameBehind } from '../../../core/links/link.ts'
-import type { Links, Shown, Visit } from '../../../core/links/links.ts'
+import type { Links, Visit } from '../../../core/links/links.ts'
+import type { VisitorCredentials } from '../../../core/links/password-checks.ts'
 import { shownValues } from '../../pages/session-cookie.ts'
 import { assertSameSite } from '../../server/csrf.ts'
-import { addressOf } from '../../server/request-head.ts'
+import { clientAddressOf } from '../../server/request-head.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
 import { fileNameParam } from '../files/file-resource.ts'
 
 declare module 'fastify' {
@@ -18,32 +20,45 @@ declare module 'fastify' {
 export const LINK_PATH = '/links/:secret'
 export const LINK_FILE_PATH = '/links/:secret/:file_name'
 
-/** Has the key of a link's password, for the path of that link alone. */
+/** The cookie with the key of a link's password. Its path is the link's. */
 export const LINK_COOKIE = 'link_key'
 
 export function secretOf({ params }: FastifyRequest): string {
   return (params as { readonly secret: string }).secret
 }
 
-/** The link in the path, which the log line then names by its id. Rejects as `Links.visit` does. */
-export async function findVisit(request: FastifyRequest, links: Links): Promise<Visit> {
-  const visit = await links.visit(secretOf(request), shownBy(request))
+/** Finds the link in the path, which the log line then names by its id. Rejects as `Links.find` does. */
+export async function findVisit(
+  request: FastifyRequest,
+  links: Links,
+  options?: { readonly evenUsedUp: boolean },
+): Promise<Visit> {
+  const visit = await links.find(secretOf(request), options)
   request.visit = visit
+  request.link = { id: visit.link.linkId }
   return visit
 }
 
+interface RequireLink {
+  readonly links: Links
+  readonly allowedOrigins: ReadonlySet<string>
+  readonly shutdown: AbortSignal
+}
+
 /**
- * An `onRequest` hook for what a link permits. Throws `link_password_required` without the link's password, which
- * browsers send by themselves, so that pages of other sites (`cross_site_request`) may not use it.
+ * An `onRequest` hook that requires the link and its password (`link_password_required`). If the link has a password,
+ * refuses writes from pages of other sites (`cross_site_request`), because browsers send the cookie and Basic credentials
+ * by themselves. A link that is used up still serves the uploads that it has created.
  */
-export function requireLink(links: Links, allowedOrigins: ReadonlySet<string>) {
+export function requireLink({ links, allowedOrigins, shutdown }: RequireLink) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { link, isUnlocked } = await findVisit(request, links)
-    if (!isUnlocked) {
+    const evenUsedUp = 'upload_id' in (request.params as object)
+    const { link } = await findVisit(request, links, { evenUsedUp })
+    if (!(await links.isUnlocked(link, credentialsOf(request, reply, shutdown)))) {
       void reply.header('www-authenticate', 'Basic realm="link", charset="UTF-8"')
       throw new AppError('link_password_required', 'This link needs its password.')
     }
-    if (link.password !== undefined) assertSameSite(request, reply, allowedOrigins)
+    if (link.passwordHash !== undefined) assertSameSite(request, reply, allowedOrigins)
   }
 }
 
@@ -58,16 +73,24 @@ export function visitOf({ visit }: FastifyRequest, kind: LinkKind): Visit {
 export function visitedFile(
   request: FastifyRequest,
   kind: LinkKind,
-): Visit & { readonly name: FileName; readonly shown: FileName } {
+): Visit & { readonly name: FileName; readonly visible: FileName } {
   const visit = visitOf(request, kind)
   const { file_name } = request.params as { readonly file_name: string }
-  const shown = fileNameParam(file_name)
-  return { ...visit, name: nameBehind(visit.link, shown), shown }
+  const visible = fileNameParam(file_name)
+  return { ...visit, name: nameBehind(visit.link, visible), visible }
 }
 
-function shownBy(request: FastifyRequest): Shown {
-  const ip = addressOf(request)
-  return { keys: shownValues(request, LINK_COOKIE), password: basicPassword(request), ip }
+export function credentialsOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  shutdown: AbortSignal,
+): VisitorCredentials {
+  return {
+    keys: shownValues(request, LINK_COOKIE),
+    password: basicPassword(request),
+    address: clientAddressOf(request),
+    signal: requestSignal(reply, shutdown),
+  }
 }
 
 /** RFC 7617; the user name does not matter. */

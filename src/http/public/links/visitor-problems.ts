@@ -3,10 +3,10 @@ import { AppError, isAppError, tooManyRequests } from '../../../core/errors.ts'
 import type { ErrorCode } from '../../../core/error-codes.ts'
 import { linkNotFound } from '../../../core/links/link.ts'
 
-/** What a visitor is told of a refusal: nothing of the owner or of the owner's figures. */
+/** Translates a refusal for a visitor: removes everything about the owner. */
 export function toldToVisitor(error: unknown, { visit }: FastifyRequest): unknown {
   if (!isAppError(error)) return error
-  // Of a drop, the visitor has set no precondition.
+  // A drop always has `If-None-Match: *`; the visitor has sent no precondition.
   if (isAppError(error, 'precondition_failed') && visit?.link.kind === 'drop') return nameTaken()
   return TOLD[error.code]?.(error) ?? error
 }

@@ -40,7 +40,7 @@ export interface ResumableRouteOptions {
   readonly shutdown: AbortSignal
 }
 
-/** tus 1.0.0, and what of the IETF draft has the same paths, over `ResumableUploads`. */
+/** tus 1.0.0, and the requests of the IETF draft on the same paths. */
 export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOptions) {
   const access = ownUploads(options)
   const handlers = tusHandlers({ ...options, access })
@@ -64,16 +64,23 @@ export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOpt
   app.patch(UPLOAD_PATH, { schema, config: operations.APPEND, onRequest }, append)
   app.delete(UPLOAD_PATH, { config: operations.CANCEL, onRequest }, cancel)
   const override = { config: operations.OVERRIDE, onRequest: refuseOtherVersions }
-  app.post(UPLOAD_PATH, override, overridden({ append, cancel }))
+  app.post(
+    UPLOAD_PATH,
+    override,
+    overridden({ append, cancel }, 'GET, HEAD, PATCH, DELETE, OPTIONS'),
+  )
 }
 
 /** For clients that can send neither PATCH nor DELETE, such as Java's HttpURLConnection. */
-export function overridden({ append, cancel }: Record<'append' | 'cancel', Handler>): Handler {
+export function overridden(
+  { append, cancel }: Record<'append' | 'cancel', Handler>,
+  allow: string,
+): Handler {
   return async (request, reply) => {
     const method = request.headers['x-http-method-override']?.toString().toUpperCase()
     if (method === 'PATCH') return await append(request, reply)
     if (method === 'DELETE') return await cancel(request, reply)
-    void reply.header('allow', 'GET, HEAD, PATCH, DELETE, OPTIONS')
+    void reply.header('allow', allow)
     throw new AppError('method_not_allowed', 'POST needs X-HTTP-Method-Override: PATCH or DELETE.')
   }
 }

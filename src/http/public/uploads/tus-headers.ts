@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../../core/byte-size.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
-import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 
 /** tus 1.0.0, section "Core Protocol" and the extensions named below (https://tus.io/protocols/resumable-upload). */
 export const TUS_VERSION = '1.0.0'
@@ -85,7 +84,8 @@ export function parseChecksum(headers: IncomingHttpHeaders): UploadChecksum | un
 
 export interface UploadMetadata {
   readonly name: FileName
-  readonly visibility: Visibility | undefined
+  /** Unparsed: only the owner's uploads heed it. */
+  readonly visibility: string | undefined
   /** The header as received. */
   readonly header: string
 }
@@ -97,7 +97,7 @@ const MAX_METADATA_KEYS = 64
 
 /**
  * The file's name is the key `filename`, else `name`. Other keys are kept. Throws `invalid_parameter` if the header is
- * missing, malformed, longer than 4 KiB or has more than 64 keys, and as `parseFileName` and `parseVisibility` do.
+ * missing, malformed, longer than 4 KiB or has more than 64 keys, and as `parseFileName` does.
  */
 export function parseMetadata(headers: IncomingHttpHeaders): UploadMetadata {
   const header = headers['upload-metadata']?.toString()
@@ -112,7 +112,7 @@ export function parseMetadata(headers: IncomingHttpHeaders): UploadMetadata {
   const name = values.get('filename') ?? values.get('name')
   if (name === undefined) throw invalid('Upload-Metadata', 'must have a filename')
   const visibility = values.get('visibility')
-  return { name: parseFileName(name), visibility: parseVisibility(visibility), header }
+  return { name: parseFileName(name), visibility, header }
 }
 
 /** Decodes the values of the first keys: an upload that an earlier version has created can have more. */

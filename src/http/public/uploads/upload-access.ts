@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { assertPermits, narrowPrecondition } from '../../../core/auth/scope.ts'
 import type { FileName, FileNamePrefix } from '../../../core/files/file-name.ts'
-import type { Visibility } from '../../../core/files/file.ts'
+import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
@@ -13,7 +13,7 @@ import { ownUpload } from './own-upload.ts'
 import type { UploadMetadata } from './tus-headers.ts'
 import { UPLOADS_PATH } from './upload-path.ts'
 
-/** In whose account a request for resumable uploads acts, and on what: a user's own, or what comes by a link. */
+/** Authorizes tus requests and finds their upload: `ownUploads` by a user's token, `linkAccess` by a drop link. */
 export interface UploadAccess {
   /** Throws unless the request may create or continue uploads. */
   readonly assert: (request: FastifyRequest) => void
@@ -52,7 +52,7 @@ export function ownUploads(options: {
         ...caller,
         ...askedRetention(request, caller),
         name,
-        visibility: asked ?? permittedVisibility(caller, visibility),
+        visibility: asked ?? permittedVisibility(caller, parseVisibility(visibility)),
         precondition: narrowPrecondition(caller, parseWritePrecondition(request.headers)),
       }
     },

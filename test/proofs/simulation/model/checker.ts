@@ -167,6 +167,8 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'checkBegin':
     case 'confirm':
     case 'endLeases':
+    case 'countUnfinishedDrops':
+    case 'listEndedDrops':
     case 'listUsersWithExpired':
     case 'expireFiles':
     case 'addLink':

@@ -1,0 +1,112 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { ClientAddress } from '../auth/client-address.ts'
+import { type FailedAttemptLimiter, tooManyFailedAttempts } from '../auth/failed-attempt-limiter.ts'
+import { tooManyRequests } from '../errors.ts'
+import { FairSemaphore } from '../memory/fair-semaphore.ts'
+import { deriveKey, hashPassword, isKey, isPassword } from './link-password.ts'
+
+/** What a visitor shows for a link with a password. */
+export interface VisitorCredentials {
+  readonly password: string | undefined
+  /** Of cookies: one of them may be the key of the password. */
+  readonly keys: readonly string[]
+  readonly address: ClientAddress
+  readonly signal: AbortSignal
+}
+
+/** Checks passwords a few at a time: each takes a thread 0.1 s. */
+export interface PasswordChecks {
+  /** Resolves to the stored form of a new password. Rejects with `too_many_requests`. */
+  hash(
+    password: string,
+    owner: { readonly id: string; readonly signal: AbortSignal },
+  ): Promise<string>
+
+  /**
+   * Whether the credentials are right. A wrong password counts as a failed attempt of the address, together with wrong
+   * tokens; a blocked address gets `too_many_requests`, unless it shows a key, which cannot be guessed.
+   */
+  areRight(hash: string, credentials: VisitorCredentials): Promise<boolean>
+
+  /** The key of the right password, else `undefined`. Counts and rejects as `areRight` does. */
+  keyFor(hash: string, credentials: VisitorCredentials): Promise<string | undefined>
+}
+
+/** More would leave no thread for files. */
+const AT_ONCE = 2
+
+/** Of one address or account. Others take turns with it. */
+const MAX_WAITING = 4
+
+const MAX_KNOWN = 10_000
+
+/** If `failedAttempts` is omitted, guessing is not limited. */
+export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter): PasswordChecks {
+  const turns = new FairSemaphore({ bytes: AT_ONCE, reserve: { bytes: 0, largest: 0 } })
+  const known = createKnownPasswords()
+
+  async function inTurn<T>(
+    { id: userId, signal }: { readonly id: string; readonly signal: AbortSignal },
+    derive: () => Promise<T>,
+  ): Promise<T> {
+    if (turns.waitingOf(userId) >= MAX_WAITING) throw tooManyRequests(TOO_MANY, 1_000)
+    const turn = await turns.acquire({ userId, bytes: 1, signal })
+    try {
+      return await derive()
+    } finally {
+      turn.release()
+    }
+  }
+
+  function assertNotBlocked(address: ClientAddress): void {
+    const blockedMs = failedAttempts?.blockedMs(address) ?? 0
+    if (blockedMs > 0) throw tooManyFailedAttempts(blockedMs)
+  }
+
+  async function keyFor(
+    hash: string,
+    { password = '', address, signal }: VisitorCredentials,
+  ): Promise<string | undefined> {
+    assertNotBlocked(address)
+    const key = await inTurn({ id: address, signal }, async () => {
+      // Attempts that waited for their turn together count before the next one.
+      assertNotBlocked(address)
+      const found = isPassword(password) ? await deriveKey(hash, password) : undefined
+      if (found === undefined) failedAttempts?.note(address)
+      return found
+    })
+    if (key !== undefined) known.add(hash, password)
+    return key
+  }
+
+  return {
+    hash: (password, owner) => inTurn(owner, () => hashPassword(password)),
+    keyFor,
+    async areRight(hash, credentials) {
+      const { password, keys, address } = credentials
+      if (keys.some((key) => isKey(hash, key))) return true
+      if (password === undefined) return false
+      // Also before a known password: otherwise it could be guessed fast during a block.
+      assertNotBlocked(address)
+      return known.has(hash, password) || (await keyFor(hash, credentials)) !== undefined
+    },
+  }
+}
+
+const TOO_MANY = 'Too many passwords from this address or account are waiting to be checked.'
+
+/** Remembers passwords that were right, by a digest that is worthless outside this process. */
+function createKnownPasswords() {
+  const secret = randomBytes(32)
+  const known = new Set<string>()
+  const entryOf = (hash: string, password: string): string =>
+    createHmac('sha256', secret).update(`${hash}:${password}`).digest('base64url')
+  return {
+    has: (hash: string, password: string): boolean => known.has(entryOf(hash, password)),
+    add(hash: string, password: string): void {
+      known.add(entryOf(hash, password))
+      const [oldest] = known
+      if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest)
+    },
+  }
+}
