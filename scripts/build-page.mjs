@@ -122,10 +122,13 @@ function build() {
 
 /** Adds new assets before the document and removes old ones after it, so that the page is complete at every moment. */
 function replace(folder) {
-  mkdirSync(join(built, 'assets'), { recursive: true })
+  mkdirSync(built, { recursive: true })
   const names = filesIn(folder).toSorted((a, b) => orderOf(a) - orderOf(b))
   const old = filesIn(built).filter((name) => !names.includes(name))
-  for (const name of names) renameSync(join(folder, name), join(built, name))
+  for (const name of names) {
+    mkdirSync(dirname(join(built, name)), { recursive: true })
+    renameSync(join(folder, name), join(built, name))
+  }
   for (const name of old) rmSync(join(built, name))
 }
 

@@ -95,12 +95,14 @@ const english = {
     share: (name: string) => `Share ${name}`,
     rename: (name: string) => `Rename ${name}`,
     remove: (name: string) => `Delete ${name}`,
+    stay: (name: string) => `How long ${name} stays`,
     history: (name: string) => `Earlier versions of ${name}`,
     more: (name: string) => `Actions for ${name}`,
     actions: {
       download: 'Download',
       share: 'Share',
       rename: 'Rename',
+      stay: 'How long it stays',
       history: 'Earlier versions',
       remove: 'Delete',
     },
@@ -125,6 +127,7 @@ const english = {
     title: 'Share',
     who: 'Who can download it',
     link: 'Link',
+    timed: 'For a time, or with a password',
     copy: 'Copy link',
     copied: 'Link copied.',
     notCopied: 'Your browser did not allow copying. Select the link and copy it.',
@@ -322,6 +325,10 @@ const english = {
     },
     prefix: 'Only file names that begin with (optional)',
     prefixHint: 'For example, cam1-',
+    evicts: 'When the repository is full, make room',
+    evictsHint:
+      'The oldest files with these names are deleted for each new one. A camera never stops.',
+    evicting: 'makes room when full',
     actions: {
       read: 'read',
       create: 'upload new files',
@@ -362,8 +369,116 @@ const english = {
       'It stops working within seconds, and so do the tokens that were made with it. This can’t be undone.',
   },
 
+  links: {
+    title: 'Links for people without an account',
+    empty: 'No links.',
+    unnamed: 'No title',
+    create: 'Create a link',
+    createAction: 'Create',
+    kind: 'What it does',
+    kinds: {
+      download: ['Give files', 'Anyone with the link can download them.'],
+      drop: ['Take files', 'Anyone with the link can send you files, and sees none of yours.'],
+    },
+    name: 'File',
+    prefix: 'Only file names that begin with (optional)',
+    dropPrefix: 'Put in front of the names of new files (optional)',
+    prefixHint: 'Visitors never see it.',
+    label: 'Title (optional)',
+    labelHint: 'Visitors see it.',
+    password: 'Password (optional)',
+    passwordHint: 'Tell it to them in another way than the link.',
+    uses: 'Number of uses (optional)',
+    usesHint: 'Of downloads or received files. Then the link ends.',
+    term: 'Valid for',
+    days: (days: number) =>
+      days === 0 ? 'Until it is revoked' : days === 1 ? '1 day' : `${days} days`,
+    created: 'Link created',
+    once: 'Copy it now. It is not shown again.',
+    link: 'Link',
+    copy: 'Copy link',
+    copied: 'Link copied.',
+    notCopied: 'Your browser did not allow copying. Select the link and copy it.',
+    gives: (name: string) => `gives “${name}”`,
+    givesAll: (prefix: string) =>
+      prefix === '' ? 'gives all files' : `gives names that begin with “${prefix}”`,
+    takes: (prefix: string) => (prefix === '' ? 'takes files' : `takes files as “${prefix}…”`),
+    withPassword: 'with a password',
+    since: (time: string) => `created ${time}`,
+    until: (time: string) => `valid until ${time}`,
+    expired: (time: string) => `expired ${time}`,
+    forEver: 'valid until revoked',
+    left: (uses: number) =>
+      uses === 0 ? 'used up' : uses === 1 ? '1 use left' : `${formatCount(uses)} uses left`,
+    revoke: 'Revoke',
+    revokeNamed: (label: string) => `Revoke the link ${label}`,
+    revokeTitle: 'Revoke this link?',
+    revokeText: 'Nobody can use it any more. Files that were received stay. This can’t be undone.',
+  },
+
+  visit: {
+    ended: 'This link has ended',
+    endedText:
+      'It has expired, was revoked or was used up, or its address is incomplete. Ask the person who sent it for a new one.',
+    failed: 'The link could not be opened',
+    locked: 'This link has a password',
+    password: 'Password',
+    open: 'Open',
+    notKept:
+      'Your browser did not keep the password. Allow cookies for this address and try again.',
+    reasons: {
+      link_password_invalid: 'This is not the password of the link.',
+      too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
+    },
+    titles: { download: 'Shared files', drop: 'Send files' },
+    hints: {
+      download: 'You can download these files.',
+      drop: 'Your files go to the person who made this link. Nobody else with the link sees them.',
+    },
+    until: (time: string) => `The link is valid until ${time}.`,
+    left: {
+      download: (uses: number) =>
+        uses === 1
+          ? 'One more download is possible.'
+          : `${formatCount(uses)} downloads are possible.`,
+      drop: (uses: number) =>
+        uses === 1 ? 'It takes one more file.' : `It takes ${formatCount(uses)} more files.`,
+    },
+    empty: 'There are no files here now.',
+    preview: 'Preview',
+    previewNamed: (name: string) => `Preview ${name}`,
+    notShown: 'Your browser cannot show this file. Download it instead.',
+    choose: 'Choose files',
+    dropHere: 'or drop them here',
+    sentOf: (sent: string, size: string) => `${sent} of ${size}`,
+    states: {
+      waiting: 'waiting',
+      paused: 'no connection, trying again',
+      done: 'sent',
+    },
+    allSent: (count: number) => `${files(count)} sent.`,
+    refusals: {
+      file_exists: 'A file with this name was already sent. Rename yours to send it too.',
+      capacity_exceeded: 'There is no room for this file.',
+      file_too_large: 'This file is too large.',
+      invalid_file_name: 'This file name is not accepted. Rename the file.',
+      not_found: 'The link has ended.',
+      link_password_required: 'Reload the page and enter the password again.',
+    },
+  },
+
+  stay: {
+    title: 'How long it stays',
+    keep: 'Keep it',
+    keepHint: 'Uploads of devices that make room do not delete it.',
+    expires: 'Deleted automatically on (optional)',
+    expiresHint: 'At the end of this day. It cannot be restored afterwards.',
+    action: 'Save',
+  },
+
   access: {
-    title: 'Access tokens',
+    title: 'Access tokens and links',
+    button: 'Access',
     hint: 'Give each device, program and person a token of its own, which permits only what they need.',
     valid: 'Valid tokens',
     connect: 'Connect a device',

@@ -17,7 +17,9 @@ export default defineConfig({
   build: {
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,
-    rolldownOptions: { input: [`${here}index.html`, `${here}operator.html`] },
+    rolldownOptions: {
+      input: ['index.html', 'operator.html', 'links/link.html'].map((name) => here + name),
+    },
     // docs/deployment.md states them. They are the first with `light-dark()` and `Promise.withResolvers`.
     target: ['chrome123', 'edge123', 'firefox121', 'safari17.5'],
     // The content security policy does not allow `data:` URLs.

@@ -6,7 +6,7 @@ import { issue, send } from '../http/scopes/scoped-requests.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, openIn, openWithPage, visit } from './fixture.ts'
-import { NARROW, takePicture, violationsIn } from './looks.ts'
+import { expectSound } from './looks.ts'
 
 describeInBrowser('access tokens', (browser) => {
   let service: TestService
@@ -28,7 +28,7 @@ describeInBrowser('access tokens', (browser) => {
   async function openAccess(of = user): Promise<Page> {
     const page = await openIn(opened, { browser: browser(), service, user: of })
     await page.getByRole('button', { name: 'Access tokens' }).click()
-    await page.getByRole('heading', { name: 'Access tokens', level: 2 }).waitFor()
+    await page.getByRole('heading', { name: 'Access tokens and links', level: 2 }).waitFor()
     return page
   }
 
@@ -86,14 +86,3 @@ describeInBrowser('access tokens', (browser) => {
     await context.close()
   })
 })
-
-/** Takes pictures in both widths, and asks axe what keeps whom from using it. */
-async function expectSound(page: Page, name: string): Promise<void> {
-  expect(await violationsIn(page)).toEqual([])
-  await takePicture(page, name)
-  const wide = page.viewportSize()
-  await page.setViewportSize(NARROW)
-  await takePicture(page, `${name}-narrow`)
-  expect(await violationsIn(page)).toEqual([])
-  if (wide !== null) await page.setViewportSize(wide)
-}

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { startBrowser, whyNoBrowser } from '../support/http/browser.ts'
-import { buildPage } from '../support/http/page.ts'
+import { buildLinkPage, buildPage } from '../support/http/page.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../support/service/test-service.ts'
 import { isSkipped } from '../support/servers/needs.ts'
@@ -22,7 +22,7 @@ export function describeInBrowser(name: string, suite: (browser: () => Browser) 
 
 /** A service with the page as its sources are now. */
 export async function openWithPage(options?: TestServiceOptions): Promise<TestService> {
-  return openEmbedded({ ...options, page: await buildPage() })
+  return openEmbedded({ ...options, page: await buildPage(), linkPage: await buildLinkPage() })
 }
 
 /** A tab with the page in it, and what went wrong there. */

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,4 +39,15 @@ export async function actOn(page: Page, { action, name }: Act): Promise<void> {
   }
   await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
+}
+
+/** Takes pictures in both widths, and asks axe what keeps whom from using it. */
+export async function expectSound(page: Page, name: string): Promise<void> {
+  expect(await violationsIn(page)).toEqual([])
+  await takePicture(page, name)
+  const wide = page.viewportSize()
+  await page.setViewportSize(NARROW)
+  await takePicture(page, `${name}-narrow`)
+  expect(await violationsIn(page)).toEqual([])
+  if (wide !== null) await page.setViewportSize(wide)
 }

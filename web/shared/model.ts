@@ -13,6 +13,9 @@ export interface FileEntry {
   readonly visibility: Visibility
   readonly created_at: string
   readonly updated_at: string
+  /** Missing in entries that a change has made. */
+  readonly expires_at?: string | null
+  readonly keep?: boolean
 }
 
 export interface FilePage {
@@ -105,9 +108,25 @@ export interface AccessToken {
     readonly actions: readonly TokenAction[]
     readonly prefix: string
     readonly device_id: string | null
+    readonly when_full: 'refuse' | 'evict_oldest'
   } | null
   readonly created_at: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
   readonly last_used_at: string | null
+}
+
+export type LinkKind = 'download' | 'drop'
+
+/** A link for people without an account. */
+export interface LinkEntry {
+  readonly link_id: string
+  readonly kind: LinkKind
+  readonly name: string | null
+  readonly prefix: string | null
+  readonly label: string
+  readonly has_password: boolean
+  readonly uses_left: number | null
+  readonly created_at: string
+  readonly expires_at: string | null
 }

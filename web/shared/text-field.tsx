@@ -4,7 +4,7 @@ export interface TextFieldProps {
   readonly label: string
   readonly value: string
   readonly hint?: string
-  readonly type?: 'text' | 'date'
+  readonly type?: 'text' | 'date' | 'number'
   readonly onInput: (value: string) => void
 }
 
@@ -17,6 +17,7 @@ export function TextField({ label, value, hint, type = 'text', onInput }: TextFi
         id={id}
         class="field"
         type={type}
+        min={type === 'number' ? 1 : undefined}
         value={value}
         autocomplete="off"
         autocapitalize="none"

@@ -78,7 +78,7 @@ function Repository({ page }: { readonly page: Page }) {
           onClick={() => void openAccess(page)}
         >
           <Icon name="lock" />
-          <span>{messages.access.title}</span>
+          <span>{messages.access.button}</span>
         </button>
         <button
           type="button"

@@ -26,12 +26,18 @@ function objectOf(described: DescribedRoute): Json {
     operation.requestBody ?? (route.schema?.body && jsonRequestBody(route.schema.body as Json))
   const body = requestBody === undefined ? {} : { requestBody: components.schema(requestBody) }
   const answers = mapMembers(operation.responses, (answer, status) => {
-    const { content = jsonOf(answer, schemas[status]), ...head } = answerOf(answer)
-    return content === undefined ? head : { ...head, content: components.schema(content) }
+    const { content: described, ...head } = answerOf(answer)
+    const content = { ...jsonOf(answer, schemas[status]), ...(described as Json | undefined) }
+    return Object.keys(content).length === 0
+      ? head
+      : { ...head, content: components.schema(content) }
   })
-  const refusals = mapMembers(problemResponses(problems), (problem, status) =>
-    components.response(problem, status),
-  )
+  const refusals = mapMembers(problemResponses(problems), (problem, status) => {
+    const page = operation.responses[Number(status)]
+    if (page === undefined) return components.response(problem, status)
+    const content = { ...(problem['content'] as Json), ...fullAnswer(page).content }
+    return components.schema({ ...problem, content })
+  })
   return { ...headingOf(described), ...body, responses: { ...answers, ...refusals } }
 }
 

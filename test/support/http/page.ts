@@ -15,6 +15,12 @@ export async function buildPage(): Promise<WebPage> {
   return build('index.html')
 }
 
+/** What browsers show for a link, as its sources are now. */
+export async function buildLinkPage(): Promise<PageFile | undefined> {
+  await runBuild()
+  return readDocument('dist/web/links', 'link.html')
+}
+
 /** The operator's page as its sources are now. */
 export async function buildOperatorPage(): Promise<WebPage> {
   return build('operator.html')

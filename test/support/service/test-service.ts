@@ -59,6 +59,8 @@ export interface TestServiceOptions
   readonly failedAttemptPolicy?: FailedAttemptPolicy
   /** The user's page, with its session; neither when left out. */
   readonly page?: WebPage
+  /** What browsers show for a link; JSON when left out. */
+  readonly linkPage?: PageFile | undefined
   /** The operator's page, with its session; neither when left out. */
   readonly operatorPage?: WebPage
   /** The pages at `/docs`; none when left out. */
@@ -156,6 +158,7 @@ export async function startTestService(
     timeouts: { idleTimeoutMs, lingerMs, headTimeoutMs },
     pages: {
       user: options.page,
+      link: options.linkPage,
       operator: options.operatorPage,
       docs: { public: options.docs, admin: options.adminDocs },
     },

@@ -20,6 +20,8 @@ const PRESETS = {
   sync: ['read', 'create', 'replace', 'delete'],
 } as const satisfies Readonly<Record<string, readonly TokenAction[] | undefined>>
 
+const EVICTING = { when_full: 'evict_oldest' }
+
 export type Preset = keyof typeof PRESETS
 
 const PRESET_NAMES = Object.keys(PRESETS) as readonly Preset[]
@@ -39,11 +41,16 @@ export function IssueToken(props: IssueTokenProps) {
   const [label, setLabel] = useState('')
   const [preset, setPreset] = useState<Preset>(props.preset ?? 'all')
   const [prefix, setPrefix] = useState('')
+  const [evicts, setEvicts] = useState(false)
   const [days, setDays] = useState<number>(30)
 
   async function issue(): Promise<void> {
     const actions = PRESETS[preset]
-    const scope = { ...(actions && { actions }), ...(prefix !== '' && { prefix }) }
+    const scope = {
+      ...(actions && { actions }),
+      ...(prefix !== '' && { prefix }),
+      ...(evicts && EVICTING),
+    }
     const json = {
       label: label.trim(),
       ...(days > 0 && { expires_in: days * DAY_SECONDS }),
@@ -79,6 +86,13 @@ export function IssueToken(props: IssueTokenProps) {
         })}
       </fieldset>
       <TextField label={words.prefix} hint={words.prefixHint} value={prefix} onInput={setPrefix} />
+      <label class="radio">
+        <input type="checkbox" checked={evicts} onChange={() => setEvicts(!evicts)} />
+        <span>
+          <strong>{words.evicts}</strong>
+          <span class="quiet">{words.evictsHint}</span>
+        </span>
+      </label>
       <fieldset class="radios">
         <legend>{words.term}</legend>
         {TERMS.map((term) => (

@@ -79,11 +79,12 @@ function detailsOf(token: AccessToken): readonly string[] {
 
 function scopeWords({ scope }: AccessToken): readonly string[] {
   if (scope === null) return [words.everything]
-  const { actions, prefix, device_id: device } = scope
+  const { actions, prefix, device_id: device, when_full: whenFull } = scope
   return [
     ...actions.map((action) => words.actions[action]),
     prefix === '' ? '' : words.within(prefix),
     device === null ? '' : words.ofDevice(device),
+    whenFull === 'evict_oldest' ? words.evicting : '',
   ]
 }
 

@@ -2,19 +2,22 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
-import type { AccessToken } from '../../shared/model.ts'
+import type { AccessToken, LinkEntry } from '../../shared/model.ts'
 import { readAll } from '../../shared/read-all.ts'
 import { TokenList } from '../../shared/tokens/token-list.tsx'
 import { messages } from '../../messages.ts'
+import { LINKS_PATH } from '../links/create-link.tsx'
+import { LinkList } from '../links/link-list.tsx'
 import type { Page } from '../user-page.ts'
 
 const words = messages.access
 const PATH = 'users/me/access-tokens'
 
-/** The tokens that the user has made, and one more for a device. */
+/** The tokens and links that the user has made, to make more and to revoke them. */
 export function AccessView({ page }: { readonly page: Page }) {
   const { api, access } = page
   const [tokens, setTokens] = useState<readonly AccessToken[]>()
+  const [links, setLinks] = useState<readonly LinkEntry[]>()
   const [problem, setProblem] = useState<string>()
   const heading = useRef<HTMLHeadingElement>(null)
 
@@ -22,6 +25,7 @@ export function AccessView({ page }: { readonly page: Page }) {
     try {
       const all = await readAll<AccessToken>(api, { path: PATH, member: 'access_tokens' })
       setTokens(all.filter(isValid))
+      setLinks(await readAll<LinkEntry>(api, { path: LINKS_PATH, member: 'links' }))
       setProblem(undefined)
     } catch (error) {
       setProblem(wordOf(error))
@@ -62,6 +66,7 @@ export function AccessView({ page }: { readonly page: Page }) {
             onChange={() => void read()}
           />
         )}
+        {links !== undefined && <LinkList api={api} links={links} onChange={() => void read()} />}
       </div>
     </main>
   )

@@ -7,10 +7,12 @@ import { messageOf } from '../../shared/error-message.ts'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
 import { VISIBILITIES } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
+import { CreatedLink, CreateLink } from '../links/create-link.tsx'
 import type { Page } from '../user-page.ts'
+import { type StayChange, StayDialog } from './stay-dialog.tsx'
 
 export interface FileAction {
-  readonly kind: 'share' | 'rename' | 'history' | 'remove' | 'more'
+  readonly kind: 'share' | 'rename' | 'stay' | 'history' | 'remove' | 'more'
   readonly file: FileEntry
 }
 
@@ -22,12 +24,17 @@ export interface FileActionProps {
 }
 
 export function FileActionDialog(props: FileActionProps) {
-  const { kind } = props.action
+  const { page, action, onClose } = props
+  const { kind, file } = action
   if (kind === 'share') return <ShareDialog {...props} />
+  if (kind === 'stay') {
+    const save = (stay: StayChange) => change(page, file, stay)
+    return <StayDialog file={file} change={save} onClose={onClose} />
+  }
   return kind === 'rename' ? <RenameDialog {...props} /> : <MoreDialog {...props} />
 }
 
-interface Change {
+interface Change extends Partial<StayChange> {
   readonly name?: string
   readonly visibility?: Visibility
   readonly overwrite?: boolean
@@ -58,7 +65,7 @@ function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
           <Icon name="download" />
           {words.download}
         </a>
-        {(['share', 'rename', 'history', 'remove'] as const).map((kind) => (
+        {(['share', 'rename', 'stay', 'history', 'remove'] as const).map((kind) => (
           <button
             key={kind}
             type="button"
@@ -171,6 +178,8 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
   const [chosen, setChosen] = useState(file.visibility)
   const [said, setSaid] = useState('')
   const [isBusy, setBusy] = useState(false)
+  const [isTimed, setTimed] = useState(false)
+  const [address, setAddress] = useState<string>()
   const link = page.api.urlOf(pathOf(file.name, file.user_id))
 
   async function choose(visibility: Visibility): Promise<void> {
@@ -205,6 +214,20 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
         ))}
       </fieldset>
       <CopyField label={words.link} value={link} words={words} said={said} onSaid={setSaid} />
+      <button type="button" class="button" onClick={() => setTimed(true)}>
+        {words.timed}
+      </button>
+      {isTimed && (
+        <CreateLink
+          api={page.api}
+          name={file.name}
+          onCreated={setAddress}
+          onClose={() => setTimed(false)}
+        />
+      )}
+      {address !== undefined && (
+        <CreatedLink address={address} onClose={() => setAddress(undefined)} />
+      )}
     </Dialog>
   )
 }

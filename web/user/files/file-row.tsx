@@ -4,7 +4,7 @@ import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { FileAction } from './file-actions.tsx'
-import { kindOf } from './file-kind.ts'
+import { kindOf } from '../../shared/file-kind.ts'
 
 const words = messages.files
 
@@ -116,7 +116,7 @@ function releaseFocus(row: HTMLElement | null): void {
   row.closest<HTMLElement>('[role=rowgroup]')?.focus({ preventScroll: true })
 }
 
-const ACTIONS = ['share', 'rename', 'history', 'remove'] as const
+const ACTIONS = ['share', 'rename', 'stay', 'history', 'remove'] as const
 
 const VISIBILITY_ICONS: Readonly<Record<Visibility, IconName>> = {
   private: 'lock',

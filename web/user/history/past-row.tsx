@@ -3,7 +3,7 @@ import { formatBytes, formatWholeTime } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { PastVersion } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
-import { kindOf } from '../files/file-kind.ts'
+import { kindOf } from '../../shared/file-kind.ts'
 
 const words = messages.history
 

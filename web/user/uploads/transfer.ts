@@ -1,6 +1,6 @@
 import { type Api, ConnectionError, pathOf } from '../../shared/api.ts'
 import type { FileEntry } from '../../shared/model.ts'
-import type { ResumableSender } from './tus-transport.ts'
+import type { ResumableSender } from '../../shared/uploads/tus-transport.ts'
 import {
   explained,
   type UnfinishedUploads,
@@ -74,7 +74,7 @@ export function createTransfer({ api, sender, unfinished }: TransferOptions): Tr
   async function load(): Promise<ResumableSender | undefined> {
     if (resumable !== undefined) return resumable
     try {
-      const { createResumableSender } = await import('./tus-transport.ts')
+      const { createResumableSender } = await import('../../shared/uploads/tus-transport.ts')
       return (resumable ??= createResumableSender())
     } catch {
       return undefined

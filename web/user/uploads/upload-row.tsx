@@ -1,7 +1,7 @@
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
-import { kindOf } from '../files/file-kind.ts'
+import { kindOf } from '../../shared/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem, UploadState } from './upload-item.ts'
 import type { Uploads } from './queue.ts'

@@ -3,7 +3,7 @@ import { Uppy } from '@uppy/core'
 import XHRUpload from '@uppy/xhr-upload'
 import type { FileEntry, Figures } from '../../shared/model.ts'
 import type { GatheredFile } from './upload-item.ts'
-import { sendFile, SILENT } from './uppy-upload.ts'
+import { sendFile, SILENT } from '../../shared/uploads/uppy-upload.ts'
 
 export interface UploadReply extends FileEntry {
   readonly capacity: Figures

@@ -95,6 +95,9 @@ const unlockRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async (app, opt
 
 const MAX_SESSION_SECONDS = 24 * 3600
 
+/** The address is a secret: shared caches do not store what it gives. */
+const PAGE_HEADERS = { ...DOCUMENT_HEADERS, 'cache-control': 'private, no-cache' }
+
 /** Browsers ask for HTML when they open an address; programs do not. */
 function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.toLowerCase().includes('text/html') === true
@@ -113,7 +116,7 @@ async function sendPage(
     delete request.headers['if-none-match']
     void reply.code(404)
   }
-  return sendFile(page, { request, reply, headers: DOCUMENT_HEADERS })
+  return sendFile(page, { request, reply, headers: PAGE_HEADERS })
 }
 
 interface FilesPage {
@@ -205,6 +208,8 @@ const Reply = Type.Object(
   { title: 'VisitedLink', description: 'What a link gives or takes.' },
 )
 
+const PAGE = { 'text/html': {} }
+
 const VIEW = ofLinks({
   operationId: 'viewLink',
   summary: 'Get what a link gives or takes',
@@ -221,7 +226,10 @@ const VIEW = ofLinks({
   // Mail programs and messengers add parameters of their own.
   querystring: Type.Object(PAGE_QUERY.properties),
   response: { 200: Reply },
-  responses: { 200: { description: 'The link.', headers: ['Cache-Control'] } },
+  responses: {
+    200: { description: 'The link.', headers: ['Cache-Control'], content: PAGE },
+    404: { description: 'The page says that the link has ended.', content: PAGE },
+  },
   problems: ['not_found'],
 })
 

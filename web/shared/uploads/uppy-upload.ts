@@ -1,5 +1,5 @@
 import type { Body, Meta, Uppy } from '@uppy/core'
-import { ConnectionError, problemOf, type ProblemError } from '../../shared/api.ts'
+import { ConnectionError, problemOf, type ProblemError } from '../api.ts'
 
 export const SILENT = { debug: () => undefined, warn: () => undefined, error: () => undefined }
 

@@ -1,4 +1,4 @@
-import type { IconName } from '../../shared/icon.tsx'
+import type { IconName } from './icon.tsx'
 
 const KINDS: Readonly<Record<string, IconName>> = {
   image: 'image',

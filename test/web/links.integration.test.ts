@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { crc32, deflateSync } from 'node:zlib'
+import { createLink } from '../http/links/link-requests.ts'
+import { download, MIB, secretOf, upload } from '../http/fixture.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { describeInBrowser, openIn, openWithPage, visit } from './fixture.ts'
+import { expectSound } from './looks.ts'
+
+describeInBrowser('links', (browser) => {
+  let service: TestService
+  let user: TestUser
+  let opened: AsyncDisposableStack
+  beforeAll(async () => {
+    service = await openWithPage({ maxFileSize: 64 * MIB })
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(64 * MIB)
+    opened = new AsyncDisposableStack()
+  })
+  afterEach(() => opened.disposeAsync())
+
+  const make = (terms: { readonly kind: string; readonly [term: string]: unknown }) =>
+    createLink(service, { token: secretOf(user), ...terms })
+  async function visitLink(path: string): Promise<Page> {
+    const { page, context, expectClean } = await visit({ browser: browser(), service, path })
+    opened.defer(async () => {
+      expectClean()
+      await context.close()
+    })
+    return page
+  }
+  const put = (name: string, content: string | Uint8Array) =>
+    upload(service, { user, name, content })
+
+  it('give files, with a preview of those that are safe to show', async () => {
+    await put('in-a.txt', '<b>plain</b>')
+    await put('in-b.png', onePixel())
+    await put('in-c.svg', '<svg onload="alert(1)"/>')
+    const { secret } = await make({ kind: 'download', prefix: 'in-', label: 'The <i>trip</i>' })
+    const page = await visitLink(`/links/${secret}`)
+    await page.getByRole('heading', { name: 'The <i>trip</i>' }).waitFor()
+    expect(await page.locator('.visit-name bdi').allTextContents()).toEqual([
+      'a.txt',
+      'b.png',
+      'c.svg',
+    ])
+    await expectSound(page, 'link-files')
+    await page.getByRole('button', { name: 'Preview a.txt' }).click()
+    await page.getByText('<b>plain</b>').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Preview b.png' }).click()
+    const image = page.getByRole('img', { name: 'b.png' })
+    await image.waitFor()
+    const width = () => page.evaluate('document.querySelector(".preview-image").naturalWidth')
+    await expect.poll(width).toBe(1)
+    await page.getByRole('button', { name: 'Close' }).click()
+    expect(await page.getByRole('button', { name: 'Preview c.svg' }).count()).toBe(0)
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download a.txt' }).click()
+    expect((await downloading).suggestedFilename()).toBe('a.txt')
+  })
+
+  it('ask for their password, and keep it for this link', async () => {
+    await put('f', 'content')
+    const { secret } = await make({
+      kind: 'download',
+      name: 'f',
+      password: 'swordfish',
+      max_uses: 5,
+    })
+    const page = await visitLink(`/links/${secret}`)
+    await page.getByLabel('Password').fill('trout')
+    await expectSound(page, 'link-password')
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.getByRole('alert').getByText('not the password').waitFor()
+    await page.getByLabel('Password').fill('swordfish')
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.getByText('5 downloads are possible.').waitFor()
+    await page.reload()
+    await page.getByRole('link', { name: 'Download f' }).waitFor()
+    // It would take a use.
+    expect(await page.getByRole('button', { name: /Preview/ }).count()).toBe(0)
+  })
+
+  it('take files, large ones too, and say what was not taken', async () => {
+    await put('in-taken', 'old')
+    const { secret } = await make({ kind: 'drop', prefix: 'in-' })
+    const page = await visitLink(`/links/${secret}`)
+    const large = randomBytes(17 * MIB)
+    await page.getByLabel('Choose files').setInputFiles([
+      { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('small') },
+      { name: 'taken', mimeType: 'text/plain', buffer: Buffer.from('new') },
+      { name: 'large.bin', mimeType: 'application/octet-stream', buffer: large },
+    ])
+    await page.getByText('2 files sent.').waitFor({ timeout: 20_000 })
+    await page.getByText('already sent').waitFor()
+    await expectSound(page, 'link-drop')
+    expect((await download(service, { user, name: 'in-large.bin' })).body.equals(large)).toBe(true)
+    expect((await download(service, { user, name: 'in-small.txt' })).body.toString()).toBe('small')
+    expect((await download(service, { user, name: 'in-taken' })).body.toString()).toBe('old')
+  })
+
+  it('that have ended say so', async () => {
+    const path = `/links/crl_${'x'.repeat(43)}`
+    const { status } = await fetch(`${service.url}${path}`, { headers: { accept: 'text/html' } })
+    expect(status).toBe(404)
+    const page = await visitLink(path)
+    await page.getByRole('heading', { name: 'This link has ended' }).waitFor()
+    await expectSound(page, 'link-ended')
+  })
+
+  it('are made for a file, listed and revoked by its owner', async () => {
+    await put('report.pdf', 'content')
+    const page = await openIn(opened, { browser: browser(), service, user })
+    await page.getByRole('button', { name: 'Share report.pdf' }).click()
+    await page.getByRole('button', { name: 'For a time, or with a password' }).click()
+    await page.getByLabel('Title (optional)').fill('The report')
+    await page.getByLabel('Number of uses (optional)').fill('2')
+    await expectSound(page, 'link-create')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    const created = page.getByRole('dialog', { name: 'Link created' })
+    const address = await created.getByLabel('Link', { exact: true }).inputValue()
+    const visitor = await visitLink(new URL(address).pathname)
+    await visitor.getByRole('heading', { name: 'The report' }).waitFor()
+    await created.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Access tokens and links' }).click()
+    const entry = page.getByRole('listitem').filter({ hasText: 'The report' })
+    expect(await entry.textContent()).toContain('2 uses left')
+    await expectSound(page, 'access-links')
+    await page.getByRole('button', { name: 'Revoke the link The report' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await entry.waitFor({ state: 'detached' })
+    await visitor.reload()
+    await visitor.getByRole('heading', { name: 'This link has ended' }).waitFor()
+  })
+
+  it('are made to take files, from the list', async () => {
+    const page = await openIn(opened, { browser: browser(), service, user })
+    await page.getByRole('button', { name: 'Access tokens and links' }).click()
+    await page.getByRole('button', { name: 'Create a link' }).click()
+    await page.getByRole('radio', { name: /^Take files/ }).check()
+    await page.getByLabel('Put in front of the names').fill('in-')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    const created = page.getByRole('dialog', { name: 'Link created' })
+    const address = await created.getByLabel('Link', { exact: true }).inputValue()
+    const visitor = await visitLink(new URL(address).pathname)
+    await visitor
+      .getByLabel('Choose files')
+      .setInputFiles([{ name: 'a', mimeType: 'text/plain', buffer: Buffer.from('a') }])
+    await visitor.getByText('1 file sent.').waitFor()
+    expect((await download(service, { user, name: 'in-a' })).body.toString()).toBe('a')
+  })
+
+  it('are not the only thing that ends: a file is kept, and expires', async () => {
+    await put('clip.mp4', 'content')
+    const page = await openIn(opened, { browser: browser(), service, user })
+    await page.getByRole('button', { name: 'How long clip.mp4 stays' }).click()
+    await page.getByRole('checkbox', { name: /^Keep it/ }).check()
+    await page.getByLabel('Deleted automatically on').fill('2099-12-31')
+    await expectSound(page, 'stay')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const reply = await fetch(`${service.url}/users/me/repo`, { headers: { Cookie: user.cookie } })
+    const { files } = (await reply.json()) as { files: { keep: boolean; expires_at: string }[] }
+    expect(files[0]).toMatchObject({ keep: true })
+    expect(files[0]?.expires_at).toMatch(/^(2099-12-31|2100-01-01)T/)
+    await page.getByRole('button', { name: 'How long clip.mp4 stays' }).click()
+    expect(await page.getByLabel('Deleted automatically on').inputValue()).toBe('2099-12-31')
+  })
+})
+
+/** A PNG (https://www.w3.org/TR/png-3/) of one grey pixel. */
+function onePixel(): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type), data])
+    const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)]
+    length.writeUInt32BE(data.length)
+    check.writeUInt32BE(crc32(body))
+    return Buffer.concat([length, body, check])
+  }
+  const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.from([0, 128]))),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}

@@ -1,0 +1,126 @@
+import { useEffect, useState } from 'preact/hooks'
+import { formatTime } from '../shared/format.ts'
+import { Icon } from '../shared/icon.tsx'
+import { messages } from '../messages.ts'
+import { DropBox } from './drop-box.tsx'
+import { LinkedFiles } from './linked-files.tsx'
+import type { OpenLink, Visit } from './visit.ts'
+
+const words = messages.visit
+
+/** What somebody without an account sees of a link. */
+export function LinkPage({ visit }: { readonly visit: Visit }) {
+  const state = visit.state.value
+  switch (state.kind) {
+    case 'loading':
+      return (
+        <main class="opening" aria-busy="true">
+          <h1 class="unseen">{messages.product}</h1>
+          <p class="quiet">{messages.files.loading}</p>
+        </main>
+      )
+    case 'ended':
+      return <Notice title={words.ended} text={words.endedText} />
+    case 'failed':
+      return <Notice title={words.failed} text={state.text} />
+    case 'locked':
+      return <Password visit={visit} problem={state.problem} />
+    case 'open':
+      return <Open visit={visit} link={state.link} />
+  }
+}
+
+function Notice({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <main class="sign-in">
+      <div class="card sign-in-card">
+        <span class="mark" aria-hidden="true" />
+        <h1>{title}</h1>
+        <p>{text}</p>
+      </div>
+    </main>
+  )
+}
+
+interface PasswordProps {
+  readonly visit: Visit
+  readonly problem: string | undefined
+}
+
+function Password({ visit, problem }: PasswordProps) {
+  const [password, setPassword] = useState('')
+  const [isBusy, setBusy] = useState(false)
+
+  async function submit(): Promise<void> {
+    setBusy(true)
+    await visit.unlock(password)
+    setBusy(false)
+  }
+
+  return (
+    <main class="sign-in">
+      <form
+        class="card sign-in-card"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (password !== '') void submit()
+        }}
+      >
+        <span class="mark" aria-hidden="true" />
+        <h1>{words.locked}</h1>
+        {problem !== undefined && (
+          <p class="notice notice-bad" role="alert">
+            {problem}
+          </p>
+        )}
+        <label for="password">{words.password}</label>
+        <input
+          id="password"
+          class="field"
+          type="password"
+          value={password}
+          autocomplete="off"
+          aria-invalid={problem !== undefined}
+          onInput={(event) => setPassword(event.currentTarget.value)}
+        />
+        <button type="submit" class="button button-main" disabled={isBusy || password === ''}>
+          {words.open}
+        </button>
+      </form>
+    </main>
+  )
+}
+
+function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink }) {
+  const { kind, label, expires_at: end, uses_left: left } = link
+  const title = label === '' ? words.titles[kind] : label
+  useEffect(() => {
+    document.title = title
+  }, [title])
+  return (
+    <div class="visit">
+      {!visit.api.isConnected.value && (
+        <p class="banner" role="alert">
+          <Icon name="warning" />
+          {messages.connectionLost}
+        </p>
+      )}
+      <main class="card visit-card">
+        <header class="visit-head">
+          <span class="mark" aria-hidden="true" />
+          <h1>{title}</h1>
+          <p class="quiet">
+            {[
+              words.hints[kind],
+              end === null ? '' : words.until(formatTime(end)),
+              left === null ? '' : words.left[kind](left),
+            ]
+              .filter(Boolean)
+              .join(' ')}
+          </p>
+        </header>
+        {kind === 'drop' ? <DropBox visit={visit} /> : <LinkedFiles visit={visit} link={link} />}
+      </main>
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { type Api, createApi, ProblemError } from '../shared/api.ts'
+import { messageOf } from '../shared/error-message.ts'
+import { messages } from '../messages.ts'
+
+/** A file of a link as the API describes it. */
+export interface LinkedFile {
+  readonly name: string
+  readonly size: number
+}
+
+/** A link as the API describes it. Without its password, it has only the first two members. */
+interface LinkReply {
+  readonly kind: 'download' | 'drop'
+  readonly needs_password: boolean
+  readonly label?: string
+  readonly files?: readonly LinkedFile[]
+  readonly next_cursor?: string | null
+  readonly expires_at?: string | null
+  readonly uses_left?: number | null
+}
+
+export interface OpenLink extends Required<Omit<LinkReply, 'needs_password'>> {}
+
+export type VisitState =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'failed'; readonly text: string }
+  | { readonly kind: 'locked'; readonly problem: string | undefined }
+  | { readonly kind: 'open'; readonly link: OpenLink }
+
+export interface Visit {
+  readonly api: Api
+  readonly state: ReadonlySignal<VisitState>
+  /** The path of a file of the link, or of its uploads, below the page's base. */
+  pathOf(name: string): string
+  /** Reads the link, from its first page. */
+  read(): Promise<void>
+  /** Adds the next page of files. */
+  readMore(): Promise<void>
+  /** Sends the password, and reads the link if it is right. */
+  unlock(password: string): Promise<void>
+}
+
+/** `address` is that of the page: `.../links/{secret}`. */
+export function createVisit(address: string): Visit {
+  const { pathname } = new URL(address)
+  const path = `links/${pathname.slice(pathname.lastIndexOf('/') + 1)}`
+  const api = createApi({ base: new URL('..', address).href, onRefusedToken: () => undefined })
+  const state = signal<VisitState>({ kind: 'loading' })
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      const isGone = error instanceof ProblemError && error.code === 'not_found'
+      state.value = isGone ? { kind: 'ended' } : { kind: 'failed', text: wordOf(error) }
+    }
+  }
+
+  async function read(): Promise<void> {
+    await attempt(async () => {
+      const link = await api.read<LinkReply>(path)
+      state.value = isOpen(link) ? { kind: 'open', link } : { kind: 'locked', problem: undefined }
+    })
+  }
+
+  return {
+    api,
+    state,
+    pathOf: (name) => `${path}/${encodeURIComponent(name)}`,
+    read,
+
+    async readMore() {
+      if (state.value.kind !== 'open') return
+      const { link } = state.value
+      await attempt(async () => {
+        const query = new URLSearchParams({ cursor: link.next_cursor ?? '' })
+        const next = await api.read<LinkReply>(`${path}?${query.toString()}`)
+        const files = [...link.files, ...(next.files ?? [])]
+        const next_cursor = next.next_cursor ?? null
+        state.value = { kind: 'open', link: { ...link, files, next_cursor } }
+      })
+    },
+
+    async unlock(password) {
+      try {
+        await api.call(path, { method: 'POST', json: { password } })
+      } catch (error) {
+        state.value = { kind: 'locked', problem: wordOf(error) }
+        return
+      }
+      await read()
+      // A browser without cookies has not kept the key.
+      if (state.value.kind === 'locked') {
+        state.value = { kind: 'locked', problem: messages.visit.notKept }
+      }
+    },
+  }
+}
+
+function isOpen(link: LinkReply): link is LinkReply & OpenLink {
+  return link.files !== undefined
+}
+
+function wordOf(error: unknown): string {
+  const code = error instanceof ProblemError ? error.code : ''
+  const { reasons } = messages.visit
+  return code in reasons ? reasons[code as keyof typeof reasons] : messages.failed(messageOf(error))
+}

@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../../shared/form-dialog.tsx'
+import type { FileEntry } from '../../shared/model.ts'
+import { TextField } from '../../shared/text-field.tsx'
+import { messages } from '../../messages.ts'
+
+const words = messages.stay
+
+export interface StayChange {
+  readonly keep: boolean
+  readonly expires_at: string | null
+}
+
+export interface StayDialogProps {
+  readonly file: FileEntry
+  readonly change: (change: StayChange) => Promise<unknown>
+  readonly onClose: () => void
+}
+
+/** Whether evictions spare a file, and when it expires. */
+export function StayDialog({ file, change, onClose }: StayDialogProps) {
+  const [keep, setKeep] = useState(file.keep ?? false)
+  const [day, setDay] = useState(dayOf(file.expires_at ?? null))
+
+  return (
+    <FormDialog
+      title={words.title}
+      subject={file.name}
+      action={words.action}
+      submit={async () => void (await change({ keep, expires_at: endOf(day, file) }))}
+      onClose={onClose}
+    >
+      <label class="radio">
+        <input type="checkbox" checked={keep} onChange={() => setKeep(!keep)} />
+        <span>
+          <strong>{words.keep}</strong>
+          <span class="quiet">{words.keepHint}</span>
+        </span>
+      </label>
+      <TextField
+        label={words.expires}
+        hint={words.expiresHint}
+        type="date"
+        value={day}
+        onInput={setDay}
+      />
+    </FormDialog>
+  )
+}
+
+/** A day of the user's calendar; empty for a file that does not expire. */
+function dayOf(time: string | null): string {
+  if (time === null) return ''
+  const date = new Date(time)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+function endOf(day: string, { expires_at: before = null }: FileEntry): string | null {
+  if (day === '') return null
+  // A time that others have set stays to the second.
+  return day === dayOf(before) ? before : new Date(`${day}T23:59:59`).toISOString()
+}

@@ -1,0 +1,133 @@
+import { useState } from 'preact/hooks'
+import type { Api } from '../../shared/api.ts'
+import { CopyField } from '../../shared/copy-field.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { FormDialog } from '../../shared/form-dialog.tsx'
+import type { LinkKind } from '../../shared/model.ts'
+import { TextField } from '../../shared/text-field.tsx'
+import { messages } from '../../messages.ts'
+
+const words = messages.links
+
+export const LINKS_PATH = 'users/me/links'
+
+const KINDS: readonly LinkKind[] = ['download', 'drop']
+
+const DAY_SECONDS = 24 * 3600
+
+/** Offered validity in days; 0 means until revoked. */
+const TERMS = [1, 7, 30, 0] as const
+
+export interface CreateLinkProps {
+  readonly api: Api
+  /** The one file of the link; without it, the user chooses what the link is for. */
+  readonly name?: string
+  /** Called after the link was created, with its address. */
+  readonly onCreated: (address: string) => void
+  readonly onClose: () => void
+}
+
+/** Asks for the terms of a link, and creates it. */
+export function CreateLink({ api, name, onCreated, onClose }: CreateLinkProps) {
+  const [kind, setKind] = useState<LinkKind>('download')
+  const [prefix, setPrefix] = useState('')
+  const [label, setLabel] = useState('')
+  const [password, setPassword] = useState('')
+  const [uses, setUses] = useState('')
+  const [days, setDays] = useState<number>(7)
+
+  async function create(): Promise<void> {
+    const json = {
+      kind,
+      ...(name === undefined ? { prefix } : { name }),
+      label: label.trim(),
+      ...(days > 0 && { expires_in: days * DAY_SECONDS }),
+      ...(password !== '' && { password }),
+      ...(uses.trim() !== '' && { max_uses: Number(uses) }),
+    }
+    const { secret } = await api.call<{ secret: string }>(LINKS_PATH, { method: 'POST', json })
+    // Not `url`: behind a proxy, the page knows better how it was reached.
+    onCreated(api.urlOf(`links/${secret}`))
+  }
+
+  const subject = name === undefined ? {} : { subject: name }
+  return (
+    <FormDialog
+      title={words.create}
+      {...subject}
+      action={words.createAction}
+      submit={create}
+      onClose={onClose}
+    >
+      {name === undefined && (
+        <>
+          <fieldset class="radios">
+            <legend>{words.kind}</legend>
+            {KINDS.map((each) => {
+              const [title, hint] = words.kinds[each]
+              return (
+                <label key={each} class="radio">
+                  <input
+                    type="radio"
+                    name="kind"
+                    checked={kind === each}
+                    onChange={() => setKind(each)}
+                  />
+                  <span>
+                    <strong>{title}</strong>
+                    <span class="quiet">{hint}</span>
+                  </span>
+                </label>
+              )
+            })}
+          </fieldset>
+          <TextField
+            label={kind === 'drop' ? words.dropPrefix : words.prefix}
+            hint={words.prefixHint}
+            value={prefix}
+            onInput={setPrefix}
+          />
+        </>
+      )}
+      <TextField label={words.label} hint={words.labelHint} value={label} onInput={setLabel} />
+      <fieldset class="radios">
+        <legend>{words.term}</legend>
+        {TERMS.map((term) => (
+          <label key={term} class="radio">
+            <input
+              type="radio"
+              name="term"
+              checked={days === term}
+              onChange={() => setDays(term)}
+            />
+            <span>{words.days(term)}</span>
+          </label>
+        ))}
+      </fieldset>
+      <TextField
+        label={words.password}
+        hint={words.passwordHint}
+        value={password}
+        onInput={setPassword}
+      />
+      <TextField
+        label={words.uses}
+        hint={words.usesHint}
+        value={uses}
+        type="number"
+        onInput={setUses}
+      />
+    </FormDialog>
+  )
+}
+
+/** Shows the address of a new link, once. */
+export function CreatedLink({ address, onClose }: { address: string; onClose: () => void }) {
+  const [said, setSaid] = useState('')
+  return (
+    <Dialog title={words.created} onClose={onClose}>
+      <p>{words.once}</p>
+      <CopyField label={words.link} value={address} words={words} said={said} onSaid={setSaid} />
+    </Dialog>
+  )
+}
