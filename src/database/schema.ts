@@ -141,6 +141,8 @@ export interface UploadRow {
   readonly remove_at: number
   /** JSON result of the commit, so that a repeated commit returns the same. */
   readonly outcome: string | null
+  /** 1 if its commit may evict files, else 0. */
+  readonly is_evicting: Generated<number>
   /** What an aborted upload counts as its user's garbage. */
   readonly garbage_bytes: Generated<number>
 }

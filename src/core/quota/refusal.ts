@@ -31,6 +31,7 @@ export interface QuotaState {
   readonly unfinished: Unfinished
   /** Bytes that the upload could evict, if it evicts. */
   readonly evictable?: number | undefined
+  readonly evictableFiles?: number
 }
 
 /**
@@ -47,7 +48,8 @@ export function refusalOf(request: QuotaRequest, state: QuotaState | undefined):
     return unfinishedExceeded(unfinished, maxUnfinished)
   }
   if (garbageWaitMs !== undefined) return garbageExceeded(garbageWaitMs)
-  if (newFiles > 0 && usage.fileCount >= maxFiles) return fileCountExceeded(usage, maxFiles)
+  const files = usage.fileCount - (state.evictableFiles ?? 0)
+  if (newFiles > 0 && files >= maxFiles) return fileCountExceeded(usage, maxFiles)
   if (state.hasRoom) return unfinishedExceeded(unfinished, maxUnfinished)
   return capacityExceeded(usage, requested, state.evictable)
 }

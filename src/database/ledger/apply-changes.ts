@@ -37,6 +37,8 @@ interface Changes extends Caller {
     readonly ownReserved: number
     readonly maxFiles: number
     readonly eviction: Eviction | undefined
+    /** By other uploads. */
+    readonly reservedByEvicting: number
   }
   /** Set for a restore. */
   readonly restore?: { readonly maxFiles: number }
@@ -192,10 +194,15 @@ function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
 interface Evicted {
   readonly evictedBytes: number
   readonly evictedFiles: number
+  readonly reservedByEvicting: number
 }
 
 function moveForEvicting(slot: Slot<Move & NeedValues & Evicted>, rule: Rule) {
-  const evictable = { bytes: bigint(slot('evictedBytes')), files: bigint(slot('evictedFiles')) }
+  const evictable = {
+    bytes: bigint(slot('evictedBytes')),
+    files: bigint(slot('evictedFiles')),
+    reserved: bigint(slot('reservedByEvicting')),
+  }
   return moveFigures(slot, rule, mayCommit(rule, { ...needFrom(slot), evictable }))
 }
 

@@ -2,14 +2,18 @@ import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import { type File, NEVER } from '../../core/files/file.ts'
 import type { FileName, FileNamePrefix } from '../../core/files/file-name.ts'
+import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { successorOf } from '../prefix-range.ts'
 import type { Slot } from '../statement.ts'
 import { bigint, type LedgerTx, type Rule } from './ledger-sql.ts'
 import { FILE_COLUMNS } from './rows.ts'
 
-/** Which files an upload may evict: those with the prefix, but neither kept ones nor that of its own name. */
+/** Which files an upload may evict: those of the user with the prefix, but not that of its own name. */
 export interface Eviction {
+  readonly userId: UserId
+  /** Of the upload; empty before it has begun. */
+  readonly version: Version | ''
   readonly prefix: FileNamePrefix
   /** The first name, bytewise, after all with the prefix. */
   readonly prefixEnd: string
@@ -17,10 +21,15 @@ export interface Eviction {
 }
 
 export function evictionOf(
-  name: FileName,
+  {
+    userId,
+    name,
+    version = '',
+  }: Pick<Eviction, 'userId' | 'name'> & Partial<Pick<Eviction, 'version'>>,
   prefix: FileNamePrefix | undefined,
 ): Eviction | undefined {
-  return prefix === undefined ? undefined : { name, prefix, prefixEnd: successorOf(prefix) ?? LAST }
+  if (prefix === undefined) return undefined
+  return { userId, version, name, prefix, prefixEnd: successorOf(prefix) ?? LAST }
 }
 
 /** After all names: UTF-8 has no such byte in a name. */
@@ -32,52 +41,76 @@ const MAX_EVICTED = 1_000
 export interface Evictable {
   readonly bytes: RawBuilder<unknown>
   readonly files: RawBuilder<unknown>
+  /** What other uploads that evict have reserved. */
+  readonly reserved: RawBuilder<unknown>
 }
 
-/** SQL for what the upload could evict of the user in the `quotas` row. */
-export function evictableFor(rule: Pick<Rule, 'now'>, slot: Slot<Eviction>): Evictable {
-  const oldest = oldestFiles(rule, slot, {
-    userId: sql`quotas.user_id`,
-    columns: sql`files.size`,
-    limit: sql.lit(MAX_EVICTED),
-  })
+interface Measured extends Evictable {
+  /** A table of one row with both, so that the files are read once. */
+  readonly measured: RawBuilder<unknown>
+}
+
+/** SQL for what the upload could evict. */
+export function evictableFor(rule: Pick<Rule, 'now'>, slot: Slot<Eviction>): Measured {
+  const limit = sql.lit(MAX_EVICTED)
+  const oldest = oldestFiles(rule, slot, { columns: sql`files.size`, limit })
+  const measured = sql`(
+    SELECT files, CAST(CASE WHEN total > ${MAX_BYTES} THEN ${MAX_BYTES} ELSE total END AS BIGINT) AS bytes
+    FROM (
+      SELECT COUNT(*) AS files, COALESCE(SUM(size * 1.0), 0) AS total FROM (${oldest}) AS oldest
+    ) AS sums
+  )`
   return {
-    bytes: sql`(
-      SELECT CAST(CASE WHEN total > ${MAX_BYTES} THEN ${MAX_BYTES} ELSE total END AS BIGINT)
-      FROM (SELECT COALESCE(SUM(size * 1.0), 0) AS total FROM (${oldest}) AS oldest) AS evictable
-    )`,
-    files: sql`(SELECT COUNT(*) FROM (${oldest}) AS oldest)`,
+    measured,
+    bytes: sql`(SELECT bytes FROM ${measured} AS evictable)`,
+    files: sql`(SELECT files FROM ${measured} AS evictable)`,
+    reserved: sql`(${reservedByEvicting(slot)})`,
   }
 }
 
+/** They make that room themselves when they are complete, so nothing is evicted for it. */
+export function reservedByEvicting(slot: Slot<Eviction>): RawBuilder<{ readonly bytes: number }> {
+  return sql`
+    SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS bytes FROM uploads
+    WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
+      AND uploads.is_evicting = 1 AND uploads.version <> ${slot('version')}
+  `
+}
+
 interface Oldest {
-  readonly userId: RawBuilder<unknown>
   readonly columns: RawBuilder<unknown>
   readonly limit: RawBuilder<unknown>
 }
 
 /**
- * The files that would be evicted first: expired ones, then by `updated_at`. Each part reads an index in its order. The
- * name is no key of them, so names without the prefix are read and left out.
+ * The files that would be evicted first: expired ones, then by `updated_at`. Not among them are kept ones, and those that
+ * an upload is about to replace. Each part reads an index in its order. The name is no key of them, so names without the
+ * prefix are read and left out.
  */
 function oldestFiles(
   { now }: Pick<Rule, 'now'>,
   slot: Slot<Eviction>,
-  { userId, columns, limit }: Oldest,
+  { columns, limit }: Oldest,
 ): RawBuilder<unknown> {
+  // Not correlated, so that it is read once.
+  const beingReplaced = sql`
+    SELECT uploads.name FROM uploads
+    WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
+      AND uploads.lease_until > ${now}
+  `
   const part = (rank: number, where: RawBuilder<unknown>) => sql`
     SELECT * FROM (
       SELECT ${columns}, ${sql.lit(rank)} AS rank, files.updated_at AS age, files.name AS named
       FROM files
-      WHERE files.user_id = ${userId} AND ${where} AND files.is_kept = 0
+      WHERE files.user_id = ${slot('userId')} AND ${where}
         AND files.name >= ${slot('prefix')} AND files.name < ${slot('prefixEnd')}
-        AND files.name <> ${slot('name')}
+        AND files.name <> ${slot('name')} AND files.name NOT IN (${beingReplaced})
       ORDER BY files.updated_at, files.name LIMIT ${limit}
     ) AS ${sql.id(`part${rank}`)}
   `
   const expired = sql`files.expires_at < ${sql.lit(NEVER)} AND files.expires_at <= ${now}`
   // The first condition is that of the index, and holds for every file.
-  const current = sql`files.updated_at >= 0 AND files.expires_at > ${now}`
+  const current = sql`files.updated_at >= 0 AND files.expires_at > ${now} AND files.is_kept = 0`
   return sql`${part(0, expired)} UNION ALL ${part(1, current)} ORDER BY rank, age, named LIMIT ${limit}`
 }
 
@@ -89,19 +122,11 @@ interface Shortage {
 /** The oldest files that make up for the shortage; `undefined` if all that may be evicted do not. Under the user's lock. */
 export async function chooseEvicted(
   tx: LedgerTx,
-  {
-    userId,
-    shortage,
-    eviction,
-  }: {
-    readonly userId: UserId
-    readonly shortage: Shortage
-    readonly eviction: Eviction
-  },
+  { shortage, eviction }: { readonly shortage: Shortage; readonly eviction: Eviction },
 ): Promise<readonly File[] | undefined> {
   if (shortage.bytes <= 0 && shortage.files <= 0) return []
   for (const limit of [FIRST_READ, MAX_EVICTED]) {
-    const files = await readOldest(tx, { userId, eviction, limit })
+    const files = await readOldest(tx, { eviction, limit })
     const chosen = upTo(files, shortage)
     if (chosen !== undefined) return chosen
     if (files.length < limit) return undefined
@@ -114,19 +139,11 @@ const FIRST_READ = 16
 
 async function readOldest(
   tx: LedgerTx,
-  {
-    userId,
-    eviction,
-    limit,
-  }: {
-    readonly userId: UserId
-    readonly eviction: Eviction
-    readonly limit: number
-  },
+  { eviction, limit }: { readonly eviction: Eviction; readonly limit: number },
 ): Promise<readonly File[]> {
   const slot: Slot<Eviction> = (member) => sql`${eviction[member]}`
   const { rows } = await sql<File & { rank: number; age: number; named: string }>`
-    ${oldestFiles(tx, slot, { userId: sql`${userId}`, columns: FILE_COLUMNS, limit: bigint(limit) })}
+    ${oldestFiles(tx, slot, { columns: FILE_COLUMNS, limit: bigint(limit) })}
   `.execute(tx.db)
   return rows.map(({ rank: _rank, age: _age, named: _named, ...file }) => file)
 }

@@ -110,20 +110,25 @@ export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
 }
 
 /**
- * Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. An
- * upload that evicts has reserved bytes that others still use, so it always leaves the others untouched.
+ * Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. What
+ * an upload that evicts has reserved is still in use. It never takes what uploads that do not evict have reserved, and
+ * makes no room for those that do; all that is reserved stays within the capacity.
  */
 export function hasRoom(
   { capacity }: Pick<Rule, 'capacity'>,
   { growth, ownReserved, evictable }: Need,
 ) {
+  const reserved = sql`reserved_bytes - ${ownReserved} + ${growth}`
   const otherwise =
     evictable === undefined
       ? sql`(${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})`
-      : sql`used_bytes - ${evictable.bytes} + reserved_bytes - ${ownReserved} + ${growth} <= ${capacity}`
+      : sql`(
+        used_bytes - ${evictable.bytes} + ${reserved} - ${evictable.reserved} <= ${capacity}
+        AND ${reserved} <= ${capacity}
+      )`
   return sql<boolean>`(
     ${growth} = 0
-    OR used_bytes + reserved_bytes - ${ownReserved} + ${growth} <= ${capacity}
+    OR used_bytes + ${reserved} <= ${capacity}
     OR ${otherwise}
   )`
 }
@@ -251,6 +256,7 @@ type StateRow = Usage &
     readonly unfinished_count: number
     readonly unfinished_bytes: number
     readonly evictable: number | null
+    readonly evictable_files: number | null
   }
 
 /** Call this under the lock of the failed rule, so that the reason still holds. */
@@ -271,12 +277,15 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
         AS garbage_wait_ms,
       CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
       ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes,
-      ${evictable?.bytes ?? sql`NULL`} AS evictable
+      evictable.bytes AS evictable, evictable.files AS evictable_files
     FROM quotas JOIN users ON users.id = quotas.user_id
+      CROSS JOIN ${evictable?.measured ?? NO_EVICTION} AS evictable
     WHERE quotas.user_id = ${userId} AND status <> 'deleted'
   `.execute(db)
   return refusalOf(refused, rows[0] && toState(rows[0]))
 }
+
+const NO_EVICTION = sql`(SELECT CAST(NULL AS BIGINT) AS bytes, CAST(NULL AS BIGINT) AS files)`
 
 /** Without garbage, the history exceeds its allowance until the next sweep. */
 const SWEEP_MS = 20_000
@@ -301,5 +310,6 @@ function toState(row: StateRow): QuotaState {
     hasRoom: row.has_room === 1,
     unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },
     evictable: row.evictable ?? undefined,
+    evictableFiles: row.evictable_files ?? 0,
   }
 }

@@ -7,6 +7,7 @@ export function retention(): SchemaMigration {
   const statements = [
     sql`ALTER TABLE files ADD COLUMN expires_at bigint NOT NULL DEFAULT ${sql.lit(NEVER)}`,
     sql`ALTER TABLE files ADD COLUMN is_kept bigint NOT NULL DEFAULT 0`,
+    sql`ALTER TABLE uploads ADD COLUMN is_evicting bigint NOT NULL DEFAULT 0`,
     sql`ALTER TABLE resumable_uploads ADD COLUMN evict text`,
     sql`ALTER TABLE resumable_uploads ADD COLUMN expires_in bigint`,
   ]

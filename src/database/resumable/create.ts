@@ -25,7 +25,7 @@ export async function createResumable(
   await assertPrecondition(tx, { ...upload, file })
   const growth = growthOver(replaced, announced)
 
-  const eviction = evictionOf(upload.name, upload.evict)
+  const eviction = evictionOf(upload, upload.evict)
   const evictable = eviction && evictableFor(tx, inline(eviction))
   const need = { ...needToCreate(upload, replaced), evictable }
   const reserved = await sql`
@@ -39,7 +39,8 @@ export async function createResumable(
     throw await refusalReason(tx, { ...upload, ...refused })
   }
 
-  await run(tx, insertUpload, { ...upload, growth, leaseMs: firstLeaseMs(upload) })
+  const leaseMs = firstLeaseMs(upload)
+  await run(tx, insertUpload, { ...upload, growth, leaseMs, isEvicting: eviction ? 1 : 0 })
   await insertResumable(tx.now, inline(resumableValues(upload))).execute(tx.db)
   const row = await findRow(tx, upload)
   if (row === undefined) throw new TypeError('The inserted row was not found')

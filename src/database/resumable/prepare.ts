@@ -153,7 +153,7 @@ function needToAppend(
   { row, replaced, announced }: Pick<Demand, 'row' | 'replaced' | 'announced'>,
 ) {
   const upload = { size: append.bytes, replaced, ownReserved: row.reserved_bytes }
-  const eviction = evictionOf(row.name, row.evict ?? undefined)
+  const eviction = evictionOf({ ...append, name: row.name }, row.evict ?? undefined)
   return {
     ...needOf(append, upload),
     evictable: eviction && evictableFor(tx, inline(eviction)),
@@ -202,7 +202,7 @@ function contradiction(
 
 function refusedBy(append: PrepareAppend, { replaced, row }: Demand) {
   const newFiles = newFilesOver(replaced)
-  const eviction = evictionOf(row.name, row.evict ?? undefined)
+  const eviction = evictionOf({ ...append, name: row.name }, row.evict ?? undefined)
   const refused = { requested: append.bytes, newFiles, ownReserved: row.reserved_bytes, eviction }
   return { ...append, ...refused }
 }

@@ -26,15 +26,15 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, { ...upload, file })
-  const { name, userId, maxUploads, evict } = upload
+  const { userId, maxUploads, evict } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const values = { ...need, userId, maxUploads }
-  const eviction = evictionOf(name, evict)
+  const eviction = evictionOf(upload, evict)
   const reserved = eviction
     ? await run(tx, reserveEvicting, { ...values, ...eviction })
     : await run(tx, reserve, values)
   if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
-  await run(tx, insertUpload, { ...upload, growth: values.growth })
+  await run(tx, insertUpload, { ...upload, growth: values.growth, isEvicting: eviction ? 1 : 0 })
 }
 
 type Reserve = NeedValues & Pick<BeginUpload, 'userId' | 'maxUploads'>
@@ -57,20 +57,21 @@ function reserveFor(slot: Slot<Reserve>, rule: Rule, forFile: ReturnType<typeof 
 }
 
 type Insert = Pick<BeginUpload, 'version' | 'userId' | 'name' | 'objectKey' | 'leaseMs'> &
-  Pick<NeedValues, 'growth'>
+  Pick<NeedValues, 'growth'> & { readonly isEvicting: 0 | 1 }
 
 export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
   return sql`
-    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
+    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, is_evicting, state,
+      lease_until)
     VALUES (${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
-            ${slot('growth')}, 'pending', ${now} + ${slot('leaseMs')})
+            ${slot('growth')}, ${slot('isEvicting')}, 'pending', ${now} + ${slot('leaseMs')})
   `
 }
 
 export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, { ...upload, file })
-  const eviction = evictionOf(upload.name, upload.evict)
+  const eviction = evictionOf(upload, upload.evict)
   const need = {
     ...needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 }),
     evictable: eviction && evictableFor(tx, inline(eviction)),
@@ -85,7 +86,7 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
 
 function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
   const newFiles = newFilesOver(replaced)
-  const eviction = evictionOf(upload.name, upload.evict)
+  const eviction = evictionOf(upload, upload.evict)
   const refused = { requested: upload.bytes, newFiles, ownReserved: 0, eviction }
   return refusalReason(tx, { ...upload, ...refused })
 }

@@ -2,10 +2,15 @@ import { sql } from 'kysely'
 import { type File, NEVER } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Slot } from '../statement.ts'
+import { inline, type Slot } from '../statement.ts'
 import { linkNotFound } from '../../core/links/link.ts'
 import { growthOver } from '../ledger/quota-rule.ts'
-import { chooseEvicted, type Eviction, evictionOf } from '../ledger/evictable.ts'
+import {
+  chooseEvicted,
+  type Eviction,
+  evictionOf,
+  reservedByEvicting,
+} from '../ledger/evictable.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import { countUse } from '../links/link-ledger.ts'
 import {
@@ -31,8 +36,9 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
   const { file: old, expired, row } = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  const eviction = evictionOf(found.name, upload.evict)
-  const evicted = eviction && (await evictedBy(tx, { upload, found, row, eviction }))
+  const eviction = evictionOf({ ...found, version: upload.version }, upload.evict)
+  const room = eviction && (await makeRoom(tx, { upload, found, row, eviction }))
+  const evicted = room?.evicted
   const outcome = { file, replaced: old !== undefined, evicted: evicted && measure(evicted) }
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { ...upload, file: old })
@@ -44,7 +50,12 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved: found.reserved, maxFiles: upload.maxFiles, eviction },
+    upload: {
+      ownReserved: found.reserved,
+      maxFiles: upload.maxFiles,
+      eviction,
+      reservedByEvicting: room?.reservedByEvicting ?? 0,
+    },
   })
   return { ...outcome, usage }
 }
@@ -56,21 +67,27 @@ interface Evicting {
   readonly eviction: Eviction
 }
 
-/** What must go for the file to fit, and leave what others have reserved. If all is too little, the rule refuses it. */
-async function evictedBy(
+/**
+ * What must go for the file to fit, and leave what uploads that do not evict have reserved. If all is too little, the
+ * rule refuses the file.
+ */
+async function makeRoom(
   tx: LedgerTx,
   { upload, found, row, eviction }: Evicting,
-): Promise<readonly File[]> {
+): Promise<{ readonly evicted: readonly File[]; readonly reservedByEvicting: number }> {
   const { userId, maxFiles, size } = upload
+  const { rows } = await reservedByEvicting(inline(eviction)).execute(tx.db)
+  const others = rows[0]?.bytes ?? 0
   const { usage } = (await findAccount(tx, userId)) ?? {}
-  if (usage === undefined) return []
+  if (usage === undefined) return { evicted: [], reservedByEvicting: others }
   const { capacity, used, reserved, fileCount } = usage
   const growth = growthOver(row, size)
   const shortage = {
-    bytes: growth === 0 ? 0 : used + reserved - found.reserved + growth - capacity,
+    bytes: growth === 0 ? 0 : used + reserved - found.reserved - others + growth - capacity,
     files: row === undefined ? fileCount + 1 - maxFiles : 0,
   }
-  return (await chooseEvicted(tx, { userId, shortage, eviction })) ?? []
+  const evicted = (await chooseEvicted(tx, { shortage, eviction })) ?? []
+  return { evicted, reservedByEvicting: others }
 }
 
 function measure(files: readonly File[]): Evicted {

@@ -156,6 +156,36 @@ export function ledgerRetentionContract(
         expect(await names()).toEqual(['cam-2', 'other'])
       })
 
+      it('evicts nothing for other uploads that evict, which make room for themselves', async () => {
+        await fill(['a-1', 25], ['a-2', 25], ['b-1', 25], ['b-2', 25])
+        const [a, b] = ['a-', 'b-'].map((prefix) => parseFileNamePrefix(prefix))
+        const unfinished = await account.begin('b-3', 40, { evict: b })
+        expect(await record('a-3', 25, { evict: a })).toMatchObject({
+          evicted: { files: 1, bytes: 25 },
+        })
+        expect(await names()).toEqual(['a-2', 'a-3', 'b-1', 'b-2'])
+        await account.commit(unfinished, 40, { evict: b })
+        expect(await names()).toEqual(['a-2', 'a-3', 'b-3'])
+        expect(await audited()).toMatchObject({ used: 90, reserved: 0 })
+      })
+
+      it('spares a file that another upload is about to replace', async () => {
+        await fill(['cam-1', 60], ['cam-2', 40])
+        const other = await account.begin('cam-1', 60)
+        const evictable = { facts: { evictable: 40 } }
+        expect(await refusalOf(account.begin('cam-3', 41, { evict: cam }))).toMatchObject(evictable)
+        await record('cam-3', 40)
+        await account.commit(other, 60)
+        expect(await names()).toEqual(['cam-1', 'cam-3'])
+      })
+
+      it('needs room for the file and for its bytes', async () => {
+        await fill(['cam-1', 10], ['other', 80])
+        const both = { evict: cam, maxFiles: 2 }
+        const refused = await refusalOf(account.begin('cam-2', 30, both))
+        expect(refused).toMatchObject({ code: 'capacity_exceeded', facts: { evictable: 10 } })
+      })
+
       it('makes room in the number of files, too', async () => {
         await fill(['cam-1', 0], ['cam-2', 0], ['other', 0])
         const maxFiles = 3
@@ -339,6 +369,17 @@ export function ledgerRetentionContract(
         await account.put('cam-old', 40)
         await harness.advance(2)
         await expiring('cam-new', 40)
+        await over()
+        await account.put('cam-kept', 20)
+        await record('cam-next', 40)
+        expect(await names()).toEqual(['cam-kept', 'cam-next', 'cam-old'])
+        await audited()
+      })
+
+      it('comes before age of a kept file too, which is gone for everybody', async () => {
+        await account.put('cam-old', 40)
+        await expiring('cam-new', 60)
+        await account.change('cam-new', { isKept: true })
         await over()
         await record('cam-next', 60)
         expect(await names()).toEqual(['cam-next', 'cam-old'])

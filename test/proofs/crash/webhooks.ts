@@ -13,6 +13,7 @@ interface Body {
  * and nothing else, each user's in order. A change can arrive again, but none before the one that precedes it.
  */
 export async function checkWebhooks(world: World, tally: Tally): Promise<void> {
+  if (world.service.webhookDelivery === undefined) return
   await deliverRest(world)
   const bodies = world.webhooks.map(({ body }) => JSON.parse(body) as Body)
   for (const user of world.users) {

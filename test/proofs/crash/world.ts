@@ -33,6 +33,8 @@ export const TIMES: InstanceTimes = {
 export interface Places {
   readonly postgres: string | undefined
   readonly s3: S3Address | undefined
+  /** `false` where changes are more than a receiver gets in time. */
+  readonly hasWebhooks?: boolean
 }
 
 export interface WorldUser {
@@ -61,7 +63,7 @@ const MIB = 2 ** 20
 const TIGHT_CAPACITY = 24 * MIB
 const ROOM = 2 ** 40
 
-export async function openWorld({ postgres, s3 }: Places): Promise<World> {
+export async function openWorld({ postgres, s3, hasWebhooks = true }: Places): Promise<World> {
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('crash')
   opened.defer(() => folder.remove())
@@ -71,8 +73,7 @@ export async function openWorld({ postgres, s3 }: Places): Promise<World> {
     LOG_LEVEL: 'warn',
     UPLOAD_LIFETIME: '1h',
     BASE_CAPACITY: String(TIGHT_CAPACITY),
-    WEBHOOK_URL: receiver.url,
-    WEBHOOK_SECRET,
+    ...(hasWebhooks && { WEBHOOK_URL: receiver.url, WEBHOOK_SECRET }),
     // Most of what a start takes is compiling.
     NODE_COMPILE_CACHE: join(folder.path, 'compiled'),
   }
