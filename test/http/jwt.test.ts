@@ -56,6 +56,8 @@ async function openLogged(options: Pick<OpenOptions, 'clock'> = {}) {
   return { service, logged: (text: string) => lines.filter((line) => line.includes(text)) }
 }
 
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+
 function claim(sub: string | undefined): Partial<Signed> {
   return { claims: { sub } }
 }
@@ -199,7 +201,7 @@ describe('a JWT as the access token', () => {
   describe('with a scope', () => {
     const path = '/users/me/access-tokens'
     const post = (service: TestService, cookie: { readonly cookie: string }, terms: object) => {
-      const headers = { ...cookie, 'Content-Type': 'application/json' }
+      const headers = { ...cookie, ...JSON_TYPE }
       return ask(service, { method: 'POST', path, headers, body: JSON.stringify(terms) })
     }
 
@@ -231,6 +233,26 @@ describe('a JWT as the access token', () => {
       await service.users.revokeGrant(device)
       service.accessTokens.forgetUser(userId)
       expectProblem(await ask(service, { path: '/users/me/repo', headers }), INVALID)
+    })
+
+    it('of a device makes links that end with the device', async () => {
+      const service = await open({ scopeClaim: 'repo' })
+      const { userId } = await service.createUser(MIB)
+      const always = { model: undefined, startsAt: undefined, endsAt: undefined }
+      const device = { userId, source: 'device', reference: 'camera', bytes: 0, ...always }
+      await service.users.putGrant(device)
+      const scope = { actions: ['share', 'create'], device_id: 'camera' }
+      const made = await ask(service, {
+        method: 'POST',
+        path: '/users/me/links',
+        headers: { ...(await cookieOf({ sub: userId, repo: scope })), ...JSON_TYPE },
+        body: JSON.stringify({ kind: 'drop', prefix: '' }),
+      })
+      expect(made.status).toBe(201)
+      const path = `/links/${String(jsonOf(made)['secret'])}`
+      expect((await ask(service, { path })).status).toBe(200)
+      await service.users.revokeGrant(device)
+      expect((await ask(service, { path })).status).toBe(404)
     })
 
     it('makes tokens that permit no more and live no longer', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { pino } from 'pino'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
@@ -10,6 +11,24 @@ const LINKS = '/users/me/links'
 const UNKNOWN = `crl_${'x'.repeat(43)}`
 
 export function linksSuite(open: OpenService): void {
+  it('a link is in the log by its id, and not by its secret', async () => {
+    const lines: string[] = []
+    const logger = pino({}, { write: (line) => void lines.push(line) })
+    const service = await open({ logger })
+    const user = await service.createUser(MIB)
+    const { link_id: id, secret } = await createLink(service, {
+      token: secretOf(user),
+      kind: 'drop',
+      prefix: '',
+    })
+    await visit(service, { secret, path: '/a', method: 'PUT', body: 'a' })
+    await visit(service, { secret })
+    const logged = () => lines.filter((line) => line.includes(`"link_id":"${id}"`))
+    await expect.poll(() => logged().length).toBe(2)
+    expect(lines.join('')).not.toContain(secret)
+    await service.stop()
+  })
+
   describe('a link', () => {
     let service: TestService
     let user: TestUser
