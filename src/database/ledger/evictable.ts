@@ -98,20 +98,26 @@ function oldestFiles(
     WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
       AND uploads.lease_until > ${now}
   `
-  const part = (rank: number, where: RawBuilder<unknown>) => sql`
+  const part = (rank: number, from: RawBuilder<unknown>, where: RawBuilder<unknown>) => sql`
     SELECT * FROM (
       SELECT ${columns}, ${sql.lit(rank)} AS rank, files.updated_at AS age, files.name AS named
-      FROM files
+      FROM ${from}
       WHERE files.user_id = ${slot('userId')} AND ${where}
         AND files.name >= ${slot('prefix')} AND files.name < ${slot('prefixEnd')}
         AND files.name <> ${slot('name')} AND files.name NOT IN (${beingReplaced})
       ORDER BY files.updated_at, files.name LIMIT ${limit}
     ) AS ${sql.id(`part${rank}`)}
   `
-  const expired = sql`files.expires_at < ${sql.lit(NEVER)} AND files.expires_at <= ${now}`
+  // With a limit, SQLite reads them by their index, and not all names with the prefix.
+  const expired = sql`(
+    SELECT * FROM files
+    WHERE files.user_id = ${slot('userId')} AND files.expires_at < ${sql.lit(NEVER)}
+      AND files.expires_at <= ${now}
+    LIMIT ${sql.lit(MAX_BYTES)}
+  ) AS files`
   // The first condition is that of the index, and holds for every file.
   const current = sql`files.updated_at >= 0 AND files.expires_at > ${now} AND files.is_kept = 0`
-  return sql`${part(0, expired)} UNION ALL ${part(1, current)} ORDER BY rank, age, named LIMIT ${limit}`
+  return sql`${part(0, expired, sql`1 = 1`)} UNION ALL ${part(1, sql`files`, current)} ORDER BY rank, age, named LIMIT ${limit}`
 }
 
 interface Shortage {

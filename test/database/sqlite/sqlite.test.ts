@@ -39,7 +39,12 @@ import {
   fillWithUsers,
 } from '../users/user-plans.ts'
 import { explainAppend } from '../resumable/append-plans.ts'
-import { explainChanges, explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
+import {
+  explainChanges,
+  explainEvictable,
+  explainSweeps,
+  fillWithLeftovers,
+} from '../sweep/sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './harness.ts'
 import { recordSyncs } from '../../support/folder.ts'
 import { readUsage } from '../../support/read-usage.ts'
@@ -329,6 +334,14 @@ describe('SQLite', () => {
       // Of the pieces the tail alone, or those from a byte on.
       expect(plan).not.toMatch(/sqlite_autoindex_upload_pieces_1 \(version=\?\)/)
     }
+  })
+
+  it('reads what may be evicted from the indexes of expiry and age, and not all with the prefix', async () => {
+    await fillWithLeftovers(database)
+    const plan = await explainEvictable(database, 'EXPLAIN QUERY PLAN')
+    expect(plan).toMatch(/SEARCH files USING INDEX files_of_user_by_expiry/)
+    expect(plan).toMatch(/SEARCH files USING INDEX files_listed_by_updated_at/)
+    expect(plan).not.toMatch(/SEARCH files USING INDEX sqlite_autoindex_files_2[^"]*name>/)
   })
 
   it('reads what is due from the index of its order, and sorts nothing', async () => {

@@ -1,5 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
@@ -50,6 +51,17 @@ export async function explainChanges(database: Database, explain: string): Promi
   const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
   await ledger.readChanges({ userId: USER, userCreatedAt: 1, after: 5_000, limit: 100 })
   return (await explainAll({ database, statements, explain })).join('\n')
+}
+
+/** The plan of what an upload that evicts could evict. */
+export async function explainEvictable(database: Database, explain: string): Promise<string> {
+  const statements: CompiledQuery[] = []
+  const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+  const caller = { userId: USER, userCreatedAt: 1, name: parseFileName('a') }
+  const limits = { bytes: 1, maxFiles: 1, maxUploads: 1, evict: parseFileNamePrefix('a') }
+  await ledger.checkBegin({ ...caller, ...limits }).catch(() => undefined)
+  const evicting = statements.filter((statement) => statement.sql.includes('is_evicting'))
+  return (await explainAll({ database, statements: evicting, explain })).join('\n')
 }
 
 const FIRST = { after: undefined, limit: 100 } as const
