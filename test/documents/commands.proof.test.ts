@@ -17,6 +17,7 @@ import { allOf, type Block, blocksOf, readPages } from './pages.ts'
 const RUN_ELSEWHERE = new Set([
   'docs/clients.md',
   'docs/following.md',
+  'docs/guides.md',
   'docs/http-transcripts.md',
   'docs/webhooks.md',
 ])

@@ -13,6 +13,8 @@ export type Mishap =
   | { readonly status: 429 | 503; readonly retryAfter: number }
   /** Nobody answers. */
   | 'lost'
+  /** The service answers, and the connection is lost before the first byte of its answer. */
+  | 'unanswered'
   /** The connection is lost when that many bytes of the content have gone to the client; then `meanwhile` is done. */
   | { readonly cutAfter: number; readonly meanwhile?: () => Promise<unknown> }
 
@@ -40,7 +42,7 @@ export async function startBadNetwork({ port }: { readonly port: number }): Prom
     requests.push({ method, headers, at: performance.now() })
     const mishap = mishaps.shift()
     if (mishap === 'lost') incoming.socket.destroy()
-    else if (mishap !== undefined && 'status' in mishap) refuse(incoming, outgoing, mishap)
+    else if (typeof mishap === 'object' && 'status' in mishap) refuse(incoming, outgoing, mishap)
     else forward({ incoming, outgoing, port, mishap })
   })
   server.listen(0, '127.0.0.1')
@@ -73,7 +75,7 @@ interface Forwarded {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly port: number
-  readonly mishap: Exclude<Mishap, string | { readonly status: number }> | undefined
+  readonly mishap: Exclude<Mishap, 'lost' | { readonly status: number }> | undefined
 }
 
 function forward({ incoming, outgoing, port, mishap }: Forwarded): void {
@@ -89,6 +91,10 @@ function forward({ incoming, outgoing, port, mishap }: Forwarded): void {
     agent: false,
   })
   asked.once('response', (answer) => {
+    if (mishap === 'unanswered') {
+      outgoing.destroy()
+      return
+    }
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
     answer.once('error', () => outgoing.destroy())
     if (mishap === undefined) answer.pipe(outgoing)
@@ -102,7 +108,7 @@ function forward({ incoming, outgoing, port, mishap }: Forwarded): void {
 async function cut(
   answer: IncomingMessage,
   outgoing: ServerResponse,
-  { cutAfter, meanwhile }: NonNullable<Forwarded['mishap']>,
+  { cutAfter, meanwhile }: Exclude<NonNullable<Forwarded['mishap']>, string>,
 ): Promise<void> {
   let left = cutAfter
   // Destroyed at once, the answer would take the connection to the client with it before `meanwhile` is done.

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { namesOf } from '../../http/file-requests.ts'
+import { download, MIB } from '../../http/fixture.ts'
+import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { findProgram } from '../../support/servers/local-server.ts'
+import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { guideBlock } from './blocks.ts'
+import { environmentOf, readerOf, runCommands } from './run.ts'
+
+const PICTURE_BYTES = 10_000
+
+interface Change {
+  readonly type: string
+  readonly name?: string
+}
+
+describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of the guide', () => {
+  let folder: string
+  let service: TestService
+  let network: BadNetwork
+  let user: TestUser
+  let token: string
+  let camera: ChildProcess | undefined
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'camera-'))
+    await writeFile(join(folder, 'camera.sh'), guideBlock('A camera with a shell'))
+    service = await openEmbedded({ maxFileSize: MIB })
+    network = await startBadNetwork(service)
+    user = await service.createUser(5 * PICTURE_BYTES)
+    const issued = await run(guideBlock('A token for the camera'))
+    token = String(issued['access_token'])
+  })
+  afterEach(async () => {
+    await end()
+    await network.stop()
+    await service.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  const run = (block: string, variables = {}) =>
+    runCommands(block, { reader: readerOf(service, user), variables })
+  const stored = () => namesOf(service, { user })
+  const queued = async () =>
+    (await readdir(folder)).filter((name) => name.endsWith('.jpg')).toSorted()
+
+  async function take(number: number, size = PICTURE_BYTES): Promise<string> {
+    const name = `cam1-2026-11-27T12-00-${String(number).padStart(2, '0')}.jpg`
+    await writeFile(join(folder, 'new.tmp'), Buffer.alloc(size, number))
+    await rename(join(folder, 'new.tmp'), join(folder, name))
+    return name
+  }
+
+  async function takeAll(numbers: readonly number[]): Promise<string[]> {
+    const names: string[] = []
+    for (const number of numbers) names.push(await take(number))
+    return names
+  }
+
+  function start(variables = {}): void {
+    const args = [join(folder, 'camera.sh'), folder, 'cam1-']
+    const env = environmentOf({ url: network.url, token }, variables)
+    camera = spawn('sh', args, { env, stdio: 'ignore', detached: true })
+  }
+
+  async function end(): Promise<void> {
+    if (camera?.pid === undefined) return
+    const exited = once(camera, 'exit')
+    // The shell and the program that it waits for.
+    process.kill(-camera.pid, 'SIGTERM')
+    await exited
+    camera = undefined
+  }
+
+  it('makes room, except in what is kept, and the changes show what it took', async () => {
+    const { next_cursor: CURSOR } = await run(guideBlock('See what was evicted'))
+    const names = await takeAll([0, 1, 2, 3])
+    start()
+    await expect.poll(queued).toEqual([])
+    const [kept = '', ...others] = names
+    await run(guideBlock('Keep a recording'), { NAME: kept })
+    // Enough to evict it too: the change of `keep` counts as its last change.
+    const later = await takeAll([4, 5, 6, 7, 8, 9])
+    await expect.poll(queued).toEqual([])
+    expect(await stored()).toEqual([kept, ...later.slice(2)])
+    for (const [at, name] of later.slice(2).entries()) {
+      const { body } = await download(service, { user, name })
+      expect(body.equals(Buffer.alloc(PICTURE_BYTES, 6 + at))).toBe(true)
+    }
+    const { changes } = await run(guideBlock('See what was evicted'), { CURSOR: String(CURSOR) })
+    const evicted = (changes as Change[]).filter(({ type }) => type === 'file.evicted')
+    expect(evicted.map(({ name }) => name)).toEqual([...others, ...later.slice(0, 2)])
+  })
+
+  it('neither loses nor doubles a picture whose answer is lost', async () => {
+    const names = await takeAll([0, 1, 2])
+    network.mishaps.push('unanswered', 'lost')
+    start()
+    await expect.poll(queued).toEqual([])
+    expect(await stored()).toEqual(names)
+    // Twice the first, whose second attempt is the one that is lost, and then gets 412.
+    expect(network.requests).toHaveLength(5)
+  })
+
+  it('waits as long as the service asks, and keeps the picture meanwhile', async () => {
+    const [name = ''] = await takeAll([0])
+    network.mishaps.push({ status: 503, retryAfter: 3 })
+    start()
+    await expect.poll(() => network.requests.length).toBe(1)
+    expect(await queued()).toEqual([name])
+    await expect.poll(queued).toEqual([])
+    const [first = 0, second = 0] = network.requests.map(({ at }) => at)
+    expect(second - first).toBeGreaterThan(2990)
+    expect(await stored()).toEqual([name])
+  })
+
+  it('keeps the newest pictures of a long outage, and does not stop at one too large', async () => {
+    const tooLarge = await take(9, MIB + 1)
+    const names = await takeAll([10, 11, 12, 13, 14])
+    network.mishaps.push('lost')
+    start({ MAX_QUEUED: '4' })
+    await expect.poll(() => network.requests.length).toBe(1)
+    expect(await queued()).toEqual(names.slice(1))
+    await expect.poll(queued).toEqual([])
+    expect(await stored()).toEqual(names.slice(1))
+    await take(9, MIB + 1)
+    const next = await take(15)
+    await expect.poll(queued).toEqual([])
+    expect(await stored()).toEqual([...names.slice(1), next])
+    expect(await stored()).not.toContain(tooLarge)
+  })
+
+  it('may let its recordings expire, and no more', async () => {
+    const url = `${service.url}/users/me/repo/cam1-a.jpg`
+    const headers = { authorization: `Bearer ${token}` }
+    const put = await fetch(`${url}?expires_in=604800`, { method: 'PUT', headers, body: 'x' })
+    const { expires_at: expiresAt } = (await put.json()) as { readonly expires_at: string }
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 600_000_000)
+    for (const method of ['GET', 'DELETE']) {
+      expect(await fetch(url, { method, headers })).toMatchObject({ status: 403 })
+    }
+  })
+})

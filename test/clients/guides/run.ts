@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Ran } from '../programs.ts'
+import { secretOf } from '../../http/fixture.ts'
+import type { TestUser } from '../../support/service/test-service.ts'
+
+const execute = promisify(execFile)
+
+type Variables = Readonly<Record<string, string>>
+
+export interface Reader {
+  readonly url: string
+  readonly token: string
+}
+
+/** A user of the service as a reader of the guides, who has set BASE_URL and ACCESS_TOKEN. */
+export function readerOf({ url }: { readonly url: string }, user: TestUser): Reader {
+  return { url, token: secretOf(user) }
+}
+
+/** The environment of what a reader runs. */
+export function environmentOf({ url, token }: Reader, variables: Variables = {}) {
+  return { ...process.env, BASE_URL: url, ACCESS_TOKEN: token, ...variables }
+}
+
+export interface Run {
+  readonly reader: Reader
+  readonly variables?: Variables
+  /** Where it runs. */
+  readonly folder?: string
+}
+
+/** Runs a program to its end, whatever its exit code. */
+export async function runProgram(
+  [program, ...args]: readonly [string, ...string[]],
+  { reader, variables, folder }: Run,
+): Promise<Ran> {
+  const env = environmentOf(reader, variables)
+  try {
+    return { code: 0, ...(await execute(program, args, { env, cwd: folder, timeout: 60_000 })) }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
+      return error as Error & Ran
+    }
+    throw error
+  }
+}
+
+/** Runs the commands of a block, and reads what they print as JSON. Rejects if they fail. */
+export async function runCommands(block: string, run: Run): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await runProgram(['sh', '-euc', block], run)
+  if (code !== 0) throw new Error(`${code}: ${stdout} ${stderr}`)
+  return stdout === '' ? {} : (JSON.parse(stdout) as Record<string, unknown>)
+}
