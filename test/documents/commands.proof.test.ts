@@ -42,7 +42,13 @@ interface Scene {
   readonly service: ClonedService
 }
 
-/** What each block of the documents does, by the beginning of its name, in the order of a reader who does it all. */
+/** The first line of two blocks. */
+const AS_JSON = `curl -H 'Authorization: Bearer crt_...' -H 'Content-Type: application/json' -w '\\n' \\\n`
+
+/**
+ * What each block of the documents does, by the beginning of its name or of its text, in the order of a reader who does
+ * it all.
+ */
 const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'npm start': async ({ service }) => {
     const shown = blockOf("curl --cookie access_token=crt_... -w '\\n' -F").text
@@ -72,7 +78,15 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const copied = await scene.clone.run(`${asDemo(scene)}\ncat copy.md`)
     expect(copied).toBe(await readFile('README.md', 'utf8'))
   },
-  "curl -H 'Authorization: Bearer crt_...' -H": async (scene) => {
+  "curl -H 'Authorization: Bearer crt_...' -T": async (scene) => {
+    const reply: unknown = JSON.parse(await scene.clone.run(`printf x >clip.mp4\n${asDemo(scene)}`))
+    expect(reply).toMatchObject({ name: 'cam1-2026-11-27T12-00.mp4', size: 1 })
+  },
+  [`${AS_JSON}  -d '{"kind"`]: async (scene) => {
+    const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
+    expect(reply).toMatchObject({ kind: 'download', name: 'report.pdf' })
+  },
+  [`${AS_JSON}  -d '{"label"`]: async (scene) => {
     const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
     expect(reply).toMatchObject({
       label: 'camera',
@@ -412,9 +426,11 @@ function reasonOf({ comment = '' }: Block): string | undefined {
   return ELSEWHERE.exec(comment)?.[1]
 }
 
-/** The only block whose name begins so, but for one whose beginning is longer. */
+/** The only block whose name or text begins so, but for one whose beginning is longer. */
 function blockOf(beginning: string): Block {
-  const found = blocks.filter(({ name }) => name.startsWith(beginning))
+  const found = blocks.filter(
+    ({ name, text }) => name.startsWith(beginning) || text.startsWith(beginning),
+  )
   const exact = found.filter(({ name }) => name === beginning)
   const [block, ...others] = exact.length === 1 ? exact : found
   if (block === undefined || others.length > 0) {
