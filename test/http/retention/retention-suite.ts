@@ -159,6 +159,8 @@ export function retentionSuite(open: OpenService): void {
     it('tells wrong parameters', async () => {
       for (const [query, parameter] of [
         ['?evict=a%2fb', 'evict'],
+        ['?evict=%ff', 'evict'],
+        ['?evict=%zz', 'evict'],
         ['?evict=a&evict=b', 'evict'],
         ['?expires_in=0', 'expires_in'],
         ['?expires_in=1.5', 'expires_in'],

@@ -16,6 +16,7 @@ import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/fi
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { FileReply, fileReply, ownFile } from './file-resource.ts'
+import { assertPrefixDecodable } from './list.ts'
 
 /** Parsed below, where the errors are. */
 export const UPLOAD_QUERY = Type.Object({
@@ -43,8 +44,9 @@ interface UploadQuery {
 }
 
 /** What an upload may evict, and how long its file lives. Throws `invalid_parameter` and `scope_insufficient`. */
-export function askedRetention({ query }: FastifyRequest, caller: Scoped) {
-  const { evict, expires_in: expiresIn } = query as UploadQuery
+export function askedRetention(request: FastifyRequest, caller: Scoped) {
+  const { evict, expires_in: expiresIn } = request.query as UploadQuery
+  if (evict !== undefined) assertPrefixDecodable(request, 'evict')
   return {
     evict: permittedEviction(caller, evict === undefined ? undefined : parsePrefix(evict)),
     expiresInMs: expiresIn === undefined ? undefined : parseExpiresIn(expiresIn),

@@ -135,11 +135,14 @@ function ownerOf(request: FastifyRequest): UserId {
 }
 
 /** The query parser leaves invalid UTF-8 undecoded. All parameters but the prefix have been refused for it by now. */
-export function assertPrefixDecodable({ raw: { url = '' } }: FastifyRequest): void {
+export function assertPrefixDecodable(
+  { raw: { url = '' } }: FastifyRequest,
+  parameter = 'prefix',
+): void {
   try {
     decodeURIComponent(url)
   } catch {
-    throw invalidParameter('prefix', 'The prefix is not valid percent-encoded UTF-8.')
+    throw invalidParameter(parameter, 'The prefix is not valid percent-encoded UTF-8.')
   }
 }
 
