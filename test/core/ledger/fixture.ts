@@ -13,6 +13,7 @@ import type {
   BeginUpload,
   CommittedUpload,
   CommitUpload,
+  ExtendUpload,
 } from '../../../src/core/uploads/upload-ledger.ts'
 import type { DeleteFile, ListFiles, UpdateFile } from '../../../src/core/files/file-ledger.ts'
 import type { ListHistory, RestoreVersion } from '../../../src/core/history/history-ledger.ts'
@@ -103,7 +104,7 @@ export interface Account extends Caller {
   commit(version: Version, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
   /** `begin` and `commit`. */
   put(name: string, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
-  extend(version: Version, bytes: number): Promise<void>
+  extend(version: Version, bytes: number, options?: Partial<ExtendUpload>): Promise<void>
   abort(version: Version): ReturnType<Ledger['abort']>
   remove(name: string, options?: Partial<DeleteFile>): Promise<void>
   change(name: string, change: Change): Promise<File>
@@ -160,7 +161,8 @@ export function accountOf(parts: {
       }),
     put: async (name, size, options = {}) =>
       account.commit(await account.begin(name, size), size, options),
-    extend: (version, bytes) => ledger.extend({ ...caller, version, bytes, leaseMs: LONG_MS }),
+    extend: (version, bytes, options = {}) =>
+      ledger.extend({ ...caller, version, bytes, leaseMs: LONG_MS, ...options }),
     abort: (version) => ledger.abort({ userId, version }),
     remove: (name, options = {}) =>
       ledger.deleteFile({

@@ -1,18 +1,39 @@
-import type { Visibility } from '../../../src/core/files/file.ts'
+import { NEVER, type Visibility } from '../../../src/core/files/file.ts'
 import type { UploadOutcome } from '../../../src/core/uploads/upload-ledger.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
 
 interface PendingUpload {
   readonly name: string
+  /** The prefix of the files that it may evict, if it may. */
+  readonly evict: string | undefined
   reserved: number
 }
 
-interface ModelFile {
+export interface ModelFile {
   /** Of the upload that brought it. */
   readonly version: string
   readonly size: number
   readonly visibility: Visibility
+  /** By the ledger's clock, as is `expiresAt`. */
+  readonly updatedAt: number
+  readonly expiresAt: number
+  readonly isKept: boolean
+}
+
+/** `ok` or an error's code; and for an upload that evicts, the bytes that it is told it could evict. */
+export interface Answer {
+  readonly code: string
+  readonly evictable?: number
+}
+
+export interface Evicted {
+  readonly files: number
+  readonly bytes: number
+}
+
+interface Evicting {
+  readonly evict: string | undefined
 }
 
 interface Write {
@@ -22,17 +43,23 @@ interface Write {
 
 /**
  * One user's ledger in plain arithmetic. Each method answers what the real one should: a result, or
- * an error's code.
+ * an error's code. Time is `now`, which the test moves.
  */
 export class LedgerModel {
   active = true
   granted = 0
+  now = 0
+  /** Names in the order in which they were evicted. */
+  readonly evicted: string[] = []
+  /** Names of the files that were removed because they had expired. */
+  readonly expired: string[] = []
   readonly #base: number
   readonly #maxFiles: number
   readonly #maxUploads: number
   readonly #files = new Map<string, ModelFile>()
   readonly #pending = new Map<string, PendingUpload>()
   readonly #settled = new Map<string, UploadOutcome>()
+  readonly #evictedBy = new Map<string, Evicted>()
 
   constructor(options: {
     readonly base: number
@@ -58,40 +85,51 @@ export class LedgerModel {
   }
 
   sizeOf(name: string): number | undefined {
-    return this.active ? this.#files.get(name)?.size : undefined
+    return this.active ? this.#current(name)?.size : undefined
   }
 
   versionOf(name: string): string | undefined {
-    return this.#files.get(name)?.version
+    return this.#current(name)?.version
+  }
+
+  isCommitted(id: string): boolean {
+    return this.#settled.get(id) === 'committed'
+  }
+
+  /** What a commit has evicted; `undefined` for one that may not. */
+  evictedBy(id: string): Evicted | undefined {
+    return this.#evictedBy.get(id)
   }
 
   /** In no order. */
   list(): (ModelFile & { readonly name: string })[] {
     if (!this.active) return []
-    return Array.from(this.#files, ([name, file]) => {
-      const { version, size, visibility } = file
-      return { name, version, size, visibility }
-    })
+    return this.#all().filter((file) => !this.#isOver(file))
   }
 
-  begin(upload: Write & { readonly id: string; readonly bytes: number }): string {
-    const growth = this.#growth(upload.name, upload.bytes)
+  begin(upload: Write & Evicting & { readonly id: string; readonly bytes: number }): Answer {
+    const { name, evict } = upload
+    const growth = this.#growth(name, upload.bytes)
     const refusal = this.#refusalOfDemand(upload)
-    if (refusal !== undefined) return refusal
-    if (this.#pending.size >= this.#maxUploads) return 'too_many_requests'
-    if (this.#isOneTooMany(upload.name)) return 'file_count_exceeded'
-    if (!this.#hasRoomFor(growth)) return 'capacity_exceeded'
-    this.#pending.set(upload.id, { name: upload.name, reserved: growth })
-    return 'ok'
+    if (refusal !== undefined) return { code: refusal }
+    if (this.#pending.size >= this.#maxUploads) return { code: 'too_many_requests' }
+    const evictable = this.#evictable(upload)
+    if (this.#isOneTooMany(name, evictable.length)) return { code: 'file_count_exceeded' }
+    if (!this.#hasRoomFor(growth, { ...upload, evictable })) return full(upload, evictable)
+    this.#pending.set(upload.id, { name, evict, reserved: growth })
+    return { code: 'ok' }
   }
 
-  extend(id: string, bytes: number): string {
+  extend(id: string, bytes: number): Answer {
     const upload = this.#pending.get(id)
-    if (upload === undefined) return this.active ? 'unavailable' : 'user_suspended'
+    if (upload === undefined) return { code: this.active ? 'unavailable' : 'user_suspended' }
     const growth = Math.max(0, this.#growth(upload.name, bytes) - upload.reserved)
-    if (!this.#hasRoomFor(growth)) return this.active ? 'capacity_exceeded' : 'user_suspended'
+    const evictable = this.#evictable(upload)
+    if (!this.#hasRoomFor(growth, { id, evict: upload.evict, evictable })) {
+      return this.active ? full(upload, evictable) : { code: 'user_suspended' }
+    }
     upload.reserved += growth
-    return 'ok'
+    return { code: 'ok' }
   }
 
   commit(
@@ -99,25 +137,46 @@ export class LedgerModel {
     said: Pick<Write, 'precondition'> & {
       readonly size: number
       readonly visibility: Visibility | undefined
+      readonly expiresInMs: number | undefined
     },
-  ): string {
-    const { size, precondition } = said
-    if (this.#settled.get(id) === 'committed') return 'ok'
+  ): Answer {
+    const { size, precondition, expiresInMs } = said
+    if (this.isCommitted(id)) return { code: 'ok' }
     const upload = this.#pending.get(id)
-    if (upload === undefined) return this.active ? 'unavailable' : 'user_suspended'
-    const refusal = this.#refusalOfDemand({ name: upload.name, precondition })
-    if (refusal !== undefined) return refusal
-    if (this.#isOneTooMany(upload.name)) return 'file_count_exceeded'
-    const growth = this.#growth(upload.name, size)
-    const { capacity, used, reserved } = this.usage
-    const within = growth <= upload.reserved && used + growth <= capacity
-    const beside = used + reserved - upload.reserved + growth <= capacity
-    if (growth > 0 && !within && !beside) return 'capacity_exceeded'
+    if (upload === undefined) return { code: this.active ? 'unavailable' : 'user_suspended' }
+    const { name, evict } = upload
+    const refusal = this.#refusalOfDemand({ name, precondition })
+    if (refusal !== undefined) return { code: refusal }
+    const evictable = this.#evictable(upload)
+    const leaving: string[] = []
+    // One more of the oldest files at a time, until it fits.
+    while (!this.#fits(upload, { id, size, leaving })) {
+      const next = evictable[leaving.length]
+      if (next === undefined) {
+        const isCount = this.#isOneTooMany(name, leaving.length)
+        return isCount ? { code: 'file_count_exceeded' } : full(upload, evictable)
+      }
+      leaving.push(next.name)
+    }
+    if (evict !== undefined) {
+      const gone = evictable.slice(0, leaving.length)
+      this.#evictedBy.set(id, { files: gone.length, bytes: bytesOf(gone) })
+    }
+    for (const each of leaving) this.#files.delete(each)
+    this.evicted.push(...leaving)
     this.#pending.delete(id)
     this.#settled.set(id, 'committed')
-    const kept = this.#files.get(upload.name)?.visibility ?? 'private'
-    this.#files.set(upload.name, { version: id, size, visibility: said.visibility ?? kept })
-    return 'ok'
+    this.#endIfExpired(name)
+    const old = this.#files.get(name)
+    this.#files.set(name, {
+      version: id,
+      size,
+      visibility: said.visibility ?? old?.visibility ?? 'private',
+      updatedAt: this.now,
+      expiresAt: expiresInMs === undefined ? NEVER : this.now + expiresInMs,
+      isKept: old?.isKept ?? false,
+    })
+    return { code: 'ok' }
   }
 
   abort(id: string): UploadOutcome {
@@ -138,30 +197,110 @@ export class LedgerModel {
       readonly newName: string | undefined
       readonly visibility: Visibility | undefined
       readonly overwrite: boolean
+      readonly isKept: boolean | undefined
+      readonly expiresAt: number | undefined
     },
   ): string {
     const { name, newName = name, overwrite } = change
     const file = this.#files.get(name)
     const refusal = this.#refusalOfChange(change)
     if (refusal !== undefined || file === undefined) return refusal ?? 'not_found'
-    if (newName !== name && this.#files.has(newName) && !overwrite) return 'file_exists'
+    if (newName !== name && this.#current(newName) && !overwrite) return 'file_exists'
+    if (newName !== name) this.#endIfExpired(newName)
     this.#files.delete(name)
-    this.#files.set(newName, { ...file, visibility: change.visibility ?? file.visibility })
+    this.#files.set(newName, {
+      ...file,
+      visibility: change.visibility ?? file.visibility,
+      isKept: change.isKept ?? file.isKept,
+      expiresAt: change.expiresAt ?? file.expiresAt,
+      updatedAt: this.now,
+    })
     return 'ok'
+  }
+
+  /** Removes all that has expired, and returns how many files that are. */
+  sweep(): number {
+    const before = this.#files.size
+    for (const { name } of this.#all()) this.#endIfExpired(name)
+    return before - this.#files.size
+  }
+
+  #all(): (ModelFile & { readonly name: string })[] {
+    return Array.from(this.#files, ([name, file]) => ({ name, ...file }))
+  }
+
+  /** A file of that name that is still found. */
+  #current(name: string): ModelFile | undefined {
+    const file = this.#files.get(name)
+    return file === undefined || this.#isOver(file) ? undefined : file
+  }
+
+  #isOver({ expiresAt }: ModelFile): boolean {
+    return expiresAt <= this.now
+  }
+
+  #endIfExpired(name: string): void {
+    const file = this.#files.get(name)
+    if (file === undefined || !this.#isOver(file)) return
+    this.#files.delete(name)
+    this.expired.push(name)
+  }
+
+  /** In the order in which they would go: expired ones first, then the oldest; of one time, by name. */
+  #evictable({ name: own, evict }: Evicting & { readonly name: string }) {
+    if (evict === undefined) return []
+    const replaced = new Set([...this.#pending.values()].map((upload) => upload.name))
+    const rank = (file: ModelFile): number => (this.#isOver(file) ? 0 : 1)
+    return this.#all()
+      .filter((file) => file.name.startsWith(evict) && (!file.isKept || this.#isOver(file)))
+      .filter(({ name }) => name !== own && !replaced.has(name))
+      .sort((a, b) => rank(a) - rank(b) || a.updatedAt - b.updatedAt || (a.name < b.name ? -1 : 1))
+  }
+
+  #fits(
+    { name, evict, reserved: own }: PendingUpload,
+    {
+      id,
+      size,
+      leaving,
+    }: { readonly id: string; readonly size: number; readonly leaving: readonly string[] },
+  ): boolean {
+    if (this.#isOneTooMany(name, leaving.length)) return false
+    const growth = this.#growth(name, size)
+    const { capacity, used, reserved } = this.usage
+    const left = used - sum(leaving.map((each) => this.#files.get(each)?.size ?? 0))
+    const promised = reserved - own + growth
+    if (growth === 0 || left + promised <= capacity) return true
+    if (evict === undefined) return growth <= own && used + growth <= capacity
+    return left + promised - this.#reservedByEvicting(id) <= capacity && promised <= capacity
   }
 
   #growth(name: string, bytes: number): number {
     return Math.max(0, bytes - (this.#files.get(name)?.size ?? 0))
   }
 
-  #hasRoomFor(growth: number): boolean {
+  #hasRoomFor(
+    growth: number,
+    upload: Evicting & { readonly id: string; readonly evictable: readonly ModelFile[] },
+  ): boolean {
     const { capacity, used, reserved } = this.usage
-    return growth === 0 || used + reserved + growth <= capacity
+    if (growth === 0 || used + reserved + growth <= capacity) return true
+    if (upload.evict === undefined || reserved + growth > capacity) return false
+    const left = used - bytesOf(upload.evictable)
+    return left + reserved - this.#reservedByEvicting(upload.id) + growth <= capacity
+  }
+
+  /** By uploads other than this, which make that room themselves. */
+  #reservedByEvicting(id: string): number {
+    const others = [...this.#pending].filter(
+      ([each, { evict }]) => each !== id && evict !== undefined,
+    )
+    return sum(others.map(([, { reserved }]) => reserved))
   }
 
   #refusalOfChange(file: Write): string | undefined {
     if (!this.active) return 'user_suspended'
-    if (!this.#files.has(file.name)) return 'not_found'
+    if (this.#current(file.name) === undefined) return 'not_found'
     return this.#meets(file) ? undefined : 'precondition_failed'
   }
 
@@ -179,9 +318,18 @@ export class LedgerModel {
     return this.#meets({ name, precondition }) ? undefined : 'precondition_failed'
   }
 
-  #isOneTooMany(name: string): boolean {
-    return !this.#files.has(name) && this.#files.size >= this.#maxFiles
+  #isOneTooMany(name: string, evictable: number): boolean {
+    return !this.#files.has(name) && this.#files.size - evictable >= this.#maxFiles
   }
+}
+
+function full({ evict }: Evicting, evictable: readonly ModelFile[]): Answer {
+  const code = 'capacity_exceeded'
+  return evict === undefined ? { code } : { code, evictable: bytesOf(evictable) }
+}
+
+function bytesOf(files: readonly ModelFile[]): number {
+  return sum(files.map(({ size }) => size))
 }
 
 function sum(values: Iterable<number>): number {

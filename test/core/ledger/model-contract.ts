@@ -1,17 +1,20 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Visibility } from '../../../src/core/files/file.ts'
+import { isAppError } from '../../../src/core/errors.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
+import { type File, NEVER, type Visibility } from '../../../src/core/files/file.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
 import { createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import {
   type Account,
   BASE_CAPACITY,
   grantOf,
+  LONG_MS,
   type LedgerHarness,
   openAccount,
   outcomeOf,
 } from './fixture.ts'
-import { LedgerModel } from './ledger-model.ts'
+import { type Answer, LedgerModel } from './ledger-model.ts'
 
 /** Any sequence of operations answers and ends as a plain model in memory says, step by step. */
 export function ledgerModelContract(
@@ -34,20 +37,29 @@ export function ledgerModelContract(
   })
 }
 
-const NAMES = ['a', 'b', 'c', 'd'] as const
-const MAX_FILES = 3
+// The last one but two is the first name after those with the prefix `cam-`.
+const NAMES = ['cam-1', 'cam-10', 'cam-2', 'cam-3', 'cam-4', 'cam.', 'doc-1', 'doc-2'] as const
+/** What uploads may evict: none, some, few or all of the files. */
+const PREFIXES = ['cam-', 'cam-1', 'doc-', 'x', ''] as const
+const MAX_FILES = 5
 const MAX_UPLOADS = 4
 
 /** What a write demands of the file: nothing, or something of its version. */
 type Demand = 'nothing' | 'new' | 'there' | 'same' | 'other'
 
+/** `put` is `begin` and a commit at once. */
 interface Begin {
-  readonly kind: 'begin'
+  readonly kind: 'begin' | 'put'
   readonly user: number
   readonly name: string
   readonly bytes: number
+  readonly evict: string | undefined
+  readonly expiry: Expiry
   readonly demand: Demand
 }
+
+/** When a file expires: never, at a time that a test does not reach, or before the next operation. */
+type Expiry = 'never' | 'late' | 'soon'
 
 interface Settle {
   readonly kind: 'extend' | 'commit' | 'abort'
@@ -55,6 +67,7 @@ interface Settle {
   readonly bytes: number
   readonly demand: Demand
   readonly visibility: Visibility | undefined
+  readonly expiry: Expiry
 }
 
 interface ChangeFiles {
@@ -63,22 +76,33 @@ interface ChangeFiles {
   readonly name: string
   readonly newName: string | undefined
   readonly visibility: Visibility | undefined
+  readonly isKept: boolean | undefined
+  readonly expiry: Expiry | undefined
   readonly overwrite: boolean
   readonly demand: Demand
 }
 
-type Operation = Begin | Settle | ChangeFiles | Administration
+type Operation = Begin | Settle | ChangeFiles | Administration | { readonly kind: 'wait' }
 
 type Administration =
   | { readonly kind: 'grant' | 'revoke'; readonly user: number; readonly bytes: number }
-  | { readonly kind: 'activate' | 'suspend'; readonly user: number }
+  | { readonly kind: 'activate' | 'suspend' | 'sweep'; readonly user: number }
 
-const user = fc.nat({ max: 1 })
+const user = fc.constantFrom(0, 0, 0, 1)
 const upload = fc.nat({ max: 9 })
-const bytes = fc.oneof(fc.nat({ max: 60 }), fc.constantFrom(0, 1, 99, 100, 101))
+const bytes = fc.oneof(
+  { weight: 6, arbitrary: fc.nat({ max: 30 }) },
+  { weight: 1, arbitrary: fc.nat({ max: 90 }) },
+  { weight: 1, arbitrary: fc.constantFrom(0, 1, 99, 100, 101) },
+)
 const name = fc.constantFrom(...NAMES)
+const evict = fc.constantFrom(undefined, undefined, ...PREFIXES, 'cam-' as const)
+const expiry = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('never' as const) },
+  { weight: 2, arbitrary: fc.constantFrom('late', 'soon') },
+)
 const demand = fc.oneof(
-  { weight: 3, arbitrary: fc.constant('nothing' as const) },
+  { weight: 8, arbitrary: fc.constant('nothing' as const) },
   { weight: 2, arbitrary: fc.constantFrom('new', 'there', 'same', 'other') },
 )
 const visibility = fc.constantFrom(undefined, 'private', 'users', 'public')
@@ -87,28 +111,46 @@ const change = {
   name,
   demand,
   visibility,
-  newName: fc.option(name, { nil: undefined }),
+  newName: fc.option(name, { nil: undefined, freq: 1 }),
+  isKept: fc.constantFrom(undefined, true, true, false),
+  expiry: fc.constantFrom(undefined, undefined, 'never' as const, 'late' as const, 'soon' as const),
   overwrite: fc.boolean(),
 }
+const settling = { upload, bytes, demand, visibility, expiry }
+const writing = { user, name, bytes, evict, expiry, demand }
 
 const kinds = <K extends Operation['kind']>(...all: K[]): fc.Arbitrary<K> => fc.constantFrom(...all)
 
 const operations: fc.Arbitrary<Operation[]> = fc.array(
   fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: kinds('begin'), user, name, bytes, demand }) },
+    { weight: 4, arbitrary: fc.record({ kind: kinds('begin'), ...writing }) },
+    { weight: 24, arbitrary: fc.record({ kind: kinds('put'), ...writing }) },
     {
       weight: 5,
-      arbitrary: fc.record({ kind: kinds('commit'), upload, bytes, demand, visibility }),
+      arbitrary: fc.record({ kind: kinds('commit'), ...settling }),
     },
     {
       weight: 3,
-      arbitrary: fc.record({ kind: kinds('extend', 'abort'), upload, bytes, demand, visibility }),
+      arbitrary: fc.record({ kind: kinds('extend', 'abort'), ...settling }),
     },
-    { weight: 4, arbitrary: fc.record({ kind: kinds('remove', 'change', 'change'), ...change }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        kind: kinds('remove', 'change', 'change', 'change', 'change'),
+        ...change,
+      }),
+    },
     { weight: 2, arbitrary: fc.record({ kind: kinds('grant', 'revoke'), user, bytes }) },
-    { weight: 1, arbitrary: fc.record({ kind: kinds('activate', 'suspend'), user }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: kinds('activate', 'activate', 'activate', 'suspend', 'sweep', 'sweep'),
+        user,
+      }),
+    },
+    { weight: 8, arbitrary: fc.record({ kind: kinds('wait') }) },
   ),
-  { maxLength: 40 },
+  { maxLength: 60, size: 'max' },
 )
 
 interface Owner {
@@ -119,7 +161,12 @@ interface Owner {
 interface World {
   readonly harness: LedgerHarness
   readonly owners: readonly Owner[]
-  readonly uploads: { readonly owner: Owner; readonly version: Version; readonly name: string }[]
+  readonly uploads: {
+    readonly owner: Owner
+    readonly version: Version
+    readonly name: string
+    readonly evict: string | undefined
+  }[]
 }
 
 async function follow(harness: LedgerHarness, operations: readonly Operation[]): Promise<void> {
@@ -127,6 +174,7 @@ async function follow(harness: LedgerHarness, operations: readonly Operation[]):
   const world = { harness, owners, uploads: [] }
   for (const operation of operations) {
     await step(world, operation)
+    for (const { model } of owners) model.now = harness.now()
     for (const { account, model } of owners) {
       expect(await account.usage()).toEqual(model.usage)
       expect(await harness.runningUploads(account.userId)).toBe(model.uploads)
@@ -136,18 +184,38 @@ async function follow(harness: LedgerHarness, operations: readonly Operation[]):
   }
   for (const { account, model } of owners) {
     for (const name of NAMES) expect(await account.size(name)).toBe(model.sizeOf(name))
+    await compareEnds(world, { account, model })
   }
 }
 
+type Shown = Pick<
+  ReturnType<LedgerModel['list']>[number],
+  'name' | 'version' | 'size' | 'visibility' | 'updatedAt' | 'expiresAt'
+>
+
 async function compareListings(account: Account, model: LedgerModel): Promise<void> {
-  const shown = (files: readonly ReturnType<LedgerModel['list']>[number][]) =>
-    files.map(({ name, version, size, visibility }) => ({ name, version, size, visibility }))
+  const shown = (files: readonly (Shown & { readonly isKept: boolean | 0 | 1 })[]) =>
+    files.map(({ name, version, size, visibility, updatedAt, expiresAt, isKept }) => {
+      return { name, version, size, visibility, updatedAt, expiresAt, isKept: Boolean(isKept) }
+    })
   const files = model.list().sort((a, b) => (a.name < b.name ? -1 : 1))
   expect(shown(await account.list())).toEqual(shown(files))
   const bySize = files.toReversed().sort((a, b) => b.size - a.size)
   const shared = bySize.filter(({ visibility }) => visibility !== 'private').slice(0, 2)
   const page = { order: '-size', audience: 'users', limit: 2 } as const
   expect(shown(await account.list(page))).toEqual(shown(shared))
+}
+
+/** Which files were evicted, in their order, and which were removed because they had expired. */
+async function compareEnds({ harness }: World, { account, model }: Owner): Promise<void> {
+  await harness.users.setUserStatus(account.userId, 'active')
+  const read = await harness.ledger.readChanges({ ...account, after: 0, limit: 1000 })
+  const namesOf = (type: string): string[] =>
+    (read?.changes ?? []).flatMap((change) =>
+      'file' in change && change.type === type ? [change.file.name] : [],
+    )
+  expect(namesOf('file.evicted')).toEqual(model.evicted)
+  expect(namesOf('file.expired').sort()).toEqual(model.expired.sort())
 }
 
 async function openOwner(harness: LedgerHarness): Promise<Owner> {
@@ -160,59 +228,134 @@ async function openOwner(harness: LedgerHarness): Promise<Owner> {
 }
 
 async function step(world: World, operation: Operation): Promise<void> {
+  if (operation.kind === 'wait') return await world.harness.advance(2)
   if ('upload' in operation) return await settle(world, operation)
   const owner = world.owners[operation.user]
   if (owner === undefined) return
-  if (operation.kind === 'begin') await begin(world, { owner, ...operation })
-  else if ('demand' in operation) await changeFiles(owner, operation)
-  else await administrate(world, { owner, operation })
+  if ('evict' in operation) {
+    await begin(world, { owner, ...operation })
+    if (operation.kind === 'begin') return
+    await settle(world, { ...operation, kind: 'commit', upload: 0, visibility: undefined })
+  } else if ('overwrite' in operation) {
+    await changeFiles(world, { owner, ...operation })
+  } else {
+    await administrate(world, { owner, operation })
+  }
 }
 
 async function begin(
-  { uploads }: World,
+  { harness, uploads }: World,
   upload: Omit<Begin, 'user'> & { readonly owner: Owner },
 ): Promise<void> {
-  const { owner, name, bytes } = upload
+  const { owner, name, bytes, evict } = upload
   const version = createVersion()
   const precondition = preconditionOf(owner, upload)
   const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS }
-  const begun = owner.account.begin(name, bytes, { version, precondition, ...limits })
-  const expected = owner.model.begin({ id: version, name, bytes, precondition })
-  expect(await outcomeOf(begun)).toBe(expected)
-  uploads.push({ owner, version, name })
+  const terms = { ...limits, precondition, evict: prefixOf(evict) }
+  const { userId, userCreatedAt } = owner.account
+  const asked = { userId, userCreatedAt, name: parseFileName(name), bytes, ...terms }
+  const mayBegin = await answerOf(harness.ledger.checkBegin(asked))
+  const begun = await answerOf(owner.account.begin(name, bytes, { version, ...terms }))
+  const expected = owner.model.begin({ id: version, name, bytes, precondition, evict })
+  expect([mayBegin, begun]).toEqual([expected, expected])
+  uploads.push({ owner, version, name, evict })
 }
 
-async function settle({ uploads }: World, operation: Settle): Promise<void> {
-  const { kind, upload, bytes, visibility } = operation
+async function settle({ harness, uploads }: World, operation: Settle): Promise<void> {
+  const { kind, upload, bytes, visibility, expiry } = operation
   const chosen = uploads.at(-1 - upload)
   if (chosen === undefined) return
   const { version, owner, name } = chosen
   const { account, model } = owner
+  const evict = prefixOf(chosen.evict)
   if (kind === 'abort') {
     expect(await account.abort(version)).toBe(model.abort(version))
   } else if (kind === 'extend') {
-    expect(await outcomeOf(account.extend(version, bytes))).toBe(model.extend(version, bytes))
+    const answer = await answerOf(account.extend(version, bytes, { evict }))
+    expect(answer).toEqual(model.extend(version, bytes))
   } else {
     const precondition = preconditionOf(owner, { name, demand: operation.demand })
-    const limits = { maxFiles: MAX_FILES, precondition, visibility }
-    const committed = account.commit(version, bytes, limits)
-    const expected = model.commit(version, { size: bytes, precondition, visibility })
-    expect(await outcomeOf(committed)).toBe(expected)
+    const expiresInMs = { never: undefined, soon: 1, late: LONG_MS }[expiry]
+    const limits = { maxFiles: MAX_FILES, precondition, visibility, evict, expiresInMs }
+    const { answer, value } = await resultOf(account.commit(version, bytes, limits))
+    stamp(model, model.isCommitted(version) ? undefined : value?.file)
+    expect(answer).toEqual(
+      model.commit(version, { size: bytes, precondition, visibility, expiresInMs }),
+    )
+    expect(value?.evicted).toEqual(value && model.evictedBy(version))
+    if (expiry === 'soon') await harness.advance(3)
   }
 }
 
-async function changeFiles(owner: Owner, operation: ChangeFiles): Promise<void> {
+/** Moves the model's time to that of the change which the ledger has answered. */
+function stamp(model: LedgerModel, file: File | undefined): void {
+  if (file === undefined) return
+  // The clocks of the test and of the database round.
+  expect(file.updatedAt).toBeGreaterThanOrEqual(model.now - 1)
+  model.now = file.updatedAt
+}
+
+async function changeFiles(
+  { harness }: World,
+  operation: Omit<ChangeFiles, 'user'> & { readonly owner: Owner },
+): Promise<void> {
+  const { owner, kind, newName, visibility, isKept, overwrite } = operation
   const { account, model } = owner
-  const { kind, name, newName, visibility, overwrite } = operation
-  const precondition = preconditionOf(owner, operation)
+  // Any file that there is, so that some are kept when others are evicted.
+  const [any] = isKept === true ? model.list() : []
+  const name = any?.name ?? operation.name
+  const precondition = preconditionOf(owner, { ...operation, name })
   if (kind === 'remove') {
-    const removed = account.remove(name, { precondition })
-    expect(await outcomeOf(removed)).toBe(model.remove({ name, precondition }))
-  } else {
-    const rename = newName === undefined ? {} : { newName }
-    const changed = account.change(name, { ...rename, visibility, overwrite, precondition })
-    const expected = model.change({ name, newName, visibility, overwrite, precondition })
-    expect(await outcomeOf(changed)).toBe(expected)
+    const removed = await outcomeOf(account.remove(name, { precondition }))
+    return expect(removed).toBe(model.remove({ name, precondition }))
+  }
+  const expiresAt = timeOf(harness, operation.expiry)
+  const terms = { visibility, isKept, expiresAt, overwrite, precondition }
+  const rename = newName === undefined ? {} : { newName }
+  const { answer, value } = await resultOf(account.change(name, { ...rename, ...terms }))
+  // The clock of a slow database goes on.
+  const isTooLate = answer.code === 'invalid_parameter' && harness.now() >= (expiresAt ?? NEVER)
+  stamp(model, value)
+  if (!isTooLate) expect(answer.code).toBe(model.change({ name, newName, ...terms }))
+  if (operation.expiry === 'soon') await harness.advance(SOON_MS + 1)
+}
+
+const SOON_MS = 30
+
+function timeOf(harness: LedgerHarness, expiry: Expiry | undefined): number | undefined {
+  switch (expiry) {
+    case undefined:
+      return undefined
+    case 'never':
+      return NEVER
+    case 'late':
+      return harness.now() + LONG_MS
+    case 'soon':
+      return harness.now() + SOON_MS
+  }
+}
+
+function prefixOf(evict: string | undefined) {
+  return evict === undefined ? undefined : parseFileNamePrefix(evict)
+}
+
+async function answerOf(operation: Promise<unknown>): Promise<Answer> {
+  return (await resultOf(operation)).answer
+}
+
+interface Result<T> {
+  readonly answer: Answer
+  readonly value: T | undefined
+}
+
+async function resultOf<T>(operation: Promise<T>): Promise<Result<T>> {
+  try {
+    return { answer: { code: 'ok' }, value: await operation }
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    const { code, facts } = error
+    const { evictable } = facts as { readonly evictable?: number }
+    return { answer: evictable === undefined ? { code } : { code, evictable }, value: undefined }
   }
 }
 
@@ -247,6 +390,9 @@ async function administrate(
   } else if (operation.kind === 'revoke') {
     await harness.users.revokeGrant(grant)
     model.granted = 0
+  } else if (operation.kind === 'sweep') {
+    const sweep = { userId: account.userId, limit: 100, garbageDelayMs: LONG_MS }
+    expect(await harness.ledger.expireFiles(sweep)).toBe(model.sweep())
   } else {
     model.active = operation.kind === 'activate'
     await harness.users.setUserStatus(account.userId, model.active ? 'active' : 'suspended')

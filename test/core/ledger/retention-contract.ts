@@ -198,6 +198,20 @@ export function ledgerRetentionContract(
         expect(await outcomeOf(account.begin('cam-4', 0, none))).toBe('file_count_exceeded')
       })
 
+      it('is refused for its bytes where only the number of files can be made room for', async () => {
+        await fill(['cam-1', 10], ['cam-2', 10], ['other', 70])
+        const limits = { evict: cam, maxFiles: 3 }
+        expect(await refusalOf(account.begin('cam-3', 31, limits))).toMatchObject({
+          code: 'capacity_exceeded',
+          facts: { evictable: 20 },
+        })
+        const version = await account.begin('cam-3', 30, limits)
+        expect(await refusalOf(account.commit(version, 31, limits))).toMatchObject({
+          code: 'capacity_exceeded',
+          facts: { evictable: 20 },
+        })
+      })
+
       it('grows with its body', async () => {
         await fill(['cam-1', 90])
         const version = await account.begin('cam-2', 0, { evict: cam })
