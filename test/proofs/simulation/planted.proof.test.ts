@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PLANTED_FEED_BUGS } from './plan/planted-changes.ts'
 import { PLANTED_HISTORY_BUGS } from './plan/planted-history.ts'
 import { PLANTED_RESUMABLE_BUGS } from './plan/planted-resumable.ts'
+import { PLANTED_RETENTION_BUGS } from './plan/planted-retention.ts'
 import { PLANTED_BUGS } from './plan/planted.ts'
 import { search, searchCrashes } from './plan/search.ts'
 import { openStage, type Stage } from './world/stage.ts'
@@ -26,6 +27,7 @@ const PLANTED = {
   ...PLANTED_RESUMABLE_BUGS,
   ...PLANTED_FEED_BUGS,
   ...PLANTED_HISTORY_BUGS,
+  ...PLANTED_RETENTION_BUGS,
 }
 
 it.each(Object.entries(PLANTED))(

@@ -2,19 +2,20 @@ import type { FileName } from '../../../../src/core/files/file-name.ts'
 import type { FindFile } from '../../../../src/core/files/file-ledger.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import { type Applied, type CheckerOptions, operationOf } from './applied.ts'
-import { assertFeeds } from './feed.ts'
+import { assertFeeds, record } from './feed.ts'
 import {
   applyCommit,
   applyPurge,
   applyRemoval,
-  applyRename,
   applyRestore,
+  applyUpdate,
   assertSameUser,
   noteEffect,
 } from './file-changes.ts'
 import { assertLedger, assertObjects } from './ledger-check.ts'
 import type { LedgerState } from './ledger-state.ts'
-import type { Model, ModelUser } from './model.ts'
+import { currentFile, isOver, type Model, type ModelUser } from './model.ts'
+import { applyExpiry } from './retention.ts'
 import type { ModelUpload } from './model-upload.ts'
 import {
   assertCreated,
@@ -105,10 +106,10 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'begin':
       assertSameUser(options, operation)
       assertSlot(options, call.argument.userId)
-      assertRoom(options, call.argument.userId)
+      assertRoom(options, call.argument.userId, operation)
       break
     case 'extend':
-      assertRoom(options, call.argument.userId)
+      assertRoom(options, call.argument.userId, operation)
       break
     case 'commit':
       applyCommit(options, { upload: call.argument, answer: call.outcome.value, operation })
@@ -121,29 +122,35 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'updateFile':
       noteEffect(operation)
       assertSameUser(options, operation)
-      applyRename(options, call.argument)
+      applyUpdate(options, call.argument)
       break
     case 'restoreVersion':
       noteEffect(operation)
       assertSameUser(options, operation)
       applyRestore(options, call.argument)
       break
+    case 'expireFiles': {
+      const { userId } = call.argument
+      const events = applyExpiry(options, { userId, ended: call.outcome.value })
+      record(model, { userId, events, clock: options.clock })
+      break
+    }
     case 'purgeDeletedUsers':
       applyPurge(options)
       break
     case 'findFile':
-      assertFound(seenBy(model, call.argument), call.argument.name, call.outcome.value?.version)
+      assertFound(options, call.argument, call.outcome.value?.version)
       break
     case 'listFiles':
-      assertListed(seenBy(model, call.argument), call.outcome.value.files)
+      assertListed(options, call.argument, call.outcome.value.files)
       break
     case 'createResumable':
       assertSameUser(options, operation)
       assertCreated(options, call.argument)
-      assertRoom(options, call.argument.userId)
+      assertRoom(options, call.argument.userId, operation)
       break
     case 'prepareAppend':
-      assertRoom(options, call.argument.userId)
+      assertRoom(options, call.argument.userId, operation)
       assertReserved(options, call.argument)
       break
     case 'claimAppend':
@@ -170,7 +177,6 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'countUnfinishedDrops':
     case 'listEndedDrops':
     case 'listUsersWithExpired':
-    case 'expireFiles':
     case 'addLink':
     case 'findLink':
     case 'listLinks':
@@ -225,18 +231,28 @@ function seenBy(model: Model, { userId, userCreatedAt }: Who): ModelUser {
 
 type Who = Pick<FindFile, 'userId' | 'userCreatedAt'>
 
-function assertFound(user: ModelUser, name: FileName, version: Version | undefined): void {
-  const expected = user.status === 'active' ? user.files.get(name)?.version : undefined
+function assertFound(
+  { model, clock }: CheckerOptions,
+  asked: Who & { readonly name: FileName },
+  version: Version | undefined,
+): void {
+  const user = seenBy(model, asked)
+  const { name } = asked
+  const file = currentFile(user, { name, now: clock() })
+  const expected = user.status === 'active' ? file?.version : undefined
   demand(version === expected, 'I1', `${name} found as ${version}, but is ${expected}`)
 }
 
 function assertListed(
-  user: ModelUser,
+  { model, clock }: CheckerOptions,
+  asked: Who,
   found: readonly { readonly name: FileName; readonly version: Version }[],
 ): void {
   const listed = found.map(({ name, version }) => `${name} ${version}`).sort()
+  const user = seenBy(model, asked)
   const files = user.status === 'active' ? [...user.files] : []
-  const expected = files.map(([name, { version }]) => `${name} ${version}`).sort()
+  const current = files.filter(([, file]) => !isOver(file, clock()))
+  const expected = current.map(([name, { version }]) => `${name} ${version}`).sort()
   demand(
     listed.join() === expected.join(),
     'I1',

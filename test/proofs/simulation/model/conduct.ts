@@ -30,6 +30,7 @@ export async function conduct(world: World, action: Action): Promise<void> {
     case 'remove':
     case 'rename':
     case 'restore':
+    case 'retain':
       startOperation(world, action, instanceAt(world, action.process))
       return
     case 'create':

@@ -1,11 +1,13 @@
+import { NEVER } from '../../../../src/core/files/file.ts'
 import type { CommittedUpload, CommitUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
 import { digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { Applied, CheckerOptions } from './applied.ts'
 import { type FileEvent, record } from './feed.ts'
-import { capacityOf, type ModelUser, usedBytes } from './model.ts'
+import { capacityOf, currentFile, type ModelFile, type ModelUser, usedBytes } from './model.ts'
 import type { ModelUpload } from './model-upload.ts'
+import { applyEviction, endExpired } from './retention.ts'
 import { demand } from './violation.ts'
 
 interface Committed {
@@ -15,7 +17,8 @@ interface Committed {
 }
 
 /** A commit does what its request asked for, once (I1, I2, I5). The model follows. */
-export function applyCommit({ model, clock }: CheckerOptions, committed: Committed): void {
+export function applyCommit(applied: Applied, committed: Committed): void {
+  const { model, clock } = applied
   const { upload, answer, operation } = committed
   demand(operation?.version === upload.version, 'I2', 'a commit of no upload')
   const { file } = answer
@@ -29,79 +32,112 @@ export function applyCommit({ model, clock }: CheckerOptions, committed: Committ
     'I2',
     'committed before its request has ended well',
   )
-  const { name, content, demands } = termsOf(operation, resumable)
+  const { name, content, demands, evict, expiresInMs } = termsOf(operation, resumable)
   demand(file.name === name, 'I1', 'committed under another name')
   demand(file.size === content?.bytes.length, 'I1', 'committed with another size')
   demand(file.sha256 === content.sha256, 'I1', 'committed with another digest')
-  const before = model.user(upload.userId)
-  const old = before.files.get(file.name)
+  const now = Math.trunc(clock())
+  const { userId, version } = upload
+  const before = model.user(userId)
+  const old = currentFile(before, { name, now })
   demand(before.status === 'active', 'I2', `committed for a user who is ${before.status}`)
   demand(demands !== 'wrong digest', 'I2', 'committed with a digest that was not sent')
   demand(demands !== 'no file' || old === undefined, 'I2', 'replaced a file against If-None-Match')
   demand(demands !== 'a file' || old !== undefined, 'I2', 'made a file against If-Match')
-  model.put(upload.userId, { name: file.name, file })
+  const ownReserved = applied.before.uploads.find((row) => row.version === version)?.reserved_bytes
+  const evicting = { userId, version, name, evict, size: file.size, evicted: answer.evicted }
+  const events = [
+    ...applyEviction(applied, { ...evicting, ownReserved: ownReserved ?? 0 }),
+    ...endExpired(applied, { userId, name }),
+  ]
+  const put: ModelFile = {
+    version,
+    size: content.bytes.length,
+    sha256: content.sha256,
+    updatedAt: now,
+    expiresAt: expiresInMs === undefined ? NEVER : now + expiresInMs,
+    isKept: old?.isKept ?? false,
+  }
+  model.put(userId, { name, file: put })
   const type = old === undefined ? 'file.created' : 'file.replaced'
-  record(model, { userId: upload.userId, events: [{ type, name: file.name, file }], clock })
-  assertFits(before, model.user(upload.userId))
+  record(model, { userId, events: [...events, { type, name, file: put }], clock })
+  assertFits(before, model.user(userId))
 }
 
 /** What was asked for: by the one request, or by the creation of a resumable upload and its appends. */
 function termsOf({ fileName: name, content, action }: Operation, upload: ModelUpload | undefined) {
   if (upload === undefined) {
-    return { name, content, demands: action.kind === 'upload' ? action.demands : 'nothing' }
+    const { demands, evict, expiresInMs } = action.kind === 'upload' ? action : NO_TERMS
+    return { name, content, demands, evict, expiresInMs }
   }
-  const { fileName, recorded: bytes, demands } = upload
-  return { name: fileName, content: { bytes, sha256: digest(bytes) }, demands }
+  const { fileName, recorded: bytes, demands, evict, expiresInMs } = upload
+  return { name: fileName, content: { bytes, sha256: digest(bytes) }, demands, evict, expiresInMs }
 }
+
+const NO_TERMS = { demands: 'nothing', evict: undefined, expiresInMs: undefined } as const
 
 export function applyRemoval(
   { model, clock }: CheckerOptions,
   { userId, name }: Parameters<Ledger['deleteFile']>[0],
 ): void {
-  const file = model.user(userId).files.get(name)
+  const file = currentFile(model.user(userId), { name, now: clock() })
   demand(file !== undefined, 'I1', 'deleted a file that is not there')
   model.remove(userId, name)
   record(model, { userId, events: [{ type: 'file.deleted', name, file }], clock })
 }
 
-export function applyRename(
-  { model, clock }: CheckerOptions,
+export function applyUpdate(
+  applied: CheckerOptions,
   change: Parameters<Ledger['updateFile']>[0],
 ): void {
+  const { model, clock } = applied
+  const now = Math.trunc(clock())
   const { userId, name, newName = name } = change
-  const { files } = model.user(userId)
-  const file = files.get(name)
-  demand(file !== undefined, 'I1', 'renamed a file that is not there')
-  const displaced = newName === name ? undefined : files.get(newName)
+  const user = model.user(userId)
+  const old = currentFile(user, { name, now })
+  demand(old !== undefined, 'I1', 'changed a file that is not there')
+  const { isKept = old.isKept, expiresAt = old.expiresAt } = change
+  const isMoved = newName !== name
+  const displaced = isMoved ? currentFile(user, { name: newName, now }) : undefined
   demand(displaced === undefined || change.overwrite, 'I2', 'renamed over a file')
+  const isLate = change.expiresAt !== undefined && expiresAt <= now
+  demand(!isLate, 'I2', 'set an expiry that is over')
+  const events: FileEvent[] = isMoved ? [...endExpired(applied, { userId, name: newName })] : []
   model.remove(userId, name)
+  const file = { ...old, isKept, expiresAt, updatedAt: now }
   model.put(userId, { name: newName, file })
-  const events: FileEvent[] = []
   if (displaced !== undefined) {
     events.push({ type: 'file.deleted', name: newName, file: displaced })
   }
-  if (newName !== name) {
+  if (isMoved) {
     events.push({ type: 'file.renamed', name: newName, file, previousName: name })
+  } else if (isKept !== old.isKept || expiresAt !== old.expiresAt) {
+    events.push({ type: 'file.updated', name, file })
   }
   record(model, { userId, events, clock })
 }
 
 /** Only what is past becomes current again, and a restore passes the quota rule (I15). */
 export function applyRestore(
-  { model, clock, before }: Applied,
+  applied: Applied,
   { userId, version, name, overwrite }: Parameters<Ledger['restoreVersion']>[0],
 ): void {
+  const { model, clock, before } = applied
   const past = before.history.find((row) => row.user_id === userId && row.version === version)
   demand(past !== undefined, 'I15', 'restored a version that is not past')
   const { size, sha256 } = past
   const user = model.user(userId)
   const fileName = name ?? past.name
-  const old = user.files.get(fileName)
+  const now = Math.trunc(clock())
+  const old = currentFile(user, { name: fileName, now })
   demand(user.status === 'active', 'I2', `restored for a user who is ${user.status}`)
   demand(old === undefined || overwrite, 'I2', 'restored over a file')
-  const file = { version, size, sha256 }
+  const events = endExpired(applied, { userId, name: fileName })
+  const isKept = old?.isKept ?? false
+  const file = { version, size, sha256, updatedAt: now, expiresAt: NEVER, isKept }
   model.put(userId, { name: fileName, file })
-  record(model, { userId, events: [{ type: 'file.restored', name: fileName, file }], clock })
+  const restored = { type: 'file.restored', name: fileName, file } as const
+  record(model, { userId, events: [...events, restored], clock })
   assertFits(user, model.user(userId))
 }
 

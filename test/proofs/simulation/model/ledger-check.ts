@@ -1,13 +1,14 @@
+import type { Selectable } from 'kysely'
 import type { FileRow } from '../../../../src/database/schema.ts'
 import type { FakeS3 } from '../../../support/faults/fake-s3.ts'
 import type { LedgerState } from './ledger-state.ts'
-import type { Model } from './model.ts'
+import type { Model, ModelFile } from './model.ts'
 import { digest } from '../plan/operation.ts'
 import { demand } from './violation.ts'
 
 /** The files are those of the model, and the figures are what the rows add up to (I1, I2, I4). */
 export function assertLedger(state: LedgerState, model: Model): void {
-  const found = state.files.map((row) => line(`${row.user_id}/${row.name}`, row)).sort()
+  const found = state.files.map((row) => line(`${row.user_id}/${row.name}`, asFile(row))).sort()
   const expected = model
     .userIds()
     .flatMap((userId) =>
@@ -61,11 +62,14 @@ export function assertObjects(
   }
 }
 
-function line(
-  name: string,
-  file: { readonly version: string; readonly size: number; readonly sha256: string },
-): string {
-  return `${name} ${file.version} ${file.size} ${file.sha256}`
+function asFile(row: Selectable<FileRow>): ModelFile {
+  const { version, size, sha256, updated_at: updatedAt, expires_at: expiresAt } = row
+  return { version, size, sha256, updatedAt, expiresAt, isKept: row.is_kept === 1 }
+}
+
+function line(name: string, file: ModelFile): string {
+  const { version, size, sha256, updatedAt, expiresAt, isKept } = file
+  return `${name} ${version} ${size} ${sha256} ${updatedAt} ${expiresAt} ${isKept}`
 }
 
 function assertEqual(figure: string, found: number, expected: number): void {

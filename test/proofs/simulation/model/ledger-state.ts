@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import type { Selectable } from 'kysely'
 import type {
   ChangeRow,
   FileRow,
@@ -18,7 +19,7 @@ export type ResumableRow = ResumableUploadRow &
 
 /** All that the database holds of files, at one moment. */
 export interface LedgerState {
-  readonly files: readonly FileRow[]
+  readonly files: readonly Selectable<FileRow>[]
   readonly quotas: readonly QuotaRow[]
   readonly uploads: readonly UploadRow[]
   readonly garbage: readonly GarbageRow[]
@@ -59,7 +60,7 @@ export function openLedgerReader(file: string): LedgerReader {
       const at = dataVersion.get()?.['data_version']
       if (last !== undefined && last.at === at) return last.state
       const state = {
-        files: statements.files.all() as unknown as FileRow[],
+        files: statements.files.all() as unknown as Selectable<FileRow>[],
         quotas: statements.quotas.all() as unknown as QuotaRow[],
         uploads: statements.uploads.all() as unknown as UploadRow[],
         garbage: statements.garbage.all() as unknown as GarbageRow[],

@@ -12,6 +12,8 @@ export interface ModelUpload {
   readonly userCreatedAt: number
   readonly fileName: FileName
   readonly demands: UploadAction['demands']
+  readonly evict: string | undefined
+  readonly expiresInMs: number | undefined
   /** What its client wants to store. */
   readonly content: Content
   readonly isDeferred: boolean

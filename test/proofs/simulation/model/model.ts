@@ -12,6 +12,10 @@ export interface ModelFile {
   readonly version: Version
   readonly size: number
   readonly sha256: string
+  /** By the database's clock, as is `expiresAt`. */
+  readonly updatedAt: number
+  readonly expiresAt: number
+  readonly isKept: boolean
 }
 
 /** A user as they should be, at one moment. */
@@ -19,6 +23,7 @@ export interface ModelUser {
   /** Which of the users who have had the id one after the other; 0 for none. */
   readonly createdAt: number
   readonly status: 'active' | 'suspended' | 'deleted'
+  /** Also those that have expired and still count. */
   readonly files: ReadonlyMap<FileName, ModelFile>
   /** Bytes of grants in force. */
   readonly granted: number
@@ -105,6 +110,19 @@ export class Model {
     states.push({ since: this.#moment, user })
     this.#users.set(userId, states)
   }
+}
+
+export function isOver({ expiresAt }: ModelFile, now: number): boolean {
+  return expiresAt <= now
+}
+
+/** The file of that name, unless it has expired. */
+export function currentFile(
+  { files }: ModelUser,
+  { name, now }: { readonly name: FileName; readonly now: number },
+): ModelFile | undefined {
+  const file = files.get(name)
+  return file === undefined || isOver(file, now) ? undefined : file
 }
 
 export function usedBytes({ files }: ModelUser): number {

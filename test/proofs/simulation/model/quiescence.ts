@@ -126,9 +126,11 @@ function assertEverythingEnded({ operations, instances }: World): void {
   )
 }
 
-function assertNothingLeft({ bucket, ledgerReader, strays }: World): void {
+function assertNothingLeft({ bucket, ledgerReader, strays, timeline }: World): void {
   const { files, history, uploads, garbage, quotas, pieces } = ledgerReader.read()
   const referenced = new Set<string>(files.map((file) => file.object_key))
+  const expired = files.filter((file) => file.expires_at <= timeline.now)
+  demand(expired.length === 0, 'I8', `${expired.length} files that have expired`)
   const orphans = [...bucket.objects.keys()].filter((key) => !referenced.has(key))
   demand(orphans.length === 0, 'I8', `objects of no file: ${orphans.join()}`)
   // A creation whose answer was lost is repeated, and the first attempt can reach the store after the file was

@@ -44,6 +44,8 @@ function noteCreated(
     userCreatedAt,
     fileName,
     demands: action.kind === 'create' ? action.demands : 'nothing',
+    evict: action.kind === 'create' ? action.evict : undefined,
+    expiresInMs: action.kind === 'create' ? action.expiresInMs : undefined,
     content,
     isDeferred: length === undefined,
     recorded: Buffer.alloc(0),

@@ -53,6 +53,7 @@ export type Action =
     }
   | RenameAction
   | RestoreAction
+  | RetainAction
   | { readonly kind: 'grant'; readonly user: number; readonly bytes: number }
   | { readonly kind: 'suspend' | 'activate' | 'delete user'; readonly user: number }
   | { readonly kind: 'sweep' | 'crash'; readonly process: number }
@@ -76,6 +77,19 @@ export interface UploadAction {
   readonly announced: 'exact' | 'more' | 'nothing'
   readonly client: 'well' | 'breaks off' | 'leaves' | 'malformed' | 'stalls' | 'slow'
   readonly demands: 'nothing' | 'no file' | 'a file' | 'wrong digest' | 'right digest'
+  /** The prefix of the names of files that may go to make room, if any may. */
+  readonly evict: string | undefined
+  readonly expiresInMs: number | undefined
+}
+
+/** Protects a file from eviction, or no longer; and has it expire, or leaves that as it is. */
+export interface RetainAction {
+  readonly kind: 'retain'
+  readonly process: number
+  readonly user: number
+  readonly file: number
+  readonly isKept: boolean | undefined
+  readonly expiresInMs: number | undefined
 }
 
 export interface RenameAction {
@@ -101,15 +115,15 @@ export interface RestoreAction {
 const process = fc.nat({ max: 2 })
 // Mostly the same user and file, so that operations meet.
 const user = fc.constantFrom(0, 0, 0, 1)
-const file = fc.constantFrom(0, 0, 1, 2)
+const file = fc.constantFrom(0, 0, 0, 1, 1, 2, 2, 3)
 
 const size = fc.oneof(
   fc.constantFrom(0, 1, PART_SIZE - 1, PART_SIZE, PART_SIZE + 1, 3 * PART_SIZE, MAX_FILE_SIZE + 1),
   fc.nat({ max: MAX_FILE_SIZE }),
 )
 
-const upload: fc.Arbitrary<UploadAction> = fc.record({
-  kind: fc.constant('upload'),
+const uploading = {
+  kind: fc.constant('upload' as const),
   process,
   user,
   file,
@@ -128,6 +142,19 @@ const upload: fc.Arbitrary<UploadAction> = fc.record({
     'wrong digest',
     'right digest',
   ]),
+  evict: resumable.evict,
+  expiresInMs: resumable.expiresInMs,
+}
+
+const upload: fc.Arbitrary<UploadAction> = fc.record(uploading)
+
+const retain: fc.Arbitrary<RetainAction> = fc.record({
+  kind: fc.constant('retain'),
+  process,
+  user,
+  file,
+  isKept: fc.constantFrom(undefined, true, true, true, false),
+  expiresInMs: resumable.expiresInMs,
 })
 
 const fileAction: fc.Arbitrary<Action> = fc.oneof(
@@ -152,6 +179,7 @@ const fileAction: fc.Arbitrary<Action> = fc.oneof(
       overwrite: fc.boolean(),
     }),
   },
+  { weight: 4, arbitrary: retain },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -198,19 +226,38 @@ const resumableAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 10, arbitrary: resumable.named },
 )
 
+/** Uploads of files of which a few fill the capacity, so that they evict, and must not evict what is kept. */
+const rolling: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      ...uploading,
+      file: fc.nat({ max: 3 }),
+      size: fc.integer({ min: PART_SIZE, max: 3 * PART_SIZE }),
+      evict: fc.constantFrom(undefined, 'file-', 'file-', 'file-1'),
+    }),
+  },
+  { weight: 3, arbitrary: retain },
+  { weight: 1, arbitrary: fileAction },
+)
+
 const gap = fc.oneof(
   { weight: 6, arbitrary: fc.nat({ max: 30 }) },
   { weight: 3, arbitrary: fc.nat({ max: CLIENT_IDLE_MS }) },
   { weight: 1, arbitrary: fc.nat({ max: 20 * CLIENT_IDLE_MS }) },
 )
 
-/** Steps in which files alone are at stake, resumable uploads as well, or mostly those. */
+/** Steps in which files alone are at stake, resumable uploads as well, mostly those, or the room for files. */
 const steps = fc.oneof(
-  stepsOf(fileAction),
-  stepsOf(fc.oneof(fileAction, resumableAction)),
-  stepsOf(
-    fc.oneof({ weight: 1, arbitrary: fileAction }, { weight: 4, arbitrary: resumableAction }),
-  ),
+  { weight: 2, arbitrary: stepsOf(fileAction) },
+  { weight: 2, arbitrary: stepsOf(fc.oneof(fileAction, resumableAction)) },
+  {
+    weight: 2,
+    arbitrary: stepsOf(
+      fc.oneof({ weight: 1, arbitrary: fileAction }, { weight: 4, arbitrary: resumableAction }),
+    ),
+  },
+  { weight: 1, arbitrary: stepsOf(rolling) },
 )
 
 /** Every plan there is. */

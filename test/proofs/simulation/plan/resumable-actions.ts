@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { MAX_FILE_SIZE, PART_SIZE } from './parameters.ts'
+import { CLIENT_IDLE_MS, MAX_FILE_SIZE, PART_SIZE } from './parameters.ts'
 import type { UploadAction } from './plan.ts'
 
 /** How the client of an append behaves. */
@@ -17,6 +17,8 @@ export interface CreateAction {
   readonly bytes: number
   readonly client: AppendClient
   readonly demands: UploadAction['demands']
+  readonly evict: UploadAction['evict']
+  readonly expiresInMs: UploadAction['expiresInMs']
 }
 
 export interface AppendAction {
@@ -66,6 +68,18 @@ const client = fc.oneof(
 // Mostly the latest, so that requests meet.
 const upload = fc.constantFrom(0, 0, 0, 1, 2, 3)
 
+/** None, one of the files, or all of them. */
+export const evict = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constantFrom('file-1', 'file-', 'file-', 'file-') },
+)
+
+/** For ever, or until it meets the next operations, or a sweep. */
+export const expiresInMs = fc.oneof(
+  { weight: 7, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constantFrom(300, CLIENT_IDLE_MS, 20 * CLIENT_IDLE_MS) },
+)
+
 export const create: fc.Arbitrary<CreateAction> = fc.record({
   kind: fc.constant('create'),
   process,
@@ -79,6 +93,8 @@ export const create: fc.Arbitrary<CreateAction> = fc.record({
   isDeferred: oneIn(4),
   bytes: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: bytes }),
   client,
+  evict,
+  expiresInMs,
   demands: fc.oneof(
     { weight: 8, arbitrary: fc.constant('nothing' as const) },
     {

@@ -1,7 +1,7 @@
 import { LEASE_MS, PART_SIZE, HISTORY_LIFETIMES_MS, UPLOAD_LIFETIMES_MS } from './parameters.ts'
 import type { Plan, Scenarios, Step } from './plan.ts'
 import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
-import { act, later, now, restore, soon, upload } from './steps.ts'
+import { act, later, LATER_MS, now, restore, retain, soon, upload } from './steps.ts'
 
 /**
  * Short plans without chance, on two instances, that are played with every fault at every call and a crash at every
@@ -92,6 +92,22 @@ export const FILE_SCENARIOS: Scenarios = {
     now(upload()),
     now({ kind: 'pause', process: 0, ms: 2 * LEASE_MS }),
     { after: LEASE_MS + 1, action: { kind: 'sweep', process: 1 } },
+  ],
+  'two uploads that evict at once': [
+    now(upload({ size: 150 })),
+    later(upload({ size: 150, file: 1 })),
+    later(upload({ size: 200, file: 2, evict: 'file-' })),
+    now(upload({ size: 190, file: 3, evict: 'file-', process: 1 })),
+  ],
+  'an upload that evicts while its victim becomes kept': [
+    now(upload({ size: 300 })),
+    later(upload({ size: 240, file: 1, evict: 'file-' })),
+    soon(retain({ isKept: true, process: 1 })),
+  ],
+  'a file that expires, its name and its sweep': [
+    now(upload({ size: 200, expiresInMs: 2 * LATER_MS })),
+    { after: 3 * LATER_MS, action: upload({ size: 300, demands: 'no file', process: 1 }) },
+    now({ kind: 'sweep', process: 0 }),
   ],
   'a sweep of garbage': [
     now(upload()),

@@ -1,5 +1,5 @@
 import { MAX_FILE_SIZE, PART_SIZE } from './parameters.ts'
-import type { Action, RestoreAction, Step, UploadAction } from './plan.ts'
+import type { Action, RestoreAction, RetainAction, Step, UploadAction } from './plan.ts'
 import type { AppendAction, CreateAction } from './resumable-actions.ts'
 
 export function upload(changes: Partial<UploadAction> = {}): UploadAction {
@@ -12,8 +12,16 @@ export function upload(changes: Partial<UploadAction> = {}): UploadAction {
     announced: 'exact',
     client: 'well',
     demands: 'nothing',
+    evict: undefined,
+    expiresInMs: undefined,
     ...changes,
   }
+}
+
+/** Of the first file. */
+export function retain(changes: Partial<RetainAction> = {}): RetainAction {
+  const nothing = { isKept: undefined, expiresInMs: undefined }
+  return { kind: 'retain', process: 0, user: 0, file: 0, ...nothing, ...changes }
 }
 
 export function create(changes: Partial<CreateAction> = {}): CreateAction {
@@ -27,6 +35,8 @@ export function create(changes: Partial<CreateAction> = {}): CreateAction {
     bytes: 0,
     client: 'well',
     demands: 'nothing',
+    evict: undefined,
+    expiresInMs: undefined,
     ...changes,
   }
 }

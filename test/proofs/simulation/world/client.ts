@@ -1,6 +1,10 @@
 import { AppError, isAppError } from '../../../../src/core/errors.ts'
 import type { ErrorCode } from '../../../../src/core/error-codes.ts'
-import { parseFileName, parseFileNamePrefix } from '../../../../src/core/files/file-name.ts'
+import {
+  type FileNamePrefix,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../../../src/core/files/file-name.ts'
 import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { Precondition } from '../../../../src/core/files/precondition.ts'
 import { MissingObject, type OpenedFile } from '../../../../src/core/files/open-content.ts'
@@ -11,7 +15,7 @@ import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'
 import { authorized } from '../../../support/caller.ts'
 import { bytesOf } from '../../../support/objects.ts'
 import { incomingOf } from './incoming.ts'
-import type { ModelUser } from '../model/model.ts'
+import { currentFile, type ModelUser } from '../model/model.ts'
 import { contentOf, digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
 import type { CreateAction } from '../plan/resumable-actions.ts'
@@ -108,7 +112,7 @@ function settle(
   demand(tookMs <= MAX_OPERATION_MS, 'I9', `took ${tookMs} ms`)
 }
 
-const WRITES: ReadonlySet<string> = new Set(['upload', 'remove', 'rename', 'restore'])
+const WRITES: ReadonlySet<string> = new Set(['upload', 'remove', 'rename', 'restore', 'retain'])
 
 async function request(client: Client, action: FileAction): Promise<void> {
   const { operation, repository } = client
@@ -138,6 +142,15 @@ async function request(client: Client, action: FileAction): Promise<void> {
       const newName = parseFileName(`file-${action.to}`)
       const { overwrite } = action
       await repository.change({ ...caller, name, newName, overwrite, visibility: undefined })
+      return
+    }
+    case 'retain': {
+      const { isKept, expiresInMs } = action
+      // By the clock of the client, which is that of the database.
+      const until = expiresInMs && operation.startedAt + expiresInMs
+      const terms = { isKept, expiresAt: until && Math.trunc(until) }
+      const same = { newName: undefined, overwrite: false, visibility: undefined }
+      await repository.change({ ...caller, name, ...same, ...terms })
       return
     }
     case 'restore':
@@ -191,6 +204,8 @@ async function upload(
     visibility: () => undefined,
     sha256: digestOf(action, content?.sha256),
     precondition: preconditionOf(action),
+    evict: prefixOf(action),
+    expiresInMs: action.expiresInMs,
     incoming: incomingOf(world, { operation, action }),
     signal: leaving.signal,
   })
@@ -204,6 +219,10 @@ type Demanding = Pick<UploadAction | CreateAction, 'demands'>
 export function digestOf({ demands }: Demanding, sha256: string | undefined): string | undefined {
   if (demands === 'wrong digest') return digest(Buffer.from('another content'))
   return demands === 'right digest' ? sha256 : undefined
+}
+
+export function prefixOf({ evict }: Pick<UploadAction, 'evict'>): FileNamePrefix | undefined {
+  return evict === undefined ? undefined : parseFileNamePrefix(evict)
 }
 
 export function preconditionOf({ demands }: Demanding): Precondition | undefined {
@@ -222,12 +241,15 @@ async function get({ world, operation, repository }: Client): Promise<void> {
     const signal = new AbortController().signal
     opened = await repository.open({ userId, name, viewer: operation, signal })
   } catch (error) {
-    const mayBeMissing = past().some((user) => user.status !== 'active' || !user.files.has(name))
+    const mayBeMissing = past().some(
+      (user) => user.status !== 'active' || !currentFile(user, { name, now: timeline.now }),
+    )
     demand(!isAppError(error, 'not_found') || mayBeMissing, 'I1', `${name} was not found`)
     throw error
   }
   const { file, body } = opened
-  const isKnown = past().some((user) => user.files.get(name)?.version === file.version)
+  const { startedAt: now } = operation
+  const isKnown = past().some((user) => currentFile(user, { name, now })?.version === file.version)
   demand(isKnown, 'I1', `${name} was read as ${file.version}`)
   // Some readers dawdle; what they opened has to stay (I1), whatever becomes of the file.
   if (random.chance(0.2)) await timeline.wait(random.below(1_000_000), 'client reads on')

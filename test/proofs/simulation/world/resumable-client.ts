@@ -10,7 +10,7 @@ import { demand } from '../model/violation.ts'
 import { contentOf, type Operation } from '../plan/operation.ts'
 import type { AppendAction, CreateAction, NamedUploadAction } from '../plan/resumable-actions.ts'
 import { appendBodyOf } from './append-body.ts'
-import { beginOperation, digestOf, preconditionOf, userIdOf } from './client.ts'
+import { beginOperation, digestOf, preconditionOf, prefixOf, userIdOf } from './client.ts'
 import { askWhichToStop } from './stop-requests.ts'
 import type { Instance, World } from './world.ts'
 
@@ -85,6 +85,8 @@ async function create(client: Client, action: CreateAction): Promise<ModelUpload
     metadata: '',
     visibility: undefined,
     precondition: preconditionOf(action),
+    evict: prefixOf(action),
+    expiresInMs: action.expiresInMs,
     sha256: digestOf(action, content?.sha256),
     hasContent: action.bytes > 0,
     shutdown: never(),

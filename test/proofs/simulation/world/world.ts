@@ -118,6 +118,11 @@ export function startInstance(world: World, process: Process): Instance {
     isAsking: false,
     sweeper:
       variant.sweeper?.(ports, world) ??
-      createSweeper({ ...ports, retentionMs, eventLifetimeMs: EVENT_LIFETIME_MS }),
+      createSweeper({
+        ...ports,
+        retentionMs,
+        garbageDelayMs: GARBAGE_DELAY_MS,
+        eventLifetimeMs: EVENT_LIFETIME_MS,
+      }),
   }
 }

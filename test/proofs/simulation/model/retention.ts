@@ -1,0 +1,153 @@
+import type { FileName } from '../../../../src/core/files/file-name.ts'
+import type { Evicted } from '../../../../src/core/uploads/upload-ledger.ts'
+import type { UserId } from '../../../../src/core/users/user-id.ts'
+import { MAX_FILES } from '../plan/parameters.ts'
+import type { Version } from '../../../../src/core/objects/object-key.ts'
+import type { Applied } from './applied.ts'
+import type { FileEvent } from './feed.ts'
+import type { LedgerState } from './ledger-state.ts'
+import { capacityOf, isOver, type ModelFile, type ModelUser, usedBytes } from './model.ts'
+import { demand } from './violation.ts'
+
+export interface Candidate extends ModelFile {
+  readonly name: FileName
+}
+
+/**
+ * What an upload of that name may evict, in order: expired files, then the oldest; of one time, by name. Neither kept
+ * files nor those that an upload is about to replace.
+ */
+export function evictableFiles(
+  { files }: ModelUser,
+  {
+    name: own,
+    evict,
+    replaced,
+    now,
+  }: {
+    readonly name: FileName
+    readonly evict: string
+    readonly replaced: ReadonlySet<FileName>
+    readonly now: number
+  },
+): readonly Candidate[] {
+  const rank = (file: ModelFile): number => (isOver(file, now) ? 0 : 1)
+  return Array.from(files, ([name, file]) => Object.assign({ name }, file))
+    .filter((file) => file.name.startsWith(evict) && (!file.isKept || isOver(file, now)))
+    .filter(({ name }) => name !== own && !replaced.has(name))
+    .sort((a, b) => rank(a) - rank(b) || a.updatedAt - b.updatedAt || (a.name < b.name ? -1 : 1))
+}
+
+interface Evicting {
+  readonly userId: UserId
+  readonly version: Version
+  readonly name: FileName
+  readonly size: number
+  readonly evict: string | undefined
+  /** What the upload has reserved. */
+  readonly ownReserved: number
+  /** What it says that it has evicted. */
+  readonly evicted: Evicted | undefined
+}
+
+/** A commit evicts the oldest files that it may, as many as it needs and not one more (I5). The model follows. */
+export function applyEviction(applied: Applied, upload: Evicting): readonly FileEvent[] {
+  const { model, before, after, clock } = applied
+  const { userId, evict } = upload
+  const user = model.user(userId)
+  const isLeft = (name: FileName): boolean =>
+    after.files.some((row) => row.user_id === userId && row.name === name)
+  const gone = [...user.files.keys()].filter((name) => name !== upload.name && !isLeft(name))
+  if (evict === undefined) {
+    demand(gone.length === 0, 'I5', `evicted ${gone.join()} for an upload that may not`)
+    return []
+  }
+  const evictable = evictableFiles(user, {
+    name: upload.name,
+    evict,
+    replaced: replacedNames(before, { userId, now: clock() }),
+    now: clock(),
+  })
+  const expected = evictable.slice(0, gone.length)
+  const due = expected.map(({ name }) => name)
+  demand(due.toSorted().join() === gone.toSorted().join(), 'I5', `evicted ${gone.join()}`)
+  const reservedByAll = before.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
+  const reserved = reservedByAll - reservedByEvicting(before, upload)
+  const growth = upload.size - (user.files.get(upload.name)?.size ?? 0)
+  const isNew = !user.files.has(upload.name)
+  const isShort = (bytes: number, files: number): boolean => {
+    const used = usedBytes(user) - bytes + reserved - upload.ownReserved + growth
+    const isFull = isNew && user.files.size - files >= MAX_FILES
+    return isFull || (growth > 0 && used > capacityOf(user))
+  }
+  const bytes = sizeOf(expected)
+  const last = expected.at(-1)
+  if (last !== undefined) {
+    demand(isShort(bytes - last.size, gone.length - 1), 'I5', `evicted ${last.name} for nothing`)
+  }
+  demand(!isShort(bytes, gone.length), 'I5', `evicted too little: ${gone.join()}`)
+  const told = upload.evicted
+  demand(told?.files === gone.length && told.bytes === bytes, 'I5', 'told of another eviction')
+  for (const { name } of expected) model.remove(userId, name)
+  return expected.map((file) => ({ type: 'file.evicted', name: file.name, file }))
+}
+
+/** Names of files that uploads under way are about to replace. */
+export function replacedNames(
+  { uploads }: LedgerState,
+  { userId, now }: { readonly userId: UserId; readonly now: number },
+): ReadonlySet<FileName> {
+  const running = uploads.filter(
+    (row) => row.user_id === userId && row.state === 'pending' && row.lease_until > now,
+  )
+  return new Set(running.map(({ name }) => name))
+}
+
+/** By uploads that evict, other than this one: they make that room themselves. */
+export function reservedByEvicting(
+  { uploads }: LedgerState,
+  { userId, version }: { readonly userId: UserId; readonly version: Version | undefined },
+): number {
+  return uploads
+    .filter((row) => row.user_id === userId && row.state === 'pending' && row.version !== version)
+    .filter((row) => Number(row.is_evicting) === 1)
+    .reduce((sum, row) => sum + row.reserved_bytes, 0)
+}
+
+export function sizeOf(files: readonly ModelFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** Frees a name that an expired file has. */
+export function endExpired(
+  { model, clock }: Pick<Applied, 'model' | 'clock'>,
+  { userId, name }: { readonly userId: UserId; readonly name: FileName },
+): readonly FileEvent[] {
+  const file = model.user(userId).files.get(name)
+  if (file === undefined || !isOver(file, clock())) return []
+  model.remove(userId, name)
+  return [{ type: 'file.expired', name, file }]
+}
+
+/** A sweep ends expired files, and no others; those of deleted users are left to the purge. */
+export function applyExpiry(
+  { model, after, clock }: Applied,
+  { userId, ended }: { readonly userId: UserId; readonly ended: number },
+): readonly FileEvent[] {
+  const user = model.user(userId)
+  const gone = [...user.files].filter(
+    ([name]) => !after.files.some((row) => row.user_id === userId && row.name === name),
+  )
+  demand(gone.length === ended, 'I1', `${gone.length} files ended, but ${ended} were counted`)
+  demand(ended === 0 || user.status !== 'deleted', 'I1', 'ended files of a deleted user')
+  for (const [name, file] of gone) {
+    demand(isOver(file, clock()), 'I1', `ended ${name} before its time`)
+    model.remove(userId, name)
+  }
+  // Among files of one time, the order is the ledger's.
+  const told = (version: string): number =>
+    after.changes.findIndex((row) => row.version === version && row.type === 'file.expired')
+  return gone
+    .toSorted(([, a], [, b]) => a.expiresAt - b.expiresAt || told(a.version) - told(b.version))
+    .map(([name, file]) => ({ type: 'file.expired', name, file }))
+}
