@@ -465,6 +465,11 @@ const english = {
       not_found: 'The link has ended.',
       link_password_required: 'Reload the page and enter the password again.',
     },
+    /** After a lost connection. */
+    lost: {
+      file_exists: 'The connection was lost. A file with this name has arrived, probably yours.',
+      not_found: 'The connection was lost, and the link has ended. The file may have arrived.',
+    },
   },
 
   stay: {

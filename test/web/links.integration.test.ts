@@ -158,18 +158,37 @@ describeInBrowser('links', (browser) => {
   it('are not the only thing that ends: a file is kept, and expires', async () => {
     await put('clip.mp4', 'content')
     const page = await openIn(opened, { browser: browser(), service, user })
-    await page.getByRole('button', { name: 'How long clip.mp4 stays' }).click()
+    const stay = page.getByRole('button', { name: 'How long clip.mp4 stays' })
+    await stay.waitFor()
+    const asUser = (path: string, init: RequestInit = {}) =>
+      fetch(`${service.url}/users/me/repo${path}`, {
+        ...init,
+        headers: { 'Content-Type': 'application/json', Cookie: user.cookie },
+      })
+    const file = async () => {
+      const listing = (await (await asUser('')).json()) as {
+        readonly files: readonly [{ readonly keep: boolean; readonly expires_at: string }]
+      }
+      return listing.files[0]
+    }
+    const save = async () => {
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    const expires_at = '2098-06-01T12:34:56.000Z'
+    await asUser('/clip.mp4', { method: 'PATCH', body: JSON.stringify({ expires_at }) })
+    await stay.click()
     await page.getByRole('checkbox', { name: /^Keep it/ }).check()
+    await save()
+    expect(await file()).toMatchObject({ keep: true, expires_at })
+    await asUser('/clip.mp4', { method: 'PATCH', body: JSON.stringify({ keep: false }) })
+    await stay.click()
     await page.getByLabel('Deleted automatically on').fill('2099-12-31')
     await expectSound(page, 'stay')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    const reply = await fetch(`${service.url}/users/me/repo`, { headers: { Cookie: user.cookie } })
-    const { files } = (await reply.json()) as { files: { keep: boolean; expires_at: string }[] }
-    expect(files[0]).toMatchObject({ keep: true })
-    expect(files[0]?.expires_at).toMatch(/^(2099-12-31|2100-01-01)T/)
-    await page.getByRole('button', { name: 'How long clip.mp4 stays' }).click()
-    expect(await page.getByLabel('Deleted automatically on').inputValue()).toBe('2099-12-31')
+    await save()
+    const { keep, expires_at: ends } = await file()
+    expect(keep).toBe(false)
+    expect(ends).toMatch(/^(2099-12-31|2100-01-01)T/)
   })
 })
 

@@ -31,7 +31,7 @@ export interface Drops {
 const RESUMABLE_BYTES = 16 * 2 ** 20
 
 /** Of one file, before the visitor has to retry. */
-const MAX_TRIES = 8
+const MAX_RETRIES = 8
 
 /** Sends files by a drop link, one after the other. */
 export function createDrops(visit: Visit): Drops {
@@ -47,8 +47,11 @@ export function createDrops(visit: Visit): Drops {
   async function run(): Promise<void> {
     if (isRunning) return
     isRunning = true
-    for (let next = waiting(); next !== undefined; next = waiting()) await send(next)
-    isRunning = false
+    try {
+      for (let next = waiting(); next !== undefined; next = waiting()) await send(next)
+    } finally {
+      isRunning = false
+    }
   }
 
   function waiting(): Drop | undefined {
@@ -61,7 +64,8 @@ export function createDrops(visit: Visit): Drops {
     const sender = file.size < RESUMABLE_BYTES ? undefined : await loadResumable()
     let uploadUrl: string | undefined
     const onProgress = (sent: number): void => change(id, { sent })
-    for (let tries = 0; ; tries += 1) {
+    let hasLostAnswer = false
+    for (let retries = 0; ; retries += 1) {
       change(id, { state: { kind: 'sending' } })
       try {
         if (sender === undefined) await put(visit, { file, onProgress })
@@ -83,12 +87,13 @@ export function createDrops(visit: Visit): Drops {
         files.delete(id)
         return
       } catch (error) {
-        if (!isPassing(error) || tries >= MAX_TRIES) {
-          change(id, { state: { kind: 'refused', text: wordOf(error) } })
+        if (!isPassing(error) || retries >= MAX_RETRIES) {
+          change(id, { state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
           return
         }
+        hasLostAnswer ||= error instanceof ConnectionError
         change(id, { state: { kind: 'paused' } })
-        await pause(retryMs(error, tries))
+        await pause(retryMs(error, retries))
       }
     }
   }
@@ -148,9 +153,11 @@ function put(
   return promise
 }
 
-function wordOf(error: unknown): string {
+/** `hasLostAnswer`: an earlier attempt may have stored the file. */
+function wordOf(error: unknown, hasLostAnswer: boolean): string {
   const code = error instanceof ProblemError ? error.code : ''
-  const { refusals } = messages.visit
+  const { refusals, lost } = messages.visit
+  if (hasLostAnswer && code in lost) return lost[code as keyof typeof lost]
   return code in refusals
     ? refusals[code as keyof typeof refusals]
     : messages.failed(messageOf(error))

@@ -49,7 +49,7 @@ export function LinkedFiles({ visit, link }: Props) {
               aria-label={messages.files.download(file.name)}
               onClick={() => {
                 // It may have been the last use.
-                if (left !== null) setTimeout(() => void visit.read(), RECOUNT_MS)
+                if (left !== null) setTimeout(() => void visit.recount(), RECOUNT_MS)
               }}
             >
               <Icon name="download" />

@@ -38,6 +38,8 @@ export interface Visit {
   read(): Promise<void>
   /** Adds the next page of files. */
   readMore(): Promise<void>
+  /** Reads how many uses are left. */
+  recount(): Promise<void>
   /** Sends the password, and reads the link if it is right. */
   unlock(password: string): Promise<void>
 }
@@ -53,9 +55,13 @@ export function createVisit(address: string): Visit {
     try {
       await work()
     } catch (error) {
-      const isGone = error instanceof ProblemError && error.code === 'not_found'
-      state.value = isGone ? { kind: 'ended' } : { kind: 'failed', text: wordOf(error) }
+      state.value = isGone(error) ? { kind: 'ended' } : { kind: 'failed', text: wordOf(error) }
     }
+  }
+
+  function change(changed: Partial<OpenLink>): void {
+    const { value } = state
+    if (value.kind === 'open') state.value = { kind: 'open', link: { ...value.link, ...changed } }
   }
 
   async function read(): Promise<void> {
@@ -79,8 +85,17 @@ export function createVisit(address: string): Visit {
         const next = await api.read<LinkReply>(`${path}?${query.toString()}`)
         const files = [...link.files, ...(next.files ?? [])]
         const next_cursor = next.next_cursor ?? null
-        state.value = { kind: 'open', link: { ...link, files, next_cursor } }
+        change({ files, next_cursor })
       })
+    },
+
+    async recount() {
+      try {
+        const { uses_left = null } = await api.read<LinkReply>(path)
+        change({ uses_left })
+      } catch (error) {
+        if (isGone(error)) state.value = { kind: 'ended' }
+      }
     },
 
     async unlock(password) {
@@ -97,6 +112,10 @@ export function createVisit(address: string): Visit {
       }
     },
   }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ProblemError && error.code === 'not_found'
 }
 
 function isOpen(link: LinkReply): link is LinkReply & OpenLink {

@@ -29,9 +29,8 @@ export interface QuotaState {
   readonly hasRoom: boolean
   /** The user's other unfinished uploads. */
   readonly unfinished: Unfinished
-  /** Bytes that the upload could evict, if it evicts. */
-  readonly evictable?: number | undefined
-  readonly evictableFiles?: number
+  /** What the upload could evict; `undefined` if it may not. */
+  readonly evictable: { readonly bytes: number; readonly files: number } | undefined
 }
 
 /**
@@ -48,10 +47,10 @@ export function refusalOf(request: QuotaRequest, state: QuotaState | undefined):
     return unfinishedExceeded(unfinished, maxUnfinished)
   }
   if (garbageWaitMs !== undefined) return garbageExceeded(garbageWaitMs)
-  const files = usage.fileCount - (state.evictableFiles ?? 0)
+  const files = usage.fileCount - (state.evictable?.files ?? 0)
   if (newFiles > 0 && files >= maxFiles) return fileCountExceeded(usage, maxFiles)
   if (state.hasRoom) return unfinishedExceeded(unfinished, maxUnfinished)
-  return capacityExceeded(usage, requested, state.evictable)
+  return capacityExceeded(usage, requested, state.evictable?.bytes)
 }
 
 function unfinishedExceeded({ count, bytes }: Unfinished, max: number | undefined): AppError {

@@ -1,7 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import { type File, NEVER } from '../../core/files/file.ts'
-import type { FileName, FileNamePrefix } from '../../core/files/file-name.ts'
+import {
+  type FileName,
+  type FileNamePrefix,
+  MAX_FILE_NAME_BYTES,
+} from '../../core/files/file-name.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { successorOf } from '../prefix-range.ts'
@@ -9,7 +13,7 @@ import type { Slot } from '../statement.ts'
 import { bigint, type LedgerTx, type Rule } from './ledger-sql.ts'
 import { FILE_COLUMNS } from './rows.ts'
 
-/** Which files an upload may evict: those of the user with the prefix, but not that of its own name. */
+/** An upload that may evict files of its user with a prefix. */
 export interface Eviction {
   readonly userId: UserId
   /** Of the upload; empty before it has begun. */
@@ -32,8 +36,8 @@ export function evictionOf(
   return { userId, version, name, prefix, prefixEnd: successorOf(prefix) ?? LAST }
 }
 
-/** After all names: UTF-8 has no such byte in a name. */
-const LAST = '\u{10ffff}'.repeat(64)
+/** After all names: the last code point, repeated beyond the maximum length of a name. */
+const LAST = '\u{10ffff}'.repeat(Math.ceil((MAX_FILE_NAME_BYTES + 1) / 4))
 
 /** What one commit evicts, at most. */
 const MAX_EVICTED = 1_000
@@ -68,7 +72,7 @@ export function evictableFor(rule: Pick<Rule, 'now'>, slot: Slot<Eviction>): Mea
   }
 }
 
-/** They make that room themselves when they are complete, so nothing is evicted for it. */
+/** What other uploads that evict have reserved. Each makes its own room at its commit, so nothing is evicted for it. */
 export function reservedByEvicting(slot: Slot<Eviction>): RawBuilder<{ readonly bytes: number }> {
   return sql`
     SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS bytes FROM uploads
@@ -83,9 +87,9 @@ interface Oldest {
 }
 
 /**
- * The files that would be evicted first: expired ones, then by `updated_at`. Not among them are kept ones, and those that
- * an upload is about to replace. Each part reads an index in its order. The name is no key of them, so names without the
- * prefix are read and left out.
+ * The files that would be evicted first: expired ones, kept or not, then by `updated_at` those that are not kept. Not
+ * among them are the file of the upload's own name, and those that other uploads are about to replace. Each part reads an
+ * index in its order. The name is no key of them, so names without the prefix are read and left out.
  */
 function oldestFiles(
   { now }: Pick<Rule, 'now'>,

@@ -110,9 +110,9 @@ export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
 }
 
 /**
- * Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. What
- * an upload that evicts has reserved is still in use. It never takes what uploads that do not evict have reserved, and
- * makes no room for those that do; all that is reserved stays within the capacity.
+ * Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. An
+ * upload that evicts may reserve what the files that it will evict still use. It leaves the reservations of uploads that
+ * do not evict untouched, and ignores those of the others that do; all reservations together stay within the capacity.
  */
 export function hasRoom(
   { capacity }: Pick<Rule, 'capacity'>,
@@ -309,7 +309,9 @@ function toState(row: StateRow): QuotaState {
     garbageWaitMs: row.garbage_wait_ms ?? undefined,
     hasRoom: row.has_room === 1,
     unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },
-    evictable: row.evictable ?? undefined,
-    evictableFiles: row.evictable_files ?? 0,
+    evictable:
+      row.evictable === null || row.evictable_files === null
+        ? undefined
+        : { bytes: row.evictable, files: row.evictable_files },
   }
 }

@@ -47,8 +47,8 @@ const NO_FILE = ''
 
 /**
  * One PostgreSQL statement each, under the user's lock from an earlier statement. If it returns no row, nothing
- * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version",, for
- * uploads that evict, and for the commit of a file that came by a link. An expired file of the name has none either.
+ * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version", for
+ * uploads that evict, and for the commit of a file that came by a link. If the file of that name has expired, none returns a row.
  */
 export interface UploadStatements {
   readonly lock: Statement<{ readonly userId: UserId }>
@@ -249,7 +249,7 @@ function keepsHistory({ historyLifetimeMs }: Rule): boolean {
   return historyLifetimeMs > 0
 }
 
-/** As `isKept` in `applyChanges`: 1 if the old content becomes history, else 0. */
+/** As `becomesPast` in `applyChanges`: 1 if the old content becomes history, else 0. */
 function whatIsPast(slot: Slot<CommitValues>) {
   return sql`,
     CASE WHEN old.sha256 <> ${slot('sha256')} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,

@@ -26,8 +26,8 @@ function objectOf(described: DescribedRoute): Json {
     operation.requestBody ?? (route.schema?.body && jsonRequestBody(route.schema.body as Json))
   const body = requestBody === undefined ? {} : { requestBody: components.schema(requestBody) }
   const answers = mapMembers(operation.responses, (answer, status) => {
-    const { content: described, ...head } = answerOf(answer)
-    const content = { ...jsonOf(answer, schemas[status]), ...(described as Json | undefined) }
+    const { content: declared, ...head } = answerOf(answer)
+    const content = { ...jsonOf(answer, schemas[status]), ...(declared as Json | undefined) }
     return Object.keys(content).length === 0
       ? head
       : { ...head, content: components.schema(content) }
@@ -35,8 +35,10 @@ function objectOf(described: DescribedRoute): Json {
   const refusals = mapMembers(problemResponses(problems), (problem, status) => {
     const page = operation.responses[Number(status)]
     if (page === undefined) return components.response(problem, status)
-    const content = { ...(problem['content'] as Json), ...fullAnswer(page).content }
-    return components.schema({ ...problem, content })
+    const { description, content: declared } = fullAnswer(page)
+    const content = { ...(problem['content'] as Json), ...declared }
+    const text = `${String(problem['description'])}\n\n${description}`
+    return components.schema({ ...problem, description: text, content })
   })
   return { ...headingOf(described), ...body, responses: { ...answers, ...refusals } }
 }

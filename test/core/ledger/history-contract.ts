@@ -149,6 +149,7 @@ export function ledgerHistoryContract(
       const versions = []
       for (const size of [half / 4, half / 4 + 1, half / 4 + 2, half / 4 + 3]) {
         versions.push((await account.put('a', size)).file.version)
+        await harness.advance(2)
       }
       expect((await figures()).excess).toBe(0)
       await account.remove('a')

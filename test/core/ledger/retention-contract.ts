@@ -384,9 +384,10 @@ export function ledgerRetentionContract(
         await harness.advance(2)
         await expiring('cam-new', 40)
         await over()
-        await account.put('cam-kept', 20)
+        await account.put('cam-last', 20)
         await record('cam-next', 40)
-        expect(await names()).toEqual(['cam-kept', 'cam-next', 'cam-old'])
+        expect(await names()).toEqual(['cam-last', 'cam-next', 'cam-old'])
+        expect(await events()).toContain('file.evicted cam-new')
         await audited()
       })
 

@@ -231,7 +231,7 @@ export class Crowd {
     if (found !== Number(bytes)) this.tally.report('quota', `${found} evictable, not ${bytes}`)
   }
 
-  /** No byte over, at any moment: used and reserved bytes of one row. */
+  /** No byte over, at any moment, neither of files nor of reservations. */
   async #watchCapacity(): Promise<void> {
     while (!this.#over.signal.aborted) {
       const quota = await this.#world.database.query((kysely) =>
@@ -241,7 +241,8 @@ export class Crowd {
           .where('user_id', '=', this.#user.userId)
           .executeTakeFirstOrThrow(),
       )
-      if (quota.used_bytes > this.#capacity) this.tally.report('quota', JSON.stringify(quota))
+      if (Math.max(quota.used_bytes, quota.reserved_bytes) > this.#capacity)
+        this.tally.report('quota', JSON.stringify(quota))
       await delay(20)
     }
   }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { messageOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
@@ -25,7 +26,19 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   function act(kind: FileAction['kind'], file: FileEntry): void {
     if (kind === 'remove') void page.remove(file)
     else if (kind === 'history') history.open(file.name)
+    else if (kind === 'stay') void actOnCurrent(kind, file)
     else setAction({ kind, file })
+  }
+
+  /** Of a changed file, the list does not know all members. */
+  async function actOnCurrent(kind: FileAction['kind'], { name }: FileEntry): Promise<void> {
+    try {
+      const file = await list.find(name)
+      if (file === undefined) list.drop(name)
+      else setAction({ kind, file })
+    } catch (error) {
+      page.toasts.show(messages.failed(messageOf(error)))
+    }
   }
 
   return (

@@ -86,9 +86,7 @@ export function followFiles({ api, list, userId, onChange }: FileFeedOptions): v
     if (shown?.etag === version && shown.visibility === visibility) return
     const created_at = type === 'file.created' ? at : (before?.created_at ?? at)
     const times = { created_at, updated_at: at }
-    const { expires_at = null, keep = false } = before ?? {}
-    const entry = { name, user_id: userId(), size, etag: version, visibility, expires_at, keep }
-    list.put({ ...entry, ...times })
+    list.put({ name, user_id: userId(), size, etag: version, visibility, ...times })
   }
 }
 

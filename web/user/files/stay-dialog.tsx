@@ -6,9 +6,10 @@ import { messages } from '../../messages.ts'
 
 const words = messages.stay
 
+/** Without the members that stay. */
 export interface StayChange {
-  readonly keep: boolean
-  readonly expires_at: string | null
+  readonly keep?: boolean
+  readonly expires_at?: string | null
 }
 
 export interface StayDialogProps {
@@ -19,15 +20,22 @@ export interface StayDialogProps {
 
 /** Whether evictions spare a file, and when it expires. */
 export function StayDialog({ file, change, onClose }: StayDialogProps) {
-  const [keep, setKeep] = useState(file.keep ?? false)
-  const [day, setDay] = useState(dayOf(file.expires_at ?? null))
+  const before = { keep: file.keep ?? false, day: dayOf(file.expires_at ?? null) }
+  const [keep, setKeep] = useState(before.keep)
+  const [day, setDay] = useState(before.day)
 
   return (
     <FormDialog
       title={words.title}
       subject={file.name}
       action={words.action}
-      submit={async () => void (await change({ keep, expires_at: endOf(day, file) }))}
+      submit={async () => {
+        const stay = {
+          ...(keep !== before.keep && { keep }),
+          ...(day !== before.day && { expires_at: endOf(day) }),
+        }
+        if (Object.keys(stay).length > 0) await change(stay)
+      }}
       onClose={onClose}
     >
       <label class="radio">
@@ -56,8 +64,6 @@ function dayOf(time: string | null): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
-function endOf(day: string, { expires_at: before = null }: FileEntry): string | null {
-  if (day === '') return null
-  // A time that others have set stays to the second.
-  return day === dayOf(before) ? before : new Date(`${day}T23:59:59`).toISOString()
+function endOf(day: string): string | null {
+  return day === '' ? null : new Date(`${day}T23:59:59`).toISOString()
 }

@@ -228,7 +228,7 @@ const VIEW = ofLinks({
   response: { 200: Reply },
   responses: {
     200: { description: 'The link.', headers: ['Cache-Control'], content: PAGE },
-    404: { description: 'The page says that the link has ended.', content: PAGE },
+    404: { description: 'A browser gets a page that says so.', content: PAGE },
   },
   problems: ['not_found'],
 })
