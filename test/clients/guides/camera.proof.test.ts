@@ -120,6 +120,16 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     expect(await stored()).toEqual([name])
   })
 
+  it('ends when it is told to, also while it waits', async () => {
+    await take(0)
+    network.mishaps.push({ status: 503, retryAfter: 3_600 })
+    start()
+    await expect.poll(() => network.requests.length).toBe(1)
+    camera?.kill('SIGTERM')
+    await expect.poll(() => camera?.exitCode).toBe(0)
+    camera = undefined
+  })
+
   it('keeps the newest pictures of a long outage, and does not stop at one too large', async () => {
     const tooLarge = await take(9, MIB + 1)
     const names = await takeAll([10, 11, 12, 13, 14])
