@@ -2,12 +2,11 @@ import { useState } from 'preact/hooks'
 import type { Api } from '../api.ts'
 import { FormDialog } from '../form-dialog.tsx'
 import type { TokenAction } from '../model.ts'
+import { TermField, validityOf } from '../term-field.tsx'
 import { TextField } from '../text-field.tsx'
 import { messages } from '../../messages.ts'
 
 const words = messages.tokens
-
-const DAY_SECONDS = 24 * 3600
 
 /** Offered validity in days; 0 means until revoked. */
 const TERMS = [1, 30, 365, 0] as const
@@ -53,7 +52,7 @@ export function IssueToken(props: IssueTokenProps) {
     }
     const json = {
       label: label.trim(),
-      ...(days > 0 && { expires_in: days * DAY_SECONDS }),
+      ...validityOf(days),
       ...(Object.keys(scope).length > 0 && { scope }),
     }
     const issued = await api.call<{ access_token: string }>(path, { method: 'POST', json })
@@ -93,20 +92,13 @@ export function IssueToken(props: IssueTokenProps) {
           <span class="quiet">{words.evictsHint}</span>
         </span>
       </label>
-      <fieldset class="radios">
-        <legend>{words.term}</legend>
-        {TERMS.map((term) => (
-          <label key={term} class="radio">
-            <input
-              type="radio"
-              name="term"
-              checked={days === term}
-              onChange={() => setDays(term)}
-            />
-            <span>{words.days(term)}</span>
-          </label>
-        ))}
-      </fieldset>
+      <TermField
+        label={words.term}
+        terms={TERMS}
+        days={days}
+        nameOf={words.days}
+        onChange={setDays}
+      />
     </FormDialog>
   )
 }

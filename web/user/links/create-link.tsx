@@ -4,6 +4,7 @@ import { CopyField } from '../../shared/copy-field.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import type { LinkKind } from '../../shared/model.ts'
+import { TermField, validityOf } from '../../shared/term-field.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
 
@@ -12,8 +13,6 @@ const words = messages.links
 export const LINKS_PATH = 'users/me/links'
 
 const KINDS: readonly LinkKind[] = ['download', 'drop']
-
-const DAY_SECONDS = 24 * 3600
 
 /** Offered validity in days; 0 means until revoked. */
 const TERMS = [1, 7, 30, 0] as const
@@ -41,7 +40,7 @@ export function CreateLink({ api, name, onCreated, onClose }: CreateLinkProps) {
       kind,
       ...(name === undefined ? { prefix } : { name }),
       label: label.trim(),
-      ...(days > 0 && { expires_in: days * DAY_SECONDS }),
+      ...validityOf(days),
       ...(password !== '' && { password }),
       ...(uses.trim() !== '' && { max_uses: Number(uses) }),
     }
@@ -90,20 +89,13 @@ export function CreateLink({ api, name, onCreated, onClose }: CreateLinkProps) {
         </>
       )}
       <TextField label={words.label} hint={words.labelHint} value={label} onInput={setLabel} />
-      <fieldset class="radios">
-        <legend>{words.term}</legend>
-        {TERMS.map((term) => (
-          <label key={term} class="radio">
-            <input
-              type="radio"
-              name="term"
-              checked={days === term}
-              onChange={() => setDays(term)}
-            />
-            <span>{words.days(term)}</span>
-          </label>
-        ))}
-      </fieldset>
+      <TermField
+        label={words.term}
+        terms={TERMS}
+        days={days}
+        nameOf={words.days}
+        onChange={setDays}
+      />
       <TextField
         label={words.password}
         hint={words.passwordHint}

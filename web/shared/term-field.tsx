@@ -1,0 +1,30 @@
+export interface TermFieldProps {
+  readonly label: string
+  /** Offered validity in days; 0 means until revoked. */
+  readonly terms: readonly number[]
+  readonly days: number
+  readonly nameOf: (days: number) => string
+  readonly onChange: (days: number) => void
+}
+
+/** Asks for how long a token or a link is valid. */
+export function TermField({ label, terms, days, nameOf, onChange }: TermFieldProps) {
+  return (
+    <fieldset class="radios">
+      <legend>{label}</legend>
+      {terms.map((term) => (
+        <label key={term} class="radio">
+          <input type="radio" name="term" checked={days === term} onChange={() => onChange(term)} />
+          <span>{nameOf(term)}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+const DAY_SECONDS = 24 * 3600
+
+/** The member of a request that asks for the validity. */
+export function validityOf(days: number): { readonly expires_in?: number } {
+  return days > 0 ? { expires_in: days * DAY_SECONDS } : {}
+}
