@@ -64,7 +64,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
 
 const issueRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (app, options) => {
   const { accessTokens } = options
-  takeJson(app, options)
+  takeJson(app, { ...options, isOptional: true })
   const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
   app.post(TOKENS, { ...ISSUE, onRequest }, async (request, reply) => {
     const caller = requireUser(request, 'share')

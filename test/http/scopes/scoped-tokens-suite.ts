@@ -86,6 +86,12 @@ export function scopedTokensSuite(open: OpenService): void {
         )
       })
 
+      it('without a body', async () => {
+        const response = await send(service, { method: 'POST', path: TOKENS, token: full })
+        expect(response.status).toBe(201)
+        expect(await response.json()).toMatchObject({ label: '', scope: null, expires_at: null })
+      })
+
       it('that are never wider', async () => {
         const scope = { actions: ['read', 'share'], prefix: 'in-' }
         const { access_token: parent } = await make(full, { scope, expires_in: 3600 })

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
-import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/form-parser.ts'
+import { MAX_FIELDS } from '../../multipart/form-parser.ts'
 import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
 import type { Operation } from '../../openapi/operation.ts'
@@ -90,7 +90,7 @@ export const FORM_UPLOAD = {
             type: 'object',
             required: ['file'],
             maxProperties: MAX_FIELDS + 1,
-            additionalProperties: { type: 'string', maxLength: MAX_FIELD_BYTES },
+            additionalProperties: { type: 'string' },
             properties: {
               visibility: VISIBILITY,
               file: {
@@ -99,8 +99,8 @@ export const FORM_UPLOAD = {
                 contentMediaType: 'application/octet-stream',
                 description:
                   'The content, in one part with a `filename` parameter, whose value is ignored. The form may have ' +
-                  'up to 8 other parts, of at most 4 KiB each and 64 KiB in total. They are ignored, except for ' +
-                  '`visibility`.',
+                  'up to 8 other parts, of 64 KiB in total, and of 4 KiB each if they are JSON. They are ignored, ' +
+                  'except for `visibility`.',
               },
             },
           },

@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Links } from '../../../core/links/links.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
+import { jsonRequestBody } from '../../openapi/operation-object.ts'
+import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { PAGE_QUERY, readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
@@ -85,6 +87,14 @@ const CREATE = ofOwnLinks({
     "The caller's token needs `share`, and `read` for a download link or `create` for a drop link. Revoking the token " +
     'revokes the link, which expires with it if the token has a scope or was made by another one. The body is JSON in UTF-8 of at most 16 KiB.',
   body: LinkBody,
+  // An invalid name has its own error code.
+  requestBody: jsonRequestBody({
+    ...LinkBody,
+    properties: {
+      ...LinkBody.properties,
+      name: { ...FILE_NAME_SCHEMA, ...LinkBody.properties.name },
+    },
+  }),
   response: { 201: CreatedLinkReply },
   responses: {
     201: {
