@@ -176,9 +176,8 @@ export interface Holding {
 
 export async function fileNamed(tx: LedgerTx, { userId, name }: NamedFile): Promise<Holding> {
   const { rows } = await run(tx, selectFile, { userId, name })
-  if (rows[0] === undefined) return { file: undefined, expired: undefined, row: undefined }
-  const { is_expired, ...row } = rows[0]
-  return is_expired === 1
+  const [row] = rows
+  return row?.is_expired === 1
     ? { file: undefined, expired: row, row }
     : { file: row, expired: undefined, row }
 }
