@@ -140,15 +140,26 @@ export async function uploadAll(
 export async function beginUpload(
   { ledger, users }: TestService,
   { userId }: TestUser,
-  { leaseMs = 600_000 } = {},
+  { leaseMs = 600_000, bytes = 0, name = 'under-way' } = {},
 ): Promise<Version> {
   const version = createVersion()
-  const name = parseFileName('under-way')
   const caller = await callerNamed(users, userId)
-  const upload = { ...caller, name, version, objectKey: objectKey(userId, version) }
+  const file = { name: parseFileName(name), version, objectKey: objectKey(userId, version) }
   const limits = { leaseMs, maxFiles: 1000, maxUploads: 1000 }
-  await ledger.begin({ ...upload, ...limits, bytes: 0 })
+  await ledger.begin({ ...caller, ...file, ...limits, bytes })
   return version
+}
+
+/** Stores a file in the ledger alone: content of this size would take a while to send. */
+export async function commitUnsent(
+  service: TestService,
+  user: TestUser,
+  { name, size }: { readonly name: string; readonly size: number },
+): Promise<void> {
+  const version = await beginUpload(service, user, { name, bytes: size })
+  const caller = await callerNamed(service.users, user.userId)
+  const file = { version, size, sha256: '0'.repeat(64), visibility: undefined }
+  await service.ledger.commit({ ...caller, ...file, maxFiles: 1000, garbageDelayMs: 0 })
 }
 
 /** The etag that a reply names, as a header has it. */

@@ -80,12 +80,23 @@ export function narrowPrecondition(
 /** Throws `scope_insufficient` unless the scope permits an upload that another token of the user has created. */
 export function assertMayFinish(
   scoped: Scoped,
-  { precondition, visibility }: Pick<ResumableUpload, 'precondition' | 'visibility'>,
+  {
+    precondition,
+    visibility,
+    evict,
+  }: Pick<ResumableUpload, 'precondition' | 'visibility' | 'evict'>,
 ): void {
   if (precondition?.ifNoneMatch !== '*') assertPermits(scoped, ['replace'])
   const mustExist = precondition?.mustExist === true || precondition?.ifMatch !== undefined
   if (!mustExist) assertPermits(scoped, ['create'])
   if (visibility !== undefined) assertPermits(scoped, ['share'])
+  if (evict !== undefined && !mayEvictByItself(scoped, evict)) {
+    assertPermits(scoped, ['delete'], evict)
+  }
+}
+
+function mayEvictByItself({ scope }: Scoped, prefix: FileNamePrefix): boolean {
+  return scope?.whenFull === 'evict_oldest' && prefix.startsWith(scope.prefix)
 }
 
 /** Whether there are names that the scope does not cover. */

@@ -78,6 +78,12 @@ export interface LinkLedger {
    */
   countUse(link: LinkKey): Promise<boolean>
 
+  measureDrops(link: LinkKey): Promise<MeasuredDrops>
+}
+
+export interface MeasuredDrops {
   /** The number of unfinished resumable uploads that came by the link. */
-  countUnfinishedDrops(link: LinkKey): Promise<number>
+  readonly unfinished: number
+  /** Whether the garbage of the owner permits another drop. */
+  readonly isGarbageBounded: boolean
 }

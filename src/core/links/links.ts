@@ -74,7 +74,8 @@ export interface Links {
 
   /**
    * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance,
-   * or are unfinished, that visitors of one link could use up what the owner may upload at the same time.
+   * or are unfinished, that visitors of one link could use up what the owner may upload at the same time, or if so much
+   * garbage is left that theirs could stop the owner's uploads.
    */
   beginDrop(visit: Visit): Promise<Disposable>
 }
@@ -162,9 +163,14 @@ export function createLinks(options: {
     async beginDrop({ link, owner: { userId } }) {
       const { linkId } = link
       const most = Math.min(MAX_DROPS, usesLeft(link) ?? MAX_DROPS)
-      const isFull = (running.get(linkId) ?? 0) >= most
-      if (isFull || (await ledger.countUnfinishedDrops({ userId, linkId })) >= most) {
-        throw tooManyRequests('Too many files are being sent by this link.', DROP_WAIT_MS)
+      if ((running.get(linkId) ?? 0) >= most) throw tooManyDrops()
+      const { unfinished, isGarbageBounded } = await ledger.measureDrops({ userId, linkId })
+      if (unfinished >= most) throw tooManyDrops()
+      if (!isGarbageBounded) {
+        throw tooManyRequests(
+          'Files that were sent or deleted lately still take up too much space.',
+          GARBAGE_WAIT_MS,
+        )
       }
       addRunning(linkId, 1)
       return { [Symbol.dispose]: () => addRunning(linkId, -1) }
@@ -172,7 +178,11 @@ export function createLinks(options: {
   }
 }
 
-const DROP_WAIT_MS = 5_000
+function tooManyDrops(): AppError {
+  return tooManyRequests('Too many files are being sent by this link.', 5_000)
+}
+
+const GARBAGE_WAIT_MS = 60_000
 
 function lifeOf(terms: Terms, { isJwt, scope, ...token }: AccessTokenUser): number | undefined {
   const asked = lifeMs(terms)

@@ -43,7 +43,7 @@ const MAX_KNOWN = 10_000
 /** If `failedAttempts` is omitted, guessing is not limited. */
 export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter): PasswordChecks {
   const turns = new FairSemaphore({ bytes: AT_ONCE, reserve: { bytes: 0, largest: 0 } })
-  const known = createKnownPasswords()
+  const keys = createKnownKeys()
 
   async function inTurn<T>(
     { id: userId, signal }: { readonly id: string; readonly signal: AbortSignal },
@@ -67,7 +67,10 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter): Pas
     hash: string,
     { password = '', address, signal }: VisitorCredentials,
   ): Promise<string | undefined> {
+    // Also before a known password: otherwise it could be guessed fast during a block.
     assertNotBlocked(address)
+    const known = keys.get(hash, password)
+    if (known !== undefined) return known
     const key = await inTurn({ id: address, signal }, async () => {
       // Attempts that waited for their turn together count before the next one.
       assertNotBlocked(address)
@@ -75,7 +78,7 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter): Pas
       if (found === undefined) failedAttempts?.note(address)
       return found
     })
-    if (key !== undefined) known.add(hash, password)
+    if (key !== undefined) keys.add({ hash, password, key })
     return key
   }
 
@@ -83,29 +86,34 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter): Pas
     hash: (password, owner) => inTurn(owner, () => hashPassword(password)),
     keyFor,
     async areRight(hash, credentials) {
-      const { password, keys, address } = credentials
-      if (keys.some((key) => isKey(hash, key))) return true
-      if (password === undefined) return false
-      // Also before a known password: otherwise it could be guessed fast during a block.
-      assertNotBlocked(address)
-      return known.has(hash, password) || (await keyFor(hash, credentials)) !== undefined
+      if (credentials.keys.some((key) => isKey(hash, key))) return true
+      if (credentials.password === undefined) return false
+      return (await keyFor(hash, credentials)) !== undefined
     },
   }
 }
 
 const TOO_MANY = 'Too many passwords from this address or account are waiting to be checked.'
 
-/** Remembers passwords that were right, by a digest that is worthless outside this process. */
-function createKnownPasswords() {
+/** The keys of passwords that were right, found by a digest that is worthless outside this process. */
+function createKnownKeys() {
   const secret = randomBytes(32)
-  const known = new Set<string>()
+  const known = new Map<string, string>()
   const entryOf = (hash: string, password: string): string =>
     createHmac('sha256', secret).update(`${hash}:${password}`).digest('base64url')
   return {
-    has: (hash: string, password: string): boolean => known.has(entryOf(hash, password)),
-    add(hash: string, password: string): void {
-      known.add(entryOf(hash, password))
-      const [oldest] = known
+    get: (hash: string, password: string) => known.get(entryOf(hash, password)),
+    add({
+      hash,
+      password,
+      key,
+    }: {
+      readonly hash: string
+      readonly password: string
+      readonly key: string
+    }): void {
+      known.set(entryOf(hash, password), key)
+      const [oldest] = known.keys()
       if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest)
     },
   }

@@ -136,6 +136,8 @@ export function hasRoom(
 /** Garbage that is always allowed, in bytes, so that small repositories can be overwritten too. */
 const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
 
+const GARBAGE = sql`(garbage_bytes + history_excess)`
+
 interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'> {
   readonly size: Sql
 }
@@ -145,12 +147,22 @@ interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'>
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
 function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
-  const garbage = sql`garbage_bytes + history_excess`
-  const held = sql`(${garbage} + reserved_bytes - ${ownReserved} + ${size})`
+  const held = sql`(${GARBAGE} + reserved_bytes - ${ownReserved} + ${size})`
   return sql<boolean>`(
-    ${garbage} <= ${sql.lit(LEAST_GARBAGE_BYTES)}
+    ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES)}
     OR ${held} <= 2 * used_bytes
     OR used_bytes + ${held} <= 3 * ${capacity}
+  )`
+}
+
+/**
+ * Whether visitors of links may send another file: no matter how many of theirs fail, what is then garbage permits the
+ * owner to fill the capacity once.
+ */
+export function isGarbageBoundedForDrops({ capacity }: Pick<Rule, 'capacity'>) {
+  return sql<boolean>`(
+    ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES / 2)}
+    OR ${GARBAGE} + reserved_bytes <= ${capacity} + used_bytes
   )`
 }
 

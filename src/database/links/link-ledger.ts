@@ -5,6 +5,7 @@ import { type Link, type LinkTarget, linkNotFound, MAX_LINKS } from '../../core/
 import type {
   FoundLink,
   LinkLedger,
+  MeasuredDrops,
   ListLinks,
   NamedLink,
   NewLink,
@@ -12,6 +13,7 @@ import type {
 import { callerOf } from '../../core/users/caller.ts'
 import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
+import { isGarbageBoundedForDrops } from '../ledger/quota-rule.ts'
 import type { Session } from '../ledger/session.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
 import { requireValidToken } from '../users/access-tokens.ts'
@@ -28,7 +30,7 @@ export function createLinkLedger({
     listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
     removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
     countUse: (link) => query((tx) => countUse(tx, link)),
-    countUnfinishedDrops: (link) => query((tx) => countUnfinishedDrops(tx, link)),
+    measureDrops: (link) => query((tx) => measureDrops(tx, link)),
   }
 }
 
@@ -161,17 +163,22 @@ const LINK_COLUMNS = sql`
   links.expires_at AS expires_at
 `
 
-async function countUnfinishedDrops(
-  { db, now }: LedgerTx,
-  { userId, linkId }: Parameters<LinkLedger['countUnfinishedDrops']>[0],
-): Promise<number> {
-  const { rows } = await sql<{ readonly drops: number }>`
-    SELECT COUNT(*) AS drops
-    FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
-    WHERE resumable_uploads.link_id = ${linkId} AND resumable_uploads.user_id = ${userId}
-      AND uploads.state = 'pending' AND uploads.lease_until > ${now}
+async function measureDrops(
+  { db, now, capacity }: LedgerTx,
+  { userId, linkId }: Parameters<LinkLedger['measureDrops']>[0],
+): Promise<MeasuredDrops> {
+  const { rows } = await sql<{ readonly unfinished: number; readonly is_bounded: number }>`
+    SELECT (
+        SELECT COUNT(*)
+        FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
+        WHERE resumable_uploads.link_id = ${linkId} AND resumable_uploads.user_id = ${userId}
+          AND uploads.state = 'pending' AND uploads.lease_until > ${now}
+      ) AS unfinished,
+      CASE WHEN ${isGarbageBoundedForDrops({ capacity })} THEN 1 ELSE 0 END AS is_bounded
+    FROM quotas WHERE user_id = ${userId}
   `.execute(db)
-  return Number(rows[0]?.drops)
+  const [row] = rows
+  return { unfinished: row?.unfinished ?? 0, isGarbageBounded: row?.is_bounded === 1 }
 }
 
 type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'user_id'>

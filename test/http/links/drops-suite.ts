@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { fileBody } from '../../support/http/multipart-body.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { commitUnsent } from '../file-requests.ts'
 import {
   download,
   expectProblem,
@@ -128,6 +129,25 @@ export function dropsSuite(open: OpenService): void {
       paused.resume()
       expect((await paused.reply).status).toBe(200)
       expect(await refusal(drop(secret))).toMatchObject(gone)
+    })
+
+    it('leaves its owner room for garbage', async () => {
+      const size = 40 * MIB
+      const owner = await service.createUser(size)
+      const { secret } = await createLink(service, {
+        token: secretOf(owner),
+        kind: 'drop',
+        prefix: '',
+      })
+      const replace = (bytes: number) => commitUnsent(service, owner, { name: 'a', size: bytes })
+      await replace(size - 5000)
+      await replace(0)
+      expect(await refusal(drop(secret, { path: '/b' }))).toBeUndefined()
+      await replace(8000)
+      await replace(0)
+      const busy = { status: 429, code: 'too_many_requests', retry_after: 60 }
+      expect(await refusal(drop(secret, { path: '/c' }))).toMatchObject(busy)
+      await upload(service, { user: owner, name: 'c', content: 'own' })
     })
 
     it('counts finished drops alone', async () => {

@@ -8,6 +8,7 @@ import { fileBody, filePart, httpChunk, multipartBody } from '../../support/http
 import { put } from '../../support/objects.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { commitUnsent } from '../file-requests.ts'
 import {
   bodyOf,
   download,
@@ -46,17 +47,8 @@ export function quotaSuite(open: OpenService): void {
     it('is not the only bound: with too much garbage uploads get 429 until it is swept', async () => {
       const size = 60 * MIB
       const user = await service.createUser(size)
-      const { createdAt = 0 } = (await service.users.findUser(user.userId)) ?? {}
-      const caller = { userId: user.userId, userCreatedAt: createdAt }
-      // In the ledger alone: three versions of 60 MiB would take a while to send.
       for (let versions = 0; versions < 3; versions += 1) {
-        const version = createVersion()
-        const begun = { ...caller, version, bytes: size, name: parseFileName('a') }
-        const key = objectKey(user.userId, version)
-        const limits = { leaseMs: 60_000, maxFiles: 10, maxUploads: 10 }
-        await service.ledger.begin({ ...begun, objectKey: key, ...limits })
-        const file = { size, sha256: '0'.repeat(64), visibility: undefined }
-        await service.ledger.commit({ ...begun, ...file, maxFiles: 10, garbageDelayMs: 0 })
+        await commitUnsent(service, user, { name: 'a', size })
       }
       for (const method of METHODS) {
         const refused = await upload(service, { user, name: 'a', method, content: 'small' })

@@ -454,6 +454,38 @@ export function scopedTokensSuite(open: OpenService): void {
       expect(await finish(writing)).toBeUndefined()
     })
 
+    it('finishes no upload that evicts what it may not', async () => {
+      const evicting = async (token: string) => {
+        const headers = {
+          ...TUS,
+          'Upload-Length': '3',
+          'Upload-Metadata': `filename ${base64('in-a')}`,
+        }
+        const path = '/users/me/uploads?evict=in-b-'
+        const created = await send(service, { method: 'POST', path, headers, token: full })
+        const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
+        const upload = new URL(created.headers.get('location') ?? '', service.url).pathname
+        return await refusal(token, {
+          method: 'PATCH',
+          path: upload,
+          headers: appending,
+          body: 'new',
+        })
+      }
+      const allowed = (scope: object, ...more: readonly string[]) =>
+        issue(service, user, { actions: ['create', 'replace', ...more], ...scope })
+      expect(await evicting(await allowed({}))).toMatchObject(insufficient('delete'))
+      expect(await evicting(await allowed({ prefix: 'in-a' }, 'delete'))).toMatchObject(
+        insufficient('prefix'),
+      )
+      const rolling = { when_full: 'evict_oldest' }
+      expect(await evicting(await allowed({ ...rolling, prefix: 'in-a' }))).toMatchObject(
+        insufficient('delete'),
+      )
+      expect(await evicting(await allowed({ ...rolling, prefix: 'in-' }))).toBeUndefined()
+      expect(await evicting(await allowed({ prefix: 'in-' }, 'delete'))).toBeUndefined()
+    })
+
     it('is none for the files of others, unless it may read', async () => {
       const other = await service.createUser(MIB)
       await upload(service, {

@@ -24,7 +24,7 @@ export const READS = {
     'findPastVersion',
     'findLink',
     'listLinks',
-    'countUnfinishedDrops',
+    'measureDrops',
     'listEndedDrops',
     'listUsersToTrim',
     'listUsersWithExpired',

@@ -15,7 +15,7 @@ export interface OwnUpload extends TokenCaller {
 
 /**
  * The upload in the path. Throws as `requireUser` and `uploadId` do, and if another token has created an upload that this
- * one may not finish: its name, precondition and visibility do not change, so the commit need not ask again.
+ * one may not finish: its name, precondition, visibility and what it evicts do not change, so the commit need not ask again.
  */
 export async function ownUpload(
   request: FastifyRequest,

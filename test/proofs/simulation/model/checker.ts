@@ -174,7 +174,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'checkBegin':
     case 'confirm':
     case 'endLeases':
-    case 'countUnfinishedDrops':
+    case 'measureDrops':
     case 'listEndedDrops':
     case 'listUsersWithExpired':
     case 'addLink':
