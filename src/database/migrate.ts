@@ -18,6 +18,7 @@ import { links } from './migrations/2026-11-30-links.ts'
 import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
+import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
 import { uploadsAsGarbage } from './migrations/2026-11-24-uploads-as-garbage.ts'
 import type { Tables } from './schema.ts'
 
@@ -169,5 +170,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-11-30-links': links({ bytewise }),
     '2026-12-01-retention': retention(),
     '2026-12-01-retention-indexes': expiryIndexes(),
+    '2026-12-02-drop-changes-by-time': dropChangesByTime(),
   }
 }

@@ -91,10 +91,14 @@ export interface SweepLedger {
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
   /**
-   * Deletes up to `limit` changes that were committed, and as many webhooks that were parked, more than `lifetimeMs` ago.
-   * Returns how many in all.
+   * Deletes up to `limit` changes that were committed more than `lifetimeMs` ago, of the next users after `after`, bytewise,
+   * and as many webhooks that were parked before that.
    */
-  forgetChanges(options: { readonly lifetimeMs: number; readonly limit: number }): Promise<number>
+  forgetChanges(options: {
+    readonly after?: UserId | undefined
+    readonly lifetimeMs: number
+    readonly limit: number
+  }): Promise<ForgottenChanges>
 
   /** Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. */
   listGarbage(page: {
@@ -131,4 +135,11 @@ export interface SweepLedger {
 
   /** As `ResumableLedger.confirm`. */
   confirm(): Promise<void>
+}
+
+export interface ForgottenChanges {
+  /** How many changes and webhooks. */
+  readonly forgotten: number
+  /** The last user that has no more of them; `undefined` at the end of all users. */
+  readonly last: UserId | undefined
 }

@@ -70,6 +70,7 @@ export interface Sweeper {
 
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { ledger, garbageDelayMs = 0, leaseMs = LEASE_MS } = options
+  const changesSwept: SweepRun['changesSwept'] = { last: undefined }
 
   async function sweep(request: SweepRequest): Promise<SweepReport> {
     const { signal, maxMs = Infinity, onProgress = () => undefined, onWait } = request
@@ -81,6 +82,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     const run: SweepRun = {
       ...options,
       garbageDelayMs,
+      changesSwept,
       signal,
       maxMs,
       onExpired: (uploads) => tell(() => (report.expiredUploads += uploads)),
@@ -152,6 +154,8 @@ interface SweepRun extends RemovalRun, ExpiryRun {
   readonly maxMs: number
   readonly garbageDelayMs: number
   readonly eventLifetimeMs?: number
+  /** Up to which user old changes are forgotten. */
+  readonly changesSwept: { last: UserId | undefined }
   readonly onPurged: (rows: number) => void
 }
 
@@ -172,7 +176,7 @@ async function sweepAlone(
   let steps = [
     purge(run, failures),
     forgetCommitted(run),
-    forgetChanges(run),
+    changeForgetter(run),
     versionMarker(run, failures),
     historyTrimmer(run, failures),
     fileExpirer(run, failures),
@@ -298,12 +302,22 @@ function forgetCommitted({ ledger, retentionMs, onForgotten }: SweepRun): Step {
 const EVENT_LIFETIME_MS = 7 * 24 * 60 * 60_000
 const CHANGES_PER_PAGE = 100
 
-function forgetChanges({
+/** In each sweep, beside those with changes to forget. */
+const PAGES_OF_USERS = 20
+
+/** Goes on where the sweep before has stopped: with many users, one sweep is too short to look at all of them. */
+function changeForgetter({
   ledger,
   eventLifetimeMs: lifetimeMs = EVENT_LIFETIME_MS,
+  changesSwept: swept,
 }: SweepRun): Step {
+  let pages = 0
   return async () => {
-    const forgotten = await ledger.forgetChanges({ lifetimeMs, limit: CHANGES_PER_PAGE })
-    return forgotten > 0 ? 'more' : 'done'
+    const page = { after: swept.last, lifetimeMs, limit: CHANGES_PER_PAGE }
+    const { forgotten, last } = await ledger.forgetChanges(page)
+    swept.last = last
+    pages += 1
+    const isShort = pages < PAGES_OF_USERS && last !== undefined
+    return forgotten > 0 || isShort ? 'more' : 'done'
   }
 }

@@ -1,5 +1,10 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
-import type { AbortedUpload, Garbage, SweepLedger } from '../../core/sweep/sweep-ledger.ts'
+import type {
+  AbortedUpload,
+  ForgottenChanges,
+  Garbage,
+  SweepLedger,
+} from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { GarbageRow } from '../schema.ts'
@@ -94,21 +99,44 @@ const versionsOf = (uploads: readonly AbortedUpload[]) => uploads.map(({ version
 
 export async function forgetChanges(
   { db, now }: LedgerTx,
-  { lifetimeMs, limit }: Parameters<SweepLedger['forgetChanges']>[0],
-): Promise<number> {
+  { after, lifetimeMs, limit }: Parameters<SweepLedger['forgetChanges']>[0],
+): Promise<ForgottenChanges> {
   const { numAffectedRows: parked = 0n } = await sql`
     DELETE FROM parked_webhooks WHERE webhook_id IN (
       SELECT webhook_id FROM parked_webhooks
       WHERE parked_at < ${now} - ${lifetimeMs} ORDER BY parked_at LIMIT ${limit}
     )
   `.execute(db)
-  const { numAffectedRows = 0n } = await sql`
-    DELETE FROM changes WHERE (user_id, sequence) IN (
-      SELECT user_id, sequence FROM changes WHERE at < ${now} - ${lifetimeMs} ORDER BY at LIMIT ${limit}
-    )
+  const isOld = sql`at < ${now} - ${lifetimeMs}`
+  const { rows: users } = await sql<{ readonly userId: UserId; readonly has_old: number | null }>`
+    SELECT user_id AS "userId", (
+        SELECT CASE WHEN ${isOld} THEN 1 ELSE 0 END FROM changes
+        WHERE changes.user_id = page.user_id ORDER BY sequence LIMIT 1
+      ) AS has_old
+    FROM (
+      SELECT user_id FROM quotas WHERE user_id > ${after ?? ''} ORDER BY user_id LIMIT ${USERS_PER_PAGE}
+    ) AS page
+    ORDER BY user_id
   `.execute(db)
-  return Number(parked + numAffectedRows)
+  let [forgotten, last] = [0, after]
+  for (const { userId, has_old: hasOld } of users) {
+    if (hasOld === 1) {
+      const { numAffectedRows = 0n } = await sql`
+        DELETE FROM changes WHERE user_id = ${userId} AND ${isOld} AND sequence IN (
+          SELECT sequence FROM changes
+          WHERE user_id = ${userId} ORDER BY sequence LIMIT ${limit - forgotten}
+        )
+      `.execute(db)
+      forgotten += Number(numAffectedRows)
+      if (forgotten === limit) return { forgotten: forgotten + Number(parked), last }
+    }
+    last = userId
+  }
+  const isEnd = users.length < USERS_PER_PAGE
+  return { forgotten: forgotten + Number(parked), last: isEnd ? undefined : last }
 }
+
+const USERS_PER_PAGE = 100
 
 export async function forgetUploads(
   { db, now }: LedgerTx,

@@ -1,3 +1,4 @@
+import { forgetChanges } from '../../support/forget-changes.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ChangedFile, MAX_CHANGES } from '../../../src/core/changes/change.ts'
 import type { RecordedChange } from '../../../src/core/changes/change-ledger.ts'
@@ -5,6 +6,7 @@ import { createFeed, type Feed } from '../../../src/core/changes/feed.ts'
 import type { File } from '../../../src/core/files/file.ts'
 import { createGrantPeriods } from '../../../src/core/quota/grant-periods.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import {
   type Account,
@@ -229,7 +231,7 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
       await account.put('b', 1)
       const latest = await feed.latest(account)
       await harness.advance(2_000)
-      while ((await harness.ledger.forgetChanges({ lifetimeMs: 1_000, limit: 1 })) > 0);
+      await forgetChanges(harness.ledger, { lifetimeMs: 1_000, limit: 1 })
       expect(await recorded()).toEqual([])
       expect(await outcome(BEGINNING)).toBe('cursor_expired')
       expect(await outcome(first)).toBe('cursor_expired')
@@ -238,6 +240,38 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
       expect(await feed.read({ ...account, after: latest, limit: 10 })).toMatchObject([
         { sequence: 3, type: 'file.created' },
       ])
+    })
+
+    it('end for one page of users after the other', async () => {
+      const accounts: Account[] = []
+      for (let count = 0; count < 101; count += 1) {
+        const each = await openAccount(harness)
+        await each.put('a', 1)
+        accounts.push(each)
+      }
+      await account.put('a', 1)
+      await account.put('b', 1)
+      await harness.advance(2_000)
+      await account.put('c', 1)
+      const sum = { forgotten: 0, pages: 0 }
+      let after: UserId | undefined
+      do {
+        const page = { after, lifetimeMs: 1_000, limit: 70 }
+        const { forgotten, last } = await harness.ledger.forgetChanges(page)
+        expect(forgotten).toBeLessThanOrEqual(70)
+        sum.forgotten += forgotten
+        sum.pages += 1
+        after = last
+      } while (after !== undefined)
+      expect(sum.forgotten).toBeGreaterThanOrEqual(103)
+      expect(sum.pages).toBeGreaterThanOrEqual(3)
+      expect(await recorded()).toMatchObject([{ sequence: 3 }])
+      const left = await Promise.all(
+        accounts.map((each) =>
+          feed.read({ ...each, after: BEGINNING, limit: 1 }).catch(() => 'gone'),
+        ),
+      )
+      expect(new Set(left)).toEqual(new Set(['gone']))
     })
 
     it('are counted for many users at once', async () => {

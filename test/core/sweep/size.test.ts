@@ -215,3 +215,35 @@ async function fill({ database }: TestCore, count: number): Promise<void> {
   `.execute(database.kysely)
   await sql`UPDATE quotas SET used_bytes = ${count}, file_count = ${count}`.execute(database.kysely)
 }
+
+it('A sweep forgets changes of users that the sweeps before have not come to', async () => {
+  await using core = await openTestCore()
+  const { kysely } = core.database
+  const numbers = sql`
+    WITH RECURSIVE numbers (n) AS (SELECT 10000 UNION ALL SELECT n + 1 FROM numbers WHERE n < 12100)
+  `
+  await sql`
+    INSERT INTO users (id, status, created_at)
+    ${numbers} SELECT 'u' || n, 'active', 1 FROM numbers
+  `.execute(kysely)
+  await sql`
+    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
+    ${numbers} SELECT 'u' || n, 0, 0, 0 FROM numbers
+  `.execute(kysely)
+  await sql`
+    INSERT INTO changes (user_id, sequence, type, at, previous_at)
+    VALUES ('u12099', 1, 'capacity.normal', 1, 0), ('u10000', 1, 'capacity.normal', 1, 0)
+  `.execute(kysely)
+  const left = async () => {
+    const { rows } = await sql<{ readonly user: string }>`
+      SELECT user_id AS "user" FROM changes
+    `.execute(kysely)
+    return rows.map(({ user }) => user)
+  }
+  const { ledger, objects } = core
+  const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+  await sweeper.sweep({ signal: AbortSignal.timeout(60_000) })
+  expect(await left()).toEqual(['u12099'])
+  await sweeper.sweep({ signal: AbortSignal.timeout(60_000) })
+  expect(await left()).toEqual([])
+})

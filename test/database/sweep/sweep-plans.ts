@@ -33,7 +33,10 @@ export async function explainSweeps(database: Database, explain: string): Promis
       /garbage_in_order/,
       (l) => l.listGarbage({ ...FIRST, after: { ...place, notBefore: 5, userId: USER } }),
     ],
-    [/changes_by_time/, (l) => l.forgetChanges({ lifetimeMs: 1, limit: 100 })],
+    [
+      /changes_pkey[^]*changes_pkey|(changes USING PRIMARY KEY[^]*){3}/,
+      (l) => l.forgetChanges({ lifetimeMs: 1, limit: 100 }),
+    ],
     [/uploads_by_lease/, (l) => l.listExpiredUploads({ except: [USER], limit: 100 })],
     [/uploads_by_lease[^]*uploads_to_remove[^]*garbage_in_order/, (l) => l.measureBacklog(10_000)],
     [/uploads_by_lease[^]*garbage_in_order/, (l) => l.measureJournal(10_000)],

@@ -1,3 +1,4 @@
+import { forgetChanges } from '../../support/forget-changes.ts'
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_WATCHES } from '../../../src/core/changes/watches.ts'
@@ -164,7 +165,7 @@ export function feedSuite(open: OpenService): void {
 
     it('are refused with a cursor whose changes are gone', async () => {
       await put('a')
-      while ((await service.ledger.forgetChanges({ lifetimeMs: -60_000, limit: 100 })) > 0);
+      await forgetChanges(service.ledger, { lifetimeMs: -60_000, limit: 100 })
       const expired = { status: 410, code: 'cursor_expired' } as const
       expectProblem(await get({ cursor: start }), expired)
       expectProblem(await get({ cursor: start, wait: 1 }), expired)

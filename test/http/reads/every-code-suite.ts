@@ -1,3 +1,4 @@
+import { forgetChanges } from '../../support/forget-changes.ts'
 import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { park } from '../admin/webhooks-suite.ts'
@@ -261,7 +262,7 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       const { body } = await ask(service, { user, path: '/users/me/changes' })
       const { next_cursor: cursor } = JSON.parse(body.toString()) as { next_cursor: string }
       await upload(service, { user, content: 'x' })
-      await service.ledger.forgetChanges({ lifetimeMs: -60_000, limit: 1000 })
+      await forgetChanges(service.ledger, { lifetimeMs: -60_000, limit: 1000 })
       return ask(service, { user, path: `/users/me/changes?cursor=${cursor}` })
     },
   ],
