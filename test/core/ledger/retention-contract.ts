@@ -14,7 +14,7 @@ import {
   refusalOf,
 } from './fixture.ts'
 
-const SOON_MS = 30
+const SOON_MS = 150
 
 function refusedOnly(error: unknown): undefined {
   if (!isAppError(error)) throw error
