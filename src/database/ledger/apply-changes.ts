@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
@@ -26,7 +26,7 @@ import {
 } from './quota-rule.ts'
 import { chunks } from '../../core/async/chunks.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Eviction } from './evictable.ts'
+import { type Eviction, reservedByEvicting } from './evictable.ts'
 import { INSERT_FILE, INSERT_PAST, REPLACE_FILE, USAGE_COLUMNS, usageIn } from './rows.ts'
 
 interface Changes extends Caller {
@@ -37,8 +37,6 @@ interface Changes extends Caller {
     readonly ownReserved: number
     readonly maxFiles: number
     readonly eviction: Eviction | undefined
-    /** By other uploads. */
-    readonly reservedByEvicting: number
   }
   /** Set for a restore. */
   readonly restore?: { readonly maxFiles: number }
@@ -54,18 +52,13 @@ interface Changes extends Caller {
  * the quota refuses it.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
-  const { changes, garbageDelayMs, upload, restore, isSweep = false } = applied
-  const { userId } = applied
+  const { userId, userCreatedAt, changes, garbageDelayMs } = applied
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
-  const counted = { ...applied, ...figures, events: events.length, ownReserved: 0 }
-  const { rows } = upload
-    ? await run(tx, upload.eviction ? moveForEvicting : moveForUpload, { ...counted, ...upload })
-    : restore
-      ? await run(tx, moveForRestore, { ...counted, ...restore })
-      : await run(tx, isSweep ? moveForSweep : moveForOwner, counted)
+  const values = { userId, userCreatedAt, ...figures, events: events.length, ownReserved: 0 }
+  const { rows } = await move(tx, applied, values)
   if (rows[0] === undefined) {
-    const limits = upload ?? restore
+    const limits = applied.upload ?? applied.restore
     throw limits === undefined
       ? ((await inactiveReason(tx, applied)) ?? new TypeError('An active user has no quota'))
       : await refusalReason(tx, {
@@ -170,6 +163,20 @@ async function discardFiles(
   }
 }
 
+/** Runs the one of the statements below whose rule applies. */
+function move(
+  tx: LedgerTx,
+  { upload, restore, isSweep = false }: Changes,
+  values: Move & ReturnType<typeof figuresOf>,
+): Promise<QueryResult<Usage & FeedEnd>> {
+  if (upload?.eviction) {
+    return run(tx, moveForEvicting, { ...values, ...upload, ...upload.eviction })
+  }
+  if (upload) return run(tx, moveForUpload, { ...values, ...upload })
+  if (restore) return run(tx, moveForRestore, { ...values, ...restore })
+  return run(tx, isSweep ? moveForSweep : moveForOwner, values)
+}
+
 type Move = Caller &
   Pick<NeedValues, 'ownReserved'> & {
     readonly usedBytes: number
@@ -191,17 +198,16 @@ function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
   return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))
 }
 
-interface Evicted {
+interface Evicted extends Eviction {
   readonly evictedBytes: number
   readonly evictedFiles: number
-  readonly reservedByEvicting: number
 }
 
 function moveForEvicting(slot: Slot<Move & NeedValues & Evicted>, rule: Rule) {
   const evictable = {
     bytes: bigint(slot('evictedBytes')),
     files: bigint(slot('evictedFiles')),
-    reserved: bigint(slot('reservedByEvicting')),
+    reserved: reservedByEvicting(slot),
   }
   return moveFigures(slot, rule, mayCommit(rule, { ...needFrom(slot), evictable }))
 }

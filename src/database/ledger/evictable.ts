@@ -9,7 +9,7 @@ import {
 import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { successorOf } from '../prefix-range.ts'
-import type { Slot } from '../statement.ts'
+import { inline, type Slot } from '../statement.ts'
 import { bigint, type LedgerTx, type Rule } from './ledger-sql.ts'
 import { FILE_COLUMNS } from './rows.ts'
 
@@ -24,14 +24,16 @@ export interface Eviction {
   readonly name: FileName
 }
 
-export function evictionOf(
-  {
-    userId,
-    name,
-    version = '',
-  }: Pick<Eviction, 'userId' | 'name'> & Partial<Pick<Eviction, 'version'>>,
-  prefix: FileNamePrefix | undefined,
-): Eviction | undefined {
+interface EvictingUpload {
+  readonly userId: UserId
+  readonly name: FileName
+  readonly version?: Version
+  readonly evict?: FileNamePrefix | undefined
+}
+
+/** `undefined` for an upload that does not evict. */
+export function evictionOf(upload: EvictingUpload): Eviction | undefined {
+  const { userId, name, version = '', evict: prefix } = upload
   if (prefix === undefined) return undefined
   return { userId, version, name, prefix, prefixEnd: successorOf(prefix) ?? LAST }
 }
@@ -45,7 +47,7 @@ const MAX_EVICTED = 1_000
 export interface Evictable {
   readonly bytes: RawBuilder<unknown>
   readonly files: RawBuilder<unknown>
-  /** What other uploads that evict have reserved. */
+  /** As `reservedByEvicting`. */
   readonly reserved: RawBuilder<unknown>
 }
 
@@ -68,17 +70,17 @@ export function evictableFor(rule: Pick<Rule, 'now'>, slot: Slot<Eviction>): Mea
     measured,
     bytes: sql`(SELECT bytes FROM ${measured} AS evictable)`,
     files: sql`(SELECT files FROM ${measured} AS evictable)`,
-    reserved: sql`(${reservedByEvicting(slot)})`,
+    reserved: reservedByEvicting(slot),
   }
 }
 
 /** What other uploads that evict have reserved. Each makes its own room at its commit, so nothing is evicted for it. */
-export function reservedByEvicting(slot: Slot<Eviction>): RawBuilder<{ readonly bytes: number }> {
-  return sql`
-    SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS bytes FROM uploads
+export function reservedByEvicting(slot: Slot<Eviction>): RawBuilder<unknown> {
+  return sql`(
+    SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
     WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
       AND uploads.is_evicting = 1 AND uploads.version <> ${slot('version')}
-  `
+  )`
 }
 
 interface Oldest {
@@ -124,24 +126,24 @@ function oldestFiles(
   return sql`${part(0, expired, sql`1 = 1`)} UNION ALL ${part(1, sql`files`, current)} ORDER BY rank, age, named LIMIT ${limit}`
 }
 
-interface Shortage {
+export interface Shortage {
   readonly bytes: number
   readonly files: number
 }
 
-/** The oldest files that make up for the shortage; `undefined` if all that may be evicted do not. Under the user's lock. */
+/** The oldest files that make up for the shortage; none if all that may be evicted do not. Under the user's lock. */
 export async function chooseEvicted(
   tx: LedgerTx,
   { shortage, eviction }: { readonly shortage: Shortage; readonly eviction: Eviction },
-): Promise<readonly File[] | undefined> {
+): Promise<readonly File[]> {
   if (shortage.bytes <= 0 && shortage.files <= 0) return []
   for (const limit of [FIRST_READ, MAX_EVICTED]) {
     const files = await readOldest(tx, { eviction, limit })
     const chosen = upTo(files, shortage)
     if (chosen !== undefined) return chosen
-    if (files.length < limit) return undefined
+    if (files.length < limit) break
   }
-  return undefined
+  return []
 }
 
 /** Most uploads evict one file, or a few. */
@@ -151,9 +153,8 @@ async function readOldest(
   tx: LedgerTx,
   { eviction, limit }: { readonly eviction: Eviction; readonly limit: number },
 ): Promise<readonly File[]> {
-  const slot: Slot<Eviction> = (member) => sql`${eviction[member]}`
   const { rows } = await sql<File & { rank: number; age: number; named: string }>`
-    ${oldestFiles(tx, slot, { columns: FILE_COLUMNS, limit: bigint(limit) })}
+    ${oldestFiles(tx, inline(eviction), { columns: FILE_COLUMNS, limit: bigint(limit) })}
   `.execute(tx.db)
   return rows.map(({ rank: _rank, age: _age, named: _named, ...file }) => file)
 }

@@ -4,12 +4,13 @@ import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/
 import type { AppError } from '../../core/errors.ts'
 import type { CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import type { File } from '../../core/files/file.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserRow } from '../schema.ts'
 import { inline, type Slot } from '../statement.ts'
 import { bigint, isActive, type LedgerTx, type Rule, runningUploads } from './ledger-sql.ts'
-import { type Evictable, evictableFor, type Eviction } from './evictable.ts'
+import { type Evictable, evictableFor, type Eviction, type Shortage } from './evictable.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
@@ -100,11 +101,11 @@ export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
 /** As `mayCommit`, for bytes that the store has already. */
 export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
   const { userCreatedAt, isNew, maxFiles, evictable } = need
-  const count =
-    evictable === undefined ? sql`` : sql`OR file_count - ${evictable.files} < ${maxFiles}`
+  const orEvicting =
+    evictable === undefined ? sql`` : sql`OR ${filesToEvict(maxFiles)} <= ${evictable.files}`
   return sql<boolean>`(
     ${isActive(userCreatedAt)}
-    AND (NOT ${isNew} OR file_count < ${maxFiles} ${count})
+    AND (NOT ${isNew} OR file_count < ${maxFiles} ${orEvicting})
     AND ${hasRoom(rule, need)}
   )`
 }
@@ -114,16 +115,15 @@ export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
  * upload that evicts may reserve what the files that it will evict still use. It leaves the reservations of uploads that
  * do not evict untouched, and ignores those of the others that do; all reservations together stay within the capacity.
  */
-export function hasRoom(
-  { capacity }: Pick<Rule, 'capacity'>,
-  { growth, ownReserved, evictable }: Need,
-) {
-  const reserved = sql`reserved_bytes - ${ownReserved} + ${growth}`
+export function hasRoom(rule: Rule, need: Need) {
+  const { capacity } = rule
+  const { growth, ownReserved, evictable } = need
+  const reserved = reservedWith(need)
   const otherwise =
     evictable === undefined
       ? sql`(${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})`
       : sql`(
-        used_bytes - ${evictable.bytes} + ${reserved} - ${evictable.reserved} <= ${capacity}
+        ${bytesToEvict(rule, { growth, ownReserved, evictable })} <= ${evictable.bytes}
         AND ${reserved} <= ${capacity}
       )`
   return sql<boolean>`(
@@ -131,6 +131,39 @@ export function hasRoom(
     OR used_bytes + ${reserved} <= ${capacity}
     OR ${otherwise}
   )`
+}
+
+/**
+ * SQL for a row of `Shortage`: what the commit must evict for `mayRestore` to accept the file. If nothing must go, neither
+ * figure is positive.
+ */
+export function shortageOf(
+  rule: Rule,
+  { userId, need }: { readonly userId: UserId; readonly need: UploadNeed & EvictingNeed },
+): RawBuilder<Shortage> {
+  return sql<Shortage>`
+    SELECT
+      CASE WHEN ${need.growth} = 0 THEN 0 ELSE ${bytesToEvict(rule, need)} END AS bytes,
+      CASE WHEN ${need.isNew} THEN ${filesToEvict(need.maxFiles)} ELSE 0 END AS files
+    FROM quotas WHERE user_id = ${userId}
+  `
+}
+
+interface EvictingNeed extends Need {
+  readonly evictable: Evictable
+}
+
+function bytesToEvict({ capacity }: Rule, need: EvictingNeed): Sql {
+  return sql`used_bytes + ${reservedWith(need)} - ${need.evictable.reserved} - ${capacity}`
+}
+
+function filesToEvict(maxFiles: Sql): Sql {
+  return sql`file_count + 1 - ${maxFiles}`
+}
+
+/** Of all uploads, if this one reserves its growth. */
+function reservedWith({ growth, ownReserved }: Need): Sql {
+  return sql`reserved_bytes - ${ownReserved} + ${growth}`
 }
 
 /** Garbage that is always allowed, in bytes, so that small repositories can be overwritten too. */
@@ -280,7 +313,14 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
       ? sql`1 = 1`
       : isGarbageBounded({ size: bigint(requested), ownReserved: bigint(ownReserved), capacity })
   const evictable = refused.eviction && evictableFor(tx, inline(refused.eviction))
-  const hasItsRoom = announcement === undefined ? sql`1 = 0` : hasRoom(tx, announcement)
+  // Columns of the joined row, so that the files are read once.
+  const joined = evictable && {
+    bytes: sql`evictable.bytes`,
+    files: sql`evictable.files`,
+    reserved: evictable.reserved,
+  }
+  const hasItsRoom =
+    announcement === undefined ? sql`1 = 0` : hasRoom(tx, { ...announcement, evictable: joined })
   const unfinished = unfinishedUploads(now, announcement?.version)
   const { rows } = await sql<StateRow>`
     SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,

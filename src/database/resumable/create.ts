@@ -25,7 +25,7 @@ export async function createResumable(
   await assertPrecondition(tx, { ...upload, file })
   const growth = growthOver(replaced, announced)
 
-  const eviction = evictionOf(upload, upload.evict)
+  const eviction = evictionOf(upload)
   const evictable = eviction && evictableFor(tx, inline(eviction))
   const need = { ...needToCreate(upload, replaced), evictable }
   const reserved = await sql`

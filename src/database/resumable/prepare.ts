@@ -11,7 +11,7 @@ import {
   type LedgerTx,
   lockUser,
 } from '../ledger/ledger-sql.ts'
-import { evictableFor, evictionOf } from '../ledger/evictable.ts'
+import { evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
 import { inline } from '../statement.ts'
 import {
   growthOver,
@@ -78,6 +78,7 @@ async function mayEvict(
 interface Demand {
   readonly replaced: ReplacedFile | undefined
   readonly row: AppendedRow
+  readonly eviction: Eviction | undefined
   readonly need: ReturnType<typeof needToAppend>
   /** Bytes to reserve in addition. */
   readonly missing: number
@@ -102,8 +103,9 @@ async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
     (length === undefined || row.length_bytes !== null) &&
     (sha256 === undefined || row.expected_sha256 !== null)
   const isChange = missing > 0 || announced > row.announced_bytes || !isDeclared
-  const need = needToAppend(tx, append, { row, replaced, announced })
-  return { replaced, row, need, missing, announced, isDeclared, isChange }
+  const eviction = evictionOf({ ...append, name: row.name, evict: row.evict ?? undefined })
+  const need = needToAppend(tx, append, { row, replaced, eviction, announced })
+  return { replaced, row, eviction, need, missing, announced, isDeclared, isChange }
 }
 
 /** The row of an upload with the file that it would replace, and whether it could be committed with these bytes. */
@@ -150,10 +152,14 @@ function replacedBy(row: AppendedRow): ReplacedFile | undefined {
 function needToAppend(
   tx: LedgerTx,
   append: PrepareAppend,
-  { row, replaced, announced }: Pick<Demand, 'row' | 'replaced' | 'announced'>,
+  {
+    row,
+    replaced,
+    eviction,
+    announced,
+  }: Pick<Demand, 'row' | 'replaced' | 'eviction' | 'announced'>,
 ) {
   const upload = { size: append.bytes, replaced, ownReserved: row.reserved_bytes }
-  const eviction = evictionOf({ ...append, name: row.name }, row.evict ?? undefined)
   return {
     ...needOf(append, upload),
     evictable: eviction && evictableFor(tx, inline(eviction)),
@@ -200,9 +206,12 @@ function contradiction(
   return undefined
 }
 
-function refusedBy(append: PrepareAppend, { replaced, row }: Demand) {
-  const newFiles = newFilesOver(replaced)
-  const eviction = evictionOf({ ...append, name: row.name }, row.evict ?? undefined)
-  const refused = { requested: append.bytes, newFiles, ownReserved: row.reserved_bytes, eviction }
-  return { ...append, ...refused }
+function refusedBy(append: PrepareAppend, { replaced, row, eviction }: Demand) {
+  return {
+    ...append,
+    requested: append.bytes,
+    newFiles: newFilesOver(replaced),
+    ownReserved: row.reserved_bytes,
+    eviction,
+  }
 }

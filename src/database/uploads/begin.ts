@@ -26,14 +26,16 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, { ...upload, file })
-  const { userId, maxUploads, evict } = upload
+  const { userId, maxUploads } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const values = { ...need, userId, maxUploads }
-  const eviction = evictionOf(upload, evict)
+  const eviction = evictionOf(upload)
   const reserved = eviction
     ? await run(tx, reserveEvicting, { ...values, ...eviction })
     : await run(tx, reserve, values)
-  if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
+  if (reserved.numAffectedRows !== 1n) {
+    throw await whyNotBegun(tx, upload, { replaced, eviction })
+  }
   await run(tx, insertUpload, { ...upload, growth: values.growth, isEvicting: eviction ? 1 : 0 })
 }
 
@@ -71,7 +73,7 @@ export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
 export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, { ...upload, file })
-  const eviction = evictionOf(upload, upload.evict)
+  const eviction = evictionOf(upload)
   const need = {
     ...needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 }),
     evictable: eviction && evictableFor(tx, inline(eviction)),
@@ -81,12 +83,20 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
     WHERE user_id = ${upload.userId}
       AND ${mayBegin(tx, { ...need, maxUploads: bigint(upload.maxUploads) })}
   `.execute(tx.db)
-  if (rows.length === 0) throw await whyNotBegun(tx, upload, replaced)
+  if (rows.length === 0) throw await whyNotBegun(tx, upload, { replaced, eviction })
 }
 
-function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
-  const newFiles = newFilesOver(replaced)
-  const eviction = evictionOf(upload, upload.evict)
-  const refused = { requested: upload.bytes, newFiles, ownReserved: 0, eviction }
-  return refusalReason(tx, { ...upload, ...refused })
+interface Tested {
+  readonly replaced: File | undefined
+  readonly eviction: Eviction | undefined
+}
+
+function whyNotBegun(tx: LedgerTx, upload: CheckBegin, { replaced, eviction }: Tested) {
+  return refusalReason(tx, {
+    ...upload,
+    requested: upload.bytes,
+    newFiles: newFilesOver(replaced),
+    ownReserved: 0,
+    eviction,
+  })
 }

@@ -4,13 +4,8 @@ import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/
 import type { UserId } from '../../core/users/user-id.ts'
 import { inline, type Slot } from '../statement.ts'
 import { linkNotFound } from '../../core/links/link.ts'
-import { growthOver } from '../ledger/quota-rule.ts'
-import {
-  chooseEvicted,
-  type Eviction,
-  evictionOf,
-  reservedByEvicting,
-} from '../ledger/evictable.ts'
+import { needOf, shortageOf } from '../ledger/quota-rule.ts'
+import { chooseEvicted, evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import { countUse } from '../links/link-ledger.ts'
 import {
@@ -34,11 +29,12 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   if (found === undefined) throw await lostReason(tx, upload)
   if (found.outcome !== null) return await repeated(tx, found.userId, found.outcome)
 
-  const { file: old, expired, row } = await fileNamed(tx, found)
+  const { file: old, expired, row: replaced } = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  const eviction = evictionOf({ ...found, version: upload.version }, upload.evict)
-  const room = eviction && (await makeRoom(tx, { upload, found, row, eviction }))
-  const evicted = room?.evicted
+  const { userId, version, evict } = upload
+  const eviction = evictionOf({ userId, version, name: found.name, evict })
+  const ownReserved = found.reserved
+  const evicted = eviction && (await makeRoom(tx, { upload, ownReserved, replaced, eviction }))
   const outcome = { file, replaced: old !== undefined, evicted: evicted && measure(evicted) }
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { ...upload, file: old })
@@ -50,44 +46,31 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: {
-      ownReserved: found.reserved,
-      maxFiles: upload.maxFiles,
-      eviction,
-      reservedByEvicting: room?.reservedByEvicting ?? 0,
-    },
+    upload: { ownReserved, maxFiles: upload.maxFiles, eviction },
   })
   return { ...outcome, usage }
 }
 
 interface Evicting {
   readonly upload: CommitUpload
-  readonly found: FoundUpload
-  readonly row: File | undefined
+  readonly ownReserved: number
+  readonly replaced: File | undefined
   readonly eviction: Eviction
 }
 
-/**
- * What must go for the file to fit, and leave what uploads that do not evict have reserved. If all is too little, the
- * rule refuses the file.
- */
+/** What must go for the file to fit. If all is too little, the rule refuses the file. */
 async function makeRoom(
   tx: LedgerTx,
-  { upload, found, row, eviction }: Evicting,
-): Promise<{ readonly evicted: readonly File[]; readonly reservedByEvicting: number }> {
-  const { userId, maxFiles, size } = upload
-  const { rows } = await reservedByEvicting(inline(eviction)).execute(tx.db)
-  const others = rows[0]?.bytes ?? 0
-  const { usage } = (await findAccount(tx, userId)) ?? {}
-  if (usage === undefined) return { evicted: [], reservedByEvicting: others }
-  const { capacity, used, reserved, fileCount } = usage
-  const growth = growthOver(row, size)
-  const shortage = {
-    bytes: growth === 0 ? 0 : used + reserved - found.reserved - others + growth - capacity,
-    files: row === undefined ? fileCount + 1 - maxFiles : 0,
+  { upload, ownReserved, replaced, eviction }: Evicting,
+): Promise<readonly File[]> {
+  const { userId, size } = upload
+  const need = {
+    ...needOf(upload, { size, replaced, ownReserved }),
+    evictable: evictableFor(tx, inline(eviction)),
   }
-  const evicted = (await chooseEvicted(tx, { shortage, eviction })) ?? []
-  return { evicted, reservedByEvicting: others }
+  const { rows } = await shortageOf(tx, { userId, need }).execute(tx.db)
+  const [shortage] = rows
+  return shortage === undefined ? [] : await chooseEvicted(tx, { shortage, eviction })
 }
 
 function measure(files: readonly File[]): Evicted {

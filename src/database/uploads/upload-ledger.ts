@@ -45,7 +45,7 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
   const { row: replaced } = await fileNamed(tx, found)
-  const eviction = evictionOf({ ...found, version }, upload.evict)
+  const eviction = evictionOf({ userId, version, name: found.name, evict: upload.evict })
   const evictable = eviction && evictableFor(tx, inline(eviction))
   const growth = Math.max(0, growthOver(replaced, bytes) - found.reserved)
 
