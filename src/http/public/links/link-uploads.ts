@@ -95,19 +95,12 @@ function linkAccess({
 
 const LINK_PROBLEMS = ['not_found', 'link_password_required'] as const
 
-const ON_DROP = [...LINK_PROBLEMS, 'upload_gone', 'upload_busy', 'tus_version_unsupported'] as const
-
 const COMMIT_PROBLEMS = ['capacity_exceeded', 'file_exists', 'digest_mismatch'] as const
 
 const APPEND_PROBLEMS = [
-  ...ON_DROP,
+  ...LINK_PROBLEMS,
+  ...operations.APPEND_PROBLEMS,
   ...COMMIT_PROBLEMS,
-  'offset_mismatch',
-  'file_too_large',
-  'insufficient_storage',
-  'unsupported_media_type',
-  'upload_length_exceeded',
-  'checksum_mismatch',
 ] as const
 
 const DROPS = { tag: 'links', credentials: 'none' } as const
@@ -137,17 +130,7 @@ const CREATE = {
     parameters: { path: { secret: LINK_SECRET }, header: CREATE_HEADERS },
     requestBody: operations.CREATE.operation.requestBody,
     responses: operations.CREATE.operation.responses,
-    problems: [
-      ...LINK_PROBLEMS,
-      ...COMMIT_PROBLEMS,
-      'invalid_file_name',
-      'file_too_large',
-      'insufficient_storage',
-      'tus_version_unsupported',
-      'unsupported_media_type',
-      'upload_length_exceeded',
-      'checksum_mismatch',
-    ],
+    problems: [...LINK_PROBLEMS, ...operations.CREATE_PROBLEMS, ...COMMIT_PROBLEMS],
   },
 } as const satisfies FastifyContextConfig
 
@@ -159,7 +142,7 @@ const OFFSET = {
     description: operations.OFFSET.operation.description,
     parameters: ofDrop(),
     responses: { 200: operations.OFFSET.operation.responses[200] },
-    problems: [...ON_DROP, ...COMMIT_PROBLEMS],
+    problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD, ...COMMIT_PROBLEMS],
   },
 } as const satisfies FastifyContextConfig
 
@@ -189,7 +172,7 @@ const CANCEL = {
     summary: 'Cancel a drop',
     parameters: ofDrop(),
     responses: operations.CANCEL.operation.responses,
-    problems: ON_DROP,
+    problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD],
   },
 } as const satisfies FastifyContextConfig
 

@@ -18,6 +18,15 @@ const CONTENT = { [APPEND_MEDIA_TYPE]: { schema: { type: 'string', format: 'bina
 
 export const RESUMABLE = { tag: 'uploads' } as const
 
+/** The codes with which the body of a creation or an append can be refused. */
+const BODY_PROBLEMS = [
+  'file_too_large',
+  'insufficient_storage',
+  'unsupported_media_type',
+  'upload_length_exceeded',
+  'checksum_mismatch',
+] as const
+
 /** The codes with which the commit of a sealed upload can be refused. */
 const COMMIT_PROBLEMS = [
   'capacity_exceeded',
@@ -26,7 +35,21 @@ const COMMIT_PROBLEMS = [
   'digest_mismatch',
 ] as const
 
-const ON_UPLOAD = ['not_found', 'upload_gone', 'upload_busy', 'tus_version_unsupported'] as const
+export const CREATE_PROBLEMS = [
+  'tus_version_unsupported',
+  'invalid_file_name',
+  ...BODY_PROBLEMS,
+] as const
+
+/** Of every request to an upload, except the one that cancels it. */
+export const ON_UPLOAD = [
+  'not_found',
+  'upload_gone',
+  'upload_busy',
+  'tus_version_unsupported',
+] as const
+
+export const APPEND_PROBLEMS = [...ON_UPLOAD, 'offset_mismatch', ...BODY_PROBLEMS] as const
 
 export const DISCOVER = {
   operation: {
@@ -99,17 +122,7 @@ export const CREATE = {
         headers: ['Location', 'Tus-Resumable', 'Upload-Offset', 'Upload-Expires'],
       },
     },
-    problems: [
-      ...COMMIT_PROBLEMS,
-      'unfinished_uploads_exceeded',
-      'invalid_file_name',
-      'file_too_large',
-      'insufficient_storage',
-      'tus_version_unsupported',
-      'unsupported_media_type',
-      'upload_length_exceeded',
-      'checksum_mismatch',
-    ],
+    problems: [...CREATE_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
   },
 } as const satisfies FastifyContextConfig
 
@@ -174,17 +187,7 @@ export const APPEND = {
         ],
       },
     },
-    problems: [
-      ...ON_UPLOAD,
-      ...COMMIT_PROBLEMS,
-      'unfinished_uploads_exceeded',
-      'offset_mismatch',
-      'file_too_large',
-      'insufficient_storage',
-      'unsupported_media_type',
-      'upload_length_exceeded',
-      'checksum_mismatch',
-    ],
+    problems: [...APPEND_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
   },
 } as const satisfies FastifyContextConfig
 
