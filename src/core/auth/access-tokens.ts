@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { createLastUsed } from './last-used.ts'
 import { createTokenVerification } from './token-verification.ts'
 import { sha256 } from './sha256.ts'
 import {
@@ -111,16 +112,13 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const lookup = createTokenVerification({ ...ports, cacheMs, onUse, clock })
 
   async function find(secret: string, ip?: string): Promise<AccessTokenUser> {
-    const found = await lookup.find(secret, ip)
-    if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
-    return found
+    return notSuspended(await lookup.find(secret, ip))
   }
 
   async function inspect(secret: string): Promise<AccessTokenUser> {
     const found = await lookup.read(secret)
     if (found === undefined) throw accessTokenInvalid()
-    if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
-    return found
+    return notSuspended(found)
   }
 
   /** The current user of a token that was valid before. A token that has only expired since then is still accepted. */
@@ -200,6 +198,12 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 }
 
+function notSuspended(found: AccessTokenUser): AccessTokenUser {
+  const { status } = found.user
+  if (status === 'suspended') throw inactiveUser(status)
+  return found
+}
+
 /** Of a JWT's life: the tolerance of its verification, and the time until the new token is written. */
 const WRITE_MARGIN_MS = 10_000
 
@@ -211,36 +215,4 @@ export function lifeWithin(
   const leftMs = Math.floor((jwt.expiresInMs ?? 0) - WRITE_MARGIN_MS)
   if (leftMs < 1 || (asked !== undefined && asked > leftMs)) throw expiresTooLate()
   return asked ?? Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)
-}
-
-export interface LastUsed {
-  readonly note: (sha256: string) => void
-
-  record(): Promise<void>
-}
-
-/** Bounds memory: further tokens are ignored until the next `record`. */
-const MAX_NOTED = 50_000
-const PAGE = 500
-
-/** Collects token uses, so that `last_used_at` costs one statement for many requests and delays none. */
-export function createLastUsed(users: UserStore, clock: () => number): LastUsed {
-  let usedAt = new Map<string, number>()
-  return {
-    note(sha256) {
-      if (usedAt.size < MAX_NOTED || usedAt.has(sha256)) usedAt.set(sha256, clock())
-    },
-
-    async record() {
-      const noted = [...usedAt]
-      usedAt = new Map()
-      for (let from = 0; from < noted.length; from += PAGE) {
-        const now = clock()
-        const page = noted.slice(from, from + PAGE)
-        await users.recordAccessTokenUses(
-          page.map(([sha256, at]) => ({ sha256, agoMs: Math.max(0, Math.round(now - at)) })),
-        )
-      }
-    },
-  }
 }

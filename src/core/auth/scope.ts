@@ -50,7 +50,12 @@ export function assertPermits(
 ): void {
   const [first = 'read'] = anyOf
   if (!anyOf.some((action) => permits(scoped, action))) throw insufficient(first)
-  if (name !== undefined && !coversName(scoped, name)) throw insufficient('prefix')
+  if (name !== undefined) assertCovers(scoped, name)
+}
+
+/** Throws `scope_insufficient` for a name outside the scope's prefix. */
+export function assertCovers(scoped: Scoped, name: FileName | FileNamePrefix): void {
+  if (!coversName(scoped, name)) throw insufficient('prefix')
 }
 
 export function coversName({ scope }: Scoped, name: string): boolean {

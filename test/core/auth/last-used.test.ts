@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createAccessTokens, createLastUsed } from '../../../src/core/auth/access-tokens.ts'
+import { createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
+import { createLastUsed } from '../../../src/core/auth/last-used.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { outage } from '../../support/faults/faults.ts'

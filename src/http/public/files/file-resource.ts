@@ -5,7 +5,7 @@ import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
-import { type Action, assertPermits } from '../../../core/auth/scope.ts'
+import { type Action, assertCovers } from '../../../core/auth/scope.ts'
 import type { TakeJsonOptions } from '../../body/json-body.ts'
 import { Bytes, OneOf, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -29,7 +29,7 @@ export function ownFile(
   const { file_name } = request.params as { readonly file_name: string }
   const caller = requireUser(request, ...anyOf)
   const name = fileNameParam(file_name)
-  assertPermits(caller, anyOf, name)
+  assertCovers(caller, name)
   return { ...caller, name }
 }
 

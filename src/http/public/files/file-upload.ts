@@ -15,8 +15,8 @@ import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { assertPrefixDecodable } from '../decodable-prefix.ts'
 import { FileReply, fileReply, ownFile } from './file-resource.ts'
-import { assertPrefixDecodable } from './list.ts'
 
 /** Parsed below, where the errors are. */
 export const UPLOAD_QUERY = Type.Object({

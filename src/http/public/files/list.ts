@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { assertPermits, hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
-import { AppError, invalidParameter } from '../../../core/errors.ts'
+import { AppError } from '../../../core/errors.ts'
 import {
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
@@ -31,6 +31,7 @@ import {
 } from '../../shared-routes/pagination.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import { formatChangeCursor } from '../changes/cursor.ts'
+import { assertPrefixDecodable } from '../decodable-prefix.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
 const Query = Type.Object(
@@ -132,18 +133,6 @@ function ownerOf(request: FastifyRequest): UserId {
     return segment
   }
   throw new AppError('not_found', 'This path does not exist.')
-}
-
-/** The query parser leaves invalid UTF-8 undecoded. All parameters but the prefix have been refused for it by now. */
-export function assertPrefixDecodable(
-  { raw: { url = '' } }: FastifyRequest,
-  parameter = 'prefix',
-): void {
-  try {
-    decodeURIComponent(url)
-  } catch {
-    throw invalidParameter(parameter, 'The prefix is not valid percent-encoded UTF-8.')
-  }
 }
 
 /** A cursor is valid only for the order of its listing. */

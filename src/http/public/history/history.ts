@@ -14,6 +14,7 @@ import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import {
+  assertCovers,
   assertEveryName,
   assertPermits,
   coversName,
@@ -33,9 +34,9 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, parseCursor, readLimit } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
+import { assertPrefixDecodable } from '../decodable-prefix.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
 import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
-import { assertPrefixDecodable } from '../files/list.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import {
@@ -93,7 +94,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
       assertPrefixDecodable(request)
       const asked = name === undefined ? undefined : parseFileName(name)
       const within = parseFileNamePrefix(prefix)
-      if (asked !== undefined) assertPermits(caller, ['history'], asked)
+      if (asked !== undefined) assertCovers(caller, asked)
       const page = {
         userId,
         userCreatedAt,

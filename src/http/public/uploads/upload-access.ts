@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { assertPermits, narrowPrecondition } from '../../../core/auth/scope.ts'
+import { assertCovers, narrowPrecondition } from '../../../core/auth/scope.ts'
 import type { FileName, FileNamePrefix } from '../../../core/files/file-name.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
@@ -46,7 +46,7 @@ export function ownUploads(options: {
     assert: (request) => void requireUser(request, 'create', 'replace'),
     create(request, { name, visibility }) {
       const caller = requireUser(request, 'create', 'replace')
-      assertPermits(caller, ['create', 'replace'], name)
+      assertCovers(caller, name)
       const asked = askedVisibility(request, caller)
       return {
         ...caller,
