@@ -5,10 +5,7 @@ import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { availableBytes } from './capacity.ts'
 
-export interface QuotaRequest extends Caller {
-  readonly requested: number
-  /** 1 if the file name is new, otherwise 0. */
-  readonly newFiles: number
+export interface QuotaLimits extends Caller {
   readonly maxFiles: number
   /** Not tested if omitted. */
   readonly maxUploads?: number
@@ -33,15 +30,22 @@ export interface QuotaState {
   readonly evictable: { readonly bytes: number; readonly files: number } | undefined
 }
 
-/**
- * Why the quota refuses an upload, in the order of `UploadLedger.begin` and `createResumable`; `state` is `undefined` for a
- * missing user.
- */
-export function refusalOf(request: QuotaRequest, state: QuotaState | undefined): AppError {
-  if (state?.createdAt !== request.userCreatedAt) return inactiveUser(undefined)
+export interface Refused {
+  readonly limits: QuotaLimits
+  /** In bytes. */
+  readonly requested: number
+  /** 1 if the file name is new, otherwise 0. */
+  readonly newFiles: number
+  /** `undefined` for a missing user. */
+  readonly state: QuotaState | undefined
+}
+
+/** Why the quota refuses an upload, in the order of `UploadLedger.begin` and `createResumable`. */
+export function refusalOf({ limits, requested, newFiles, state }: Refused): AppError {
+  if (state?.createdAt !== limits.userCreatedAt) return inactiveUser(undefined)
   if (state.status !== 'active') return inactiveUser(state.status)
   const { usage, uploads, garbageWaitMs, unfinished } = state
-  const { requested, newFiles, maxFiles, maxUploads, maxUnfinished } = request
+  const { maxFiles, maxUploads, maxUnfinished } = limits
   if (maxUploads !== undefined && uploads >= maxUploads) return uploadCountExceeded(maxUploads)
   if (maxUnfinished !== undefined && unfinished.count >= maxUnfinished) {
     return unfinishedExceeded(unfinished, maxUnfinished)

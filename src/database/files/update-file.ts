@@ -54,6 +54,6 @@ async function demandedFile(tx: LedgerTx, request: DeleteFile) {
   `.execute(tx.db)
   if (rows[0] === undefined) throw (await inactiveReason(tx, request)) ?? fileNotFound()
   const { now, ...old } = rows[0]
-  await assertPrecondition(tx, { ...request, file: old })
+  await assertPrecondition(tx, request, old)
   return { old, now }
 }

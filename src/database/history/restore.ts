@@ -27,7 +27,7 @@ export async function restoreVersion(
   const { past, isMarked, now } = found
   const { name = past.name } = request
   const { file: old, expired } = await fileNamed(tx, { userId, name })
-  await assertPrecondition(tx, { ...request, file: old })
+  await assertPrecondition(tx, request, old)
   if (old !== undefined && !overwrite) throw fileExists()
   const { version, objectKey, size, sha256 } = past
   const file: File = {

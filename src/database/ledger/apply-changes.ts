@@ -22,8 +22,8 @@ import {
   needFrom,
   type NeedValues,
   OBJECT_OVERHEAD_BYTES,
-  refusalReason,
 } from './quota-rule.ts'
+import { refusalReason } from './refusal-reason.ts'
 import { chunks } from '../../core/async/chunks.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type Eviction, reservedByEvicting } from './evictable.ts'
@@ -58,15 +58,7 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
   const values = { userId, userCreatedAt, ...figures, events: events.length, ownReserved: 0 }
   const { rows } = await move(tx, applied, values)
   if (rows[0] === undefined) {
-    const limits = applied.upload ?? applied.restore
-    throw limits === undefined
-      ? ((await inactiveReason(tx, applied)) ?? new TypeError('An active user has no quota'))
-      : await refusalReason(tx, {
-          ...applied,
-          ...limits,
-          newFiles: figures.newFiles,
-          requested: figures.size,
-        })
+    throw await refusal(tx, applied, figures)
   }
   await discardFiles(tx, { userId, files: changes.flatMap(discardedBy), garbageDelayMs })
   for (const change of changes) {
@@ -83,6 +75,21 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
   const before = { ...usage, used: usage.used - figures.usedBytes }
   await noteState(tx, { userId, known: rows[0].state, before, usage })
   return usage
+}
+
+async function refusal(
+  tx: LedgerTx,
+  { userId, userCreatedAt, upload, restore }: Changes,
+  { size, newFiles }: ReturnType<typeof figuresOf>,
+): Promise<Error> {
+  const { maxFiles } = upload ?? restore ?? {}
+  const caller = { userId, userCreatedAt }
+  if (maxFiles === undefined) {
+    return (await inactiveReason(tx, caller)) ?? new TypeError('An active user has no quota')
+  }
+  const { ownReserved, eviction } = upload ?? {}
+  const need = { size, newFiles, ownReserved }
+  return await refusalReason(tx, { ...caller, maxFiles }, { need, eviction })
 }
 
 /** The change that frees the name, and the bytes, of an expired file. */

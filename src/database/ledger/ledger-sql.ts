@@ -128,12 +128,15 @@ export async function findAccount(
 
 interface Demand extends Caller {
   readonly precondition?: Precondition | undefined
-  readonly file: Comparable | undefined
 }
 
 /** Throws `precondition_failed`, or why the user may not write at all. */
-export async function assertPrecondition(tx: LedgerTx, demand: Demand): Promise<void> {
-  const { precondition, file } = demand
+export async function assertPrecondition(
+  tx: LedgerTx,
+  demand: Demand,
+  file: Comparable | undefined,
+): Promise<void> {
+  const { precondition } = demand
   if (precondition === undefined || isMet(precondition, file)) return
   throw (await inactiveReason(tx, demand)) ?? preconditionFailed()
 }

@@ -1,21 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
-import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/refusal.ts'
-import type { AppError } from '../../core/errors.ts'
 import type { CommitUpload } from '../../core/uploads/upload-ledger.ts'
-import type { Usage } from '../../core/users/account-ledger.ts'
-import type { UserId } from '../../core/users/user-id.ts'
 import type { File } from '../../core/files/file.ts'
-import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
-import type { UserRow } from '../schema.ts'
 import { inline, type Slot } from '../statement.ts'
-import { bigint, isActive, type LedgerTx, type Rule, runningUploads } from './ledger-sql.ts'
-import { type Evictable, evictableFor, type Eviction, type Shortage } from './evictable.ts'
-import { USAGE_COLUMNS, usageIn } from './rows.ts'
+import { bigint, isActive, type Rule, runningUploads } from './ledger-sql.ts'
+import {
+  type Evictable,
+  evictableFor,
+  type Eviction,
+  reservedByEvicting,
+  type Shortage,
+} from './evictable.ts'
 
 type Sql = RawBuilder<unknown>
 
-interface Need {
+export interface Need {
   /** Bytes by which the file exceeds the replaced file and the bytes already counted for it; at least 0. */
   readonly growth: Sql
   /** Bytes of `reserved_bytes` that belong to this file. */
@@ -24,7 +23,7 @@ interface Need {
   readonly evictable?: Evictable | undefined
 }
 
-interface UploadNeed extends Need {
+export interface UploadNeed extends Need {
   readonly userCreatedAt: RawBuilder<number>
   readonly size: Sql
   readonly isNew: Sql
@@ -38,7 +37,7 @@ export function mayBegin(rule: Rule, need: UploadNeed & { readonly maxUploads: S
   )`
 }
 
-interface Announcement {
+export interface Announcement {
   /** The version of the upload, whose previous announcement does not count. */
   readonly version: Sql
   /** The announced length, or the bytes announced so far if the length is deferred. */
@@ -123,7 +122,7 @@ export function hasRoom(rule: Rule, need: Need) {
     evictable === undefined
       ? sql`(${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})`
       : sql`(
-        ${bytesToEvict(rule, { growth, ownReserved, evictable })} <= ${evictable.bytes}
+        ${bytesToEvict(rule, need, evictable.reserved)} <= ${evictable.bytes}
         AND ${reserved} <= ${capacity}
       )`
   return sql<boolean>`(
@@ -133,28 +132,23 @@ export function hasRoom(rule: Rule, need: Need) {
   )`
 }
 
-/**
- * SQL for a row of `Shortage`: what the commit must evict for `mayRestore` to accept the file. If nothing must go, neither
- * figure is positive.
- */
+/** What must be evicted for `mayRestore` to accept the file: a row, unless the user is missing. */
 export function shortageOf(
   rule: Rule,
-  { userId, need }: { readonly userId: UserId; readonly need: UploadNeed & EvictingNeed },
+  values: NeedValues,
+  eviction: Eviction,
 ): RawBuilder<Shortage> {
+  const need = needFrom(inline(values))
+  const bytes = bytesToEvict(rule, need, reservedByEvicting(inline(eviction)))
   return sql<Shortage>`
-    SELECT
-      CASE WHEN ${need.growth} = 0 THEN 0 ELSE ${bytesToEvict(rule, need)} END AS bytes,
-      CASE WHEN ${need.isNew} THEN ${filesToEvict(need.maxFiles)} ELSE 0 END AS files
-    FROM quotas WHERE user_id = ${userId}
+    SELECT ${values.growth === 0 ? sql`0` : bytes} AS bytes,
+      ${values.newFiles === 0 ? sql`0` : filesToEvict(need.maxFiles)} AS files
+    FROM quotas WHERE user_id = ${eviction.userId}
   `
 }
 
-interface EvictingNeed extends Need {
-  readonly evictable: Evictable
-}
-
-function bytesToEvict({ capacity }: Rule, need: EvictingNeed): Sql {
-  return sql`used_bytes + ${reservedWith(need)} - ${need.evictable.reserved} - ${capacity}`
+function bytesToEvict({ capacity }: Rule, need: Need, reservedByOthers: Sql): Sql {
+  return sql`used_bytes + ${reservedWith(need)} - ${reservedByOthers} - ${capacity}`
 }
 
 function filesToEvict(maxFiles: Sql): Sql {
@@ -179,7 +173,7 @@ interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'>
 // does what the history has beyond its allowance, until the sweep drops it.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
-function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
+export function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
   const held = sql`(${GARBAGE} + reserved_bytes - ${ownReserved} + ${size})`
   return sql<boolean>`(
     ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES)}
@@ -236,10 +230,6 @@ export function allowanceOf({ capacity, historyShare }: Rule): RawBuilder<number
 
 type Replaced = Pick<File, 'size'> | undefined
 
-export function newFilesOver(replaced: Replaced): 0 | 1 {
-  return replaced === undefined ? 1 : 0
-}
-
 export function growthOver(replaced: Replaced, bytes: number): number {
   return Math.max(0, bytes - (replaced?.size ?? 0))
 }
@@ -252,8 +242,9 @@ interface Upload {
 
 type Limits = Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>
 
-export function needOf(limits: Limits, upload: Upload): UploadNeed {
-  return needFrom(inline(needValues(limits, upload)))
+export function needOf(rule: Rule, values: NeedValues, eviction: Eviction | undefined): UploadNeed {
+  const evictable = eviction && evictableFor(rule, inline(eviction))
+  return { ...needFrom(inline(values)), evictable }
 }
 
 /** The values in an `UploadNeed`. */
@@ -268,7 +259,7 @@ export function needValues(
   { userCreatedAt, maxFiles }: Limits,
   { size, replaced, ownReserved }: Upload,
 ): NeedValues {
-  const newFiles = newFilesOver(replaced)
+  const newFiles = replaced === undefined ? 1 : 0
   const growth = growthOver(replaced, size)
   return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles }
 }
@@ -281,89 +272,5 @@ export function needFrom(slot: Slot<NeedValues>): UploadNeed {
     ownReserved: bigint(slot('ownReserved')),
     isNew: sql`(${bigint(slot('newFiles'))} = 1)`,
     maxFiles: bigint(slot('maxFiles')),
-  }
-}
-
-interface Refused extends QuotaRequest {
-  /** Bytes reserved for the file so far; `undefined` if the limit of garbage was not tested. */
-  readonly ownReserved?: number
-  /** Set for a resumable upload. */
-  readonly announcement?: Need & Announcement
-  /** Set for an upload that evicts. */
-  readonly eviction?: Eviction | undefined
-}
-
-type StateRow = Usage &
-  Pick<UserRow, 'status' | 'created_at'> & {
-    readonly uploads: number
-    readonly garbage_wait_ms: number | null
-    readonly has_room: number
-    readonly unfinished_count: number
-    readonly unfinished_bytes: number
-    readonly evictable: number | null
-    readonly evictable_files: number | null
-  }
-
-/** Call this under the lock of the failed rule, so that the reason still holds. */
-export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<AppError> {
-  const { db, now, capacity } = tx
-  const { userId, requested, ownReserved, announcement } = refused
-  const isBounded =
-    ownReserved === undefined
-      ? sql`1 = 1`
-      : isGarbageBounded({ size: bigint(requested), ownReserved: bigint(ownReserved), capacity })
-  const evictable = refused.eviction && evictableFor(tx, inline(refused.eviction))
-  // Columns of the joined row, so that the files are read once.
-  const joined = evictable && {
-    bytes: sql`evictable.bytes`,
-    files: sql`evictable.files`,
-    reserved: evictable.reserved,
-  }
-  const hasItsRoom =
-    announcement === undefined ? sql`1 = 0` : hasRoom(tx, { ...announcement, evictable: joined })
-  const unfinished = unfinishedUploads(now, announcement?.version)
-  const { rows } = await sql<StateRow>`
-    SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
-      ${runningUploads(now)} AS uploads,
-      CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt} - ${now}, ${sql.lit(SWEEP_MS)}) END
-        AS garbage_wait_ms,
-      CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
-      ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes,
-      evictable.bytes AS evictable, evictable.files AS evictable_files
-    FROM quotas JOIN users ON users.id = quotas.user_id
-      CROSS JOIN ${evictable?.measured ?? NO_EVICTION} AS evictable
-    WHERE quotas.user_id = ${userId} AND status <> 'deleted'
-  `.execute(db)
-  return refusalOf(refused, rows[0] && toState(rows[0]))
-}
-
-const NO_EVICTION = sql`(SELECT CAST(NULL AS BIGINT) AS bytes, CAST(NULL AS BIGINT) AS files)`
-
-/** Without garbage, the history exceeds its allowance until the next sweep. */
-const SWEEP_MS = 20_000
-
-/** When the first of the user's garbage may be removed, or the row of the first aborted upload deleted. */
-const garbageDueAt = sql<number | null>`(
-  SELECT MIN(due) FROM (
-    SELECT MIN(not_before) AS due FROM garbage WHERE garbage.user_id = quotas.user_id
-    UNION ALL
-    SELECT MIN(settled_at) + ${sql.lit(RETENTION_MS)} FROM uploads
-    WHERE uploads.user_id = quotas.user_id AND uploads.state = 'aborted'
-  ) AS counted
-)`
-
-function toState(row: StateRow): QuotaState {
-  return {
-    status: row.status,
-    createdAt: row.created_at,
-    usage: usageIn(row),
-    uploads: row.uploads,
-    garbageWaitMs: row.garbage_wait_ms ?? undefined,
-    hasRoom: row.has_room === 1,
-    unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },
-    evictable:
-      row.evictable === null || row.evictable_files === null
-        ? undefined
-        : { bytes: row.evictable, files: row.evictable_files },
   }
 }

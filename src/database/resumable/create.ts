@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { File } from '../../core/files/file.ts'
 import type { CreateResumable, ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
 import {
   assertPrecondition,
@@ -9,8 +8,9 @@ import {
   lockUser,
   run,
 } from '../ledger/ledger-sql.ts'
-import { evictableFor, evictionOf } from '../ledger/evictable.ts'
-import { growthOver, mayCreate, needOf, newFilesOver, refusalReason } from '../ledger/quota-rule.ts'
+import { evictionOf } from '../ledger/evictable.ts'
+import { mayCreate, needOf, needValues } from '../ledger/quota-rule.ts'
+import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
 import { insertUpload } from '../uploads/begin.ts'
 import { findRow, toResumable } from './rows.ts'
@@ -19,42 +19,35 @@ export async function createResumable(
   tx: LedgerTx,
   upload: CreateResumable,
 ): Promise<ResumableUpload> {
-  const { userId, length: announced = 0 } = upload
+  const { userId, length: size = 0 } = upload
   await lockUser(tx, userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file })
-  const growth = growthOver(replaced, announced)
+  await assertPrecondition(tx, upload, file)
 
+  const need = needValues(upload, { size, replaced, ownReserved: 0 })
   const eviction = evictionOf(upload)
-  const evictable = eviction && evictableFor(tx, inline(eviction))
-  const need = { ...needToCreate(upload, replaced), evictable }
+  const announcement = {
+    ...needOf(tx, need, eviction),
+    version: sql`${upload.version}`,
+    announced: bigint(size),
+  }
+  const maxUnfinished = bigint(upload.maxUnfinished)
   const reserved = await sql`
     UPDATE quotas
-    SET reserved_bytes = reserved_bytes + ${growth}
-    WHERE user_id = ${userId} AND ${mayCreate(tx, need)}
+    SET reserved_bytes = reserved_bytes + ${need.growth}
+    WHERE user_id = ${userId} AND ${mayCreate(tx, { ...announcement, maxUnfinished })}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
-    const newFiles = newFilesOver(replaced)
-    const refused = { requested: announced, newFiles, ownReserved: 0, announcement: need, eviction }
-    throw await refusalReason(tx, { ...upload, ...refused })
+    throw await refusalReason(tx, upload, { need, announcement, eviction })
   }
 
   const leaseMs = firstLeaseMs(upload)
+  const { growth } = need
   await run(tx, insertUpload, { ...upload, growth, leaseMs, isEvicting: eviction ? 1 : 0 })
   await insertResumable(tx.now, inline(resumableValues(upload))).execute(tx.db)
   const row = await findRow(tx, upload)
   if (row === undefined) throw new TypeError('The inserted row was not found')
   return toResumable(row)
-}
-
-function needToCreate(upload: CreateResumable, replaced: File | undefined) {
-  const { version, length: announced = 0, maxUnfinished } = upload
-  return {
-    ...needOf(upload, { size: announced, replaced, ownReserved: 0 }),
-    version: sql`${version}`,
-    announced: bigint(announced),
-    maxUnfinished: bigint(maxUnfinished),
-  }
 }
 
 export function firstLeaseMs({ emptyLifetimeMs, maxLifetimeMs }: CreateResumable): number {

@@ -11,16 +11,17 @@ import {
   type LedgerTx,
   lockUser,
 } from '../ledger/ledger-sql.ts'
-import { evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
-import { inline } from '../statement.ts'
+import { type Eviction, evictionOf } from '../ledger/evictable.ts'
 import {
-  growthOver,
+  type Announcement,
   mayAnnounce,
   mayCommit,
   needOf,
-  newFilesOver,
-  refusalReason,
+  type NeedValues,
+  needValues,
+  type UploadNeed,
 } from '../ledger/quota-rule.ts'
+import { refusalReason } from '../ledger/refusal-reason.ts'
 import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './rows.ts'
 
 /** Resolves to `false` if something has to be written. Otherwise makes all checks, and rejects if one fails. */
@@ -28,7 +29,8 @@ export async function isPrepared(tx: LedgerTx, append: PrepareAppend): Promise<b
   const demand = await demandOf(tx, append)
   if (demand.isChange) return false
   if (demand.row.may_commit === 0 && !(await mayEvict(tx, append, demand))) {
-    throw await refusalReason(tx, refusedBy(append, demand))
+    const { need, eviction } = demand
+    throw await refusalReason(tx, append, { need, eviction })
   }
   return true
 }
@@ -37,16 +39,16 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   const { userId, version, length } = append
   await lockUser(tx, userId)
   const demand = await demandOf(tx, append)
-  const { need, row, missing, announced, isDeclared } = demand
+  const { row, need, eviction, announcement, missing, announced, isDeclared } = demand
   const { sha256 = null } = append
-  const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, need) : sql`1 = 1`
+  const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, announcement) : sql`1 = 1`
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${missing}
-    WHERE user_id = ${userId} AND ${mayCommit(tx, need)} AND ${mayGrow}
+    WHERE user_id = ${userId} AND ${mayCommit(tx, announcement)} AND ${mayGrow}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, { ...refusedBy(append, demand), announcement: need })
+    throw await refusalReason(tx, append, { need, announcement, eviction })
   }
   await sql`
     UPDATE uploads SET reserved_bytes = reserved_bytes + ${missing} WHERE version = ${version}
@@ -66,20 +68,21 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
 async function mayEvict(
   tx: LedgerTx,
   { userId }: PrepareAppend,
-  { need }: Demand,
+  { eviction, announcement }: Demand,
 ): Promise<boolean> {
-  if (need.evictable === undefined) return false
+  if (eviction === undefined) return false
   const { rows } = await sql`
-    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${mayCommit(tx, need)}
+    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${mayCommit(tx, announcement)}
   `.execute(tx.db)
   return rows.length === 1
 }
 
 interface Demand {
-  readonly replaced: ReplacedFile | undefined
   readonly row: AppendedRow
+  readonly need: NeedValues
   readonly eviction: Eviction | undefined
-  readonly need: ReturnType<typeof needToAppend>
+  /** The need in SQL, with what the upload announces. */
+  readonly announcement: UploadNeed & Announcement
   /** Bytes to reserve in addition. */
   readonly missing: number
   readonly announced: number
@@ -96,16 +99,23 @@ async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
   await assertDeclarable(tx, append, row)
   const replaced = replacedBy(row)
   const file = row.file_expired === 1 ? undefined : replaced
-  await assertPrecondition(tx, { ...append, precondition: preconditionOf(row), file })
-  const missing = Math.max(0, growthOver(replaced, bytes) - row.reserved_bytes)
+  const { userId, userCreatedAt } = append
+  await assertPrecondition(tx, { userId, userCreatedAt, precondition: preconditionOf(row) }, file)
+  const need = needValues(append, { size: bytes, replaced, ownReserved: row.reserved_bytes })
+  const missing = Math.max(0, need.growth - row.reserved_bytes)
   const announced = Math.max(row.announced_bytes, length ?? bytes)
   const isDeclared =
     (length === undefined || row.length_bytes !== null) &&
     (sha256 === undefined || row.expected_sha256 !== null)
   const isChange = missing > 0 || announced > row.announced_bytes || !isDeclared
-  const eviction = evictionOf({ ...append, name: row.name, evict: row.evict ?? undefined })
-  const need = needToAppend(tx, append, { row, replaced, eviction, announced })
-  return { replaced, row, eviction, need, missing, announced, isDeclared, isChange }
+  const { name, version, evict } = row
+  const eviction = evictionOf({ userId, name, version, evict: evict ?? undefined })
+  const announcement = {
+    ...needOf(tx, need, eviction),
+    version: sql`${version}`,
+    announced: bigint(announced),
+  }
+  return { row, need, eviction, announcement, missing, announced, isDeclared, isChange }
 }
 
 /** The row of an upload with the file that it would replace, and whether it could be committed with these bytes. */
@@ -149,25 +159,6 @@ function replacedBy(row: AppendedRow): ReplacedFile | undefined {
   return { version, size, updatedAt }
 }
 
-function needToAppend(
-  tx: LedgerTx,
-  append: PrepareAppend,
-  {
-    row,
-    replaced,
-    eviction,
-    announced,
-  }: Pick<Demand, 'row' | 'replaced' | 'eviction' | 'announced'>,
-) {
-  const upload = { size: append.bytes, replaced, ownReserved: row.reserved_bytes }
-  return {
-    ...needOf(append, upload),
-    evictable: eviction && evictableFor(tx, inline(eviction)),
-    version: sql`${append.version}`,
-    announced: bigint(announced),
-  }
-}
-
 async function unfinishedRow(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow> {
   const row = await findAppended(tx, append)
   const state = row && stateOf(row)
@@ -204,14 +195,4 @@ function contradiction(
     return ['Repr-Digest', 'A different digest was already declared for this upload.']
   }
   return undefined
-}
-
-function refusedBy(append: PrepareAppend, { replaced, row, eviction }: Demand) {
-  return {
-    ...append,
-    requested: append.bytes,
-    newFiles: newFilesOver(replaced),
-    ownReserved: row.reserved_bytes,
-    eviction,
-  }
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { File } from '../../core/files/file.ts'
 import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.ts'
-import { inline, type Slot } from '../statement.ts'
+import type { Slot } from '../statement.ts'
 import { evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
 import {
   assertPrecondition,
@@ -12,20 +11,13 @@ import {
   type Rule,
   run,
 } from '../ledger/ledger-sql.ts'
-import {
-  mayBegin,
-  needFrom,
-  needOf,
-  newFilesOver,
-  type NeedValues,
-  needValues,
-  refusalReason,
-} from '../ledger/quota-rule.ts'
+import { mayBegin, needFrom, needOf, type NeedValues, needValues } from '../ledger/quota-rule.ts'
+import { refusalReason } from '../ledger/refusal-reason.ts'
 
 export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file })
+  await assertPrecondition(tx, upload, file)
   const { userId, maxUploads } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const values = { ...need, userId, maxUploads }
@@ -33,10 +25,8 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   const reserved = eviction
     ? await run(tx, reserveEvicting, { ...values, ...eviction })
     : await run(tx, reserve, values)
-  if (reserved.numAffectedRows !== 1n) {
-    throw await whyNotBegun(tx, upload, { replaced, eviction })
-  }
-  await run(tx, insertUpload, { ...upload, growth: values.growth, isEvicting: eviction ? 1 : 0 })
+  if (reserved.numAffectedRows !== 1n) throw await refusalReason(tx, upload, { need, eviction })
+  await run(tx, insertUpload, { ...upload, growth: need.growth, isEvicting: eviction ? 1 : 0 })
 }
 
 type Reserve = NeedValues & Pick<BeginUpload, 'userId' | 'maxUploads'>
@@ -72,31 +62,13 @@ export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
 
 export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const { file, row: replaced } = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file })
+  await assertPrecondition(tx, upload, file)
+  const { userId, maxUploads } = upload
+  const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const eviction = evictionOf(upload)
-  const need = {
-    ...needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 }),
-    evictable: eviction && evictableFor(tx, inline(eviction)),
-  }
+  const limited = { ...needOf(tx, need, eviction), maxUploads: bigint(maxUploads) }
   const { rows } = await sql`
-    SELECT 1 FROM quotas
-    WHERE user_id = ${upload.userId}
-      AND ${mayBegin(tx, { ...need, maxUploads: bigint(upload.maxUploads) })}
+    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${mayBegin(tx, limited)}
   `.execute(tx.db)
-  if (rows.length === 0) throw await whyNotBegun(tx, upload, { replaced, eviction })
-}
-
-interface Tested {
-  readonly replaced: File | undefined
-  readonly eviction: Eviction | undefined
-}
-
-function whyNotBegun(tx: LedgerTx, upload: CheckBegin, { replaced, eviction }: Tested) {
-  return refusalReason(tx, {
-    ...upload,
-    requested: upload.bytes,
-    newFiles: newFilesOver(replaced),
-    ownReserved: 0,
-    eviction,
-  })
+  if (rows.length === 0) throw await refusalReason(tx, upload, { need, eviction })
 }

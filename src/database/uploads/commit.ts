@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { type File, NEVER } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { inline, type Slot } from '../statement.ts'
+import type { Slot } from '../statement.ts'
 import { linkNotFound } from '../../core/links/link.ts'
-import { needOf, shortageOf } from '../ledger/quota-rule.ts'
-import { chooseEvicted, evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
+import { type NeedValues, needValues, shortageOf } from '../ledger/quota-rule.ts'
+import { chooseEvicted, type Eviction, evictionOf } from '../ledger/evictable.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import { countUse } from '../links/link-ledger.ts'
 import {
@@ -31,13 +31,14 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
   const { file: old, expired, row: replaced } = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  const { userId, version, evict } = upload
-  const eviction = evictionOf({ userId, version, name: found.name, evict })
+  const { userId, version, size, evict } = upload
   const ownReserved = found.reserved
-  const evicted = eviction && (await makeRoom(tx, { upload, ownReserved, replaced, eviction }))
+  const eviction = evictionOf({ userId, version, name: found.name, evict })
+  const evicted =
+    eviction && (await makeRoom(tx, needValues(upload, { size, replaced, ownReserved }), eviction))
   const outcome = { file, replaced: old !== undefined, evicted: evicted && measure(evicted) }
   await settleAsCommitted(tx, { upload, outcome })
-  await assertPrecondition(tx, { ...upload, file: old })
+  await assertPrecondition(tx, upload, old)
   await countDrop(tx, upload)
   const usage = await applyChanges(tx, {
     ...upload,
@@ -51,24 +52,13 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   return { ...outcome, usage }
 }
 
-interface Evicting {
-  readonly upload: CommitUpload
-  readonly ownReserved: number
-  readonly replaced: File | undefined
-  readonly eviction: Eviction
-}
-
 /** What must go for the file to fit. If all is too little, the rule refuses the file. */
 async function makeRoom(
   tx: LedgerTx,
-  { upload, ownReserved, replaced, eviction }: Evicting,
+  need: NeedValues,
+  eviction: Eviction,
 ): Promise<readonly File[]> {
-  const { userId, size } = upload
-  const need = {
-    ...needOf(upload, { size, replaced, ownReserved }),
-    evictable: evictableFor(tx, inline(eviction)),
-  }
-  const { rows } = await shortageOf(tx, { userId, need }).execute(tx.db)
+  const { rows } = await shortageOf(tx, need, eviction).execute(tx.db)
   const [shortage] = rows
   return shortage === undefined ? [] : await chooseEvicted(tx, { shortage, eviction })
 }

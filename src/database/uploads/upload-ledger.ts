@@ -17,7 +17,8 @@ import {
 } from '../ledger/ledger-sql.ts'
 import { evictableFor, evictionOf } from '../ledger/evictable.ts'
 import { inline } from '../statement.ts'
-import { garbageBytes, growthOver, hasRoom, refusalReason } from '../ledger/quota-rule.ts'
+import { garbageBytes, growthOver, hasRoom } from '../ledger/quota-rule.ts'
+import { refusalReason } from '../ledger/refusal-reason.ts'
 import type { Session } from '../ledger/session.ts'
 import { endResumable, isUnclaimed } from '../resumable/end.ts'
 import { begin, checkBegin } from './begin.ts'
@@ -63,13 +64,9 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
       AND ${hasRoom(tx, { growth: bigint(growth), ownReserved: bigint(0), evictable })}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, {
-      ...upload,
-      requested: bytes,
-      newFiles: 0,
-      maxFiles: 0,
-      eviction,
-    })
+    const { userCreatedAt } = upload
+    const need = { size: bytes, newFiles: 0 }
+    throw await refusalReason(tx, { userId, userCreatedAt, maxFiles: 0 }, { need, eviction })
   }
 }
 

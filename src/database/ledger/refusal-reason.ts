@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import type { AppError } from '../../core/errors.ts'
+import { type QuotaLimits, type QuotaState, refusalOf } from '../../core/quota/refusal.ts'
+import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
+import type { Usage } from '../../core/users/account-ledger.ts'
+import type { UserRow } from '../schema.ts'
+import { inline } from '../statement.ts'
+import { evictableFor, type Eviction } from './evictable.ts'
+import { bigint, type LedgerTx, runningUploads } from './ledger-sql.ts'
+import {
+  type Announcement,
+  hasRoom,
+  isGarbageBounded,
+  type Need,
+  unfinishedUploads,
+} from './quota-rule.ts'
+import { USAGE_COLUMNS, usageIn } from './rows.ts'
+
+interface Refused {
+  readonly need: {
+    /** Of the file, in bytes. */
+    readonly size: number
+    /** 1 if the file name is new, otherwise 0. */
+    readonly newFiles: number
+    /** Bytes reserved for the file so far; `undefined` if the limit of garbage was not tested. */
+    readonly ownReserved?: number | undefined
+  }
+  /** Set for a resumable upload. */
+  readonly announcement?: Need & Announcement
+  /** Set for an upload that evicts. */
+  readonly eviction?: Eviction | undefined
+}
+
+type StateRow = Usage &
+  Pick<UserRow, 'status' | 'created_at'> & {
+    readonly uploads: number
+    readonly garbage_wait_ms: number | null
+    readonly has_room: number
+    readonly unfinished_count: number
+    readonly unfinished_bytes: number
+    readonly evictable: number | null
+    readonly evictable_files: number | null
+  }
+
+/** Call this under the lock of the failed rule, so that the reason still holds. */
+export async function refusalReason(
+  tx: LedgerTx,
+  limits: QuotaLimits,
+  { need, announcement, eviction }: Refused,
+): Promise<AppError> {
+  const { db, now, capacity } = tx
+  const { size: requested, newFiles, ownReserved } = need
+  const isBounded =
+    ownReserved === undefined
+      ? sql`1 = 1`
+      : isGarbageBounded({ size: bigint(requested), ownReserved: bigint(ownReserved), capacity })
+  const evictable = eviction && evictableFor(tx, inline(eviction))
+  // Columns of the joined row, so that the files are read once.
+  const joined = evictable && {
+    bytes: sql`evictable.bytes`,
+    files: sql`evictable.files`,
+    reserved: evictable.reserved,
+  }
+  const hasItsRoom =
+    announcement === undefined ? sql`1 = 0` : hasRoom(tx, { ...announcement, evictable: joined })
+  const unfinished = unfinishedUploads(now, announcement?.version)
+  const { rows } = await sql<StateRow>`
+    SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
+      ${runningUploads(now)} AS uploads,
+      CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt} - ${now}, ${sql.lit(SWEEP_MS)}) END
+        AS garbage_wait_ms,
+      CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
+      ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes,
+      evictable.bytes AS evictable, evictable.files AS evictable_files
+    FROM quotas JOIN users ON users.id = quotas.user_id
+      CROSS JOIN ${evictable?.measured ?? NO_EVICTION} AS evictable
+    WHERE quotas.user_id = ${limits.userId} AND status <> 'deleted'
+  `.execute(db)
+  return refusalOf({ limits, requested, newFiles, state: rows[0] && toState(rows[0]) })
+}
+
+const NO_EVICTION = sql`(SELECT CAST(NULL AS BIGINT) AS bytes, CAST(NULL AS BIGINT) AS files)`
+
+/** Without garbage, the history exceeds its allowance until the next sweep. */
+const SWEEP_MS = 20_000
+
+/** When the first of the user's garbage may be removed, or the row of the first aborted upload deleted. */
+const garbageDueAt = sql<number | null>`(
+  SELECT MIN(due) FROM (
+    SELECT MIN(not_before) AS due FROM garbage WHERE garbage.user_id = quotas.user_id
+    UNION ALL
+    SELECT MIN(settled_at) + ${sql.lit(RETENTION_MS)} FROM uploads
+    WHERE uploads.user_id = quotas.user_id AND uploads.state = 'aborted'
+  ) AS counted
+)`
+
+function toState(row: StateRow): QuotaState {
+  return {
+    status: row.status,
+    createdAt: row.created_at,
+    usage: usageIn(row),
+    uploads: row.uploads,
+    garbageWaitMs: row.garbage_wait_ms ?? undefined,
+    hasRoom: row.has_room === 1,
+    unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },
+    evictable:
+      row.evictable === null || row.evictable_files === null
+        ? undefined
+        : { bytes: row.evictable, files: row.evictable_files },
+  }
+}
