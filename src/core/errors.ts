@@ -9,7 +9,7 @@ export interface AppErrorOptions {
   /** Extra members of the problem document: snake_case unless a standard names them; may replace `type` and `title`. */
   readonly facts?: Readonly<Record<string, number | string>>
   /** The dependency that failed, for `unavailable`; logged, never shown to a client. */
-  readonly dependency?: Dependency
+  readonly dependency?: Dependency | undefined
   /** The dependency can be read but not written, because its disk is full. */
   readonly isFull?: boolean
   /** The failure was logged where it happened, once for all requests that it fails. */

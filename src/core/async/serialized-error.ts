@@ -41,7 +41,7 @@ function packApp({
   dependency,
   isFull,
 }: AppError): NonNullable<SerializedError['app']> {
-  return { code, facts, ...(dependency && { dependency }), ...(isFull && { isFull }) }
+  return { code, facts, dependency, isFull }
 }
 
 function isPlain(entry: [string, unknown]): entry is [string, string | number | boolean] {

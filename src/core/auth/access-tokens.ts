@@ -108,8 +108,14 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const uses = createLastUsed(users, clock)
 
   const onUse = uses.note
-  const ports = { users, jwtUsers, failedAttempts }
-  const lookup = createTokenVerification({ ...ports, cacheMs, onUse, clock })
+  const lookup = createTokenVerification({
+    users,
+    jwtUsers,
+    failedAttempts,
+    cacheMs,
+    onUse,
+    clock,
+  })
 
   async function find(secret: string, ip?: string): Promise<AccessTokenUser> {
     return notSuspended(await lookup.find(secret, ip))
@@ -138,8 +144,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   ): Promise<IssuedAccessToken> {
     assertTerms({ label, expiresInSeconds })
     const secret = `crt_${randomBytes(32).toString('base64url')}`
-    const names = { tokenId: randomUUID(), sha256: sha256(secret), label }
-    return { ...(await users.addAccessToken({ ...token, ...names })), secret }
+    const stored = { ...token, tokenId: randomUUID(), sha256: sha256(secret), label }
+    return { ...(await users.addAccessToken(stored)), secret }
   }
 
   return {

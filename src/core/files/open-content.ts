@@ -13,7 +13,7 @@ export type Selection = 'whole' | 'nothing' | ByteRange
 
 export interface SelectContent {
   /** Decides which bytes of the version that is opened are read; all of them by default. May throw. */
-  readonly select?: (file: FileVersion) => Selection
+  readonly select?: ((file: FileVersion) => Selection) | undefined
   readonly signal: AbortSignal
 }
 

@@ -134,7 +134,7 @@ export function createRepository(options: RepositoryOptions): Repository {
     admit: (upload) => uploads.admit(upload),
     stat,
     open: ({ select, signal, ...wanted }) =>
-      openContent({ objects, find: () => stat(wanted), signal, ...(select && { select }) }),
+      openContent({ objects, find: () => stat(wanted), select, signal }),
     list,
     async reportCapacity({ userId, userCreatedAt }) {
       const report = await ledger.reportCapacity(userId, userCreatedAt)

@@ -113,7 +113,7 @@ export function createHistory(options: HistoryOptions): History {
       return { versions, next: last ?? found.scannedTo }
     },
     open: ({ select, signal, ...wanted }) =>
-      openContent({ objects, find: () => stat(wanted), signal, ...(select && { select }) }),
+      openContent({ objects, find: () => stat(wanted), select, signal }),
     async restore({ userId, userCreatedAt, reverify, version, ...restore }) {
       await reverify()
       const { name, overwrite, precondition } = restore
@@ -138,11 +138,18 @@ export function createHistory(options: HistoryOptions): History {
     },
     async dropAll({ userId, userCreatedAt, reverify, signal }) {
       await reverify()
-      const caller = { userId, userCreatedAt }
-      const first = { ...caller, name: undefined, prefix: EVERY_NAME, after: undefined, limit: 1 }
-      const [newest] = (await ledger.listHistory({ ...first, maxScanned: 1 })).versions
-      if (newest === undefined) return await requireActive(caller)
-      const page = { ...caller, endedBy: newest.endedAt, limit: DROPPED_AT_ONCE, garbageDelayMs }
+      const { versions } = await ledger.listHistory({
+        userId,
+        userCreatedAt,
+        name: undefined,
+        prefix: EVERY_NAME,
+        after: undefined,
+        limit: 1,
+        maxScanned: 1,
+      })
+      const endedBy = versions[0]?.endedAt
+      if (endedBy === undefined) return await requireActive({ userId, userCreatedAt })
+      const page = { userId, userCreatedAt, endedBy, limit: DROPPED_AT_ONCE, garbageDelayMs }
       while ((await ledger.dropHistory(page)) === DROPPED_AT_ONCE) await sleep(1, signal)
     },
   }

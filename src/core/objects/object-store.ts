@@ -7,7 +7,7 @@ export interface PutObject extends NamedObject {
   /** `put` reads a stream to its end or destroys it. */
   readonly body: Readable | Uint8Array
   /** An upper bound in bytes, if known; a hint for part sizes, not a promise. */
-  readonly expectedSize?: number
+  readonly expectedSize?: number | undefined
   /** The content's SHA-256 in hexadecimal, for a store that needs it. Must not be called before a stream has ended. */
   readonly sha256?: () => string
   /** Small ASCII strings, kept with the object if the store supports it. */

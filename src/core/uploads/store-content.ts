@@ -155,6 +155,7 @@ async function storeStream(options: StoreContentOptions): Promise<StoredContent>
     objects.put({
       key,
       body: meter.stream,
+      expectedSize,
       sha256,
       metadata,
       memory,
@@ -162,7 +163,6 @@ async function storeStream(options: StoreContentOptions): Promise<StoredContent>
       release: detachBuffer,
       onUntouched,
       signal,
-      ...(expectedSize === undefined ? {} : { expectedSize }),
     }),
   ])
   if (put.status === 'rejected' || flow.status === 'rejected') throw causeOf({ flow, put, signal })
