@@ -191,8 +191,12 @@ export interface ResumableUploadRow {
   readonly ends_at: number
 }
 
-export interface UploadPieceRow {
+export interface UploadPieceRow extends PieceRow {
   readonly version: Version
+}
+
+/** A piece of a known upload. */
+export interface PieceRow {
   readonly first_byte: number
   readonly size: number
   readonly receipt: string

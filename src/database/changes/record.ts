@@ -5,7 +5,14 @@ import { type CapacityState, capacityState } from '../../core/quota/capacity.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { noteExcess } from '../history/drop.ts'
-import { bigint, capacityInForce, type LedgerTx, type Rule, run } from '../ledger/ledger-sql.ts'
+import {
+  bigint,
+  capacityInForce,
+  type Clock,
+  type LedgerTx,
+  type Rule,
+  run,
+} from '../ledger/ledger-sql.ts'
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
 import { queueChanges } from '../webhooks/queue.ts'
 import type { ChangeRow } from '../schema.ts'
@@ -26,7 +33,7 @@ export const FEED_END_COLUMNS = sql`
 `
 
 /** The part of an UPDATE of the `quotas` row that counts as many changes. */
-export function countChanges(slot: Slot<{ readonly events: number }>, { now }: Pick<Rule, 'now'>) {
+export function countChanges(slot: Slot<{ readonly events: number }>, { now }: Clock) {
   const events = bigint(slot('events'))
   return sql`
     change_count = change_count + ${events},

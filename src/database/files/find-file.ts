@@ -5,7 +5,7 @@ import type { Audience } from '../../core/files/listing.ts'
 import type { FileLedger, FindFile } from '../../core/files/file-ledger.ts'
 import type { Database } from '../database.ts'
 import { compileOnce, type Slot } from '../statement.ts'
-import { isCurrent } from '../ledger/ledger-sql.ts'
+import { type Clock, isCurrent } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */
@@ -46,7 +46,7 @@ async function read<R>(database: Database, statement: CompiledQuery<R>): Promise
 
 type Value = (member: keyof FindFile) => RawBuilder<unknown>
 
-function fromSeenFiles(clock: Pick<Database, 'now'>, value: Value) {
+function fromSeenFiles(clock: Clock, value: Value) {
   const [owner, users] = (['owner', 'users'] as const).map(
     (audience) => sql`WHEN ${sql.lit(audience)} THEN ${VISIBLE_TO[audience]}`,
   )
@@ -78,7 +78,7 @@ function toWanted(files: readonly FindFile[]): Wanted {
 type FoundRow = File & { readonly at: number }
 
 /** PostgreSQL only. LATERAL forces one lookup per file, whatever number the planner estimates. */
-function manyStatement(clock: Pick<Database, 'now'>, slot: Slot<Wanted>) {
+function manyStatement(clock: Clock, slot: Slot<Wanted>) {
   return sql<FoundRow>`
     SELECT wanted.at, found.*
     FROM unnest(

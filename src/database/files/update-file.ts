@@ -15,13 +15,15 @@ import {
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<void> {
-  await lockUser(tx, request.userId)
+  const { userId, userCreatedAt, garbageDelayMs } = request
+  await lockUser(tx, userId)
   const { old } = await demandedFile(tx, request)
-  await applyChanges(tx, { ...request, changes: [{ type: 'deleted', old }] })
+  const changes: FileChange[] = [{ type: 'deleted', old }]
+  await applyChanges(tx, { userId, userCreatedAt, changes, garbageDelayMs })
 }
 
 export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File> {
-  const { userId, newName: name = change.name } = change
+  const { userId, userCreatedAt, newName: name = change.name, garbageDelayMs } = change
   await lockUser(tx, userId)
   const { old, now } = await demandedFile(tx, change)
   const { file: displaced, expired } =
@@ -36,7 +38,7 @@ export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File
   const file = { ...old, ...terms, name, updatedAt: now }
   const changes: FileChange[] = [...endExpired(expired), { type: 'updated', file, old }]
   if (displaced !== undefined) changes.unshift({ type: 'deleted', old: displaced })
-  await applyChanges(tx, { ...change, changes })
+  await applyChanges(tx, { userId, userCreatedAt, changes, garbageDelayMs })
   return file
 }
 

@@ -17,7 +17,7 @@ export async function restoreVersion(
   tx: LedgerTx,
   request: RestoreVersion,
 ): Promise<CommittedUpload> {
-  const { userId, overwrite, maxFiles } = request
+  const { userId, userCreatedAt, overwrite, maxFiles, garbageDelayMs } = request
   await lockUser(tx, userId)
   const found = await findPast(tx, request)
   if (typeof found !== 'object') {
@@ -44,7 +44,8 @@ export async function restoreVersion(
     isKept: old?.isKept ?? 0,
   }
   const changes = [...endExpired(expired), { type: 'restored', file, old } as const]
-  const usage = await applyChanges(tx, { ...request, changes, restore: { maxFiles } })
+  const restore = { maxFiles }
+  const usage = await applyChanges(tx, { userId, userCreatedAt, changes, garbageDelayMs, restore })
   if (isMarked) await discardMarkers(tx, { userId, keys: [objectKey] })
   return { file, replaced: old !== undefined, usage }
 }

@@ -10,7 +10,7 @@ import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { successorOf } from '../prefix-range.ts'
 import { inline, type Slot } from '../statement.ts'
-import { bigint, type LedgerTx, type Rule } from './ledger-sql.ts'
+import { bigint, type Clock, type LedgerTx } from './ledger-sql.ts'
 import { FILE_COLUMNS } from './rows.ts'
 
 /** An upload that may evict files of its user with a prefix. */
@@ -57,7 +57,7 @@ interface Measured extends Evictable {
 }
 
 /** SQL for what the upload could evict. */
-export function evictableFor(rule: Pick<Rule, 'now'>, slot: Slot<Eviction>): Measured {
+export function evictableFor(rule: Clock, slot: Slot<Eviction>): Measured {
   const limit = sql.lit(MAX_EVICTED)
   const oldest = oldestFiles(rule, slot, { columns: sql`files.size`, limit })
   const measured = sql`(
@@ -94,7 +94,7 @@ interface Oldest {
  * index in its order. The name is no key of them, so names without the prefix are read and left out.
  */
 function oldestFiles(
-  { now }: Pick<Rule, 'now'>,
+  { now }: Clock,
   slot: Slot<Eviction>,
   { columns, limit }: Oldest,
 ): RawBuilder<unknown> {

@@ -18,12 +18,16 @@ import type { Build, Compiler, Slot } from '../statement.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
 
-export type Clocked = Pick<LedgerTx, 'db' | 'now'>
+export interface Clock {
+  readonly now: RawBuilder<number>
+}
 
-export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
+export interface Clocked extends Clock {
   readonly db: Kysely<Tables>
-  /** Bytes of capacity that every user has without a grant. */
-  readonly baseCapacity: number
+}
+
+/** The SQL that statements are built from, besides their values. */
+export interface Rule extends Clock {
   /** SQL for the capacity in force, in bytes, of the user in the `quotas` row. */
   readonly capacity: RawBuilder<number>
   /** Whether changes and purges are to be delivered by webhooks. */
@@ -32,14 +36,14 @@ export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly historyLifetimeMs: number
   /** In per cent of the capacity. */
   readonly historyShare: number
-  readonly compile: Compiler<Rule>
 }
 
-/** The SQL that statements are built from, besides their values. */
-export type Rule = Pick<
-  LedgerTx,
-  'now' | 'capacity' | 'queuesWebhooks' | 'historyLifetimeMs' | 'historyShare'
->
+export interface LedgerTx extends Rule, Clocked {
+  readonly forUpdate: Fragments['forUpdate']
+  /** Bytes of capacity that every user has without a grant. */
+  readonly baseCapacity: number
+  readonly compile: Compiler<Rule>
+}
 
 /** Runs a statement that many requests need. `build` must be a constant: what it builds is compiled only once. */
 export async function run<V, R>(
@@ -193,7 +197,7 @@ function selectFile(slot: Slot<NamedFile>, { now }: Rule) {
 }
 
 /** SQL for whether a row of `files` is still found. */
-export function isCurrent({ now }: Pick<Rule, 'now'>): RawBuilder<boolean> {
+export function isCurrent({ now }: Clock): RawBuilder<boolean> {
   return sql<boolean>`(files.expires_at > ${now})`
 }
 
@@ -205,7 +209,7 @@ export interface FoundUpload extends NamedFile {
   readonly now: number
 }
 
-interface UploadId {
+export interface UploadId {
   readonly userId: UserId
   readonly version: Version
 }

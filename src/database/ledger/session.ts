@@ -45,6 +45,7 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
   const capacity = capacityInForce(now, baseCapacity)
   const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare }
   const common = { ...rule, forUpdate, baseCapacity, compile: createCompiler(kysely, rule) }
+  const txOn = (db: LedgerTx['db']): LedgerTx => ({ ...common, db })
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })
   return {
@@ -52,15 +53,14 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
     rule,
     userSemaphore,
     queueTimeoutMs,
-    transaction: (work) => database.transaction((db) => work({ ...common, db })),
+    transaction: (work) => database.transaction((db) => work(txOn(db))),
     change: (userId, work) =>
       userSemaphore(userId, () =>
-        database.transaction((db) => work({ ...common, db: db.withPlugin(PREPARED) })),
+        database.transaction((db) => work(txOn(db.withPlugin(PREPARED)))),
       ),
     execute: (userId, statement) => userSemaphore(userId, () => database.execute(statement)),
-    query: (work) => database.query((db) => work({ ...common, db })),
-    queryPrepared: (work) =>
-      database.query((db) => work({ ...common, db: db.withPlugin(PREPARED) })),
-    readInOrder: (work) => database.readInOrder((db) => work({ ...common, db })),
+    query: (work) => database.query((db) => work(txOn(db))),
+    queryPrepared: (work) => database.query((db) => work(txOn(db.withPlugin(PREPARED)))),
+    readInOrder: (work) => database.readInOrder((db) => work(txOn(db))),
   }
 }

@@ -11,7 +11,14 @@ import type {
   NewLink,
 } from '../../core/links/link-ledger.ts'
 import { callerOf } from '../../core/users/caller.ts'
-import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import {
+  bigint,
+  type Clock,
+  inactiveReason,
+  isActive,
+  type LedgerTx,
+  lockUser,
+} from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import { isGarbageBoundedForDrops } from '../ledger/quota-rule.ts'
 import type { Session } from '../ledger/session.ts'
@@ -88,7 +95,7 @@ async function countLinks({ db }: LedgerTx, userId: NewLink['userId']): Promise<
 }
 
 /** SQL for whether a row of `links` has not ended. */
-export function isUsable({ now }: Pick<LedgerTx, 'now'>, { evenUsedUp } = { evenUsedUp: false }) {
+export function isUsable({ now }: Clock, { evenUsedUp } = { evenUsedUp: false }) {
   const hasUses = evenUsedUp ? sql`` : sql`AND (max_uses IS NULL OR uses < max_uses)`
   return sql<boolean>`((links.expires_at IS NULL OR links.expires_at > ${now}) ${hasUses})`
 }

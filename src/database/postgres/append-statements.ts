@@ -1,20 +1,19 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Claim, ClaimAppend, RecordAppend } from '../../core/resumable/resumable-ledger.ts'
 import { compileOnce, type Slot } from '../statement.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Clock } from '../ledger/ledger-sql.ts'
 import {
   appendClaim,
   claimRow,
   isUnfinished,
   leaseFor,
   MARGIN_MS,
-  type PieceRow,
   selectTail,
 } from '../resumable/claim.ts'
 import { advanceRow, advanceValues, endsAppend, type RecordKind } from '../resumable/record.ts'
 import { type ResumableRow, toPiece, toResumable, UPLOAD_COLUMNS } from '../resumable/rows.ts'
 import { journalTail, recordedTails, renewal, renewalDue } from '../resumable/tails.ts'
-import type { Tables } from '../schema.ts'
+import type { PieceRow, Tables } from '../schema.ts'
 
 /**
  * One PostgreSQL statement each, outside any transaction, for an append that nothing interferes with. If it returns no
@@ -39,12 +38,10 @@ export interface AppendStatements {
   readonly record: (record: RecordAppend) => CompiledQuery | undefined
 }
 
-type Rule = Pick<LedgerTx, 'now'>
-
-export function appendStatements(db: Kysely<Tables>, rule: Rule): AppendStatements {
+export function appendStatements(db: Kysely<Tables>, clock: Clock): AppendStatements {
   const recordAs = (kind: RecordKind) =>
-    compileOnce<RecordValues>(db, (slot) => recordStatement(rule, slot, kind))
-  const claim = compileOnce<ClaimValues, ClaimedRow>(db, (slot) => claimStatement(rule, slot))
+    compileOnce<RecordValues>(db, (slot) => recordStatement(clock, slot, kind))
+  const claim = compileOnce<ClaimValues, ClaimedRow>(db, (slot) => claimStatement(clock, slot))
   const renew = recordAs({ holderMs: 0, sealed: undefined })
   const release = recordAs({ holderMs: undefined, sealed: undefined })
   const seal = recordAs({ holderMs: 0, sealed: { sha256: undefined } })
@@ -73,7 +70,7 @@ type ClaimValues = ClaimAppend & { readonly epoch: number }
 
 type ClaimedRow = ResumableRow & { readonly tail: readonly PieceRow[] | null }
 
-function claimStatement({ now }: Rule, slot: Slot<ClaimValues>) {
+function claimStatement({ now }: Clock, slot: Slot<ClaimValues>) {
   const { set, where } = appendClaim(slot)
   const isLeased = sql`uploads.lease_until - ${now} > ${slot('holderMs')} + ${sql.lit(MARGIN_MS)}`
   const isFree = sql`holder IS NULL AND tail_key IS NULL`
@@ -116,7 +113,7 @@ function recordValues(record: RecordAppend) {
   }
 }
 
-function recordStatement({ now }: Rule, slot: Slot<RecordValues>, kind: RecordKind) {
+function recordStatement({ now }: Clock, slot: Slot<RecordValues>, kind: RecordKind) {
   const ms = sql<number>`CASE
     WHEN before.received_bytes < ${slot('offset')} THEN CAST(${slot('lifetimeMs')} AS BIGINT)
     ELSE CAST(${slot('holderMs')} AS BIGINT)

@@ -10,9 +10,17 @@ import type {
   ResumableUpload,
 } from '../../core/resumable/resumable-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
+import type { PieceRow, ResumableUploadRow } from '../schema.ts'
 import { inline, type Slot } from '../statement.ts'
-import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import {
+  bigint,
+  type Clock,
+  inactiveReason,
+  isActive,
+  type LedgerTx,
+  lockUser,
+  type UploadId,
+} from '../ledger/ledger-sql.ts'
 import { findRow, RESUMABLE_COLUMNS, type ResumableRow, toPiece, toResumable } from './rows.ts'
 import { isRenewalDue, journalTail, leaveTailKey, mostTailBytes, renewTails } from './tails.ts'
 
@@ -72,7 +80,7 @@ export function appendClaim(slot: Slot<ClaimAppend>): RowClaim {
 
 /** SQL that claims the row if nobody holds it, as rows of `RESUMABLE_COLUMNS`. */
 export function claimRow(
-  { now }: Pick<LedgerTx, 'now'>,
+  { now }: Clock,
   slot: Slot<ClaimResumable>,
   { set = sql``, from = sql``, where }: RowClaim,
 ): RawBuilder<ResumableUploadRow> {
@@ -140,9 +148,7 @@ export async function lockUpload(
  * SQL for whether the row of `uploads` is that upload, and has not ended. No index but that of the version serves it:
  * with a plan from a time of few rows, PostgreSQL would read all pending uploads.
  */
-export function isUnfinished(
-  slot: Slot<Pick<NamedResumable, 'userId' | 'version'>>,
-): RawBuilder<boolean> {
+export function isUnfinished(slot: Slot<UploadId>): RawBuilder<boolean> {
   return sql<boolean>`
     uploads.version = ${slot('version')} AND CASE
       WHEN uploads.user_id = ${slot('userId')} AND uploads.state = 'pending' THEN 1 ELSE 0
@@ -194,8 +200,6 @@ async function findTail({ db }: LedgerTx, upload: ResumableRow): Promise<readonl
   const { rows } = await sql<PieceRow>`${tail} ORDER BY first_byte`.execute(db)
   return rows.map(toPiece)
 }
-
-export type PieceRow = Omit<UploadPieceRow, 'version'>
 
 export function selectTail(
   version: RawBuilder<unknown>,

@@ -3,7 +3,7 @@ import type { AbortUpload } from '../../core/uploads/upload-ledger.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { ResumableUploadRow } from '../schema.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { LedgerTx, UploadId } from '../ledger/ledger-sql.ts'
 import { leaveTailKey, leaveTails, leaveTailsOfUser, mostTailBytes } from './tails.ts'
 
 /**
@@ -12,7 +12,7 @@ import { leaveTailKey, leaveTails, leaveTailsOfUser, mostTailBytes } from './tai
  */
 export async function isUnclaimed(
   { db, forUpdate }: LedgerTx,
-  { userId, version }: Pick<AbortUpload, 'userId' | 'version'>,
+  { userId, version }: UploadId,
 ): Promise<boolean> {
   if (forUpdate !== undefined) {
     await sql`

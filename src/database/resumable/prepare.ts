@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { AppError } from '../../core/errors.ts'
+import { invalidParameter } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import { endedAlready, uploadBusy, uploadNotFound } from '../../core/resumable/refusals.ts'
@@ -176,8 +176,7 @@ async function assertDeclarable(
 ): Promise<void> {
   const [parameter, detail] = contradiction(append, row) ?? []
   if (parameter === undefined || detail === undefined) return
-  const facts = { parameter }
-  throw (await inactiveReason(tx, append)) ?? new AppError('invalid_parameter', detail, { facts })
+  throw (await inactiveReason(tx, append)) ?? invalidParameter(parameter, detail)
 }
 
 /** A client that repeats an append also repeats its declarations. */

@@ -9,7 +9,7 @@ import type {
   Unfinished,
 } from '../../core/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { UploadPieceRow } from '../schema.ts'
+import type { PieceRow } from '../schema.ts'
 import { createdAt, isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { unfinishedUploads } from '../ledger/quota-rule.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
@@ -69,7 +69,7 @@ export async function measureUnfinished(
 }
 
 export async function listPieces({ db }: LedgerTx, version: Version): Promise<readonly Piece[]> {
-  const { rows } = await sql<Omit<UploadPieceRow, 'version'>>`
+  const { rows } = await sql<PieceRow>`
     SELECT first_byte, size, receipt, object_key FROM upload_pieces
     WHERE version = ${version} ORDER BY first_byte
   `.execute(db)

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { RecordAppend } from '../../core/resumable/resumable-ledger.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
 import { inline, type Slot } from '../statement.ts'
-import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { type Clock, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { lockUpload, prolong } from './claim.ts'
 import { forgetTailKey, leaveTailKey, leaveTails } from './tails.ts'
 
@@ -103,7 +103,7 @@ interface RowAdvance extends RecordKind {
  * lower, or if the append has been released: its tail object may be garbage by then.
  */
 export function advanceRow(
-  { now }: Pick<LedgerTx, 'now'>,
+  { now }: Clock,
   slot: Slot<AdvanceValues>,
   { from = sql``, where = sql`1 = 1`, ...kind }: RowAdvance,
 ): RawBuilder<unknown> {

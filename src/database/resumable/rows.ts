@@ -6,7 +6,7 @@ import type {
   ResumableUpload,
 } from '../../core/resumable/resumable-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
-import type { ResumableUploadRow, UploadPieceRow, UploadRow } from '../schema.ts'
+import type { PieceRow, ResumableUploadRow, UploadRow } from '../schema.ts'
 import type { Clocked } from '../ledger/ledger-sql.ts'
 
 type UploadColumns = Pick<
@@ -119,7 +119,7 @@ export function stateOf(row: ResumableRow): ResumableState {
   return row.sealed_at === null ? 'open' : 'sealed'
 }
 
-export function toPiece(row: Omit<UploadPieceRow, 'version'>): Piece {
+export function toPiece(row: PieceRow): Piece {
   return {
     firstByte: row.first_byte,
     size: row.size,

@@ -13,7 +13,7 @@ export interface SqliteOptions {
   /** In an existing folder. Several processes may use the file at once. */
   readonly file: string
   /** Milliseconds since 1970, for tests; the system clock by default. */
-  readonly clock?: () => number
+  readonly clock?: (() => number) | undefined
   /** Milliseconds that an attempt may block a dedicated thread while the database is locked; 0 by default. */
   readonly busyTimeoutMs?: number
   /** Milliseconds to wait for the lock in all, for tests. */

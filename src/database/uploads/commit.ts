@@ -31,7 +31,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
   const { file: old, expired, row: replaced } = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  const { userId, version, size, evict } = upload
+  const { userId, userCreatedAt, version, size, maxFiles, garbageDelayMs, evict } = upload
   const ownReserved = found.reserved
   const eviction = evictionOf({ userId, version, name: found.name, evict })
   const evicted =
@@ -41,13 +41,15 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   await assertPrecondition(tx, upload, old)
   await countDrop(tx, upload)
   const usage = await applyChanges(tx, {
-    ...upload,
+    userId,
+    userCreatedAt,
+    garbageDelayMs,
     changes: [
       ...(evicted ?? []).map((each) => ({ type: 'evicted', old: each }) as const),
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, maxFiles: upload.maxFiles, eviction },
+    upload: { ownReserved, maxFiles, eviction },
   })
   return { ...outcome, usage }
 }

@@ -13,6 +13,7 @@ import {
   type LedgerTx,
   lockUser,
   lostReason,
+  type UploadId,
   uploadLost,
 } from '../ledger/ledger-sql.ts'
 import { evictableFor, evictionOf } from '../ledger/evictable.ts'
@@ -106,10 +107,7 @@ async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome |
   return isForgotten ? 'forgotten' : 'aborted'
 }
 
-async function settledAs(
-  tx: LedgerTx,
-  upload: Pick<AbortUpload, 'userId' | 'version'>,
-): Promise<UploadOutcome | undefined> {
+async function settledAs(tx: LedgerTx, upload: UploadId): Promise<UploadOutcome | undefined> {
   const found = await findUpload(tx, upload)
   if (found?.state === 'pending') return undefined
   if (found !== undefined) return found.state

@@ -124,9 +124,13 @@ export async function findUser(
   `.execute(db)
   const [row] = rows
   if (row === undefined) return undefined
-  const { expires_in_ms: expiresInMs, token_id: tokenId } = row
-  const found = { user: toUser(row), tokenId, scope: toScope(row), isJwt: false }
-  return { ...found, expiresInMs: expiresInMs ?? undefined }
+  return {
+    user: toUser(row),
+    tokenId: row.token_id,
+    scope: toScope(row),
+    isJwt: false,
+    expiresInMs: row.expires_in_ms ?? undefined,
+  }
 }
 
 type FoundRow = UserRow &
@@ -175,7 +179,7 @@ export async function revoke(
   { db, now }: Clocked,
   { userId, tokenId, parentId }: AccessTokenKey,
 ): Promise<void> {
-  const { rows } = await sql<Pick<AccessTokenRow, 'token_id' | 'parent_id'>>`
+  const { rows } = await sql<Descent>`
     SELECT token_id, parent_id FROM access_tokens WHERE user_id = ${userId}
   `.execute(db)
   const own = rows.find((row) => row.token_id === tokenId)
@@ -189,11 +193,10 @@ export async function revoke(
   await sql`DELETE FROM links WHERE ${ended}`.execute(db)
 }
 
+type Descent = Pick<AccessTokenRow, 'token_id' | 'parent_id'>
+
 /** The token, what was made with it, with those, and so on. */
-function descendantsOf(
-  tokenId: string,
-  rows: readonly Pick<AccessTokenRow, 'token_id' | 'parent_id'>[],
-): ReadonlySet<string> {
+function descendantsOf(tokenId: string, rows: readonly Descent[]): ReadonlySet<string> {
   const children = Map.groupBy(rows, (row) => row.parent_id)
   const found = new Set([tokenId])
   // A set also iterates over what is added meanwhile.
@@ -249,6 +252,6 @@ function scopeJson(scope: Scope | undefined): string | null {
         actions: scope.actions,
         prefix: scope.prefix,
         // Left out for instances of an earlier version, to which a token with it permits nothing.
-        ...(scope.whenFull !== 'refuse' && { when_full: scope.whenFull }),
+        when_full: scope.whenFull === 'refuse' ? undefined : scope.whenFull,
       })
 }

@@ -15,7 +15,7 @@ const database = await openSqlite({
   file,
   busyTimeoutMs: BUSY_TIMEOUT_MS,
   undoInMemory: true,
-  ...(clock && { clock: () => Number(Atomics.load(clock, 0)) }),
+  clock: clock && (() => Number(Atomics.load(clock, 0))),
 })
 
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
