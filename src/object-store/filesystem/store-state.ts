@@ -11,9 +11,9 @@ export interface FileState {
    * An append that was not released may still write to `file`, so an append copies it to this one. Never decreases
    * while it is set: an append that failed or was fenced may have left the copy.
    */
-  readonly copyTo?: number
+  readonly copyTo?: number | undefined
   /** Older files may be left, which are no longer needed. */
-  readonly hasOlder?: true
+  readonly hasOlder?: true | undefined
 }
 
 export function formatFileState(state: FileState): string {
@@ -26,8 +26,8 @@ export function parseFileState(storeState: string): FileState {
   if (!isNumber(file)) throw storeError(new TypeError('The state of an upload names no file'))
   return {
     file,
-    ...(isNumber(copyTo) && { copyTo }),
-    ...(hasOlder === true && { hasOlder }),
+    copyTo: isNumber(copyTo) ? copyTo : undefined,
+    hasOlder: hasOlder === true ? true : undefined,
   }
 }
 

@@ -44,7 +44,7 @@ export async function putContent(bucket: S3Bucket, object: PutContent): Promise<
     },
   })
   if (etag !== undefined) return { etag, isConfirmed: isMd5(etag, body) }
-  await assertStored(bucket, { ...object, size: body.byteLength })
+  await assertStored(bucket, { key, signal: object.signal, size: body.byteLength })
   return { etag: '', isConfirmed: true }
 }
 
@@ -98,9 +98,9 @@ export async function callOrFind(
 /** Rejects unless the store has the object with this size. */
 export async function assertStored(
   bucket: S3Bucket,
-  { size, ...object }: NamedObject & { readonly size: number },
+  { key, signal, size }: NamedObject & { readonly size: number },
 ): Promise<void> {
-  const found = await headObject(bucket, object)
+  const found = await headObject(bucket, { key, signal })
   if (found?.size !== size) {
     throw new Error(`${size} bytes were sent, the store states ${found?.size}`)
   }

@@ -56,9 +56,9 @@ async function appendBody(
     appending.end()
     const { multipart } = appending
     const cause = error instanceof Error ? error.cause : undefined
-    const isLost =
-      multipart !== undefined && (await isForgotten(bucket, { ...append, ...multipart, cause }))
-    if (isLost) return undefined
+    const { key, signal } = append
+    const call = multipart && { key, uploadId: multipart.uploadId, cause, signal }
+    if (call !== undefined && (await isForgotten(bucket, call))) return undefined
     throw error
   }
 }
@@ -167,10 +167,13 @@ class ObjectAppend {
 
   async #storeParts(complete: AsyncGenerator<Part, void>, signal: AbortSignal): Promise<void> {
     const { concurrency, append } = this.#options
+    const { key, metadata, partSize } = append
     const { value: first } = await complete.next()
     if (first === undefined) return
     const upload = new MultipartUpload(this.#bucket, {
-      ...append,
+      key,
+      metadata,
+      partSize,
       concurrency,
       signal,
       open: this.multipart,
@@ -222,7 +225,7 @@ class ObjectAppend {
         // First bytes have no permit, so this append holds nothing that others wait for.
         if (acquire !== undefined) content.permit ??= await acquire(size)
         if (this.refusal !== undefined) return
-        const tail = await readTail(this.#bucket, { ...this.#options, pieces, signal })
+        const tail = await readTail(this.#bucket, { pool: this.#options.pool, pieces, signal })
         yield { ...part, content: joinContents([tail, content]) }
       }
       firstByte += size
@@ -232,14 +235,15 @@ class ObjectAppend {
 
   /** Adds an object to the tail, or replaces its small objects by one if memory is free. */
   async #storeTail(rest: PartContent, signal: AbortSignal): Promise<void> {
-    const { tailKey, tail, memory, onTail } = this.#options.append
+    const { pool, append } = this.#options
+    const { tailKey, tail, memory, onTail } = append
     if (tailKey === undefined) throw new TypeError('An append needs a key for its tail')
     const end = this.progress.durable().offset
     const merged = this.progress.isEmpty ? piecesToMerge(tail) : []
     const bytes = merged.reduce((sum, { size }) => sum + size, 0)
     const permit = bytes > 0 ? memory?.tryAcquire(bytes) : undefined
     const pieces = memory === undefined || permit !== undefined ? merged : []
-    const read = await readTail(this.#bucket, { ...this.#options, pieces, signal })
+    const read = await readTail(this.#bucket, { pool, pieces, signal })
     read.permit = permit
     const content = joinContents([read, rest])
     const size = content.byteLength

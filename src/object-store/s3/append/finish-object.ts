@@ -35,9 +35,9 @@ export async function finishObject(
 /** Resolves to `undefined` if the store has no object, or one of another size. */
 async function findWhole(
   bucket: S3Bucket,
-  { size, ...object }: FinishObject,
+  { key, size, signal }: FinishObject,
 ): Promise<{ readonly size: number } | undefined> {
-  const found = await headObject(bucket, object)
+  const found = await headObject(bucket, { key, signal })
   return found?.size === size ? { size } : undefined
 }
 
@@ -46,15 +46,16 @@ async function complete(
   bucket: S3Bucket,
   upload: FinishObject & OpenMultipart,
 ): Promise<{ readonly size: number } | undefined> {
+  const { key, uploadId } = upload
   const parts = upload.pieces.map((piece) => partOf(piece, upload.partSize))
   let etag: string | undefined
   try {
     // MinIO can lose the parts of a completion that is cut off, so only its deadline ends it.
     const { signal } = new AbortController()
-    const completion = completeMultipart(bucket, { ...upload, parts, signal })
+    const completion = completeMultipart(bucket, { key, uploadId, parts, signal })
     etag = await settledUnlessAborted(completion, upload.signal)
   } catch (cause) {
-    const call = { ...upload, parts, cause }
+    const call = { key, uploadId, parts, cause, signal: upload.signal }
     if ((await isForgotten(bucket, call)) || (await isOverwritten(bucket, call))) return undefined
     throw cause
   }

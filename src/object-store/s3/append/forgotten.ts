@@ -26,13 +26,13 @@ export async function isForgotten(bucket: S3Bucket, call: FailedCall): Promise<b
 /** Whether the store holds other parts than these: a fenced append has sent different bytes. */
 export async function isOverwritten(
   bucket: S3Bucket,
-  { parts, ...call }: FailedCall & { readonly parts: readonly StoredPart[] },
+  call: FailedCall & { readonly parts: readonly StoredPart[] },
 ): Promise<boolean> {
   if (!hasName(call.cause, 'InvalidPart')) return false
   const find = async (): Promise<object | undefined> => {
     const etags = await listParts(bucket, call)
     if (etags === undefined) return call
-    const isThere = parts.every(({ partNumber, etag }) => etags.get(partNumber) === etag)
+    const isThere = call.parts.every(({ partNumber, etag }) => etags.get(partNumber) === etag)
     return isThere ? etags : undefined
   }
   return await isMissing(() => confirmMissing(call.signal, find))

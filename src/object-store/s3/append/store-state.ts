@@ -5,14 +5,14 @@ import type { OpenMultipart } from '../multipart-upload.ts'
 /** What the adapter keeps about an upload, which the ledger records. */
 export interface ObjectState {
   /** Set once the store has created it. */
-  readonly multipart?: OpenMultipart
+  readonly multipart?: OpenMultipart | undefined
   /**
    * `intended`: an append may write the whole content as the object, by one request. `stored`: it has. Otherwise
    * nothing may write the object directly, because a late request would replace its bytes.
    */
-  readonly whole?: 'intended' | 'stored'
+  readonly whole?: 'intended' | 'stored' | undefined
   /** A discarded append may have created an upload whose id was not recorded. `finish` aborts it. */
-  readonly mayHaveStray?: true
+  readonly mayHaveStray?: true | undefined
 }
 
 export function formatObjectState({ multipart, ...state }: ObjectState): string {
@@ -23,9 +23,9 @@ export function parseObjectState(storeState: string): ObjectState {
   const { uploadId, hasChecksums, whole, mayHaveStray } = parseMembers(storeState)
   const isKnown = typeof uploadId === 'string'
   return {
-    ...(isKnown && { multipart: { uploadId, hasChecksums: hasChecksums === true } }),
-    ...((whole === 'intended' || whole === 'stored') && { whole }),
-    ...(mayHaveStray === true && { mayHaveStray }),
+    multipart: isKnown ? { uploadId, hasChecksums: hasChecksums === true } : undefined,
+    whole: whole === 'intended' || whole === 'stored' ? whole : undefined,
+    mayHaveStray: mayHaveStray === true ? true : undefined,
   }
 }
 
