@@ -45,7 +45,7 @@ export function createInstruments({
     errors: counter(
       `${of}_errors`,
       `Calls to the ${name} that failed or timed out. Refusals are not errors.`,
-      'operation',
+      ['operation'],
     ),
   })
   return {
@@ -56,12 +56,12 @@ export function createInstruments({
       count: gauge(
         'sweep_backlog',
         `Items that are due for a sweep by any instance, counted up to ${MAX_COUNTED}.`,
-        'of',
+        ['of'],
       ),
       age: gauge(
         'sweep_backlog_age_seconds',
         'How long the oldest item that is due for a sweep has been due.',
-        'of',
+        ['of'],
       ),
     },
     journal: {
@@ -89,7 +89,7 @@ export function createInstruments({
     dependencyUp: gauge(
       'part_up',
       '1 if the part responds, 0 if it fails, as checked by /readyz.',
-      'part',
+      ['part'],
     ),
     memory: {
       budget: gauge('upload_memory_limit_bytes', 'Memory that uploads of this instance may use.'),
@@ -120,8 +120,7 @@ export function createInstruments({
     requests: counter(
       'requests',
       'Finished requests; status 499: the client left before its response was complete.',
-      ...BY_ROUTE,
-      'status',
+      [...BY_ROUTE, 'status'],
     ),
     requestSeconds: histogram(
       'request_seconds',
@@ -131,18 +130,14 @@ export function createInstruments({
     receivedBytes: counter(
       'received_bytes',
       'Bytes received on connections, including headers and requests in progress.',
-      ...BY_ROUTE,
+      BY_ROUTE,
     ),
     sentBytes: counter(
       'sent_bytes',
       'Bytes sent on connections, including headers and requests in progress.',
-      ...BY_ROUTE,
+      BY_ROUTE,
     ),
-    runningRequests: gauge(
-      'requests_running',
-      'Requests in progress on this instance.',
-      ...BY_ROUTE,
-    ),
+    runningRequests: gauge('requests_running', 'Requests in progress on this instance.', BY_ROUTE),
     storedBytes: counter('uploaded_bytes', 'Bytes of the files that uploads have stored.'),
     appends: countedBy('appends', 'Appends to resumable uploads, by how they ended.', {
       label: 'end',
@@ -221,13 +216,17 @@ export function createInstruments({
       : undefined,
     /** Queries join other metrics by the label `version`. Registered on call, after the metrics of the process. */
     buildInfo: () =>
-      gauge('build_info', 'Always 1; the label is the version of this instance.', 'version'),
+      gauge('build_info', 'Always 1; the label is the version of this instance.', ['version']),
   }
 }
 
 function createMakers(registry: Registry) {
   const registers = [registry]
-  function counter<L extends string = never>(name: string, help: string, ...labelNames: L[]) {
+  function counter<L extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+  ) {
     return new Counter<L>({ name: `cloud_repository_${name}_total`, help, labelNames, registers })
   }
   return {
@@ -238,11 +237,11 @@ function createMakers(registry: Registry) {
       help: string,
       { label, values }: { readonly label: L; readonly values: readonly string[] },
     ): Counter<L> => {
-      const counted = counter(name, help, label)
+      const counted = counter(name, help, [label])
       for (const value of values) counted.labels(value).inc(0)
       return counted
     },
-    gauge: <L extends string = never>(name: string, help: string, ...labelNames: L[]) =>
+    gauge: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
       new Gauge<L>({ name: `cloud_repository_${name}`, help, labelNames, registers }),
     histogram: <L extends string>(
       name: string,

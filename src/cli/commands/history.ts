@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts'
+import { invalidParameter } from '../../core/errors.ts'
 import { parseFileName } from '../../core/files/file-name.ts'
 import type { PastVersion } from '../../core/history/past-version.ts'
 import { isVersion, type Version } from '../../core/objects/object-key.ts'
@@ -55,9 +55,7 @@ function nameIn({ name }: Readonly<Record<string, string>>) {
 
 function parseVersion(text: string): Version {
   if (isVersion(text)) return text
-  throw new AppError('invalid_parameter', 'The version is not valid.', {
-    facts: { parameter: 'version' },
-  })
+  throw invalidParameter('version', 'The version is not valid.')
 }
 
 function versionRow(past: PastVersion): Row {

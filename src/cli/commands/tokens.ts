@@ -53,10 +53,10 @@ function scopeOf({
   // As from an unset variable.
   if (prefix === '') throw invalidParameter('prefix', 'prefix must not be empty.')
   return parseScope({
-    ...(actions !== undefined && { actions: actions.split(',') }),
-    ...(prefix !== undefined && { prefix }),
-    ...(device !== undefined && { device_id: device }),
-    ...(whenFull !== undefined && { when_full: whenFull }),
+    actions: actions?.split(','),
+    prefix,
+    device_id: device,
+    when_full: whenFull,
   })
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts'
+import { invalidParameter } from '../../core/errors.ts'
 import { isVersion, type Version } from '../../core/objects/object-key.ts'
 import { cutPage, parsePageLimit } from '../../core/pagination.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
@@ -61,9 +61,7 @@ export const UPLOADS: readonly Command[] = [
 
 function parseUploadId(text: string): Version {
   if (isVersion(text)) return text
-  throw new AppError('invalid_parameter', 'The upload id is not valid.', {
-    facts: { parameter: 'upload_id' },
-  })
+  throw invalidParameter('upload_id', 'The upload id is not valid.')
 }
 
 function uploadRow(upload: ResumableUpload): Row {

@@ -38,8 +38,10 @@ export const ADMIN_API = {
 
 export const NO_QUERY = Type.Object({}, { additionalProperties: false })
 
+export const USER_PARAM = Type.Unsafe<UserId>(USER_ID)
+
 export const OF_USER = {
-  params: Type.Object({ user_id: Type.Unsafe<UserId>(USER_ID) }),
+  params: Type.Object({ user_id: USER_PARAM }),
   querystring: NO_QUERY,
 } as const
 

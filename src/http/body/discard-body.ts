@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 64 * 1024
  */
 export async function discardBody(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  options: DiscardBodyOptions,
+  { signal, idleTimeoutMs }: DiscardBodyOptions,
 ): Promise<void> {
   const { headers } = request
   const length = Number(headers['content-length'] ?? 0)
@@ -23,9 +23,9 @@ export async function discardBody(
   if (length > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
   tellToContinue(request, reply)
   const check = atMost(MAX_BODY_BYTES)
-  const body = new RequestBody({ ...options, request, check })
+  const body = new RequestBody({ request, check, signal, idleTimeoutMs })
   body.stream.resume()
-  const deadline = new Deadline(options.idleTimeoutMs, () => body.fail(tooLate()))
+  const deadline = new Deadline(idleTimeoutMs, () => body.fail(tooLate()))
   try {
     await body.ended
   } finally {

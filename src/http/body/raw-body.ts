@@ -10,8 +10,9 @@ export function openRawBody(
   options: ReadOptions,
 ): RequestFile {
   assertRawBody(request.headers)
-  const size = sizeOf(request.headers)
-  return new RequestBody({ ...options, request, check: ANY_BYTES }).toFile(size)
+  const { signal, idleTimeoutMs, keepsReceived } = options
+  const body = new RequestBody({ request, check: ANY_BYTES, signal, idleTimeoutMs, keepsReceived })
+  return body.toFile(sizeOf(request.headers))
 }
 
 /** Throws `format_error` for headers that `openRawBody` does not accept. */

@@ -42,7 +42,7 @@ export interface ReadOptions {
   /** How long the client may be silent, and the window over which it must average 1 KiB/s. */
   readonly idleTimeoutMs: number
   /** If the body fails, its stream ends after the bytes that have arrived, and only `end` rejects. */
-  readonly keepsReceived?: boolean
+  readonly keepsReceived?: boolean | undefined
 }
 
 export interface RequestBodyOptions extends ReadOptions {

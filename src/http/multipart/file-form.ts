@@ -16,7 +16,7 @@ export interface FileForm extends RequestFile {
 
 export interface OpenFileFormOptions extends ReadOptions {
   /** Awaited once the headers are valid, before the body is read. An error refuses the form. */
-  readonly onStart?: () => Promise<void>
+  readonly onStart?: (() => Promise<void>) | undefined
 }
 
 /**
@@ -25,14 +25,14 @@ export interface OpenFileFormOptions extends ReadOptions {
  */
 export async function openFileForm(
   request: FastifyRequest,
-  options: OpenFileFormOptions,
+  { onStart, signal, idleTimeoutMs, keepsReceived }: OpenFileFormOptions,
 ): Promise<FileForm> {
   const { headers } = request
   const boundary = parseFormBoundary(headers)
-  await options.onStart?.()
+  await onStart?.()
   const size = Promise.withResolvers<IncomingFile['size']>()
   const form = new FormParser(boundary, (offset) => size.resolve(sizeOf(headers, boundary, offset)))
-  const body = new RequestBody({ ...options, request, check: form })
+  const body = new RequestBody({ request, check: form, signal, idleTimeoutMs, keepsReceived })
   body.ended.catch(size.reject)
   const file = body.toFile(await size.promise)
   // An error in the bytes that came with the part's head refuses the form before anything is stored.

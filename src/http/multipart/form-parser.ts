@@ -82,9 +82,9 @@ export class FormParser implements BodyCheck {
 
   #onDelimiter(state: ContentState, outlet: ContentOutlet): void {
     if (state === 'epilogue') {
-      throw malformed('The form has a boundary line after its closing boundary.')
+      throw formatError('The form has a boundary line after its closing boundary.')
     }
-    if (state !== 'preamble' && this.#scanner.borrowed > 0) throw malformed(HEAD_CUT)
+    if (state !== 'preamble' && this.#scanner.borrowed > 0) throw formatError(HEAD_CUT)
     if (state === 'file') outlet.end()
     if (state === 'field') this.#endField()
     this.#state = 'mark'
@@ -96,7 +96,7 @@ export class FormParser implements BodyCheck {
     const mark = this.#mark + bytes.toString('latin1', 0, 2 - before)
     this.#count(mark.length - before)
     if (!'\r\n'.startsWith(mark) && !(state === 'mark' && '--'.startsWith(mark))) {
-      throw malformed('A line begins with the boundary but is not a boundary line.')
+      throw formatError('A line begins with the boundary but is not a boundary line.')
     }
     this.#mark = mark.length === 2 ? '' : mark
     if (mark === '--') {
@@ -117,9 +117,9 @@ export class FormParser implements BodyCheck {
     const head = this.#head + bytes.toString('latin1', 0, 2 + MAX_PART_HEAD_BYTES - before)
     const end = head.indexOf('\r\n\r\n', before - 3)
     const cut = head.indexOf(this.#delimiter.toString('latin1'), before - this.#delimiter.length)
-    if (cut !== -1 && (end === -1 || cut < end)) throw malformed(HEAD_CUT)
+    if (cut !== -1 && (end === -1 || cut < end)) throw formatError(HEAD_CUT)
     if (end === -1 && head.length === 2 + MAX_PART_HEAD_BYTES) {
-      throw malformed(`The headers of a part are larger than ${MAX_PART_HEAD_BYTES} bytes.`)
+      throw formatError(`The headers of a part are larger than ${MAX_PART_HEAD_BYTES} bytes.`)
     }
     this.#head = head
     const taken = (end === -1 ? head.length : end + 4) - before
@@ -149,10 +149,10 @@ export class FormParser implements BodyCheck {
   #beginField(name: string, isJson: boolean): void {
     this.#fieldCount += 1
     if (this.#fieldCount > MAX_FIELDS) {
-      throw malformed(`The form has more than ${MAX_FIELDS} fields besides the file.`)
+      throw formatError(`The form has more than ${MAX_FIELDS} fields besides the file.`)
     }
     // Honest clients send no such name, and it breaks programs that keep fields in an object.
-    if (name in Object.prototype) throw malformed(`The field name "${name}" is not allowed.`)
+    if (name in Object.prototype) throw formatError(`The field name "${name}" is not allowed.`)
     this.#state = 'field'
     this.#field = { name, isJson, text: '' }
   }
@@ -166,7 +166,7 @@ export class FormParser implements BodyCheck {
   #endField(): void {
     const { name, isJson, text } = this.#field
     if (isJson && text.length > MAX_FIELD_BYTES) {
-      throw malformed(`A JSON field of the form is larger than ${MAX_FIELD_BYTES} bytes.`)
+      throw formatError(`A JSON field of the form is larger than ${MAX_FIELD_BYTES} bytes.`)
     }
     const value = Buffer.from(text.slice(0, MAX_FIELD_BYTES), 'latin1').toString()
     this.fields.push({ name, value: isJson ? textOfJson(value) : value })
@@ -175,16 +175,12 @@ export class FormParser implements BodyCheck {
   #count(bytes: number): void {
     this.#overheadBytes += bytes
     if (this.#overheadBytes > MAX_OVERHEAD_BYTES) {
-      throw malformed(`The form has more than ${MAX_OVERHEAD_BYTES} bytes besides the file.`)
+      throw formatError(`The form has more than ${MAX_OVERHEAD_BYTES} bytes besides the file.`)
     }
   }
 }
 
 const HEAD_CUT = 'The headers of a part do not end before the next boundary line.'
-
-function malformed(detail: string): AppError {
-  return new AppError('format_error', detail)
-}
 
 /** The text of a JSON string. Any other value keeps its JSON, so that `["public"]` is not taken for `public`. */
 function textOfJson(text: string): string {

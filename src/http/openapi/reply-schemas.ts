@@ -25,7 +25,7 @@ export function Time(description: string) {
   return Type.String({
     format: 'date-time',
     description: `${description} RFC 3339 in UTC.`,
-    ...exampled('2026-11-21T12:00:00.000Z'),
+    examples: ['2026-11-21T12:00:00.000Z'],
   })
 }
 
@@ -35,19 +35,19 @@ export function TimeOrNull(description: string, example: string | null = null) {
     type: ['string', 'null'],
     format: 'date-time',
     description: `${description} RFC 3339 in UTC.`,
-    ...exampled(example),
+    examples: [example],
   })
 }
 
 export function OneOf<T extends string>(values: readonly T[], description: string) {
-  return Type.Unsafe<T>({ type: 'string', enum: values, description, ...exampled(values[0]) })
+  return Type.Unsafe<T>({ type: 'string', enum: values, description, examples: values.slice(0, 1) })
 }
 
 export function Page<P extends TProperties>(title: string, members: P, description?: string) {
   const next_cursor = Type.Unsafe<string | null>({
     type: ['string', 'null'],
     description: 'The `cursor` of the next page, `null` on the last page.',
-    ...exampled(null),
+    examples: [null],
   })
   const options = description === undefined ? { title } : { title, description }
   return Type.Object({ ...members, next_cursor }, options)

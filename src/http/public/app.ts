@@ -154,9 +154,8 @@ async function usersScope(app: FastifyInstance, { options, shared }: UsersScope)
   await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
   await app.register(resumableRoutes, resumable)
-  const json = { readInTurn, idleTimeoutMs, shutdown }
-  await app.register(accessTokenRoutes, { ...json, accessTokens })
-  await app.register(ownLinkRoutes, { ...json, links, basePath })
+  await app.register(accessTokenRoutes, { accessTokens, readInTurn, idleTimeoutMs, shutdown })
+  await app.register(ownLinkRoutes, { links, basePath, readInTurn, idleTimeoutMs, shutdown })
   refuseNestedNames(app)
   await app.register(others)
 }

@@ -26,9 +26,6 @@ const GrantInForce = Type.Object(
   { title: 'GrantInForce' },
 )
 
-const ALWAYS = { starts_at: null, ends_at: null } as const
-const BASE = { ...ALWAYS, source: 'base', reference: 'base' } as const
-
 const { state, ...FIGURES } = USAGE
 
 const Reply = Type.Object(
@@ -59,9 +56,10 @@ const Reply = Type.Object(
     grants: Type.Array(GrantInForce, {
       examples: [
         [
-          { ...BASE, bytes: 1_073_741_824 },
+          baseGrant(1_073_741_824),
           {
-            ...ALWAYS,
+            starts_at: null,
+            ends_at: null,
             source: 'device',
             reference: 'camera-17',
             bytes: 5_368_709_120,
@@ -107,7 +105,11 @@ function historyOf({ history: { used, allowance, count, oldestAt } }: CapacityRe
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {
-  return [{ ...BASE, bytes: baseCapacity }, ...grants.map(grantReply)]
+  return [baseGrant(baseCapacity), ...grants.map(grantReply)]
+}
+
+function baseGrant(bytes: number) {
+  return { starts_at: null, ends_at: null, source: 'base', reference: 'base', bytes }
 }
 
 const CAPACITY = described({

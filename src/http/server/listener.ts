@@ -7,11 +7,11 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import type { AppError } from '../../core/errors.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
 import type { Connections } from './connections.ts'
 import { answerPreflight, shareAnswer } from './cors.ts'
-import { sendProblem } from './problem.ts'
+import { sendProblem, pathNotFound } from './problem.ts'
 import { assertUnambiguous, requestIds } from './request-head.ts'
 import {
   beginTrace,
@@ -92,7 +92,7 @@ export async function createListener(
   })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'This path does not exist.')
+    throw pathNotFound()
   })
   // Only routes that want a body read it, with their own limits.
   app.removeAllContentTypeParsers()

@@ -115,6 +115,10 @@ export function problemOf(error: unknown, requestId: string): Problem {
   }
 }
 
+export function pathNotFound(): AppError {
+  return new AppError('not_found', 'This path does not exist.')
+}
+
 /** Statuses without a reason phrase in HTTP. */
 const TITLES: Readonly<Record<number, string>> = { 460: 'Checksum Mismatch' }
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import { pathNotFound } from '../server/problem.ts'
 import { parseIfNoneMatch } from '../headers/preconditions.ts'
 import { addVary } from '../headers/content-headers.ts'
 import { assertSameSite } from '../server/csrf.ts'
@@ -85,7 +85,7 @@ export function sendFile(
   const coding = chooseCoding(request.headers['accept-encoding']?.toString())
   const content = file?.contents.get(coding)
   if (file === undefined || content === undefined) {
-    throw new AppError('not_found', 'This path does not exist.')
+    throw pathNotFound()
   }
   addVary(reply, 'Accept-Encoding')
   void reply.headers({ ...headers, etag: `"${content.etag}"` })

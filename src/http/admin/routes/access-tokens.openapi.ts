@@ -7,9 +7,9 @@ import {
   TokenId,
 } from '../../shared-routes/access-token-resource.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { OF_USER } from '../api.ts'
+import { OF_USER, USER_PARAM } from '../api.ts'
 
-const OfToken = Type.Object({ ...OF_USER.params.properties, token_id: TokenId })
+const OfToken = Type.Object({ user_id: USER_PARAM, token_id: TokenId })
 
 const ofUser = describing({ ...OF_USER, tag: 'access tokens', problems: ['not_found'] })
 

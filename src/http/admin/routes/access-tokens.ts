@@ -26,7 +26,8 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
       user_id: userId,
       token_id: tokenId,
       label,
-      ...(scope && { actions: scope.actions.join(','), device_id: scope.deviceId }),
+      actions: scope?.actions.join(','),
+      device_id: scope?.deviceId,
     })
     return reply.code(201).send(issuedToken(token))
   })

@@ -3,10 +3,10 @@ import { describing } from '../../openapi/operation.ts'
 import { Bytes, Page, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { OF_USER, REFERENCE } from '../api.ts'
+import { OF_USER, REFERENCE, USER_PARAM } from '../api.ts'
 
 const OfDevice = Type.Object({
-  ...OF_USER.params.properties,
+  user_id: USER_PARAM,
   device_id: Type.String({
     ...REFERENCE,
     description: 'The device id: 1 to 128 characters from `A-Z a-z 0-9 . _ : @ -`.',

@@ -10,7 +10,7 @@ import {
   RestoreBody,
   VERSION,
 } from '../../shared-routes/past-version-resource.ts'
-import { OF_USER } from '../api.ts'
+import { OF_USER, USER_PARAM } from '../api.ts'
 
 const Query = Type.Object(
   {
@@ -23,7 +23,7 @@ const Query = Type.Object(
 )
 
 const OfVersion = Type.Object({
-  ...OF_USER.params.properties,
+  user_id: USER_PARAM,
   version: Type.Unsafe<Version>({
     type: 'string',
     pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',

@@ -5,7 +5,7 @@ import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import { UPLOAD_ID, uploadSchemas } from '../../shared-routes/upload-resource.ts'
-import { OF_USER } from '../api.ts'
+import { OF_USER, USER_PARAM } from '../api.ts'
 
 const Upload = Type.Object(uploadSchemas(UNFINISHED_STATES), {
   title: 'UnfinishedUpload',
@@ -15,7 +15,7 @@ const Upload = Type.Object(uploadSchemas(UNFINISHED_STATES), {
 const UnfinishedUploadPage = Page('UnfinishedUploadPage', { uploads: Type.Array(Upload) })
 
 const OfUpload = Type.Object({
-  ...OF_USER.params.properties,
+  user_id: USER_PARAM,
   upload_id: Type.Unsafe<Version>({
     type: 'string',
     pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',

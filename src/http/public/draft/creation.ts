@@ -90,20 +90,21 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const { headers } = request
   const { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown } = options
   const target = uploadTarget(request)
-  const { userId, userCreatedAt, reverify, name } = target
-  const caller = { userId, userCreatedAt, reverify }
-  const { precondition, sha256, evict, expiresInMs } = target
-  const file = { name, precondition, sha256, evict, expiresInMs }
+  const { userId, userCreatedAt, reverify } = target
   const { isLast, length, checksum } = parseContent(headers, 0)
   assertCreation(headers)
   const hasContent = bodySize(headers) !== 0
-  const visibility = askedVisibility(request, target)
-  const metadata = nameMetadata(file.name)
-  const asked = { ...caller, ...file, length, visibility, metadata, hasContent, shutdown }
-  const created = await uploads.create(asked)
+  const created = await uploads.create({
+    ...target,
+    length,
+    visibility: askedVisibility(request, target),
+    metadata: nameMetadata(target.name),
+    hasContent,
+    shutdown,
+  })
   const { version, expiresAt, committed } = created
   request.upload = { id: version, offset: 0 }
-  const named = { ...caller, version }
+  const named = { userId, userCreatedAt, reverify, version }
   const location = `${basePath}${UPLOADS_PATH}/${version}`
   const draft = { 'upload-draft-interop-version': INTEROP_VERSION }
   void reply.headers({ ...draft, 'cache-control': 'no-store' })

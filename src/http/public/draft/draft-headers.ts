@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseItem } from 'structured-headers'
-import { AppError, invalidParameter } from '../../../core/errors.ts'
+import { AppError } from '../../../core/errors.ts'
 import { bodySize } from '../../headers/content-headers.ts'
 import { MAX_PARSED_LENGTH } from '../../headers/parsed-length.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
+import { invalid } from '../uploads/tus-headers.ts'
 
 /** The iteration of draft-ietf-httpbis-resumable-upload: drafts 09 to 12. */
 export const INTEROP_VERSION = 8
@@ -67,10 +68,6 @@ export function inconsistentLength(detail: string): AppError {
   const type = 'https://iana.org/assignments/http-problem-types#inconsistent-upload-length'
   const facts = { parameter: 'Upload-Length', type, title: 'Inconsistent Upload Length Values' }
   return new AppError('invalid_parameter', detail, { facts })
-}
-
-function invalid(header: string, rule: string): AppError {
-  return invalidParameter(header, `The header ${header} ${rule}.`)
 }
 
 /** A non-negative Integer of RFC 9651 section 3.3.1. The parser does not tell it from a Decimal such as `1.0`. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/errors.ts'
+import { fileNotFound } from '../../../core/files/file.ts'
 import { assertPermits } from '../../../core/auth/scope.ts'
 import type { ReadFile, Repository } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
@@ -31,7 +31,7 @@ function wanted(request: FastifyRequest): ReadFile {
   const params = request.params as { readonly user_id: string; readonly file_name: string }
   const owner = params.user_id === 'me' ? requireUser(request, 'read').userId : params.user_id
   const name = fileNameParam(params.file_name)
-  if (!isUserId(owner)) throw new AppError('not_found', 'The file was not found.')
+  if (!isUserId(owner)) throw fileNotFound()
   const viewer = viewerOf(request, owner)
   if (viewer?.userId === owner) assertPermits(viewer, ['read'], name)
   return { userId: owner, name, viewer }

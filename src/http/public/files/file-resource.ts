@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/errors.ts'
+import { pathNotFound } from '../../server/problem.ts'
 import { type File, NEVER, VISIBILITIES } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
@@ -35,7 +35,7 @@ export function ownFile(
 
 /** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */
 export function fileNameParam(segment: string): FileName {
-  if (segment === '') throw new AppError('not_found', 'This path does not exist.')
+  if (segment === '') throw pathNotFound()
   return parseFileName(segment)
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { assertPermits, hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
-import { AppError } from '../../../core/errors.ts'
+import { pathNotFound } from '../../server/problem.ts'
 import {
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
@@ -132,7 +132,7 @@ function ownerOf(request: FastifyRequest): UserId {
     if (viewer?.userId === segment) assertPermits(viewer, ['read'])
     return segment
   }
-  throw new AppError('not_found', 'This path does not exist.')
+  throw pathNotFound()
 }
 
 /** A cursor is valid only for the order of its listing. */

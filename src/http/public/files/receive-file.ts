@@ -32,7 +32,7 @@ export async function receiveForm(
     await repository.admit({ ...target, min: minFileSize(request.headers) })
     tellToContinue(request, reply)
   }
-  const form = { signal, idleTimeoutMs, ...(expectsContinue(request) && { onStart }) }
+  const form = { signal, idleTimeoutMs, onStart: expectsContinue(request) ? onStart : undefined }
   using incoming = await openFileForm(request, form)
   const visibility = () => to.visibility(incoming)
   return await repository.upload({ ...target, visibility, incoming, signal })

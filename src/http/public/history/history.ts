@@ -7,7 +7,8 @@ import {
   parseFileNamePrefix,
 } from '../../../core/files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
-import { AppError, isAppError } from '../../../core/errors.ts'
+import { isAppError } from '../../../core/errors.ts'
+import { pathNotFound } from '../../server/problem.ts'
 import type { FileVersion } from '../../../core/files/file.ts'
 import type { FindPast, History } from '../../../core/history/history.ts'
 import { isVersion, type Version } from '../../../core/objects/object-key.ts'
@@ -221,7 +222,7 @@ async function oldName(
 /** Throws `not_found` for text that is no version. */
 function versionParam(segment: string): Version {
   if (isVersion(segment)) return segment
-  throw new AppError('not_found', 'This path does not exist.')
+  throw pathNotFound()
 }
 
 const ofHistory = describing({ tag: 'history' })

@@ -38,8 +38,13 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
       return { ...file, name: visible }
     },
     open: async ({ link, owner, name, visible, select, signal }) => {
-      const wanted = { userId: owner.userId, name, viewer: owner }
-      const opened = await repository.open({ ...wanted, ...(select && { select }), signal })
+      const opened = await repository.open({
+        userId: owner.userId,
+        name,
+        viewer: owner,
+        select,
+        signal,
+      })
       const { file, selection, body } = opened
       // Only a download that starts at byte 0 counts. It is counted once the content is open, so that a failure costs no use.
       if (selection === 'whole' || (selection !== 'nothing' && selection.first === 0)) {

@@ -16,8 +16,6 @@ import { APPEND_MEDIA_TYPE } from './tus-headers.ts'
 
 const CONTENT = { [APPEND_MEDIA_TYPE]: { schema: { type: 'string', format: 'binary' } } } as const
 
-export const RESUMABLE = { tag: 'uploads' } as const
-
 /** The codes with which the body of a creation or an append can be refused. */
 const BODY_PROBLEMS = [
   'file_too_large',
@@ -53,7 +51,7 @@ export const APPEND_PROBLEMS = [...ON_UPLOAD, 'offset_mismatch', ...BODY_PROBLEM
 
 export const DISCOVER = {
   operation: {
-    ...RESUMABLE,
+    tag: 'uploads',
     operationId: 'describeUploads',
     summary: 'Get the protocol version, the extensions and the maximum file size',
     credentials: 'optional',
@@ -74,7 +72,7 @@ export const DISCOVER = {
 
 export const CREATE = {
   operation: {
-    ...RESUMABLE,
+    tag: 'uploads',
     operationId: 'createUpload',
     summary: 'Create a resumable upload',
     description:
@@ -133,7 +131,7 @@ const READ_WITHOUT = {
 
 export const OFFSET = {
   operation: {
-    ...RESUMABLE,
+    tag: 'uploads',
     operationId: 'getUploadOffset',
     summary: 'Get the offset at which to continue',
     description:
@@ -160,7 +158,7 @@ export const OFFSET = {
 
 export const APPEND = {
   operation: {
-    ...RESUMABLE,
+    tag: 'uploads',
     operationId: 'appendToUpload',
     summary: 'Append bytes to an upload',
     description:
@@ -193,7 +191,7 @@ export const APPEND = {
 
 export const CANCEL = {
   operation: {
-    ...RESUMABLE,
+    tag: 'uploads',
     operationId: 'cancelUpload',
     summary: 'Cancel an upload',
     description: 'Releases its reservation immediately.',
@@ -205,7 +203,7 @@ export const CANCEL = {
 
 export const OVERRIDE = {
   operation: {
-    ...RESUMABLE,
+    tag: 'uploads',
     operationId: 'postToUpload',
     summary: 'Append to an upload, or cancel it, without PATCH and DELETE',
     description:

@@ -44,7 +44,7 @@ export function sendTusProblem(error: unknown, request: FastifyRequest, reply: F
   const busy = new AppError('upload_busy', message, {
     cause,
     facts,
-    ...(dependency && { dependency }),
+    dependency,
   })
   return sendProblem(busy, request, reply)
 }

@@ -187,11 +187,16 @@ function appendHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions)
     const { headers } = request
     assertAppendable(headers)
     const offset = parseOffset(headers)
-    const target = { ...(await access.find(request)), offset }
-    const sha256 = parseReprDigest(headers['repr-digest']?.toString())
-    const more = { length: parseLength(headers), sha256, checksum: parseChecksum(headers) }
-    const options = { ...target, ...more, idleTimeoutMs, shutdown }
-    return answerAppend(reply, await uploads.append(appendOf(request, reply, options)))
+    const append = appendOf(request, reply, {
+      ...(await access.find(request)),
+      offset,
+      sha256: parseReprDigest(headers['repr-digest']?.toString()),
+      length: parseLength(headers),
+      checksum: parseChecksum(headers),
+      idleTimeoutMs,
+      shutdown,
+    })
+    return answerAppend(reply, await uploads.append(append))
   }
 }
 

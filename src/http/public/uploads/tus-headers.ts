@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../../core/byte-size.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidParameter } from '../../../core/errors.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 
 /** tus 1.0.0, section "Core Protocol" and the extensions named below (https://tus.io/protocols/resumable-upload). */
@@ -157,7 +157,5 @@ function decodeBase64(text: string): Buffer | undefined {
 }
 
 export function invalid(header: string, rule: string): AppError {
-  return new AppError('invalid_parameter', `The header ${header} ${rule}.`, {
-    facts: { parameter: header },
-  })
+  return invalidParameter(header, `The header ${header} ${rule}.`)
 }

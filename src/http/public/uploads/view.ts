@@ -12,7 +12,6 @@ import { FileReply, fileReply } from '../files/file-resource.ts'
 import { offsetHandler } from '../draft/append.ts'
 import { speaksDraft } from '../draft/draft-headers.ts'
 import { DRAFT_OFFSET, DRAFT_VERSION } from '../draft/operations.ts'
-import { RESUMABLE } from './operations.ts'
 import { UPLOAD_ID_PARAM } from './parameters.ts'
 import type { ResumableRouteOptions } from './routes.ts'
 import { metadataValues } from './tus-headers.ts'
@@ -105,7 +104,7 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
 }
 
 const LOOK = {
-  ...RESUMABLE,
+  tag: 'uploads',
   operationId: 'getUpload',
   summary: 'Describe an upload',
   description:
@@ -120,7 +119,7 @@ const LOOK = {
 } as const satisfies Operation
 
 const LIST = {
-  ...RESUMABLE,
+  tag: 'uploads',
   operationId: 'listUploads',
   summary: 'List the unfinished uploads',
   responses: {
