@@ -59,7 +59,11 @@ export function createVersion(nowMs: number = Date.now()): Version {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random}` as Version
 }
 
-const VERSION = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+/** Of a `Version`. */
+export const VERSION_PATTERN =
+  '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'
+
+const VERSION = new RegExp(VERSION_PATTERN)
 
 export function isVersion(text: string): text is Version {
   return VERSION.test(text)

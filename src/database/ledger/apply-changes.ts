@@ -228,23 +228,17 @@ function moveFigures(
   rule: Rule,
   mayMove: RawBuilder<boolean>,
 ): RawBuilder<Usage & FeedEnd> {
+  const past = { bytes: slot('pastBytes'), versions: slot('pastVersions') }
   return sql<Usage & FeedEnd>`
     UPDATE quotas
     SET used_bytes = used_bytes + ${slot('usedBytes')},
         reserved_bytes = reserved_bytes - ${slot('ownReserved')},
         file_count = file_count + ${slot('files')},
-        ${rule.historyLifetimeMs > 0 ? sql`${countPast(slot, rule)},` : sql``}
+        ${rule.historyLifetimeMs > 0 ? sql`${countHistory(rule, past)},` : sql``}
         ${countChanges(slot, rule)}
     WHERE user_id = ${slot('userId')} AND ${mayMove}
     RETURNING ${USAGE_COLUMNS}, ${rule.capacity} AS capacity, ${FEED_END_COLUMNS}
   `
-}
-
-function countPast(slot: Slot<Move>, rule: Rule): RawBuilder<unknown> {
-  return countHistory(rule, {
-    bytes: slot('pastBytes'),
-    versions: slot('pastVersions'),
-  })
 }
 
 async function writeRow(tx: LedgerTx, { type, file, old }: FileChange): Promise<void> {

@@ -90,11 +90,7 @@ export function unfinishedUploads(now: RawBuilder<number>, except: Sql = sql`''`
 }
 
 export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  const { size, ownReserved } = need
-  return sql<boolean>`(
-    ${mayRestore(rule, need)}
-    AND ${isGarbageBounded({ size, ownReserved, capacity: rule.capacity })}
-  )`
+  return sql<boolean>`(${mayRestore(rule, need)} AND ${isGarbageBounded(rule, need)})`
 }
 
 /** As `mayCommit`, for bytes that the store has already. */
@@ -165,15 +161,14 @@ const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
 
 const GARBAGE = sql`(garbage_bytes + history_excess)`
 
-interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'> {
-  readonly size: Sql
-}
-
 // An aborted upload counts as garbage until its row is deleted, because what it left in the store is kept as long. So
 // does what the history has beyond its allowance, until the sweep drops it.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
-export function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
+export function isGarbageBounded(
+  { capacity }: Rule,
+  { size, ownReserved }: { readonly size: Sql; readonly ownReserved: Sql },
+) {
   const held = sql`(${GARBAGE} + reserved_bytes - ${ownReserved} + ${size})`
   return sql<boolean>`(
     ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES)}

@@ -53,7 +53,7 @@ export async function refusalReason(
   const isBounded =
     ownReserved === undefined
       ? sql`1 = 1`
-      : isGarbageBounded({ size: bigint(requested), ownReserved: bigint(ownReserved), capacity })
+      : isGarbageBounded(tx, { size: bigint(requested), ownReserved: bigint(ownReserved) })
   const evictable = eviction && evictableFor(tx, inline(eviction))
   // Columns of the joined row, so that the files are read once.
   const joined = evictable && {

@@ -94,7 +94,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
         max_files: maxFiles,
         unfinished_uploads: report.unfinished,
         history: historyOf(report),
-        grants: grantsOf(report),
+        grants: [baseGrant(report.baseCapacity), ...report.grants.map(grantReply)],
       }
     },
   })
@@ -102,10 +102,6 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
 
 function historyOf({ history: { used, allowance, count, oldestAt } }: CapacityReport) {
   return { used, allowance, count, oldest_at: formatTimestamp(oldestAt) }
-}
-
-function grantsOf({ baseCapacity, grants }: CapacityReport) {
-  return [baseGrant(baseCapacity), ...grants.map(grantReply)]
 }
 
 function baseGrant(bytes: number) {

@@ -1,4 +1,4 @@
-import type { Version } from '../../../core/objects/object-key.ts'
+import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
@@ -26,7 +26,7 @@ const OfVersion = Type.Object({
   user_id: USER_PARAM,
   version: Type.Unsafe<Version>({
     type: 'string',
-    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+    pattern: VERSION_PATTERN,
     description: 'The version of the file.',
     examples: [VERSION],
   }),

@@ -1,4 +1,4 @@
-import type { Version } from '../../../core/objects/object-key.ts'
+import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { UNFINISHED_STATES } from '../../../core/resumable/upload-state.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
@@ -18,7 +18,7 @@ const OfUpload = Type.Object({
   user_id: USER_PARAM,
   upload_id: Type.Unsafe<Version>({
     type: 'string',
-    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+    pattern: VERSION_PATTERN,
     description: 'The `upload_id` of an upload.',
     examples: [UPLOAD_ID],
   }),

@@ -1,4 +1,3 @@
-import type { FastifyContextConfig } from 'fastify'
 import type { Answer, Operation, Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS, USER_ID } from '../../openapi/parameters.ts'
 
@@ -51,25 +50,23 @@ const DOWNLOAD = {
   problems: ['not_found', 'range_not_satisfiable'],
 } as const satisfies Partial<Operation>
 
-export const DOWNLOADS = {
-  operation: [
-    {
-      ...DOWNLOAD,
-      operationId: 'downloadOwnFile',
-      summary: "Download one of the caller's files, or a range of it",
-      path: '/users/me/repo/{file_name}',
-      description: 'A request without a token gets 403 `access_token_missing`.',
-      parameters: { path: { file_name: FILE_NAME }, header: CONDITIONS },
-      problems: [...DOWNLOAD.problems, 'access_token_missing'],
-    },
-    {
-      ...DOWNLOAD,
-      operationId: 'downloadFile',
-      summary: "Download a user's file, or a range of it",
-      description:
-        'A file that the caller may not see gets the same 404 as one that does not exist. A token is optional, ' +
-        'but must be valid if it is sent.',
-      parameters: { path: { user_id: USER_ID, file_name: FILE_NAME }, header: CONDITIONS },
-    },
-  ],
-} as const satisfies FastifyContextConfig
+export const DOWNLOADS = [
+  {
+    ...DOWNLOAD,
+    operationId: 'downloadOwnFile',
+    summary: "Download one of the caller's files, or a range of it",
+    path: '/users/me/repo/{file_name}',
+    description: 'A request without a token gets 403 `access_token_missing`.',
+    parameters: { path: { file_name: FILE_NAME }, header: CONDITIONS },
+    problems: [...DOWNLOAD.problems, 'access_token_missing'],
+  },
+  {
+    ...DOWNLOAD,
+    operationId: 'downloadFile',
+    summary: "Download a user's file, or a range of it",
+    description:
+      'A file that the caller may not see gets the same 404 as one that does not exist. A token is optional, ' +
+      'but must be valid if it is sent.',
+    parameters: { path: { user_id: USER_ID, file_name: FILE_NAME }, header: CONDITIONS },
+  },
+] as const satisfies readonly Operation[]

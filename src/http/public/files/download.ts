@@ -20,7 +20,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
   const { repository } = options
   serveContent(app, options, {
     url: '/users/:user_id/repo/:file_name',
-    route: { schema: { params: Params }, config: DOWNLOADS },
+    route: { schema: { params: Params }, config: { operation: DOWNLOADS } },
     wanted,
     stat: (file) => repository.stat(file),
     open: (file) => repository.open(file),

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { assertPermits, hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
 import { pathNotFound } from '../../server/problem.ts'
@@ -88,7 +88,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
     method: ['GET', 'HEAD'],
     url: '/users/:user_id/repo',
     schema: { querystring: Query, response: { 200: Reply } },
-    config: LISTINGS,
+    config: { operation: LISTINGS },
     onRequest: async (request) => void ownerOf(request),
     preValidation: readLimit,
     handler: async (request, reply) => {
@@ -157,21 +157,19 @@ const LISTING = {
   },
 } as const satisfies Partial<Operation>
 
-const LISTINGS = {
-  operation: [
-    {
-      ...LISTING,
-      operationId: 'listOwnFiles',
-      summary: "List the caller's files",
-      path: '/users/me/repo',
-    },
-    {
-      ...LISTING,
-      operationId: 'listFiles',
-      summary: "List a user's files that the caller may see",
-      credentials: 'optional',
-      parameters: { path: { user_id: USER_ID } },
-      problems: ['not_found'],
-    },
-  ],
-} as const satisfies FastifyContextConfig
+const LISTINGS = [
+  {
+    ...LISTING,
+    operationId: 'listOwnFiles',
+    summary: "List the caller's files",
+    path: '/users/me/repo',
+  },
+  {
+    ...LISTING,
+    operationId: 'listFiles',
+    summary: "List a user's files that the caller may see",
+    credentials: 'optional',
+    parameters: { path: { user_id: USER_ID } },
+    problems: ['not_found'],
+  },
+] as const satisfies readonly Operation[]

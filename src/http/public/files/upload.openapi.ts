@@ -1,4 +1,3 @@
-import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELDS } from '../../multipart/form-parser.ts'
 import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
@@ -71,61 +70,57 @@ const STORED = {
 const RESPONSES = { 200: STORED, 201: DRAFT_CREATION.response } as const
 
 export const FORM_UPLOAD = {
-  operation: {
-    ...UPLOAD,
-    operationId: 'uploadFile',
-    summary: 'Upload a file as a form',
-    description:
-      'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
-      'repeat.\n\n' +
-      'By the IETF draft "Resumable Uploads for HTTP", a body of any other type is the file or its first part.\n\n' +
-      'If several causes apply, the response reports the first in this order: another site, the access token, the ' +
-      'file name, the form, the preconditions, the maximum file size, the number of uploads in progress, the ' +
-      'replaced and deleted files that are awaiting removal, the number of files, the capacity.',
-    requestBody: {
-      required: true,
-      content: {
-        'multipart/form-data': {
-          schema: {
-            type: 'object',
-            required: ['file'],
-            maxProperties: MAX_FIELDS + 1,
-            additionalProperties: { type: 'string' },
-            properties: {
-              visibility: VISIBILITY,
-              file: {
-                type: 'string',
-                format: 'binary',
-                contentMediaType: 'application/octet-stream',
-                description:
-                  'The content, in one part with a `filename` parameter, whose value is ignored. The form may have ' +
-                  'up to 8 other parts, of 64 KiB in total, and of 4 KiB each if they are JSON. They are ignored, ' +
-                  'except for `visibility`.',
-              },
+  ...UPLOAD,
+  operationId: 'uploadFile',
+  summary: 'Upload a file as a form',
+  description:
+    'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
+    'repeat.\n\n' +
+    'By the IETF draft "Resumable Uploads for HTTP", a body of any other type is the file or its first part.\n\n' +
+    'If several causes apply, the response reports the first in this order: another site, the access token, the ' +
+    'file name, the form, the preconditions, the maximum file size, the number of uploads in progress, the ' +
+    'replaced and deleted files that are awaiting removal, the number of files, the capacity.',
+  requestBody: {
+    required: true,
+    content: {
+      'multipart/form-data': {
+        schema: {
+          type: 'object',
+          required: ['file'],
+          maxProperties: MAX_FIELDS + 1,
+          additionalProperties: { type: 'string' },
+          properties: {
+            visibility: VISIBILITY,
+            file: {
+              type: 'string',
+              format: 'binary',
+              contentMediaType: 'application/octet-stream',
+              description:
+                'The content, in one part with a `filename` parameter, whose value is ignored. The form may have ' +
+                'up to 8 other parts, of 64 KiB in total, and of 4 KiB each if they are JSON. They are ignored, ' +
+                'except for `visibility`.',
             },
           },
-          encoding: { file: { contentType: 'application/octet-stream' } },
         },
+        encoding: { file: { contentType: 'application/octet-stream' } },
       },
     },
-    responses: RESPONSES,
-    problems: [...UPLOAD.problems, 'missing_file_part', 'multiple_file_parts'],
   },
-} as const satisfies FastifyContextConfig
+  responses: RESPONSES,
+  problems: [...UPLOAD.problems, 'missing_file_part', 'multiple_file_parts'],
+} as const satisfies Operation
 
 export const RAW_UPLOAD = {
-  operation: {
-    ...UPLOAD,
-    operationId: 'putFile',
-    summary: 'Upload a file as the request body',
-    description:
-      'The body is stored byte for byte. Its `Content-Type` is ignored. The request is safe to repeat. ' +
-      'By the IETF draft "Resumable Uploads for HTTP", the body can also be the first part of the file.',
-    requestBody: {
-      description: 'The content of the file. Without a body, an empty file is stored.',
-      required: false,
-      content: { 'application/octet-stream': {} },
-    },
-    responses: { ...RESPONSES, 200: { ...STORED, headers: ['ETag', 'Upload-Complete'] } },
+  ...UPLOAD,
+  operationId: 'putFile',
+  summary: 'Upload a file as the request body',
+  description:
+    'The body is stored byte for byte. Its `Content-Type` is ignored. The request is safe to repeat. ' +
+    'By the IETF draft "Resumable Uploads for HTTP", the body can also be the first part of the file.',
+  requestBody: {
+    description: 'The content of the file. Without a body, an empty file is stored.',
+    required: false,
+    content: { 'application/octet-stream': {} },
   },
-} as const satisfies FastifyContextConfig
+  responses: { ...RESPONSES, 200: { ...STORED, headers: ['ETag', 'Upload-Complete'] } },
+} as const satisfies Operation

@@ -28,7 +28,11 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     })
     return uploadedFile(committed)
   }
-  app.post(OWN_FILE_PATH, { schema, config: FORM_UPLOAD, ...orCreation(options, storeForm) })
+  app.post(OWN_FILE_PATH, {
+    schema,
+    config: { operation: FORM_UPLOAD },
+    ...orCreation(options, storeForm),
+  })
 
   const storeBody = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
@@ -38,7 +42,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     void reply.header('etag', `"${committed.file.version}"`)
     return uploadedFile(committed)
   }
-  const put = { schema, onRequest: ignoreContentType, config: RAW_UPLOAD }
+  const put = { schema, onRequest: ignoreContentType, config: { operation: RAW_UPLOAD } }
   app.put(OWN_FILE_PATH, { ...put, ...orCreation(options, storeBody) })
   discovery(app, options)
 }

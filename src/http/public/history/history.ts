@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import {
   type FileName,
   FILE_NAME_PREFIX_PATTERN,
@@ -29,7 +29,7 @@ import { discardBody } from '../../body/discard-body.ts'
 import { takeJson } from '../../body/json-body.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import { describing } from '../../openapi/operation.ts'
+import { describing, type Operation } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
@@ -113,7 +113,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
 
   serveContent(app, options, {
     url: PAST_VERSION,
-    route: { config: DOWNLOAD },
+    route: { config: { operation: DOWNLOAD } },
     wanted: pastVersion,
     stat: async (version) => seen(version, await hidingGone(version, history.stat(version))),
     open({ select, ...version }) {
@@ -251,15 +251,13 @@ const LISTING = ofHistory({
 })
 
 const DOWNLOAD = {
-  operation: {
-    tag: 'history',
-    operationId: 'downloadPastVersion',
-    summary: 'Download a replaced or deleted file, or a range of it',
-    parameters: { path: { version: VERSION_PARAM }, header: CONDITIONS },
-    responses: CONTENT_RESPONSES,
-    problems: ['not_found', 'version_gone', 'range_not_satisfiable'],
-  },
-} as const satisfies FastifyContextConfig
+  tag: 'history',
+  operationId: 'downloadPastVersion',
+  summary: 'Download a replaced or deleted file, or a range of it',
+  parameters: { path: { version: VERSION_PARAM }, header: CONDITIONS },
+  responses: CONTENT_RESPONSES,
+  problems: ['not_found', 'version_gone', 'range_not_satisfiable'],
+} as const satisfies Operation
 
 const DROP = ofHistory({
   operationId: 'purgePastVersion',

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter } from '../../../core/errors.ts'
 import type { Links } from '../../../core/links/links.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
@@ -6,6 +6,7 @@ import type { Repository } from '../../../core/files/repository.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
+import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -31,7 +32,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
   const { links, repository } = options
   serveContent(app, options, {
     url: LINK_FILE_PATH,
-    route: { config: DOWNLOAD },
+    route: { config: { operation: DOWNLOAD } },
     wanted: (request) => visitedFile(request, 'download'),
     stat: async ({ owner, name, visible }) => {
       const file = await repository.stat({ userId: owner.userId, name, viewer: owner })
@@ -106,24 +107,17 @@ const DroppedFile = Type.Object(
 const PATH = { secret: LINK_SECRET, file_name: FILE_NAME }
 
 const DOWNLOAD = {
-  operation: {
-    tag: 'links',
-    credentials: 'none',
-    operationId: 'downloadByLink',
-    summary: 'Download a file by a link, or a range of it',
-    description:
-      'A download that begins at byte 0 counts as a use of the link. The password of the link, if it has one, is sent ' +
-      'as HTTP Basic authentication with any user name.',
-    parameters: { path: PATH, header: CONDITIONS },
-    responses: CONTENT_RESPONSES,
-    problems: [
-      'not_found',
-      'link_password_required',
-      'precondition_failed',
-      'range_not_satisfiable',
-    ],
-  },
-} as const satisfies FastifyContextConfig
+  tag: 'links',
+  credentials: 'none',
+  operationId: 'downloadByLink',
+  summary: 'Download a file by a link, or a range of it',
+  description:
+    'A download that begins at byte 0 counts as a use of the link. The password of the link, if it has one, is sent ' +
+    'as HTTP Basic authentication with any user name.',
+  parameters: { path: PATH, header: CONDITIONS },
+  responses: CONTENT_RESPONSES,
+  problems: ['not_found', 'link_password_required', 'precondition_failed', 'range_not_satisfiable'],
+} as const satisfies Operation
 
 const DROP_PROBLEMS = [
   'not_found',
@@ -176,6 +170,6 @@ const DROP_BODY = ofLinks({
   ...DROP,
   operationId: 'dropFile',
   summary: 'Send a file by a drop link, as the body',
-  requestBody: RAW_UPLOAD.operation.requestBody,
+  requestBody: RAW_UPLOAD.requestBody,
   problems: DROP_PROBLEMS,
 })

@@ -1,8 +1,8 @@
-import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { nameBehind } from '../../../core/links/link.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
-import type { Schemas } from '../../openapi/operation.ts'
+import type { Operation, Schemas } from '../../openapi/operation.ts'
 import * as operations from '../uploads/operations.ts'
 import {
   APPEND_HEADERS,
@@ -46,17 +46,17 @@ export async function linkUploadRoutes(
   app.options(LINK_UPLOADS, { config: { preflightMethods } }, async (_request, reply) =>
     reply.code(204).headers(limits).send(),
   )
-  app.post(LINK_UPLOADS, { config: CREATE, onRequest }, async (request, reply) => {
+  app.post(LINK_UPLOADS, { config: { operation: CREATE }, onRequest }, async (request, reply) => {
     // An upload that is created counts by itself.
     using _ = await options.links.beginDrop(visitOf(request, 'drop'))
     return await create(request, reply)
   })
-  app.head(LINK_UPLOAD, { config: OFFSET }, handlers.offset)
-  app.patch(LINK_UPLOAD, { config: APPEND, onRequest }, append)
-  app.delete(LINK_UPLOAD, { config: CANCEL, onRequest }, cancel)
+  app.head(LINK_UPLOAD, { config: { operation: OFFSET } }, handlers.offset)
+  app.patch(LINK_UPLOAD, { config: { operation: APPEND }, onRequest }, append)
+  app.delete(LINK_UPLOAD, { config: { operation: CANCEL }, onRequest }, cancel)
   app.post(
     LINK_UPLOAD,
-    { config: OVERRIDE, onRequest },
+    { config: { operation: OVERRIDE }, onRequest },
     overridden({ append, cancel }, 'HEAD, POST, PATCH, DELETE'),
   )
 }
@@ -112,78 +112,61 @@ function ofDrop(header: Schemas = {}) {
   }
 }
 
-const {
-  'If-Match': _ifMatch,
-  'If-None-Match': _ifNoneMatch,
-  'If-Unmodified-Since': _ifUnmodifiedSince,
-  ...CREATE_HEADERS
-} = operations.CREATE.operation.parameters.header
-
 const CREATE = {
-  operation: {
-    ...DROPS,
-    operationId: 'createDrop',
-    summary: 'Create a resumable upload by a drop link',
-    description:
-      'As `POST /users/me/uploads`. The key `filename` of `Upload-Metadata` is the name without the prefix of the link. ' +
-      'Preconditions and `visibility` are ignored.',
-    parameters: { path: { secret: LINK_SECRET }, header: CREATE_HEADERS },
-    requestBody: operations.CREATE.operation.requestBody,
-    responses: operations.CREATE.operation.responses,
-    problems: [...LINK_PROBLEMS, ...operations.CREATE_PROBLEMS, ...COMMIT_PROBLEMS],
-  },
-} as const satisfies FastifyContextConfig
+  ...DROPS,
+  operationId: 'createDrop',
+  summary: 'Create a resumable upload by a drop link',
+  description:
+    'As `POST /users/me/uploads`. The key `filename` of `Upload-Metadata` is the name without the prefix of the link. ' +
+    'Preconditions and `visibility` are ignored.',
+  parameters: { path: { secret: LINK_SECRET }, header: operations.CREATE_HEADERS },
+  requestBody: operations.CREATE.requestBody,
+  responses: operations.CREATE.responses,
+  problems: [...LINK_PROBLEMS, ...operations.CREATE_PROBLEMS, ...COMMIT_PROBLEMS],
+} as const satisfies Operation
 
 const OFFSET = {
-  operation: {
-    ...DROPS,
-    operationId: 'getDropOffset',
-    summary: 'Get the offset at which to continue a drop',
-    description: operations.OFFSET.operation.description,
-    parameters: ofDrop(),
-    responses: { 200: operations.OFFSET.operation.responses[200] },
-    problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD, ...COMMIT_PROBLEMS],
-  },
-} as const satisfies FastifyContextConfig
+  ...DROPS,
+  operationId: 'getDropOffset',
+  summary: 'Get the offset at which to continue a drop',
+  description: operations.OFFSET.description,
+  parameters: ofDrop(),
+  responses: { 200: operations.OFFSET.responses[200] },
+  problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD, ...COMMIT_PROBLEMS],
+} as const satisfies Operation
 
-const APPENDED = { 204: operations.APPEND.operation.responses[204] } as const
+const APPENDED = { 204: operations.APPEND.responses[204] } as const
 
-const { requestBody: APPENDED_BODY } = operations.OVERRIDE.operation
+const { requestBody: APPENDED_BODY } = operations.OVERRIDE
 
 const APPEND = {
-  operation: {
-    ...DROPS,
-    operationId: 'appendToDrop',
-    summary: 'Append bytes to a drop',
-    parameters: ofDrop({
-      ...APPEND_HEADERS,
-      'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
-    }),
-    requestBody: APPENDED_BODY,
-    responses: APPENDED,
-    problems: APPEND_PROBLEMS,
-  },
-} as const satisfies FastifyContextConfig
+  ...DROPS,
+  operationId: 'appendToDrop',
+  summary: 'Append bytes to a drop',
+  parameters: ofDrop({
+    ...APPEND_HEADERS,
+    'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
+  }),
+  requestBody: APPENDED_BODY,
+  responses: APPENDED,
+  problems: APPEND_PROBLEMS,
+} as const satisfies Operation
 
 const CANCEL = {
-  operation: {
-    ...DROPS,
-    operationId: 'cancelDrop',
-    summary: 'Cancel a drop',
-    parameters: ofDrop(),
-    responses: operations.CANCEL.operation.responses,
-    problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD],
-  },
-} as const satisfies FastifyContextConfig
+  ...DROPS,
+  operationId: 'cancelDrop',
+  summary: 'Cancel a drop',
+  parameters: ofDrop(),
+  responses: operations.CANCEL.responses,
+  problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD],
+} as const satisfies Operation
 
 const OVERRIDE = {
-  operation: {
-    ...DROPS,
-    operationId: 'postToDrop',
-    summary: 'Append to a drop, or cancel it, without PATCH and DELETE',
-    parameters: ofDrop({ ...APPEND_HEADERS, 'X-HTTP-Method-Override': METHOD_OVERRIDE }),
-    requestBody: APPENDED_BODY,
-    responses: APPENDED,
-    problems: [...APPEND_PROBLEMS, 'method_not_allowed'],
-  },
-} as const satisfies FastifyContextConfig
+  ...DROPS,
+  operationId: 'postToDrop',
+  summary: 'Append to a drop, or cancel it, without PATCH and DELETE',
+  parameters: ofDrop({ ...APPEND_HEADERS, 'X-HTTP-Method-Override': METHOD_OVERRIDE }),
+  requestBody: APPENDED_BODY,
+  responses: APPENDED,
+  problems: [...APPEND_PROBLEMS, 'method_not_allowed'],
+} as const satisfies Operation

@@ -1,5 +1,5 @@
-import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
+import type { Operation } from '../../openapi/operation.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { RETENTION } from '../files/upload.openapi.ts'
 import { DRAFT_APPEND, DRAFT_OFFSET } from '../draft/operations.ts'
@@ -50,79 +50,76 @@ export const ON_UPLOAD = [
 export const APPEND_PROBLEMS = [...ON_UPLOAD, 'offset_mismatch', ...BODY_PROBLEMS] as const
 
 export const DISCOVER = {
-  operation: {
-    tag: 'uploads',
-    operationId: 'describeUploads',
-    summary: 'Get the protocol version, the extensions and the maximum file size',
-    credentials: 'optional',
-    responses: {
-      204: {
-        description: 'The capabilities of this service.',
-        headers: [
-          'Tus-Resumable',
-          'Tus-Version',
-          'Tus-Extension',
-          'Tus-Max-Size',
-          'Tus-Checksum-Algorithm',
-        ],
-      },
+  tag: 'uploads',
+  operationId: 'describeUploads',
+  summary: 'Get the protocol version, the extensions and the maximum file size',
+  credentials: 'optional',
+  responses: {
+    204: {
+      description: 'The capabilities of this service.',
+      headers: [
+        'Tus-Resumable',
+        'Tus-Version',
+        'Tus-Extension',
+        'Tus-Max-Size',
+        'Tus-Checksum-Algorithm',
+      ],
     },
   },
-} as const satisfies FastifyContextConfig
+} as const satisfies Operation
+
+export const CREATE_HEADERS = {
+  'Tus-Resumable': {
+    ...TUS_RESUMABLE,
+    description: 'The version of the tus protocol.',
+    required: true,
+  },
+  'Upload-Length': UPLOAD_LENGTH,
+  'Upload-Defer-Length': {
+    type: 'string',
+    const: '1',
+    description: 'Sent instead of `Upload-Length` if a later append declares the length.',
+  },
+  'Upload-Metadata': {
+    required: true,
+    type: 'string',
+    maxLength: 4096,
+    description:
+      'Pairs of a key and a base64 value, separated by commas. `filename` is required, `visibility` optional.',
+    examples: ['filename aGVsbG8udHh0'],
+  },
+  'Upload-Checksum': UPLOAD_CHECKSUM,
+  'Repr-Digest': REPR_DIGEST,
+} as const
 
 export const CREATE = {
-  operation: {
-    tag: 'uploads',
-    operationId: 'createUpload',
-    summary: 'Create a resumable upload',
-    description:
-      'Reserves the length, so that a file that does not fit is refused before any byte is sent. With a body, also ' +
-      'appends. Preconditions and `Repr-Digest` apply to the file. Preconditions are checked again at the end.',
-    parameters: {
-      query: {
-        visibility: {
-          type: 'string',
-          enum: VISIBILITIES,
-          description:
-            'Who may read the file. Takes precedence over the key `visibility` of `Upload-Metadata`.',
-        },
-        ...RETENTION,
+  tag: 'uploads',
+  operationId: 'createUpload',
+  summary: 'Create a resumable upload',
+  description:
+    'Reserves the length, so that a file that does not fit is refused before any byte is sent. With a body, also ' +
+    'appends. Preconditions and `Repr-Digest` apply to the file. Preconditions are checked again at the end.',
+  parameters: {
+    query: {
+      visibility: {
+        type: 'string',
+        enum: VISIBILITIES,
+        description:
+          'Who may read the file. Takes precedence over the key `visibility` of `Upload-Metadata`.',
       },
-      header: {
-        'Tus-Resumable': {
-          ...TUS_RESUMABLE,
-          description: 'The version of the tus protocol.',
-          required: true,
-        },
-        'Upload-Length': UPLOAD_LENGTH,
-        'Upload-Defer-Length': {
-          type: 'string',
-          const: '1',
-          description: 'Sent instead of `Upload-Length` if a later append declares the length.',
-        },
-        'Upload-Metadata': {
-          required: true,
-          type: 'string',
-          maxLength: 4096,
-          description:
-            'Pairs of a key and a base64 value, separated by commas. `filename` is required, `visibility` optional.',
-          examples: ['filename aGVsbG8udHh0'],
-        },
-        'Upload-Checksum': UPLOAD_CHECKSUM,
-        'Repr-Digest': REPR_DIGEST,
-        ...PRECONDITIONS,
-      },
+      ...RETENTION,
     },
-    requestBody: { required: false, content: CONTENT },
-    responses: {
-      201: {
-        description: 'The upload was created. `Location` is its path.',
-        headers: ['Location', 'Tus-Resumable', 'Upload-Offset', 'Upload-Expires'],
-      },
-    },
-    problems: [...CREATE_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
+    header: { ...CREATE_HEADERS, ...PRECONDITIONS },
   },
-} as const satisfies FastifyContextConfig
+  requestBody: { required: false, content: CONTENT },
+  responses: {
+    201: {
+      description: 'The upload was created. `Location` is its path.',
+      headers: ['Location', 'Tus-Resumable', 'Upload-Offset', 'Upload-Expires'],
+    },
+  },
+  problems: [...CREATE_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
+} as const satisfies Operation
 
 const READ_WITHOUT = {
   ...TUS_RESUMABLE,
@@ -130,90 +127,82 @@ const READ_WITHOUT = {
 } as const
 
 export const OFFSET = {
-  operation: {
-    tag: 'uploads',
-    operationId: 'getUploadOffset',
-    summary: 'Get the offset at which to continue',
-    description:
-      'Stops a running append, so that its bytes count. An offset equal to the length means that the file is stored. ' +
-      '`upload_busy` can also mean a temporary failure of the service.',
-    parameters: ofUpload({ 'Tus-Resumable': READ_WITHOUT }),
-    responses: {
-      200: {
-        description: 'The next append must begin at `Upload-Offset`.',
-        headers: [
-          'Tus-Resumable',
-          'Upload-Offset',
-          'Upload-Length',
-          'Upload-Metadata',
-          'Upload-Expires',
-          'Cache-Control',
-        ],
-      },
-      204: DRAFT_OFFSET,
+  tag: 'uploads',
+  operationId: 'getUploadOffset',
+  summary: 'Get the offset at which to continue',
+  description:
+    'Stops a running append, so that its bytes count. An offset equal to the length means that the file is stored. ' +
+    '`upload_busy` can also mean a temporary failure of the service.',
+  parameters: ofUpload({ 'Tus-Resumable': READ_WITHOUT }),
+  responses: {
+    200: {
+      description: 'The next append must begin at `Upload-Offset`.',
+      headers: [
+        'Tus-Resumable',
+        'Upload-Offset',
+        'Upload-Length',
+        'Upload-Metadata',
+        'Upload-Expires',
+        'Cache-Control',
+      ],
     },
-    problems: [...ON_UPLOAD, ...COMMIT_PROBLEMS],
+    204: DRAFT_OFFSET,
   },
-} as const satisfies FastifyContextConfig
+  problems: [...ON_UPLOAD, ...COMMIT_PROBLEMS],
+} as const satisfies Operation
 
 export const APPEND = {
-  operation: {
-    tag: 'uploads',
-    operationId: 'appendToUpload',
-    summary: 'Append bytes to an upload',
-    description:
-      'If the connection breaks, the bytes that have arrived are kept. The append that reaches the length stores the ' +
-      'file, and its response has the SHA-256 of the file in `Repr-Digest`. A client that cannot send PATCH sends ' +
-      'POST with `X-HTTP-Method-Override: PATCH`.',
-    parameters: ofUpload({
-      ...APPEND_HEADERS,
-      ...DRAFT_APPEND.header,
-      'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
-    }),
-    requestBody: { required: false, content: { ...CONTENT, ...DRAFT_APPEND.content } },
-    responses: {
-      200: DRAFT_APPEND.response,
-      204: {
-        description: 'The bytes below `Upload-Offset` are durable.',
-        headers: [
-          'Tus-Resumable',
-          'Upload-Offset',
-          'Upload-Expires',
-          'Repr-Digest',
-          'Upload-Complete',
-          'Upload-Limit',
-        ],
-      },
+  tag: 'uploads',
+  operationId: 'appendToUpload',
+  summary: 'Append bytes to an upload',
+  description:
+    'If the connection breaks, the bytes that have arrived are kept. The append that reaches the length stores the ' +
+    'file, and its response has the SHA-256 of the file in `Repr-Digest`. A client that cannot send PATCH sends ' +
+    'POST with `X-HTTP-Method-Override: PATCH`.',
+  parameters: ofUpload({
+    ...APPEND_HEADERS,
+    ...DRAFT_APPEND.header,
+    'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
+  }),
+  requestBody: { required: false, content: { ...CONTENT, ...DRAFT_APPEND.content } },
+  responses: {
+    200: DRAFT_APPEND.response,
+    204: {
+      description: 'The bytes below `Upload-Offset` are durable.',
+      headers: [
+        'Tus-Resumable',
+        'Upload-Offset',
+        'Upload-Expires',
+        'Repr-Digest',
+        'Upload-Complete',
+        'Upload-Limit',
+      ],
     },
-    problems: [...APPEND_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
   },
-} as const satisfies FastifyContextConfig
+  problems: [...APPEND_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
+} as const satisfies Operation
 
 export const CANCEL = {
-  operation: {
-    tag: 'uploads',
-    operationId: 'cancelUpload',
-    summary: 'Cancel an upload',
-    description: 'Releases its reservation immediately.',
-    parameters: ofUpload(),
-    responses: { 204: { description: 'The upload was cancelled.', headers: ['Tus-Resumable'] } },
-    problems: ['not_found', 'upload_gone', 'tus_version_unsupported'],
-  },
-} as const satisfies FastifyContextConfig
+  tag: 'uploads',
+  operationId: 'cancelUpload',
+  summary: 'Cancel an upload',
+  description: 'Releases its reservation immediately.',
+  parameters: ofUpload(),
+  responses: { 204: { description: 'The upload was cancelled.', headers: ['Tus-Resumable'] } },
+  problems: ['not_found', 'upload_gone', 'tus_version_unsupported'],
+} as const satisfies Operation
 
 export const OVERRIDE = {
-  operation: {
-    tag: 'uploads',
-    operationId: 'postToUpload',
-    summary: 'Append to an upload, or cancel it, without PATCH and DELETE',
-    description:
-      'For clients that cannot send these methods. Has the same effect as a request with the named method.',
-    parameters: ofUpload({
-      'X-HTTP-Method-Override': METHOD_OVERRIDE,
-      ...APPEND_HEADERS,
-    }),
-    requestBody: { required: false, content: CONTENT },
-    responses: { 204: APPEND.operation.responses[204] },
-    problems: [...APPEND.operation.problems, 'method_not_allowed'],
-  },
-} as const satisfies FastifyContextConfig
+  tag: 'uploads',
+  operationId: 'postToUpload',
+  summary: 'Append to an upload, or cancel it, without PATCH and DELETE',
+  description:
+    'For clients that cannot send these methods. Has the same effect as a request with the named method.',
+  parameters: ofUpload({
+    'X-HTTP-Method-Override': METHOD_OVERRIDE,
+    ...APPEND_HEADERS,
+  }),
+  requestBody: { required: false, content: CONTENT },
+  responses: { 204: APPEND.responses[204] },
+  problems: [...APPEND.problems, 'method_not_allowed'],
+} as const satisfies Operation

@@ -47,7 +47,7 @@ export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOpt
   const { refuseOtherVersions, create, cancel } = handlers
   discovery(app, options)
   for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
-    const config = url === UPLOADS_PATH ? operations.CREATE : {}
+    const config = url === UPLOADS_PATH ? { operation: operations.CREATE } : {}
     app.post(
       url,
       { schema: { querystring: UPLOAD_QUERY }, config, onRequest: refuseOtherVersions },
@@ -55,15 +55,15 @@ export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOpt
     )
   }
   const offset = byProtocol(handlers.offset, draft.offsetHandler(options))
-  app.head(UPLOAD_PATH, { config: operations.OFFSET }, offset)
+  app.head(UPLOAD_PATH, { config: { operation: operations.OFFSET } }, offset)
   const append = byProtocol(handlers.append, draft.appendHandler(options))
   const schema = { response: { 200: UploadedFile } }
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     if (!speaksDraft(request)) await refuseOtherVersions(request)
   }
-  app.patch(UPLOAD_PATH, { schema, config: operations.APPEND, onRequest }, append)
-  app.delete(UPLOAD_PATH, { config: operations.CANCEL, onRequest }, cancel)
-  const override = { config: operations.OVERRIDE, onRequest: refuseOtherVersions }
+  app.patch(UPLOAD_PATH, { schema, config: { operation: operations.APPEND }, onRequest }, append)
+  app.delete(UPLOAD_PATH, { config: { operation: operations.CANCEL }, onRequest }, cancel)
+  const override = { config: { operation: operations.OVERRIDE }, onRequest: refuseOtherVersions }
   app.post(
     UPLOAD_PATH,
     override,
@@ -92,7 +92,8 @@ function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions)
     ...limitHeader(maxFileSize),
   }
   for (const [url, methods] of Object.entries(METHODS)) {
-    const config = { preflightMethods: methods, ...(url === UPLOADS_PATH && operations.DISCOVER) }
+    const described = url === UPLOADS_PATH ? { operation: operations.DISCOVER } : {}
+    const config = { preflightMethods: methods, ...described }
     app.options(url, { config }, async (_request, reply) => reply.code(204).headers(headers).send())
   }
 }
