@@ -6,7 +6,7 @@ import type {
   RawBuilder,
   Transaction,
 } from 'kysely'
-import { AppError } from '../core/errors.ts'
+import { confirmRefusal } from '../core/async/confirm-refusal.ts'
 import { createConfirm } from './confirm.ts'
 import type { CreateShortcuts } from './ledger/shortcuts.ts'
 import { createLockWaits } from './lock-waits.ts'
@@ -145,21 +145,18 @@ export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: 
     confirmation === undefined
       ? async () => undefined
       : createConfirm(() => withRepeats(() => confirmation.execute(kysely), repeats))
-  async function confirmingRefusal<T>(outcome: Promise<T>): Promise<T> {
-    try {
-      return await outcome
-    } catch (error) {
-      // Nobody takes `unavailable` for an answer.
-      if (error instanceof AppError && error.code !== 'unavailable') await confirm()
-      throw error
-    }
-  }
   const query: Database['query'] = (work) =>
-    confirmingRefusal(withRepeats(() => work(kysely), repeats))
+    confirmRefusal(
+      withRepeats(() => work(kysely), repeats),
+      confirm,
+    )
   const attempt: Transact = transact ?? ((work) => kysely.transaction().execute(work))
   const locking = { ...repeats, lane: lanes?.mayWait }
   const transaction: Database['transaction'] = (work) =>
-    confirmingRefusal(withRepeats(() => attempt(work), locking))
+    confirmRefusal(
+      withRepeats(() => attempt(work), locking),
+      confirm,
+    )
   return {
     ...parts,
     migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), repeats)),

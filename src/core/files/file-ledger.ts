@@ -1,6 +1,6 @@
 import type { File, Visibility } from './file.ts'
-import type { FileName, FileNamePrefix } from './file-name.ts'
-import type { Audience, FileOrder, FilePosition, ListedFiles } from './listing.ts'
+import type { FileName } from './file-name.ts'
+import type { Audience, ListedFiles, Listing } from './listing.ts'
 import type { Precondition } from './precondition.ts'
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -13,16 +13,9 @@ export interface FindFile {
   readonly audience: Audience
 }
 
-export interface ListFiles {
-  readonly userId: UserId
+export interface ListFiles extends Listing {
   readonly userCreatedAt?: number | undefined
   readonly audience: Audience
-  readonly prefix: FileNamePrefix
-  /** Whether not even a position may tell anything of other files than those with the prefix. */
-  readonly hidesOthers?: boolean | undefined
-  readonly order: FileOrder
-  readonly after: FilePosition | undefined
-  readonly limit: number
   /** How many of the files that the audience may see are looked at, at most. */
   readonly maxScanned: number
 }

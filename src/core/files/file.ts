@@ -16,8 +16,8 @@ export function parseVisibility(value: unknown): Visibility | undefined {
   throw invalidParameter('visibility', `visibility must be one of ${VISIBILITIES.join(', ')}.`)
 }
 
-/** Content under a name, current or past. Times are milliseconds since 1970 by the database's clock. */
-export interface FileVersion {
+/** Content under a name, of a file or a past version. */
+export interface FiledObject {
   readonly userId: UserId
   readonly name: FileName
   readonly version: Version
@@ -25,6 +25,10 @@ export interface FileVersion {
   readonly size: number
   /** SHA-256 of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256: string
+}
+
+/** A file or a past version. Times are milliseconds since 1970 by the database's clock. */
+export interface FileVersion extends FiledObject {
   readonly visibility: Visibility
   /** An overwrite keeps this time. */
   readonly createdAt: number

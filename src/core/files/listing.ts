@@ -1,5 +1,6 @@
 import type { File } from './file.ts'
-import type { FileName } from './file-name.ts'
+import type { FileName, FileNamePrefix } from './file-name.ts'
+import type { UserId } from '../users/user-id.ts'
 
 /** `-` is descending. Names compare bytewise; ties are ordered by name in the same direction. */
 export const FILE_ORDERS = ['name', '-name', 'updated_at', '-updated_at', 'size', '-size'] as const
@@ -11,6 +12,17 @@ export interface FilePosition {
   readonly name: FileName
   /** The sort key: milliseconds or bytes, 0 when ordered by name. */
   readonly value: number
+}
+
+/** A page of a user's files. */
+export interface Listing {
+  readonly userId: UserId
+  readonly prefix: FileNamePrefix
+  /** Whether not even a position may tell anything of other files than those with the prefix. */
+  readonly hidesOthers?: boolean | undefined
+  readonly order: FileOrder
+  readonly after: FilePosition | undefined
+  readonly limit: number
 }
 
 /**

@@ -1,11 +1,11 @@
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
 import { cutPage } from '../pagination.ts'
 import { fileNotFound, type File } from './file.ts'
-import type { FileName, FileNamePrefix } from './file-name.ts'
+import type { FileName } from './file-name.ts'
 import {
   type Audience,
-  type FileOrder,
   type FilePosition,
+  type Listing,
   MAX_SCANNED_FILES,
   positionOf,
 } from './listing.ts'
@@ -18,14 +18,7 @@ import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upl
 import type { UserId } from '../users/user-id.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
-export interface ListRepository {
-  readonly userId: UserId
-  readonly prefix: FileNamePrefix
-  /** See `ListFiles`. */
-  readonly hidesOthers?: boolean | undefined
-  readonly order: FileOrder
-  readonly after: FilePosition | undefined
-  readonly limit: number
+export interface ListRepository extends Listing {
   /** `undefined` without an access token. */
   readonly viewer: Caller | undefined
 }

@@ -12,12 +12,15 @@ export interface EndPosition {
   readonly version: Version
 }
 
-export interface ListHistory extends Caller {
+export interface ListPast extends Caller {
   /** Only versions of this name; takes precedence over `prefix`. */
   readonly name: FileName | undefined
   readonly prefix: FileNamePrefix
   readonly after: EndPosition | undefined
   readonly limit: number
+}
+
+export interface ListHistory extends ListPast {
   /** How many versions are looked at, at most. */
   readonly maxScanned: number
 }

@@ -1,6 +1,6 @@
 import { timeoutSignal } from '../async/deadline.ts'
 import { sleep } from '../async/sleep.ts'
-import { type FileName, type FileNamePrefix, EVERY_NAME } from '../files/file-name.ts'
+import { type FileName, EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
 import { openContent, type OpenedFile, type SelectContent } from '../files/open-content.ts'
 import type { Precondition } from '../files/precondition.ts'
@@ -10,25 +10,14 @@ import { cutPage } from '../pagination.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
-import type { EndPosition, HistoryLedger } from './history-ledger.ts'
+import type { EndPosition, FindPastVersion, HistoryLedger, ListPast } from './history-ledger.ts'
 import { type PastVersion, versionGone, versionNotFound } from './past-version.ts'
-
-export interface ListPast extends Caller {
-  readonly name: FileName | undefined
-  readonly prefix: FileNamePrefix
-  readonly after: EndPosition | undefined
-  readonly limit: number
-}
 
 export interface PastPage {
   /** Newest end first. Can be fewer than the limit, or none, before the last page. */
   readonly versions: readonly PastVersion[]
   /** `undefined` on the last page. */
   readonly next: EndPosition | undefined
-}
-
-export interface FindPast extends Caller {
-  readonly version: Version
 }
 
 export interface RestorePast extends AuthorizedCaller {
@@ -52,10 +41,10 @@ export interface History {
   list(page: ListPast): Promise<PastPage>
 
   /** Rejects with `version_gone` for a while after the version has left the history, then with `not_found`. */
-  stat(version: FindPast): Promise<PastVersion>
+  stat(version: FindPastVersion): Promise<PastVersion>
 
   /** As `stat` and `openContent`. */
-  open(version: FindPast & SelectContent): Promise<OpenedFile>
+  open(version: FindPastVersion & SelectContent): Promise<OpenedFile>
 
   /** See `HistoryLedger.restoreVersion`. Reverifies the caller first. */
   restore(version: RestorePast): Promise<CommittedUpload>
@@ -88,7 +77,7 @@ export function createHistory(options: HistoryOptions): History {
     if (status !== 'active') throw inactiveUser(status)
   }
 
-  async function stat({ userId, userCreatedAt, version }: FindPast): Promise<PastVersion> {
+  async function stat({ userId, userCreatedAt, version }: FindPastVersion): Promise<PastVersion> {
     const found = await ledger.findPastVersion({ userId, userCreatedAt, version })
     if (found === 'gone') throw versionGone()
     if (found !== undefined) return found

@@ -1,25 +1,12 @@
-import type { FileName, FileNamePrefix } from '../files/file-name.ts'
-import type { Visibility } from '../files/file.ts'
 import { invalidParameter } from '../errors.ts'
 import { isMet, type Precondition, preconditionFailed } from '../files/precondition.ts'
 import { createVersion, objectKey } from '../objects/object-key.ts'
 import type { AuthorizedCaller } from '../users/caller.ts'
 import { fileTooLarge } from '../uploads/byte-meter.ts'
-import type { ResumableUpload } from './resumable-ledger.ts'
+import type { AnnouncedUpload, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
 
-export interface CreateUpload extends AuthorizedCaller {
-  readonly name: FileName
-  /** `undefined` if the length is deferred. */
-  readonly length: number | undefined
-  readonly metadata: string
-  readonly visibility: Visibility | undefined
-  readonly precondition: Precondition | undefined
-  /** The link by which it comes, see `CommitUpload`. */
-  readonly linkId?: string | undefined
-  /** See `CommitUpload`. */
-  readonly evict?: FileNamePrefix | undefined
-  readonly expiresInMs?: number | undefined
+export interface CreateUpload extends AuthorizedCaller, AnnouncedUpload {
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256: string | undefined
   /** An append follows, so an empty file is not committed yet. */

@@ -53,19 +53,24 @@ export interface ResumableUpload {
   readonly expiresAt: number
 }
 
-export interface CreateResumable extends Caller {
-  readonly version: Version
-  readonly objectKey: ObjectKey
+/** What the client announces of a new upload. */
+export interface AnnouncedUpload {
   readonly name: FileName
+  /** `undefined` if the length is deferred. */
   readonly length: number | undefined
-  readonly partSize: number
   readonly metadata: string
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
+  /** The link by which it comes. See `CommitUpload`, also for what follows. */
   readonly linkId?: string | undefined
-  /** See `CommitUpload`. */
   readonly evict?: FileNamePrefix | undefined
   readonly expiresInMs?: number | undefined
+}
+
+export interface CreateResumable extends Caller, AnnouncedUpload {
+  readonly version: Version
+  readonly objectKey: ObjectKey
+  readonly partSize: number
   readonly expectedSha256: string | undefined
   readonly maxFiles: number
   /** Maximum number of the user's unfinished resumable uploads, including this one. */

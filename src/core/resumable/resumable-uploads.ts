@@ -1,4 +1,4 @@
-import { isAppError } from '../errors.ts'
+import { confirmRefusal } from '../async/confirm-refusal.ts'
 import type { File } from '../files/file.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { Version } from '../objects/object-key.ts'
@@ -166,13 +166,8 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
   }
 
   /** Refusals, too, report what was read: the offset, that the upload has ended, or that there is none. */
-  async function confirmingRefusal<T>(outcome: Promise<T>): Promise<T> {
-    try {
-      return await outcome
-    } catch (error) {
-      if (isAppError(error) && error.code !== 'unavailable') await ledger.confirm()
-      throw error
-    }
+  function confirmingRefusal<T>(outcome: Promise<T>): Promise<T> {
+    return confirmRefusal(outcome, () => ledger.confirm())
   }
 
   /** For an upload whose last append recorded all bytes, but did not seal it. */

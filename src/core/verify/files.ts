@@ -1,5 +1,6 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import type { FiledObject, PastObject } from './inventory.ts'
+import type { FiledObject } from '../files/file.ts'
+import type { PastObject } from './inventory.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Difference, VerifyRun } from './verify-run.ts'

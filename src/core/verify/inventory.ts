@@ -1,3 +1,4 @@
+import type { FiledObject } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -35,15 +36,6 @@ export interface TracedObject {
 
 export interface PastObject extends FiledObject {
   readonly endedAt: number
-}
-
-export interface FiledObject {
-  readonly userId: UserId
-  readonly name: FileName
-  readonly version: Version
-  readonly objectKey: ObjectKey
-  readonly size: number
-  readonly sha256: string
 }
 
 /**

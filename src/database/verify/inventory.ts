@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { FiledObject } from '../../core/files/file.ts'
 import type {
   Balance,
-  FiledObject,
   Figures,
   Inventory,
   PastObject,

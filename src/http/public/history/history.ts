@@ -10,7 +10,8 @@ import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
 import { isAppError } from '../../../core/errors.ts'
 import { pathNotFound } from '../../server/problem.ts'
 import type { FileVersion } from '../../../core/files/file.ts'
-import type { FindPast, History } from '../../../core/history/history.ts'
+import type { History } from '../../../core/history/history.ts'
+import type { FindPastVersion } from '../../../core/history/history-ledger.ts'
 import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
@@ -170,7 +171,7 @@ const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, opt
   })
 }
 
-function pastVersion(request: FastifyRequest): TokenCaller & FindPast {
+function pastVersion(request: FastifyRequest): TokenCaller & FindPastVersion {
   const { version } = request.params as { readonly version: string }
   return { ...requireUser(request, 'history'), version: versionParam(version) }
 }
@@ -191,7 +192,10 @@ async function hidingGone<T>(caller: Scoped, found: Promise<T>): Promise<T> {
 }
 
 /** Whether there is nothing to drop. Throws `not_found` for a version that a token with a prefix does not see. */
-async function isGone(history: Pick<History, 'stat'>, wanted: Scoped & FindPast): Promise<boolean> {
+async function isGone(
+  history: Pick<History, 'stat'>,
+  wanted: Scoped & FindPastVersion,
+): Promise<boolean> {
   if (!hasPrefix(wanted)) return false
   const { userId, userCreatedAt, version } = wanted
   try {
@@ -209,7 +213,7 @@ async function isGone(history: Pick<History, 'stat'>, wanted: Scoped & FindPast)
  */
 async function oldName(
   history: Pick<History, 'stat'>,
-  wanted: Scoped & FindPast,
+  wanted: Scoped & FindPastVersion,
 ): Promise<FileName | undefined> {
   if (wanted.scope === undefined) return undefined
   const { userId, userCreatedAt, version } = wanted

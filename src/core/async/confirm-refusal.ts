@@ -1,0 +1,17 @@
+import { isAppError } from '../errors.ts'
+
+/**
+ * Settles as `outcome`, but rejects with a refusal only once `confirm` has resolved: a refusal reports what was read.
+ * Nobody takes `unavailable` for an answer.
+ */
+export async function confirmRefusal<T>(
+  outcome: Promise<T>,
+  confirm: () => Promise<void>,
+): Promise<T> {
+  try {
+    return await outcome
+  } catch (error) {
+    if (isAppError(error) && error.code !== 'unavailable') await confirm()
+    throw error
+  }
+}
