@@ -3,6 +3,7 @@ import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { File, Visibility } from '../files/file.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
+import type { UploadTerms } from '../uploads/upload-ledger.ts'
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Piece } from './append-store.ts'
@@ -54,17 +55,13 @@ export interface ResumableUpload {
 }
 
 /** What the client announces of a new upload. */
-export interface AnnouncedUpload {
+export interface AnnouncedUpload extends UploadTerms {
   readonly name: FileName
   /** `undefined` if the length is deferred. */
   readonly length: number | undefined
   readonly metadata: string
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
-  /** The link by which it comes. See `CommitUpload`, also for what follows. */
-  readonly linkId?: string | undefined
-  readonly evict?: FileNamePrefix | undefined
-  readonly expiresInMs?: number | undefined
 }
 
 export interface CreateResumable extends Caller, AnnouncedUpload {

@@ -1,24 +1,14 @@
-import type { ObjectStore } from '../objects/object-store.ts'
-import type { FreeSpace } from '../uploads/free-space.ts'
-import type { UploadMemory } from '../memory/upload-memory.ts'
 import type { FileLedger } from '../files/file-ledger.ts'
+import type { StorageOptions } from '../uploads/upload.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 import type { ResumableLedger } from './resumable-ledger.ts'
 
-export interface ResumableOptions {
+export interface ResumableOptions extends StorageOptions {
   readonly ledger: ResumableLedger & UploadLedger & FileLedger
-  readonly objects: ObjectStore
-  readonly memory: UploadMemory
-  readonly space?: FreeSpace | undefined
-  /** In bytes. */
-  readonly maxFileSize: number
-  readonly maxFiles: number
   /** Per user; 0 refuses every creation. */
   readonly maxUnfinished: number
   /** The lifetime of an upload without progress. */
   readonly lifetimeMs: number
-  readonly garbageDelayMs: number
-  readonly reverifyMs?: number | undefined
   /** Called after a finish has committed the file, with its size in bytes. */
   readonly onStored?: ((bytes: number) => void) | undefined
   /** Called after a finish has read the object to compute its digest, with the number of bytes read. */

@@ -45,7 +45,17 @@ export interface AbortUpload {
   readonly endedAs?: 'cancelled' | 'lost'
 }
 
-export interface CommitUpload extends Caller {
+/** What an upload may say of its file besides its name, content and visibility. */
+export interface UploadTerms {
+  /** See `CheckBegin`. */
+  readonly evict?: FileNamePrefix | undefined
+  /** How long the file lives from its commit; for ever by default. */
+  readonly expiresInMs?: number | undefined
+  /** The link that the file came by. The commit counts its use, and rejects with `not_found` once it has ended. */
+  readonly linkId?: string | undefined
+}
+
+export interface CommitUpload extends Caller, UploadTerms {
   readonly version: Version
   /** Size in bytes, as reported by the object store. */
   readonly size: number
@@ -56,12 +66,6 @@ export interface CommitUpload extends Caller {
   readonly precondition?: Precondition | undefined
   /** How long the replaced object is kept for readers that have already found it. */
   readonly garbageDelayMs: number
-  /** See `CheckBegin`. */
-  readonly evict?: FileNamePrefix | undefined
-  /** How long the file lives from its commit; for ever by default. */
-  readonly expiresInMs?: number | undefined
-  /** The link that the file came by. The commit counts its use, and rejects with `not_found` once it has ended. */
-  readonly linkId?: string | undefined
 }
 
 export interface CommittedUpload {

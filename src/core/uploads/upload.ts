@@ -3,7 +3,13 @@ import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
-import type { AbortUpload, CommittedUpload, CommitUpload, UploadLedger } from './upload-ledger.ts'
+import type {
+  AbortUpload,
+  CommittedUpload,
+  CommitUpload,
+  UploadLedger,
+  UploadTerms,
+} from './upload-ledger.ts'
 import { type FreeSpace, insufficientStorage, type SpaceClaim } from './free-space.ts'
 import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
 import { objectMetadata } from '../objects/object-metadata.ts'
@@ -21,27 +27,31 @@ import { reserve } from '../quota/reservation.ts'
 import type { UploadMemory } from '../memory/upload-memory.ts'
 import type { FileLedger } from '../files/file-ledger.ts'
 
-export interface UploadsOptions {
-  readonly ledger: UploadLedger & FileLedger
+/** What resumable uploads need as well. */
+export interface StorageOptions {
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   readonly space?: FreeSpace | undefined
   /** Maximum size of a file in bytes. */
   readonly maxFileSize: number
   readonly maxFiles: number
+  /** How long a replaced object is kept for readers that have already found it. */
+  readonly garbageDelayMs: number
+  readonly reverifyMs?: number | undefined
+}
+
+export interface UploadsOptions extends StorageOptions {
+  readonly ledger: UploadLedger & FileLedger
   /** Maximum number of uploads in progress per user, across all instances. */
   readonly maxUploads: number
   /** How long a reservation lasts after its process has ended. */
   readonly leaseMs: number
-  /** How long a replaced object is kept for readers that have already found it. */
-  readonly garbageDelayMs: number
-  readonly reverifyMs?: number | undefined
   readonly undoMs?: number
   /** Deadline for the commit and for settling an unknown outcome; 35 s by default. */
   readonly commitMs?: number
 }
 
-export interface UploadFile extends AuthorizedCaller {
+export interface UploadFile extends AuthorizedCaller, UploadTerms {
   readonly name: FileName
   /**
    * Called after the end of the request. If it throws, the upload is refused. `undefined` keeps the visibility of the
@@ -51,10 +61,6 @@ export interface UploadFile extends AuthorizedCaller {
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
   readonly precondition?: Precondition | undefined
-  /** See `CommitUpload`. */
-  readonly linkId?: string | undefined
-  readonly evict?: FileNamePrefix | undefined
-  readonly expiresInMs?: number | undefined
   readonly incoming: IncomingFile
   readonly signal: AbortSignal
 }

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { assertCovers, narrowPrecondition } from '../../../core/auth/scope.ts'
-import type { FileName, FileNamePrefix } from '../../../core/files/file-name.ts'
+import type { FileName } from '../../../core/files/file-name.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
+import type { UploadTerms } from '../../../core/uploads/upload-ledger.ts'
 import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requireUser } from '../access-token.ts'
@@ -24,13 +25,10 @@ export interface UploadAccess {
   readonly locationOf: (request: FastifyRequest, version: Version) => string
 }
 
-interface NewUpload extends AuthorizedCaller {
+interface NewUpload extends AuthorizedCaller, UploadTerms {
   readonly name: FileName
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
-  readonly linkId?: string
-  readonly evict?: FileNamePrefix | undefined
-  readonly expiresInMs?: number | undefined
 }
 
 interface NamedUpload extends AuthorizedCaller {
