@@ -1,4 +1,4 @@
-import { invalidParameter } from '../errors.ts'
+import { type AppError, invalidParameter } from '../errors.ts'
 
 /** What tokens and links have in common. */
 export interface Terms {
@@ -28,11 +28,15 @@ export function assertTerms({ label, expiresInSeconds }: Terms): void {
   }
   const seconds = expiresInSeconds ?? 1
   if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_EXPIRES_IN_SECONDS) {
-    throw invalidParameter(
-      'expires_in',
-      `expires_in must be a whole number of seconds between 1 and ${MAX_EXPIRES_IN_SECONDS}.`,
-    )
+    throw invalidExpiresIn()
   }
+}
+
+export function invalidExpiresIn(): AppError {
+  return invalidParameter(
+    'expires_in',
+    `expires_in must be a whole number of seconds between 1 and ${MAX_EXPIRES_IN_SECONDS}.`,
+  )
 }
 
 export function lifeMs({ expiresInSeconds }: Terms): number | undefined {

@@ -93,8 +93,9 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
   async function create(request: CreateUpload): Promise<Appended & { readonly version: Version }> {
     const upload = await createUpload(options, request)
     const { version, expiresAt } = upload
-    const begun = { version, offset: 0, cut: undefined, committed: undefined }
-    if (request.length !== 0 || request.hasContent) return { ...begun, expiresAt }
+    if (request.length !== 0 || request.hasContent) {
+      return { version, offset: 0, expiresAt, cut: undefined, committed: undefined }
+    }
     const { userId, userCreatedAt, reverify, shutdown } = request
     const named = { userId, userCreatedAt, reverify, version, signal: shutdown, shutdown }
     return { version, ...(await append(emptyAppend(named, 0))) }

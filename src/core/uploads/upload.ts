@@ -123,8 +123,10 @@ export function createUploads(options: UploadsOptions): Uploads {
       await request.reverify()
       answerBy = performance.now() + commitMs
       const { linkId, expiresInMs } = request
-      const more = { visibility, linkId, expiresInMs, garbageDelayMs }
-      return await commit({ ...terms, ...stored, ...more }, answerBy)
+      return await commit(
+        { ...terms, ...stored, visibility, linkId, expiresInMs, garbageDelayMs },
+        answerBy,
+      )
     } catch (error) {
       claim?.release()
       // If the database hangs, the client has waited already; the cleanup continues without it.

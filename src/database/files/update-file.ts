@@ -34,8 +34,8 @@ export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File
   const visibility = change.visibility ?? old.visibility
   const { expiresAt = old.expiresAt, isKept = old.isKept === 1 } = change
   if (change.expiresAt !== undefined && expiresAt <= now) throw expiryIsOver()
-  const terms = { visibility, expiresAt, isKept: isKept ? 1 : 0 } as const
-  const file = { ...old, ...terms, name, updatedAt: now }
+  const kept = isKept ? 1 : 0
+  const file: File = { ...old, name, visibility, updatedAt: now, expiresAt, isKept: kept }
   const changes: FileChange[] = [...endExpired(expired), { type: 'updated', file, old }]
   if (displaced !== undefined) changes.unshift({ type: 'deleted', old: displaced })
   await applyChanges(tx, { userId, userCreatedAt, changes, garbageDelayMs })

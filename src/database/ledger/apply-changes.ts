@@ -57,9 +57,7 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
   const events = changes.flatMap((change) => eventOf(change) ?? [])
   const values = { userId, userCreatedAt, ...figures, events: events.length, ownReserved: 0 }
   const { rows } = await move(tx, applied, values)
-  if (rows[0] === undefined) {
-    throw await refusal(tx, applied, figures)
-  }
+  if (rows[0] === undefined) throw await refusal(tx, applied, figures)
   await discardFiles(tx, { userId, files: changes.flatMap(discardedBy), garbageDelayMs })
   for (const change of changes) {
     const { file, old } = change

@@ -10,7 +10,7 @@ import {
   permittedEviction,
   type Scoped,
 } from '../../../core/auth/scope.ts'
-import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
+import { invalidExpiresIn, MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
@@ -67,10 +67,7 @@ function parsePrefix(value: unknown): FileNamePrefix {
 function parseExpiresIn(value: unknown): number {
   const seconds = typeof value === 'string' && /^[1-9]\d{0,9}$/.test(value) ? Number(value) : 0
   if (seconds >= 1 && seconds <= MAX_EXPIRES_IN_SECONDS) return seconds * 1000
-  throw invalidParameter(
-    'expires_in',
-    `expires_in must be a whole number of seconds between 1 and ${MAX_EXPIRES_IN_SECONDS}.`,
-  )
+  throw invalidExpiresIn()
 }
 
 /** As the query parameter demands it. Throws `invalid_parameter`, and `scope_insufficient` as `permittedVisibility` does. */
