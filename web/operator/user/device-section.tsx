@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes, formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
@@ -11,6 +12,7 @@ import type { SectionProps } from './section-props.ts'
 const words = messages.operator.devices
 
 export function DeviceSection(props: SectionProps) {
+  const { page, path, record, onChange } = props
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Device>()
   return (
@@ -21,7 +23,7 @@ export function DeviceSection(props: SectionProps) {
         add={words.add}
         onAdd={() => setAdding(true)}
       >
-        {props.record.devices.map((device) => (
+        {record.devices.map((device) => (
           <Entry
             key={device.device_id}
             icon="device"
@@ -38,7 +40,16 @@ export function DeviceSection(props: SectionProps) {
       </SectionFrame>
       {isAdding && <AddDevice {...props} onClose={() => setAdding(false)} />}
       {leaving !== undefined && (
-        <RemoveDevice {...props} device={leaving} onClose={() => setLeaving(undefined)} />
+        <DeleteDialog
+          api={page.api}
+          path={`${path}/devices/${encodeURIComponent(leaving.device_id)}`}
+          title={words.removeTitle}
+          subject={leaving.device_id}
+          action={words.remove}
+          text={words.removeText(formatBytes(leaving.bytes))}
+          onChange={onChange}
+          onClose={() => setLeaving(undefined)}
+        />
       )}
     </>
   )
@@ -71,32 +82,6 @@ function AddDevice({ page, path, onChange, onClose }: SectionProps & { onClose: 
       <TextField label={words.id} hint={words.idHint} value={deviceId} onInput={setDeviceId} />
       <TextField label={words.model} value={model} onInput={setModel} />
       <SizeField label={words.bytes} hint={words.bytesHint} size={size} onInput={setSize} />
-    </FormDialog>
-  )
-}
-
-interface RemoveDeviceProps extends SectionProps {
-  readonly device: Device
-  readonly onClose: () => void
-}
-
-function RemoveDevice({ page, path, device, onChange, onClose }: RemoveDeviceProps) {
-  async function remove(): Promise<void> {
-    const id = encodeURIComponent(device.device_id)
-    await page.api.call(`${path}/devices/${id}`, { method: 'DELETE' })
-    onChange()
-  }
-
-  return (
-    <FormDialog
-      title={words.removeTitle}
-      subject={device.device_id}
-      action={words.remove}
-      isGrave
-      submit={remove}
-      onClose={onClose}
-    >
-      <p>{words.removeText(formatBytes(device.bytes))}</p>
     </FormDialog>
   )
 }

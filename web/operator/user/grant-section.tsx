@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes, formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
@@ -11,6 +12,7 @@ import type { SectionProps } from './section-props.ts'
 const words = messages.operator.grants
 
 export function GrantSection(props: SectionProps) {
+  const { page, path, record, onChange } = props
   const [isAdding, setAdding] = useState(false)
   const [ending, setEnding] = useState<Grant>()
   return (
@@ -21,7 +23,7 @@ export function GrantSection(props: SectionProps) {
         add={words.add}
         onAdd={() => setAdding(true)}
       >
-        {props.record.grants.map((grant) => (
+        {record.grants.map((grant) => (
           <Entry
             key={`${grant.source} ${grant.reference}`}
             icon="gift"
@@ -38,7 +40,20 @@ export function GrantSection(props: SectionProps) {
       </SectionFrame>
       {isAdding && <AddGrant {...props} onClose={() => setAdding(false)} />}
       {ending !== undefined && (
-        <RevokeGrant {...props} grant={ending} onClose={() => setEnding(undefined)} />
+        <DeleteDialog
+          api={page.api}
+          path={`${path}/${addressOf(ending)}`}
+          title={words.revokeTitle}
+          subject={`${ending.source} ${ending.reference}`}
+          action={words.revoke}
+          text={
+            stateOf(ending) === 'in-force'
+              ? messages.operator.devices.removeText(formatBytes(ending.bytes))
+              : words.revokeIdle
+          }
+          onChange={onChange}
+          onClose={() => setEnding(undefined)}
+        />
       )}
     </>
   )
@@ -98,35 +113,6 @@ function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: (
         onInput={setReference}
       />
       <TextField label={words.end} hint={words.endHint} type="date" value={end} onInput={setEnd} />
-    </FormDialog>
-  )
-}
-
-interface RevokeGrantProps extends SectionProps {
-  readonly grant: Grant
-  readonly onClose: () => void
-}
-
-function RevokeGrant({ page, path, grant, onChange, onClose }: RevokeGrantProps) {
-  async function revoke(): Promise<void> {
-    await page.api.call(`${path}/${addressOf(grant)}`, { method: 'DELETE' })
-    onChange()
-  }
-
-  return (
-    <FormDialog
-      title={words.revokeTitle}
-      subject={`${grant.source} ${grant.reference}`}
-      action={words.revoke}
-      isGrave
-      submit={revoke}
-      onClose={onClose}
-    >
-      <p>
-        {stateOf(grant) === 'in-force'
-          ? messages.operator.devices.removeText(formatBytes(grant.bytes))
-          : words.revokeIdle}
-      </p>
     </FormDialog>
   )
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { FormDialog } from '../../shared/form-dialog.tsx'
+import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 import type { UnfinishedUpload } from '../model.ts'
@@ -9,8 +9,8 @@ import type { SectionProps } from './section-props.ts'
 const words = messages.operator.uploads
 
 /** Empty for a user without unfinished uploads, as most are. */
-export function UploadSection(props: SectionProps) {
-  const { uploads } = props.record
+export function UploadSection({ page, path, record, onChange }: SectionProps) {
+  const { uploads } = record
   const [ending, setEnding] = useState<UnfinishedUpload>()
   if (uploads.length === 0 && ending === undefined) return null
   return (
@@ -35,33 +35,17 @@ export function UploadSection(props: SectionProps) {
         ))}
       </SectionFrame>
       {ending !== undefined && (
-        <DiscardUpload {...props} upload={ending} onClose={() => setEnding(undefined)} />
+        <DeleteDialog
+          api={page.api}
+          path={`${path}/uploads/${ending.upload_id}`}
+          title={words.discardTitle}
+          subject={ending.name}
+          action={words.discard}
+          text={words.discardText(formatBytes(ending.offset))}
+          onChange={onChange}
+          onClose={() => setEnding(undefined)}
+        />
       )}
     </>
-  )
-}
-
-interface DiscardUploadProps extends SectionProps {
-  readonly upload: UnfinishedUpload
-  readonly onClose: () => void
-}
-
-function DiscardUpload({ page, path, upload, onChange, onClose }: DiscardUploadProps) {
-  async function discard(): Promise<void> {
-    await page.api.call(`${path}/uploads/${upload.upload_id}`, { method: 'DELETE' })
-    onChange()
-  }
-
-  return (
-    <FormDialog
-      title={words.discardTitle}
-      subject={upload.name}
-      action={words.discard}
-      isGrave
-      submit={discard}
-      onClose={onClose}
-    >
-      <p>{words.discardText(formatBytes(upload.offset))}</p>
-    </FormDialog>
   )
 }

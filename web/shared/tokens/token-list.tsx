@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Api } from '../api.ts'
-import { FormDialog } from '../form-dialog.tsx'
+import { DeleteDialog } from '../delete-dialog.tsx'
 import { formatTime } from '../format.ts'
 import type { AccessToken } from '../model.ts'
 import { Entry, SectionFrame } from '../section.tsx'
@@ -27,7 +27,7 @@ export interface TokenListProps {
 
 /** The access tokens of a user, newest first, to issue and to revoke. */
 export function TokenList(props: TokenListProps) {
-  const { tokens, title = words.title, add = words.issue } = props
+  const { api, path, tokens, title = words.title, add = words.issue, onChange } = props
   const [isIssuing, setIssuing] = useState(false)
   const [ending, setEnding] = useState<AccessToken>()
   const [secret, setSecret] = useState<string>()
@@ -55,7 +55,16 @@ export function TokenList(props: TokenListProps) {
       )}
       {secret !== undefined && <IssuedToken secret={secret} onClose={() => setSecret(undefined)} />}
       {ending !== undefined && (
-        <RevokeToken {...props} token={ending} onClose={() => setEnding(undefined)} />
+        <DeleteDialog
+          api={api}
+          path={`${path}/${encodeURIComponent(ending.token_id)}`}
+          title={words.revokeTitle}
+          subject={nameOf(ending)}
+          action={words.revoke}
+          text={words.revokeText}
+          onChange={onChange}
+          onClose={() => setEnding(undefined)}
+        />
       )}
     </>
   )
@@ -86,29 +95,4 @@ function scopeWords({ scope }: AccessToken): readonly string[] {
     device === null ? '' : words.ofDevice(device),
     whenFull === 'evict_oldest' ? words.evicting : '',
   ]
-}
-
-interface RevokeTokenProps extends TokenListProps {
-  readonly token: AccessToken
-  readonly onClose: () => void
-}
-
-function RevokeToken({ api, path, token, onChange, onClose }: RevokeTokenProps) {
-  async function revoke(): Promise<void> {
-    await api.call(`${path}/${encodeURIComponent(token.token_id)}`, { method: 'DELETE' })
-    onChange()
-  }
-
-  return (
-    <FormDialog
-      title={words.revokeTitle}
-      subject={nameOf(token)}
-      action={words.revoke}
-      isGrave
-      submit={revoke}
-      onClose={onClose}
-    >
-      <p>{words.revokeText}</p>
-    </FormDialog>
-  )
 }
