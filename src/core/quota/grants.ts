@@ -1,7 +1,7 @@
 import { isByteSize } from '../byte-size.ts'
 import { invalidParameter } from '../errors.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Grant, GrantPage, UserStore } from '../users/user-store.ts'
+import type { Grant, GrantKey, GrantPage, UserStore } from '../users/user-store.ts'
 
 export interface GrantsOptions {
   readonly users: UserStore
@@ -13,10 +13,7 @@ export interface GrantsOptions {
   readonly deviceModels: ReadonlyMap<string, number>
 }
 
-export interface PutGrant {
-  readonly userId: UserId
-  readonly source: string
-  readonly reference: string
+export interface PutGrant extends GrantKey {
   readonly bytes: number
   readonly startsAt: number | undefined
   readonly endsAt: number | undefined
@@ -46,11 +43,7 @@ export interface Grants {
   removeDevice(device: { readonly userId: UserId; readonly deviceId: string }): Promise<void>
   listDevices(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
   putGrant(grant: PutGrant): Promise<PutResult>
-  revokeGrant(grant: {
-    readonly userId: UserId
-    readonly source: string
-    readonly reference: string
-  }): Promise<void>
+  revokeGrant(grant: GrantKey): Promise<void>
   /** All grants that are not revoked, devices included. */
   listGrants(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
 }
