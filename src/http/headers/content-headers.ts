@@ -10,9 +10,14 @@ export function assertIdentity(headers: IncomingHttpHeaders): void {
   if (encoding.toLowerCase() !== 'identity') {
     throw formatError('The request must not have a Content-Encoding header.')
   }
-  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+  if (!hasKnownCoding(headers)) {
     throw formatError('The only supported Transfer-Encoding is chunked.')
   }
+}
+
+/** Without one, a body ends with the connection at best. */
+export function hasKnownCoding({ 'transfer-encoding': coding = 'chunked' }: IncomingHttpHeaders) {
+  return coding.toLowerCase() === 'chunked'
 }
 
 /** Parameters don't matter. Throws `unsupported_media_type`. */

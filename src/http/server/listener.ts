@@ -12,6 +12,7 @@ import { SECURITY_HEADERS } from '../headers/security-headers.ts'
 import type { Connections } from './connections.ts'
 import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem, pathNotFound } from './problem.ts'
+import { hasKnownCoding } from '../headers/content-headers.ts'
 import { assertUnambiguous, requestIds } from './request-head.ts'
 import {
   beginTrace,
@@ -85,6 +86,7 @@ export async function createListener(
       const isBegun = connections.begin(reply.raw, () => {
         limitReader(reply, readerTimeoutMs)
         if (traces !== undefined) beginTrace(traces, request, reply)
+        if (!hasKnownCoding(request.headers)) void reply.header('connection', 'close')
         describe(request, reply, () => void sendProblem(fault, request, reply))
       })
       if (!isBegun) reply.hijack()

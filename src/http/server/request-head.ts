@@ -6,7 +6,7 @@ import { formatError } from '../../core/errors.ts'
 
 /**
  * Throws `format_error` for what others may read differently (RFC 9112): a `#` in the target, where the router would
- * cut it; a target that is neither path nor URL (3.2); not exactly one `Host` (3.2); other versions (2.3); chunks in
+ * cut it; a target that is neither path nor URL (3.2); not exactly one well-formed `Host` (3.2); other versions (2.3); chunks in
  * HTTP/1.0 (6.1).
  */
 export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }: IncomingMessage) {
@@ -29,7 +29,13 @@ export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
     throw formatError('A request must have exactly one Host header.')
   }
+  if (!HOST.test(headers.host ?? '')) {
+    throw formatError('The Host header must be a name or an address, and may have a port.')
+  }
 }
+
+/** The characters of `uri-host` and of a port (RFC 3986, section 3.2.2). */
+const HOST = /^[\w\-.~%!$&'()*+,;=:[\]]*$/
 
 /** `*` is for `OPTIONS`. */
 const TARGET = /^(?:\/|https?:\/\/|\*$)/i

@@ -4,7 +4,7 @@ import { sha256 } from '../crash/content.ts'
 import type { AnswerCheck } from '../../openapi/answer-check.ts'
 import type { FuzzCase } from './fuzz-case.ts'
 import type { Exchange } from './exchange.ts'
-import type { ReadConnection, ReadRequest } from './request-reader.ts'
+import { type ReadConnection, type ReadRequest, valuesOf } from './request-reader.ts'
 import { type ReadResponse, readResponses } from './response-reader.ts'
 import { segmentsOf } from './target-reader.ts'
 import { type Effect, isWrite } from './write-effects.ts'
@@ -40,7 +40,9 @@ export function judge(exchange: Exchange, options: JudgeOptions): Judged {
   if (exchange.isHung) faults.push('the connection did not end in time')
   const isCut = fuzzCase.ending === 'reset'
   if (fault !== undefined && !isCut) faults.push(`no valid answer: ${fault}`)
-  const most = requests.length + (rest === 'nothing' ? 0 : 1)
+  // A connection on which nothing comes is told so.
+  const isRefused = rest !== 'nothing' || fuzzCase.ending === 'silence'
+  const most = requests.length + (isRefused ? 1 : 0)
   if (responses.length > most) faults.push(`${responses.length} answers to ${most} requests`)
   const invited = requests.flatMap(({ headers }) => headers.filter(([name]) => INVITES.has(name)))
   if (interim > invited.length) faults.push('an interim answer that nobody waited for')
@@ -77,7 +79,8 @@ function judgeResponse(response: ReadResponse, answered: Answered): string | und
   if (status >= 500 && !(status === 503 && headers.has('retry-after')))
     return `${status} ${headers.get('x-request-id')}`
   if (headers.has('x-injected')) return 'a header that the client wrote'
-  if (status >= 400 && response.isWhole && !method?.startsWith('HEAD')) {
+  const isPage = status === 404 && request !== undefined && isLinkPage(request)
+  if (status >= 400 && response.isWhole && !method?.startsWith('HEAD') && !isPage) {
     const fault = faultOfProblem(response)
     if (fault !== undefined) return fault
   }
@@ -93,6 +96,11 @@ function judgeResponse(response: ReadResponse, answered: Answered): string | und
   const isDownload = request.method === 'GET' && request.target === options.keptTarget
   if (isDownload && status === 200 && response.isWhole) return options.judgeKept(sha256(body))
   return undefined
+}
+
+/** Browsers get a page also of a link that has ended. */
+function isLinkPage(request: ReadRequest): boolean {
+  return request.target.startsWith('/links/') && valuesOf(request, 'accept').includes('text/html')
 }
 
 /** Targets that name no path, or one with an empty segment. */

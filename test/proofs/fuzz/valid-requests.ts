@@ -78,7 +78,12 @@ function otherRequest(subject: Subject, random: Random): Buffer {
         line: `PATCH /users/me/repo/${kept.name}`,
         headers: json,
         body: Buffer.from(
-          random.pick([`{"name":"${subject.fresh}"}`, '{"visibility":"public"}', '{}']),
+          random.pick([
+            `{"name":"${subject.fresh}"}`,
+            '{"visibility":"public"}',
+            '{"keep":true}',
+            '{}',
+          ]),
         ),
       }),
     () => message({ line: `GET /users/me/repo?prefix=k&order=-size&limit=3`, headers: own }),
@@ -121,6 +126,19 @@ function otherRequest(subject: Subject, random: Random): Buffer {
         line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/uploads/', '/uploads/a'])}`,
         headers: random.pick([[], ['Accept: text/html'], ['Authorization: Basic YTpi']]),
       }),
+    () => message({ line: `GET /users/me/changes${random.pick(CURSORS)}`, headers: own }),
+    () => message({ line: `GET /users/me/history${random.pick(PAST_FILES)}`, headers: own }),
+    () =>
+      message({
+        line: `${random.pick(['GET', 'HEAD', 'DELETE'])} /users/me/history/${random.pick(VERSIONS)}`,
+        headers: own,
+      }),
+    () =>
+      message({
+        line: `POST /users/me/history/${random.pick(VERSIONS)}/restore`,
+        headers: json,
+        body: Buffer.from(random.pick(['', '{}', '{"name":"k","overwrite":true}'])),
+      }),
     () =>
       message({
         line: `OPTIONS ${keptPath}`,
@@ -130,6 +148,13 @@ function otherRequest(subject: Subject, random: Random): Buffer {
     () => message({ line: `GET ${random.pick(['/livez', '/readyz', '/openapi.json', '/'])}` }),
   ])()
 }
+
+const CURSORS = ['', '?limit=2', '?cursor=AAAA&wait=0', '?cursor=%00'] as const
+
+const PAST_FILES = ['', '?limit=2', '?prefix=k&limit=1', '?name=k'] as const
+
+/** Of no version, so that what is restored is no file that the judge does not know. */
+const VERSIONS = ['019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e', 'a', '%00'] as const
 
 const SECRETS = [`crl_${'A'.repeat(43)}`, 'none', '%00'] as const
 

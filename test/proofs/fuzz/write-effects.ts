@@ -15,7 +15,7 @@ export function isWrite({ method, target }: ReadRequest): boolean {
 }
 
 /** Writes to these change no file. */
-const WITHOUT_FILES = /\/users\/me\/(access(-|%2d)tokens|links)/i
+const WITHOUT_FILES = /\/users\/me\/(access(-|%2d)tokens|links|history)/i
 
 /** By the strict reading of the request; `undefined` where that finds no write that may succeed. */
 export function effectOf(
