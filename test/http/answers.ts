@@ -33,6 +33,7 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   'a listing': { status: 200, path: '/users/me/repo' },
   'a wrong listing': { status: 400, path: '/users/me/repo?limit=0' },
   'a capacity': { status: 200, path: '/users/me/capacity' },
+  'a session': { status: 200, path: '/session' },
   'access tokens': { status: 200, path: '/users/me/access-tokens' },
   links: { status: 200, path: '/users/me/links' },
   'a link that is none': { status: 404, path: '/links/none', anonymous: true },

@@ -221,6 +221,16 @@ describe('a JWT as the access token', () => {
       )
     })
 
+    it('is told what it permits', async () => {
+      const service = await open({ scopeClaim: 'repo' })
+      const { userId: sub } = await service.createUser(MIB)
+      const exp = Math.floor(Date.now() / 1000) + 60
+      const headers = await cookieOf({ sub, exp, repo: { actions: ['share'] } })
+      const told = jsonOf(await ask(service, { path: '/session', headers }))
+      expect(told).toMatchObject({ user_id: sub, scope: { actions: ['share'], prefix: '' } })
+      expect(Date.parse(String(told['expires_at']))).toBeGreaterThanOrEqual(exp * 1000)
+    })
+
     it('of a device is invalid without the device', async () => {
       const service = await open({ scopeClaim: 'repo' })
       const { userId } = await service.createUser(MIB)

@@ -41,7 +41,11 @@ export const PUBLIC_API = {
       name: 'links',
       description: 'Give files to people without an account, or take files from them.',
     },
-    { name: 'session', description: 'Sign in and out on the web page of the service.' },
+    {
+      name: 'session',
+      description:
+        'Sign in and out on the web page of the service, and see what an access token permits.',
+    },
     { name: 'health', description: 'Liveness and readiness probes.' },
     { name: 'about', description: 'The description of this API.' },
   ],

@@ -30,6 +30,7 @@ import { createListingTurns, type ReadInTurn } from './listing-turns.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import { deleteRoutes } from './files/delete.ts'
+import { ownSessionRoutes } from './own-session.ts'
 import { sessionRoutes } from './session.ts'
 import { resumableRoutes } from './uploads/resumable.ts'
 import { uploadRoutes } from './files/upload.ts'
@@ -47,7 +48,7 @@ export interface AppOptions {
   readonly interimResponses: boolean
   /** If unset, the API does not describe itself. */
   readonly apiDocs: { readonly page: PageFile | undefined } | undefined
-  /** If unset, neither the page nor `/session` exists. */
+  /** If unset, nobody signs in: neither the page nor `POST /session` exists. */
   readonly page: WebPage | undefined
   /** What browsers show for a link; JSON if unset. */
   readonly linkPage: PageFile | undefined
@@ -120,10 +121,14 @@ export async function buildApp(
     page: options.linkPage,
   }
   await app.register((scope) => linkRoutes(scope, linking), { prefix })
-  if (page !== undefined) {
+  if (page === undefined) {
+    await app.register(ownSessionRoutes, { accessTokens, allowedOrigins, prefix })
+  } else {
     const { idleTimeoutMs } = limits
-    const session = async (scope: FastifyInstance) =>
-      void scope.register(sessionRoutes, { accessTokens, basePath, idleTimeoutMs, shutdown })
+    const session = async (scope: FastifyInstance) => {
+      await scope.register(ownSessionRoutes, { accessTokens, allowedOrigins })
+      await scope.register(sessionRoutes, { accessTokens, basePath, idleTimeoutMs, shutdown })
+    }
     await app.register(pageScope, { page, session, allowedOrigins, prefix })
   }
   await app.register(others)

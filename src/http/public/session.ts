@@ -43,6 +43,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
 }
 
 const PATHS_BELOW = [
+  '/session',
   '/users',
   '/users/me',
   '/users/me/repo',

@@ -11,7 +11,7 @@ import {
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import type { AccessToken, AccessTokenPlace } from '../../core/users/user-store.ts'
+import type { AccessToken, AccessTokenPlace, AccessTokenUser } from '../../core/users/user-store.ts'
 import { Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import type { Key, PagedList } from './pagination.ts'
@@ -141,6 +141,15 @@ const Token = Type.Object(
   { title: 'AccessToken', description: 'An access token without its secret.' },
 )
 
+export const OwnToken = Type.Object(
+  {
+    user_id: Text('The user of the token.', 'alice'),
+    scope: members.scope,
+    expires_at: members.expires_at,
+  },
+  { title: 'OwnToken', description: 'The access token of the request.' },
+)
+
 export const AccessTokenPage = Page('AccessTokenPage', { access_tokens: Type.Array(Token) })
 
 export function issuedToken(token: IssuedAccessToken) {
@@ -152,6 +161,15 @@ export function tokenReply(token: AccessToken) {
     ...termsOf(token),
     revoked_at: formatTimestamp(token.revokedAt),
     last_used_at: formatTimestamp(token.lastUsedAt),
+  }
+}
+
+export function ownToken({ user, scope, expiresInMs }: AccessTokenUser) {
+  const expiresAt = expiresInMs === undefined ? undefined : Date.now() + expiresInMs
+  return {
+    user_id: user.userId,
+    scope: scopeReply(scope),
+    expires_at: formatTimestamp(expiresAt),
   }
 }
 

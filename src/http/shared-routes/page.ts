@@ -8,7 +8,7 @@ import { CODINGS, type Coding, type PageFile, type WebPage } from '../pages/stat
 
 export interface PageOptions {
   readonly page: WebPage
-  /** The routes of `/session`, which pages on other sites may not use. */
+  /** The routes of `/session`, to which pages on other sites may not write. */
   readonly session: FastifyPluginAsync
   /** Origins whose pages may use them nonetheless. */
   readonly allowedOrigins?: readonly string[]

@@ -108,6 +108,7 @@ export function crossOriginSuite(open: OpenService): void {
         ['/users/me/repo', 'GET, HEAD'],
         ['/users/ME/repo?limit=5', 'GET, HEAD'],
         ['/users/me/capacity', 'GET, HEAD'],
+        ['/session', 'GET, HEAD'],
         ['/users/me/access-tokens', 'GET, HEAD, POST'],
         ['/users/me/links', 'GET, HEAD, POST'],
         ['/links/none', 'GET, HEAD, POST'],

@@ -12,6 +12,7 @@ import {
   ask,
   download,
   expectProblem,
+  jsonOf,
   type OpenService,
   placeFile,
   secretOf,
@@ -156,9 +157,45 @@ export function sessionSuite(open: OpenService): void {
     )
 
     it('has no other method', async () => {
-      const reply = await ask(service, { path: '/session', user })
+      const reply = await ask(service, { method: 'PUT', path: '/session', user })
       expectProblem(reply, { status: 405, code: 'method_not_allowed' })
-      expect(reply.headers['allow']).toBe('POST, DELETE')
+      expect(reply.headers['allow']).toBe('GET, HEAD, POST, DELETE')
+    })
+
+    it('is told whose it is, and that it permits everything', async () => {
+      const reply = await ask(service, { path: '/session', user })
+      expect(reply).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
+      expect(reply.headers['set-cookie']).toBeUndefined()
+      expect(jsonOf(reply)).toEqual({ user_id: user.userId, scope: null, expires_at: null })
+      const headers = { Cookie: user.cookie }
+      const head = await fetch(`${service.url}/session`, { method: 'HEAD', headers })
+      expect(head.status).toBe(200)
+      expect(head.headers.get('cache-control')).toBe('no-store')
+      expect(await head.text()).toBe('')
+    })
+
+    it('is told to nobody without a token that is good, and of no user who is suspended', async () => {
+      const missing = { status: 403, code: 'access_token_missing' } as const
+      expectProblem(await ask(service, { path: '/session' }), missing)
+      const Cookie = `access_token=${wrong()}`
+      expectProblem(await ask(service, { path: '/session', headers: { Cookie } }), INVALID)
+      await service.users.setUserStatus(user.userId, 'suspended')
+      expectProblem(await ask(service, { path: '/session', user }), {
+        status: 403,
+        code: 'user_suspended',
+      })
+    })
+  })
+
+  describe('a session without the page', () => {
+    it('is told whose it is, and does not begin', async () => {
+      const service = await open()
+      const user = await service.createUser(0)
+      expect(jsonOf(await ask(service, { path: '/session', user }))).toMatchObject({ scope: null })
+      const begun = await signIn(service, secretOf(user))
+      expectProblem(begun, { status: 405, code: 'method_not_allowed' })
+      expect(begun.headers['allow']).toBe('GET, HEAD')
+      await service.stop()
     })
   })
 

@@ -148,6 +148,7 @@ export function twoTokensSuite(open: OpenService): void {
     }
 
     const BELOW = [
+      '/session',
       '/users',
       '/users/me',
       '/users/me/repo',

@@ -27,6 +27,8 @@ const json = (body: object) => ({ headers: TYPE, body: JSON.stringify(body) })
 
 /** By `operationId`, as in the OpenAPI document. Of operations with several needs, this is what the head needs. */
 const OPERATIONS: Readonly<Record<string, (names: Names) => Operation>> = {
+  // Any token will do.
+  getSession: () => ({ anyOf: ACTIONS, path: '/session' }),
   listOwnAccessTokens: () => ({ anyOf: ['share'], path: '/users/me/access-tokens' }),
   createAccessToken: () => ({
     anyOf: ['share'],

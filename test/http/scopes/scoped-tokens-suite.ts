@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ACTIONS } from '../../../src/core/auth/scope.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
 import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.ts'
@@ -67,6 +68,33 @@ export function scopedTokensSuite(open: OpenService): void {
     }
     const expectOk = async (token: string, sent: Sent) =>
       expect(await refusal(token, sent)).toBeUndefined()
+
+    it('is told what it permits, and until when, whatever that is', async () => {
+      await service.users.putGrant(deviceOf(user, 'camera'))
+      const terms = { prefix: 'in-', device_id: 'camera', when_full: 'evict_oldest' }
+      for (const action of ACTIONS) {
+        const scope = { actions: [action], ...terms }
+        const made = await make(full, { scope, expires_in: 3600 })
+        const told = await read(made.access_token, '/session')
+        expect(told).toEqual({
+          user_id: user.userId,
+          scope: made.scope,
+          expires_at: expect.any(String) as string,
+        })
+        const ends = [told['expires_at'], made.expires_at].map((time) => Date.parse(String(time)))
+        expect(Math.abs((ends[0] ?? 0) - (ends[1] ?? 0))).toBeLessThan(1_000)
+      }
+    })
+
+    it('is not told so once it is revoked', async () => {
+      const { access_token, token_id: tokenId } = await make(full, { scope: {} })
+      expect(await read(access_token, '/session')).toMatchObject({ expires_at: null })
+      await service.users.revokeAccessToken({ userId: user.userId, tokenId })
+      // As on another instance, whose cache does not know of it.
+      expect(await refusal(access_token, { path: '/session' })).toMatchObject({
+        code: 'access_token_invalid',
+      })
+    })
 
     describe('makes tokens', () => {
       it('that take from it what they leave out', async () => {

@@ -180,15 +180,22 @@ describe('a service without the page', () => {
     expect(one?.status).toBe(asked.status)
   })
 
-  it.each(['/', '/assets/x.js', '/session'])('has no %s', async (path) => {
+  it.each(['/', '/assets/x.js'])('has no %s', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       expectProblem(await ask(without, { method, path }), NOT_FOUND)
     }
   })
 
-  it('describes no session', async () => {
+  it('signs nobody in or out', async () => {
+    for (const method of ['POST', 'DELETE']) {
+      const reply = await ask(without, { method, path: '/session' })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+    }
+  })
+
+  it('describes no signing in', async () => {
     const { body } = await download(without, { path: '/openapi.json' })
-    expect(body.toString()).not.toContain('"/session"')
+    expect(body.toString()).not.toContain('"openSession"')
   })
 })
 

@@ -89,6 +89,7 @@ function otherRequest(subject: Subject, random: Random): Buffer {
     () => message({ line: `GET /users/me/repo?prefix=k&order=-size&limit=3`, headers: own }),
     () => message({ line: `GET /users/${userId}/repo`, headers: own }),
     () => message({ line: 'GET /users/me/capacity', headers: own }),
+    () => message({ line: 'GET /session', headers: own }),
     () => message({ line: 'GET /users/me/access-tokens?limit=2', headers: own }),
     () =>
       message({
