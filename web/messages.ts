@@ -48,8 +48,6 @@ const english = {
         'get your files. Sign out to remove both, or sign in again. If this message appears again, delete ' +
         'the cookies of this ' +
         'address in your browser.',
-      scope_insufficient:
-        'This access token does not permit reading files, which this page needs. Sign in with another one.',
       user_suspended: 'This account is suspended. Contact the operator of this service.',
       too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
       ended: 'Your access token is no longer valid, so you were signed out.',
@@ -110,6 +108,16 @@ const english = {
     wholeTime: formatWholeTime,
   },
 
+  /** Of a session whose access token has a scope. */
+  limits: {
+    title: 'Limited access',
+    until: (time: string) => `until ${formatTime(time)}`,
+    unseen: 'Your access token does not permit you to see the files.',
+    shown: (prefix: string) => `You see only files whose names begin with “${prefix}”.`,
+    uploaded: (prefix: string) =>
+      `If the name of a new file does not begin with “${prefix}”, this is put in front of it.`,
+  },
+
   visibility: {
     names: {
       private: 'Only you',
@@ -141,6 +149,8 @@ const english = {
     taken: (name: string) => `A file named “${name}” already exists.`,
     invalid: 'A name must be 1 to 255 bytes long and cannot contain / or \\.',
     gone: 'This file no longer exists.',
+    outside: (prefix: string) =>
+      `Your access token only permits names that begin with “${prefix}”.`,
   },
 
   removal: {
@@ -181,6 +191,8 @@ const english = {
       full: (name: string, available: number) =>
         `Not enough space to restore “${name}”: ${formatBytes(available)} free.`,
       gone: (name: string) => `“${name}” can no longer be restored.`,
+      shared: (name: string) =>
+        `“${name}” was not restored because others could read it, and your access token does not permit sharing.`,
     },
   },
 
@@ -240,6 +252,7 @@ const english = {
       finishing: 'Saving',
       done: 'Uploaded',
       exists: 'A file with this name already exists.',
+      unseen: 'This replaces the file with this name, which your access token does not show.',
       full: 'Not enough space.',
       differs: 'The file may have changed. Continue anyway?',
       elsewhere: 'This file is being uploaded elsewhere.',
@@ -274,6 +287,7 @@ const english = {
       cancelled: 'This upload was cancelled elsewhere.',
       given_up: 'The upload failed repeatedly. Try again later.',
       unreadable: 'The file could not be read. It may have been moved or changed.',
+      absent: 'Your access token only permits replacing files, and no file has this name.',
     },
   },
 
@@ -311,6 +325,7 @@ const english = {
     label: 'Label (optional)',
     labelHint: 'For example, the device that uses it.',
     permits: 'Permits',
+    inherited: 'As much as your own access token',
     presets: {
       all: ['Everything', 'Also to share files, and to make other tokens.'],
       camera: [
@@ -487,7 +502,6 @@ const english = {
     hint: 'Give each device, program and person a token of its own, which permits only what they need.',
     valid: 'Valid tokens',
     connect: 'Connect a device',
-    insufficient: 'You are signed in with a token that does not permit this.',
   },
 
   operator: {

@@ -2,10 +2,10 @@ import { generate } from 'lean-qr'
 import { toSvgPath } from 'lean-qr/extras/svg'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { issue, send } from '../http/scopes/scoped-requests.ts'
+import { send } from '../http/scopes/scoped-requests.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage, visit } from './fixture.ts'
+import { describeInBrowser, openIn, openWithPage } from './fixture.ts'
 import { expectSound } from './looks.ts'
 
 describeInBrowser('access tokens', (browser) => {
@@ -25,8 +25,8 @@ describeInBrowser('access tokens', (browser) => {
   const statusOf = async (token: string, path: string, method = 'GET') =>
     (await send(service, { token, path, method, ...(method === 'PUT' && { body: 'x' }) })).status
 
-  async function openAccess(of = user): Promise<Page> {
-    const page = await openIn(opened, { browser: browser(), service, user: of })
+  async function openAccess(): Promise<Page> {
+    const page = await openIn(opened, { browser: browser(), service, user })
     await page.getByRole('button', { name: 'Access tokens' }).click()
     await page.getByRole('heading', { name: 'Access tokens and links', level: 2 }).waitFor()
     return page
@@ -67,22 +67,5 @@ describeInBrowser('access tokens', (browser) => {
     await page.getByRole('button', { name: 'All files' }).click()
     await page.getByRole('searchbox').waitFor()
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('access')
-  })
-
-  it('are not shown to a token that may not make any, which is told so', async () => {
-    const token = await issue(service, user, { actions: ['read'] })
-    const page = await openAccess({ ...user, cookie: `access_token=${token}` })
-    await page.getByRole('alert').getByText('does not permit this').waitFor()
-    expect(await page.getByRole('button', { name: 'Connect a device' }).count()).toBe(0)
-  })
-
-  it('that may not read do not sign in, and the page says why', async () => {
-    const token = await issue(service, user, { actions: ['create'] })
-    const { page, context, expectClean } = await visit({ browser: browser(), service })
-    await page.getByLabel('Access token').fill(token)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('does not permit reading files').waitFor()
-    expectClean()
-    await context.close()
   })
 })

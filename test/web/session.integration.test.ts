@@ -159,6 +159,7 @@ describeInBrowser('signing in', (browser) => {
     const other = await service.createUser(64 * MIB)
     // The cookie is there a while before the tab that asked for it can say so.
     await page.route('**/session', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue()
       const response = await route.fetch()
       await expect.poll(() => ended).toBe(3)
       await seenRequests(busy)
@@ -216,20 +217,23 @@ describeInBrowser('signing in', (browser) => {
     await context.close()
   })
 
-  it('again is enough to be rid of a token that a page of another port has planted', async () => {
-    const thief = await service.createUser(MIB)
-    const { page, context } = await visitAs({ browser: browser(), service, user })
-    await plant(context, `${thief.cookie}; Path=/users/me`)
-    await page.reload()
-    await page.getByText('two different access tokens').waitFor()
-    await signIn(page, secretOf(user))
-    await page.locator('.user', { hasText: user.userId }).waitFor()
-    await page.reload()
-    await page.locator('.user', { hasText: user.userId }).waitFor()
-    const cookies = await context.cookies(`${service.url}/users/me/capacity`)
-    expect(cookies.map(({ value }) => value)).toEqual([secretOf(user)])
-    await context.close()
-  })
+  it.each(['/users/me', '/session'])(
+    'again is enough to be rid of a planted token: %s',
+    async (path) => {
+      const thief = await service.createUser(MIB)
+      const { page, context } = await visitAs({ browser: browser(), service, user })
+      await plant(context, `${thief.cookie}; Path=${path}`)
+      await page.reload()
+      await page.getByText('two different access tokens').waitFor()
+      await signIn(page, secretOf(user))
+      await page.locator('.user', { hasText: user.userId }).waitFor()
+      await page.reload()
+      await page.locator('.user', { hasText: user.userId }).waitFor()
+      const cookies = await context.cookies(`${service.url}/users/me/capacity`)
+      expect(cookies.map(({ value }) => value)).toEqual([secretOf(user)])
+      await context.close()
+    },
+  )
 
   it('says so again where a planted token is out of its reach', async () => {
     const thief = await service.createUser(MIB)

@@ -100,16 +100,26 @@ export interface Capacity extends Figures {
 
 export type TokenAction = 'read' | 'create' | 'replace' | 'delete' | 'history' | 'share'
 
+export interface TokenScope {
+  readonly actions: readonly TokenAction[]
+  readonly prefix: string
+  readonly device_id: string | null
+  readonly when_full: 'refuse' | 'evict_oldest'
+}
+
+/** The token of the session as the API describes it. */
+export interface OwnToken {
+  readonly user_id: string
+  /** `null` permits everything. */
+  readonly scope: TokenScope | null
+  readonly expires_at: string | null
+}
+
 export interface AccessToken {
   readonly token_id: string
   readonly label: string
   /** `null` permits everything. */
-  readonly scope: {
-    readonly actions: readonly TokenAction[]
-    readonly prefix: string
-    readonly device_id: string | null
-    readonly when_full: 'refuse' | 'evict_oldest'
-  } | null
+  readonly scope: TokenScope | null
   readonly created_at: string
   readonly expires_at: string | null
   readonly revoked_at: string | null

@@ -6,7 +6,7 @@ export interface SectionFrameProps {
   readonly title: string
   readonly empty: string
   /** The button that adds an entry; omitted if operators add none. */
-  readonly add?: string
+  readonly add?: string | undefined
   readonly onAdd?: () => void
   /** A field that finds rows. */
   readonly search?: ComponentChildren

@@ -2,6 +2,7 @@ import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messageOf } from '../shared/error-message.ts'
+import type { OwnToken } from '../shared/model.ts'
 import { ACCESS_BUTTON } from './access/access.ts'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './files/file-browser.tsx'
@@ -11,8 +12,9 @@ import type { Page } from './user-page.ts'
 import { UploadPanel } from './uploads/upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
-  const { session, api, toasts, capacity } = page
-  const user = session.state.value.kind === 'open' ? capacity.figures.value?.user_id : undefined
+  const { session, api, toasts, permissions } = page
+  const isOpen = session.state.value.kind === 'open'
+  const user = isOpen ? permissions.token.value?.user_id : undefined
   return (
     <>
       {!api.isConnected.value && (
@@ -61,25 +63,29 @@ function View({ page }: { readonly page: Page }) {
 }
 
 function Repository({ page }: { readonly page: Page }) {
-  const user = page.capacity.figures.value?.user_id ?? ''
+  const { may, mayUpload, token } = page.permissions
+  const user = token.value?.user_id ?? ''
   return (
     <div class="shell">
       <header class="top">
         <span class="mark" aria-hidden="true" />
         <h1 class="product">{messages.product}</h1>
+        <Limits token={token.value} />
         <span class="user" title={user}>
           {user}
         </span>
-        <button
-          id={ACCESS_BUTTON}
-          type="button"
-          class="button button-plain"
-          aria-label={messages.access.title}
-          onClick={() => void openAccess(page)}
-        >
-          <Icon name="lock" />
-          <span>{messages.access.button}</span>
-        </button>
+        {may('share') && (
+          <button
+            id={ACCESS_BUTTON}
+            type="button"
+            class="button button-plain"
+            aria-label={messages.access.title}
+            onClick={() => void openAccess(page)}
+          >
+            <Icon name="lock" />
+            <span>{messages.access.button}</span>
+          </button>
+        )}
         <button
           type="button"
           class="button button-plain"
@@ -95,11 +101,26 @@ function Repository({ page }: { readonly page: Page }) {
         <CapacityPanel capacity={page.capacity.figures.value} />
       </div>
       <UploadPanel uploads={page.uploads} />
-      <div class="drop-hint" aria-hidden="true">
-        <Icon name="upload" />
-        {messages.files.dropHere}
-      </div>
+      {mayUpload() && (
+        <div class="drop-hint" aria-hidden="true">
+          <Icon name="upload" />
+          {messages.files.dropHere}
+        </div>
+      )}
     </div>
+  )
+}
+
+/** Says that the token has a scope, and until when it is valid. */
+function Limits({ token }: { readonly token: OwnToken | undefined }) {
+  const { scope = null, expires_at: end = null } = token ?? {}
+  if (scope === null) return null
+  const actions = scope.actions.map((action) => messages.tokens.actions[action])
+  return (
+    <span class="limits" title={actions.join(', ')}>
+      {messages.limits.title}
+      {end !== null && <span>{messages.limits.until(end)}</span>}
+    </span>
   )
 }
 

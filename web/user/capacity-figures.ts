@@ -2,20 +2,25 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Api } from '../shared/api.ts'
 import type { Capacity } from '../shared/model.ts'
 import { throttle } from '../shared/throttle.ts'
+import type { Permissions } from './permissions.ts'
 
 export interface CapacityFigures {
+  /** `undefined` for a token that may not read. */
   readonly figures: ReadonlySignal<Capacity | undefined>
   /** Reads the figures now. */
-  read(): Promise<Capacity>
+  read(): Promise<Capacity | undefined>
   /** Reads the figures soon; concurrent calls share one read. */
   refresh(): void
 }
 
-export function createCapacityFigures(api: Api): CapacityFigures {
+export function createCapacityFigures(
+  api: Api,
+  { may }: Pick<Permissions, 'may'>,
+): CapacityFigures {
   const figures = signal<Capacity>()
 
-  async function read(): Promise<Capacity> {
-    const answer = await api.read<Capacity>('users/me/capacity')
+  async function read(): Promise<Capacity | undefined> {
+    const answer = may('read') ? await api.read<Capacity>('users/me/capacity') : undefined
     figures.value = answer
     return answer
   }

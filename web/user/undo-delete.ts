@@ -6,6 +6,7 @@ import { messages } from '../messages.ts'
 import type { CapacityFigures } from './capacity-figures.ts'
 import type { FileList } from './files/file-list.ts'
 import type { History } from './history/history.ts'
+import type { Permissions } from './permissions.ts'
 import { restoreRefusal } from '../shared/restore-refusal.ts'
 
 const words = messages.removal
@@ -16,12 +17,15 @@ export interface RemovalOptions {
   readonly history: History
   readonly capacity: CapacityFigures
   readonly toasts: Toasts
+  readonly permissions: Permissions
 }
 
 /** Deletes the version that the user saw, not a later one. Offers to undo that if the service has kept it. */
 export type Remove = (file: FileEntry) => Promise<void>
 
-export function createRemove({ api, list, history, capacity, toasts }: RemovalOptions): Remove {
+export function createRemove(options: RemovalOptions): Remove {
+  const { api, list, history, capacity, toasts, permissions } = options
+
   async function undo({ name, etag: version }: FileEntry): Promise<void> {
     try {
       await history.restore({ version, overwrite: false })
@@ -30,8 +34,15 @@ export function createRemove({ api, list, history, capacity, toasts }: RemovalOp
     }
   }
 
+  /** As the service: restoring is uploading, and sharing if others could read the file. */
+  function mayUndo({ visibility }: FileEntry): boolean {
+    const { may } = permissions
+    return may('history') && may('create') && (visibility === 'private' || may('share'))
+  }
+
   async function offerUndo(file: FileEntry): Promise<void> {
-    if (await history.canRestore(file.etag)) {
+    if (!mayUndo(file)) toasts.show(words.done(file.name))
+    else if (await history.canRestore(file.etag)) {
       const action = { label: messages.undo, run: () => void undo(file) }
       toasts.show(words.done(file.name), action)
     } else toasts.show(words.forGood(file.name))

@@ -11,6 +11,7 @@ import { createCapacityFigures } from './capacity-figures.ts'
 import { followFiles } from './files/file-feed.ts'
 import { createFileList } from './files/file-list.ts'
 import { createHistory } from './history/history.ts'
+import { createPermissions } from './permissions.ts'
 import { createRemove } from './undo-delete.ts'
 import { createSender, type Sender } from './uploads/uppy-transport.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
@@ -42,11 +43,15 @@ export function createPage({
   const toasts = createToasts()
   const tabs = openTabs(base)
   const api = createApi({ base, onRefusedToken: (reason) => session.refuse(reason) })
-  const capacity = createCapacityFigures(api)
-  const list = createFileList(api)
+  const permissions = createPermissions(api)
+  const capacity = createCapacityFigures(api, permissions)
+  const list = createFileList(api, permissions)
   const session = createSession({
     api: () => api,
-    ask: () => capacity.read(),
+    async ask() {
+      await permissions.read()
+      await capacity.read()
+    },
     member: 'access_token',
     nobody: 'access_token_missing',
     words: messages.signIn,
@@ -61,17 +66,19 @@ export function createPage({
   })
   const history = createHistory({ api, list, capacity })
   const access = createAccess()
-  const remove = createRemove({ api, list, history, capacity, toasts })
+  const remove = createRemove({ api, list, history, capacity, toasts, permissions })
   let sender: Sender | undefined
   const unfinished = createUnfinishedUploads(api)
   const transfer = createTransfer({
     api,
+    permissions,
     unfinished,
     sender: () => (sender ??= createSender({ target, onDropped })),
   })
   const uploads = createUploads({
     list,
     capacity,
+    permissions,
     unfinished,
     transfer,
     onUploaded,
@@ -105,9 +112,10 @@ export function createPage({
     unfinished.refresh()
   }
 
-  /** Reads the unfinished uploads if their number has changed. Most users never have any. */
+  /** Reads the unfinished uploads if their number has changed, or is not known. Most users never have any. */
   function followUnfinished(): void {
-    const count = capacity.figures.value?.unfinished_uploads.count ?? 0
+    if (!permissions.mayUpload()) return
+    const count = capacity.figures.value?.unfinished_uploads.count
     if (count !== unfinished.uploads.value.length) unfinished.refresh()
   }
 
@@ -135,19 +143,20 @@ export function createPage({
     }
   }
 
-  let lastUser: string | undefined
+  let lastSession: string | undefined
 
-  /** Another user does not see the uploads of the previous one. */
+  /** Another user does not see the uploads of the previous one, and another scope may not permit them. */
   function welcome(): void {
-    const user = capacity.figures.value?.user_id
-    if (user !== lastUser) {
+    const { user_id: user, scope } = permissions.token.value ?? {}
+    const session = JSON.stringify([user, scope])
+    if (session !== lastSession) {
       uploads.clear()
       unfinished.clear()
       list.clear()
       history.close()
       access.close()
     }
-    lastUser = user
+    lastSession = session
     followUnfinished()
     // A refused token is handled by the session.
     list.reload().catch(() => undefined)
@@ -178,7 +187,7 @@ export function createPage({
     followFiles({
       api,
       list,
-      userId: () => capacity.figures.value?.user_id ?? '',
+      userId: () => permissions.token.value?.user_id ?? '',
       onChange() {
         capacity.refresh()
         history.refresh()
@@ -227,6 +236,7 @@ export function createPage({
     finishUpload,
     history,
     list,
+    permissions,
     remove,
     session,
     signOut,

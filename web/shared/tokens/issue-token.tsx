@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Api } from '../api.ts'
 import { FormDialog } from '../form-dialog.tsx'
-import type { TokenAction } from '../model.ts'
+import type { OwnToken, TokenAction, TokenScope } from '../model.ts'
+import { permits, termsWithin, within } from '../token-scope.ts'
 import { TermField, validityOf } from '../term-field.tsx'
 import { TextField } from '../text-field.tsx'
 import { messages } from '../../messages.ts'
@@ -30,24 +31,30 @@ export interface IssueTokenProps {
   readonly path: string
   readonly title: string
   readonly preset?: Preset
+  /** The token that makes it, which limits it. */
+  readonly parent?: OwnToken | undefined
   readonly onChange: () => void
   readonly onIssued: (secret: string) => void
   readonly onClose: () => void
 }
 
 export function IssueToken(props: IssueTokenProps) {
-  const { api, path, title, onChange, onIssued, onClose } = props
+  const { api, path, title, parent, onChange, onIssued, onClose } = props
+  const limit = parent?.scope ?? null
+  const presets = PRESET_NAMES.filter((name) => isWithin(limit, name))
+  const terms = termsWithin(parent, TERMS)
   const [label, setLabel] = useState('')
-  const [preset, setPreset] = useState<Preset>(props.preset ?? 'all')
-  const [prefix, setPrefix] = useState('')
+  const [preset, setPreset] = useState(presets.find((name) => name === props.preset) ?? 'all')
+  const [prefix, setPrefix] = useState(limit?.prefix ?? '')
   const [evicts, setEvicts] = useState(false)
-  const [days, setDays] = useState<number>(30)
+  const [days, setDays] = useState<number>(terms.includes(30) ? 30 : 0)
 
   async function issue(): Promise<void> {
     const actions = PRESETS[preset]
+    const ownPrefix = within(limit, prefix)
     const scope = {
       ...(actions && { actions }),
-      ...(prefix !== '' && { prefix }),
+      ...(ownPrefix !== '' && { prefix: ownPrefix }),
       ...(evicts && EVICTING),
     }
     const json = {
@@ -66,8 +73,8 @@ export function IssueToken(props: IssueTokenProps) {
       <TextField label={words.label} hint={words.labelHint} value={label} onInput={setLabel} />
       <fieldset class="radios">
         <legend>{words.permits}</legend>
-        {PRESET_NAMES.map((name) => {
-          const [title, hint] = words.presets[name]
+        {presets.map((name) => {
+          const [title, hint] = wordsOf(limit, name)
           return (
             <label key={name} class="radio">
               <input
@@ -85,20 +92,35 @@ export function IssueToken(props: IssueTokenProps) {
         })}
       </fieldset>
       <TextField label={words.prefix} hint={words.prefixHint} value={prefix} onInput={setPrefix} />
-      <label class="radio">
-        <input type="checkbox" checked={evicts} onChange={() => setEvicts(!evicts)} />
-        <span>
-          <strong>{words.evicts}</strong>
-          <span class="quiet">{words.evictsHint}</span>
-        </span>
-      </label>
+      {mayEvict(limit) && (
+        <label class="radio">
+          <input type="checkbox" checked={evicts} onChange={() => setEvicts(!evicts)} />
+          <span>
+            <strong>{words.evicts}</strong>
+            <span class="quiet">{words.evictsHint}</span>
+          </span>
+        </label>
+      )}
       <TermField
         label={words.term}
-        terms={TERMS}
+        terms={terms}
         days={days}
         nameOf={words.days}
         onChange={setDays}
       />
     </FormDialog>
   )
+}
+
+function isWithin(limit: TokenScope | null, preset: Preset): boolean {
+  const actions: readonly TokenAction[] = PRESETS[preset] ?? []
+  return actions.every((action) => permits(limit, action))
+}
+
+function wordsOf(limit: TokenScope | null, preset: Preset): readonly string[] {
+  return limit !== null && preset === 'all' ? [words.inherited] : words.presets[preset]
+}
+
+function mayEvict(limit: TokenScope | null): boolean {
+  return permits(limit, 'delete') || limit?.when_full === 'evict_oldest'
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Api } from '../api.ts'
 import { DeleteDialog } from '../delete-dialog.tsx'
 import { formatTime } from '../format.ts'
-import type { AccessToken } from '../model.ts'
+import type { AccessToken, OwnToken } from '../model.ts'
 import { Entry, SectionFrame } from '../section.tsx'
 import { messages } from '../../messages.ts'
 import { IssuedToken } from './issued-token.tsx'
@@ -21,6 +21,8 @@ export interface TokenListProps {
   readonly add?: string
   /** What a new token permits unless another choice is made; everything by default. */
   readonly preset?: Preset
+  /** The token that makes others, which permit no more and end no later. */
+  readonly parent?: OwnToken | undefined
   /** Called after a change, to read the tokens again. */
   readonly onChange: () => void
 }

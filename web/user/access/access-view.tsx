@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { AccessToken, LinkEntry } from '../../shared/model.ts'
@@ -15,7 +14,7 @@ const PATH = 'users/me/access-tokens'
 
 /** The tokens and links that the user has made, to make more and to revoke them. */
 export function AccessView({ page }: { readonly page: Page }) {
-  const { api, access } = page
+  const { api, access, permissions } = page
   const [tokens, setTokens] = useState<readonly AccessToken[]>()
   const [links, setLinks] = useState<readonly LinkEntry[]>()
   const [problem, setProblem] = useState<string>()
@@ -28,7 +27,7 @@ export function AccessView({ page }: { readonly page: Page }) {
       setLinks(await readAll<LinkEntry>(api, { path: LINKS_PATH, member: 'links' }))
       setProblem(undefined)
     } catch (error) {
-      setProblem(wordOf(error))
+      setProblem(messages.failed(messageOf(error)))
     }
   }
 
@@ -63,10 +62,18 @@ export function AccessView({ page }: { readonly page: Page }) {
             title={words.valid}
             add={words.connect}
             preset="sync"
+            parent={permissions.token.value}
             onChange={() => void read()}
           />
         )}
-        {links !== undefined && <LinkList api={api} links={links} onChange={() => void read()} />}
+        {links !== undefined && (
+          <LinkList
+            api={api}
+            permissions={permissions}
+            links={links}
+            onChange={() => void read()}
+          />
+        )}
       </div>
     </main>
   )
@@ -74,9 +81,4 @@ export function AccessView({ page }: { readonly page: Page }) {
 
 function isValid({ revoked_at: revoked, expires_at: end }: AccessToken): boolean {
   return revoked === null && (end === null || Date.parse(end) > Date.now())
-}
-
-function wordOf(error: unknown): string {
-  const isRefused = error instanceof ProblemError && error.code === 'scope_insufficient'
-  return isRefused ? words.insufficient : messages.failed(messageOf(error))
 }

@@ -9,10 +9,11 @@ import { VISIBILITIES } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { CreatedLink, CreateLink } from '../links/create-link.tsx'
 import type { Page } from '../user-page.ts'
+import { permittedActions, type RowAction } from './row-actions.ts'
 import { type StayChange, StayDialog } from './stay-dialog.tsx'
 
 export interface FileAction {
-  readonly kind: 'share' | 'rename' | 'stay' | 'history' | 'remove' | 'more'
+  readonly kind: RowAction | 'more'
   readonly file: FileEntry
 }
 
@@ -65,7 +66,7 @@ function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
           <Icon name="download" />
           {words.download}
         </a>
-        {(['share', 'rename', 'stay', 'history', 'remove'] as const).map((kind) => (
+        {permittedActions(page.permissions).map((kind) => (
           <button
             key={kind}
             type="button"
@@ -86,6 +87,7 @@ function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
 
 function RenameDialog({ page, action, onClose }: FileActionProps) {
   const { file } = action
+  const { permissions } = page
   const words = messages.rename
   const [name, setName] = useState(file.name)
   const [problem, setProblem] = useState<string>()
@@ -96,12 +98,16 @@ function RenameDialog({ page, action, onClose }: FileActionProps) {
       onClose()
       return
     }
+    if (name !== permissions.within(name)) {
+      setProblem(words.outside(permissions.prefix()))
+      return
+    }
     try {
       await change(page, file, { name, overwrite })
       onClose()
     } catch (error) {
       const code = error instanceof ProblemError ? error.code : ''
-      setTaken(code === 'file_exists')
+      setTaken(code === 'file_exists' && permissions.may('replace'))
       setProblem(renameProblem(code, { name, error }))
     }
   }
@@ -220,6 +226,7 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
       {isTimed && (
         <CreateLink
           api={page.api}
+          permissions={page.permissions}
           name={file.name}
           onCreated={setAddress}
           onClose={() => setTimed(false)}

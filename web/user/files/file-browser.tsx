@@ -6,6 +6,7 @@ import { Search } from '../../shared/search.tsx'
 import { messages } from '../../messages.ts'
 import { type FileAction, FileActionDialog } from './file-actions.tsx'
 import { FileTable } from './file-table.tsx'
+import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 import { UnfinishedList } from '../uploads/unfinished-list.tsx'
 import type { GatheredFile } from '../uploads/upload-item.ts'
@@ -19,7 +20,8 @@ export const HISTORY_BUTTON = 'history'
 
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
-  const { list, history, uploads } = page
+  const { list, history, uploads, permissions } = page
+  const { may, mayUpload } = permissions
   const [action, setAction] = useState<FileAction>()
   usePaste((files) => uploads.add(files))
 
@@ -44,40 +46,33 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   return (
     <main class="files card" aria-label={words.title}>
       <div class="toolbar">
-        <Search
-          label={words.search}
-          maxLength={255}
-          initial={list.prefix.value}
-          onSearch={(prefix) => search(page, prefix)}
-        />
-        <label class="sort">
-          <span class="unseen">{words.sortBy}</span>
-          <select
-            class="field"
-            value={list.order.value}
-            onChange={(event) => sort(page, event.currentTarget.value as Order)}
+        {may('read') && <Sought page={page} />}
+        {mayUpload() && <Pickers onPicked={(files) => uploads.add(files)} />}
+        {may('history') && (
+          <button
+            type="button"
+            id={HISTORY_BUTTON}
+            class="button"
+            aria-label={messages.history.title}
+            title={messages.history.title}
+            onClick={() => history.open()}
           >
-            {ORDERS.map(([order, label]) => (
-              <option key={order} value={order}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-        <Pickers onPicked={(files) => uploads.add(files)} />
-        <button
-          type="button"
-          id={HISTORY_BUTTON}
-          class="button"
-          aria-label={messages.history.title}
-          title={messages.history.title}
-          onClick={() => history.open()}
-        >
-          <Icon name="history" />
-        </button>
+            <Icon name="history" />
+          </button>
+        )}
       </div>
+      <PrefixNote permissions={permissions} />
       <UnfinishedList page={page} />
-      <FileTable page={page} onSort={(order) => sort(page, order)} onAct={act} />
+      {may('read') ? (
+        <FileTable page={page} onSort={(order) => sort(page, order)} onAct={act} />
+      ) : (
+        <div class="empty">
+          <Icon name="lock" />
+          <p>
+            <strong>{messages.limits.unseen}</strong>
+          </p>
+        </div>
+      )}
       {action !== undefined && (
         <FileActionDialog
           page={page}
@@ -87,6 +82,47 @@ export function FileBrowser({ page }: { readonly page: Page }) {
         />
       )}
     </main>
+  )
+}
+
+function Sought({ page }: { readonly page: Page }) {
+  const { list } = page
+  return (
+    <>
+      <Search
+        label={words.search}
+        maxLength={255}
+        initial={list.prefix.value}
+        onSearch={(prefix) => search(page, prefix)}
+      />
+      <label class="sort">
+        <span class="unseen">{words.sortBy}</span>
+        <select
+          class="field"
+          value={list.order.value}
+          onChange={(event) => sort(page, event.currentTarget.value as Order)}
+        >
+          {ORDERS.map(([order, label]) => (
+            <option key={order} value={order}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
+  )
+}
+
+/** Says which files the token shows, and what it makes of the names of new ones. */
+function PrefixNote({ permissions }: { readonly permissions: Permissions }) {
+  const { may, mayUpload } = permissions
+  const prefix = permissions.prefix()
+  if (prefix === '') return null
+  return (
+    <p class="prefix-note quiet">
+      {may('read') && messages.limits.shown(prefix)}{' '}
+      {mayUpload() && messages.limits.uploaded(prefix)}
+    </p>
   )
 }
 

@@ -6,6 +6,12 @@ export interface Reader {
   readonly read: <T>(path: string) => Promise<T>
 }
 
+/** The part of the `Permissions` that a list needs. */
+export interface ListPermissions {
+  readonly may: (action: 'read') => boolean
+  readonly narrow: (prefix: string) => string
+}
+
 export interface FileList {
   readonly order: Signal<Order>
   readonly prefix: Signal<string>
@@ -25,14 +31,14 @@ export interface FileList {
   drop(name: string): void
   /** Hides a file, or shows it again. */
   hide(name: string, isHidden: boolean): void
-  /** Asks the service for the user's file of that name. */
+  /** Asks the service for the user's file of that name; `undefined` for a token that may not read. */
   find(name: string): Promise<FileEntry | undefined>
 }
 
 const PAGE_FILES = 500
 
-/** The user's files, read page by page and updated without reading them again. */
-export function createFileList(api: Reader): FileList {
+/** The user's files, read page by page and updated without reading them again; none for a token that may not read. */
+export function createFileList(api: Reader, { may, narrow }: ListPermissions): FileList {
   const order = signal<Order>('name')
   const prefix = signal('')
   const loaded = signal<readonly FileEntry[]>([])
@@ -51,6 +57,7 @@ export function createFileList(api: Reader): FileList {
   )
 
   async function read(after: string | null): Promise<void> {
+    if (!may('read')) return
     const mine = (reading += 1)
     changed = []
     isLoading.value = true
@@ -78,7 +85,8 @@ export function createFileList(api: Reader): FileList {
 
   function pathOfPage(after: string | null): string {
     const query = new URLSearchParams({ order: order.value, limit: String(PAGE_FILES) })
-    if (prefix.value !== '') query.set('prefix', prefix.value)
+    const sought = narrow(prefix.value)
+    if (sought !== '') query.set('prefix', sought)
     if (after !== null) query.set('cursor', after)
     return `users/me/repo?${query.toString()}`
   }
@@ -97,7 +105,7 @@ export function createFileList(api: Reader): FileList {
   function put(file: FileEntry): void {
     const others = loaded.value.filter(({ name }) => name !== file.name)
     loaded.value = others
-    if (!file.name.startsWith(prefix.value)) return
+    if (!file.name.startsWith(narrow(prefix.value))) return
     const at = placeOf(file, { files: others, order: order.value })
     // It belongs to a page that is not read yet.
     if (at === others.length && cursor.value !== null) return
@@ -144,6 +152,7 @@ export function createFileList(api: Reader): FileList {
     },
 
     async find(name) {
+      if (!may('read')) return undefined
       const query = new URLSearchParams({ prefix: name, limit: '1' })
       const { files } = await api.read<FilePage>(`users/me/repo?${query.toString()}`)
       return files.find((file) => file.name === name)

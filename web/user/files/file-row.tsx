@@ -4,6 +4,7 @@ import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { FileAction } from './file-actions.tsx'
+import type { RowAction } from './row-actions.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 
 const words = messages.files
@@ -15,12 +16,15 @@ export interface FileRowProps {
   readonly index: number
   /** Whether the Tab key focuses this row. */
   readonly isCurrent: boolean
+  /** What the token permits. */
+  readonly actions: readonly RowAction[]
   readonly onFocus: () => void
   readonly onAct: (kind: FileAction['kind'], file: FileEntry) => void
 }
 
 /** One file. Its name is always rendered as text. */
-export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRowProps) {
+export function FileRow(props: FileRowProps) {
+  const { file, url, index, isCurrent, actions, onFocus, onAct } = props
   const { name, size, updated_at: changed, visibility } = file
   const tabIndex = isCurrent ? 0 : -1
   const kind = kindOf(name)
@@ -28,8 +32,8 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
   useLayoutEffect(() => () => releaseFocus(row.current), [index])
 
   function press(event: KeyboardEvent): void {
-    if (event.key === 'Delete') onAct('remove', file)
-    else if (event.key === 'F2') onAct('rename', file)
+    const pressed = KEYS[event.key]
+    if (pressed !== undefined && actions.includes(pressed)) onAct(pressed, file)
     else if (event.key !== 'Enter' || event.target !== event.currentTarget) return
     else document.getElementById(`download-${index}`)?.click()
     event.preventDefault()
@@ -80,7 +84,7 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
         >
           <Icon name="download" />
         </a>
-        {ACTIONS.map((action) => (
+        {actions.map((action) => (
           <button
             key={action}
             type="button"
@@ -116,7 +120,7 @@ function releaseFocus(row: HTMLElement | null): void {
   row.closest<HTMLElement>('[role=rowgroup]')?.focus({ preventScroll: true })
 }
 
-const ACTIONS = ['share', 'rename', 'stay', 'history', 'remove'] as const
+const KEYS: Readonly<Record<string, RowAction>> = { Delete: 'remove', F2: 'rename' }
 
 const VISIBILITY_ICONS: Readonly<Record<Visibility, IconName>> = {
   private: 'lock',

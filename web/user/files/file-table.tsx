@@ -6,6 +6,7 @@ import { useRowWindow } from '../../shared/virtual-rows.ts'
 import { messages } from '../../messages.ts'
 import type { FileAction } from './file-actions.tsx'
 import { FileRow } from './file-row.tsx'
+import { permittedActions } from './row-actions.ts'
 import type { Page } from '../user-page.ts'
 
 const words = messages.files
@@ -28,6 +29,7 @@ export interface FileTableProps {
 export function FileTable({ page, onSort, onAct }: FileTableProps) {
   const { list, api } = page
   const files = list.files.value
+  const actions = permittedActions(page.permissions)
   const { region, setRegion, keyOf, window, visible } = useRowWindow<HTMLDivElement>(
     files.length,
     ROW_HEIGHT,
@@ -91,6 +93,7 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
                   url={api.urlOf(`users/me/repo/${encodeURIComponent(file.name)}`)}
                   index={index}
                   isCurrent={index === active}
+                  actions={actions}
                   onFocus={() => setCurrent(index)}
                   onAct={act}
                 />
@@ -188,7 +191,7 @@ function canDrop(): boolean {
 }
 
 function Empty({ page }: { readonly page: Page }) {
-  const { list, capacity } = page
+  const { list, capacity, permissions } = page
   const prefix = list.prefix.value
   if (list.isLoading.value) {
     return (
@@ -204,7 +207,7 @@ function Empty({ page }: { readonly page: Page }) {
       <p>
         <strong>{prefix === '' ? words.empty : words.noMatch(prefix)}</strong>
       </p>
-      {prefix === '' && (
+      {prefix === '' && permissions.mayUpload() && (
         <p class="quiet">{canDrop() ? words.emptyHint : words.emptyHintForTouch}</p>
       )}
       {prefix === '' && free !== undefined && (

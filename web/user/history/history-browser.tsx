@@ -20,7 +20,8 @@ export interface HistoryBrowserProps {
 
 /** Replaced and deleted files, of one name or of all, which can be restored. */
 export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
-  const { history, toasts } = page
+  const { history, toasts, permissions } = page
+  const { may } = permissions
   const [question, setQuestion] = useState<HistoryQuestion>()
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
@@ -42,8 +43,10 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
     try {
       await restore(past, false)
     } catch (error) {
-      const isTaken = error instanceof ProblemError && error.code === 'file_exists'
-      if (isTaken) setQuestion({ kind: 'replace', past })
+      const code = error instanceof ProblemError ? error.code : ''
+      if (code === 'file_exists' && may('replace')) setQuestion({ kind: 'replace', past })
+      else if (code === 'precondition_failed' && !may('create'))
+        toasts.show(messages.uploads.refusals.absent)
       else toasts.show(restoreRefusal(error, past.name))
     }
   }
@@ -66,7 +69,7 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
         <h2 class="toolbar-title" ref={heading} tabIndex={-1}>
           {view.name === undefined ? words.title : words.of(view.name)}
         </h2>
-        {view.name === undefined && !isEmpty && (
+        {view.name === undefined && !isEmpty && permissions.prefix() === '' && (
           <button
             type="button"
             class="button button-bad"
@@ -86,7 +89,7 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
                 key={past.version}
                 past={past}
                 url={page.api.urlOf(pastPath(past.version))}
-                onRestore={tryRestore}
+                onRestore={permissions.mayUpload() ? tryRestore : undefined}
                 onPurge={() => setQuestion({ kind: 'purge', past })}
               />
             ))}

@@ -10,8 +10,8 @@ const words = messages.history
 export interface PastRowProps {
   readonly past: PastVersion
   readonly url: string
-  /** Never rejects. */
-  readonly onRestore: (past: PastVersion) => Promise<void>
+  /** Never rejects. `undefined` if the token does not permit it. */
+  readonly onRestore: ((past: PastVersion) => Promise<void>) | undefined
   readonly onPurge: () => void
 }
 
@@ -26,7 +26,7 @@ export function PastRow({ past, url, onRestore, onPurge }: PastRowProps) {
   async function restore(): Promise<void> {
     if (isBusy) return
     setBusy(true)
-    await onRestore(past)
+    await onRestore?.(past)
     setBusy(false)
   }
 
@@ -56,16 +56,18 @@ export function PastRow({ past, url, onRestore, onPurge }: PastRowProps) {
       >
         <Icon name="download" />
       </a>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={words.restore(label)}
-        title={words.actions.restore}
-        aria-busy={isBusy}
-        onClick={() => void restore()}
-      >
-        <Icon name="restore" />
-      </button>
+      {onRestore !== undefined && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={words.restore(label)}
+          title={words.actions.restore}
+          aria-busy={isBusy}
+          onClick={() => void restore()}
+        >
+          <Icon name="restore" />
+        </button>
+      )}
       <button
         type="button"
         class="icon-button"

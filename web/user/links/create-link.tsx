@@ -7,18 +7,25 @@ import type { LinkKind } from '../../shared/model.ts'
 import { TermField, validityOf } from '../../shared/term-field.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
+import type { Permissions } from '../permissions.ts'
 
 const words = messages.links
 
 export const LINKS_PATH = 'users/me/links'
 
-const KINDS: readonly LinkKind[] = ['download', 'drop']
+const NEEDS = { download: 'read', drop: 'create' } as const
+
+/** The kinds of links that the token may make. */
+export function permittedKinds({ may }: Permissions): readonly LinkKind[] {
+  return (['download', 'drop'] as const).filter((kind) => may(NEEDS[kind]))
+}
 
 /** Offered validity in days; 0 means until revoked. */
 const TERMS = [1, 7, 30, 0] as const
 
 export interface CreateLinkProps {
   readonly api: Api
+  readonly permissions: Permissions
   /** The one file of the link; without it, the user chooses what the link is for. */
   readonly name?: string
   /** Called after the link was created, with its address. */
@@ -27,18 +34,20 @@ export interface CreateLinkProps {
 }
 
 /** Asks for the terms of a link, and creates it. */
-export function CreateLink({ api, name, onCreated, onClose }: CreateLinkProps) {
-  const [kind, setKind] = useState<LinkKind>('download')
-  const [prefix, setPrefix] = useState('')
+export function CreateLink({ api, permissions, name, onCreated, onClose }: CreateLinkProps) {
+  const kinds = permittedKinds(permissions)
+  const [kind, setKind] = useState<LinkKind>(kinds[0] ?? 'download')
+  const [prefix, setPrefix] = useState(permissions.prefix())
   const [label, setLabel] = useState('')
   const [password, setPassword] = useState('')
   const [uses, setUses] = useState('')
-  const [days, setDays] = useState<number>(7)
+  const terms = permissions.terms(TERMS)
+  const [days, setDays] = useState<number>(terms.includes(7) ? 7 : 0)
 
   async function create(): Promise<void> {
     const json = {
       kind,
-      ...(name === undefined ? { prefix } : { name }),
+      ...(name === undefined ? { prefix: permissions.within(prefix) } : { name }),
       label: label.trim(),
       ...validityOf(days),
       ...(password !== '' && { password }),
@@ -62,7 +71,7 @@ export function CreateLink({ api, name, onCreated, onClose }: CreateLinkProps) {
         <>
           <fieldset class="radios">
             <legend>{words.kind}</legend>
-            {KINDS.map((each) => {
+            {kinds.map((each) => {
               const [title, hint] = words.kinds[each]
               return (
                 <label key={each} class="radio">
@@ -91,7 +100,7 @@ export function CreateLink({ api, name, onCreated, onClose }: CreateLinkProps) {
       <TextField label={words.label} hint={words.labelHint} value={label} onInput={setLabel} />
       <TermField
         label={words.term}
-        terms={TERMS}
+        terms={terms}
         days={days}
         nameOf={words.days}
         onChange={setDays}

@@ -5,12 +5,14 @@ import { formatTime } from '../../shared/format.ts'
 import type { LinkEntry } from '../../shared/model.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import { messages } from '../../messages.ts'
-import { CreatedLink, CreateLink, LINKS_PATH } from './create-link.tsx'
+import type { Permissions } from '../permissions.ts'
+import { CreatedLink, CreateLink, LINKS_PATH, permittedKinds } from './create-link.tsx'
 
 const words = messages.links
 
 export interface LinkListProps {
   readonly api: Api
+  readonly permissions: Permissions
   /** Oldest first. */
   readonly links: readonly LinkEntry[]
   /** Called after a change, to read the links again. */
@@ -18,7 +20,7 @@ export interface LinkListProps {
 }
 
 /** The user's links, newest first, to create and to revoke. */
-export function LinkList({ api, links, onChange }: LinkListProps) {
+export function LinkList({ api, permissions, links, onChange }: LinkListProps) {
   const [isCreating, setCreating] = useState(false)
   const [address, setAddress] = useState<string>()
   const [ending, setEnding] = useState<LinkEntry>()
@@ -27,7 +29,7 @@ export function LinkList({ api, links, onChange }: LinkListProps) {
       <SectionFrame
         title={words.title}
         empty={words.empty}
-        add={words.create}
+        add={permittedKinds(permissions).length > 0 ? words.create : undefined}
         onAdd={() => setCreating(true)}
       >
         {links.toReversed().map((link) => (
@@ -47,6 +49,7 @@ export function LinkList({ api, links, onChange }: LinkListProps) {
       {isCreating && (
         <CreateLink
           api={api}
+          permissions={permissions}
           onCreated={(created) => {
             setAddress(created)
             onChange()

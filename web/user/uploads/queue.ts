@@ -3,10 +3,17 @@ import { retryMs } from '../../shared/api.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { pause } from '../../shared/sleep.ts'
 import { messages } from '../../messages.ts'
+import type { Permissions } from '../permissions.ts'
 import type { Transfer } from './transfer.ts'
 import { createUploadDecisions, type UploadDecisions } from './upload-decisions.ts'
 import { createUploadCheck, fullState, type UploadCheckOptions } from './upload-check.ts'
-import { hasChanged, isGone, isPreconditionFailed, stateAfter } from './upload-failure.ts'
+import {
+  hasChanged,
+  isGone,
+  isPreconditionFailed,
+  stateAfter,
+  unforeseen,
+} from './upload-failure.ts'
 import { createShownFigures, isActive, type UploadFigures } from './upload-figures.ts'
 import {
   createItem,
@@ -25,9 +32,11 @@ export interface UploadsOptions extends Omit<UploadCheckOptions, 'isOwn'> {
 }
 
 export interface Uploads extends UploadDecisions {
+  readonly permissions: Permissions
   readonly items: ReadonlySignal<readonly UploadItem[]>
   /** Updated, throttled, when an item changes. */
   readonly figures: ReadonlySignal<UploadFigures>
+  /** Uploads files, with the prefix of the token in front of their names; none if the token does not permit it. */
   add(files: readonly GatheredFile[]): void
   /** Whether an item sends that resumable upload. */
   owns(uploadId: string): boolean
@@ -55,7 +64,7 @@ const MAX_TRIES = 8
 
 /** Schedules the uploads, and handles refusals and lost connections. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { capacity, unfinished, transfer, onUploaded, cancel } = options
+  const { capacity, permissions, unfinished, transfer, onUploaded, cancel } = options
   const items = signal<readonly UploadItem[]>([])
   const { figures, show, showNow } = createShownFigures(items)
   const running = new Map<UploadItem, Running>()
@@ -119,12 +128,13 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   async function fail(item: UploadItem, error: unknown): Promise<void> {
     capacity.refresh()
+    const found = unforeseen(error, item, permissions)
     if (hasChanged(error)) item.mayReplace = false
     if (isGone(error)) disown(item)
     // The precondition of an upload cannot be changed, and this one cannot become true again.
     if (isPreconditionFailed(error)) await cancelUpload(item)
     if (item.uploadId === undefined) item.sent = 0
-    const state = await stateAfter(error, item)
+    const state = found ?? (await stateAfter(error, item))
     if (state.kind === 'lost' || state.kind === 'paused') later(item, state.kind, error)
     else set(item, state)
   }
@@ -190,9 +200,12 @@ export function createUploads(options: UploadsOptions): Uploads {
     ...createUploadDecisions({ set, wake, cancel }),
     items,
     figures,
+    permissions,
 
     add(files) {
+      if (!permissions.mayUpload()) return
       const added = files.map((file) => createItem((lastId += 1), file))
+      for (const item of added) item.name = permissions.within(item.name)
       // Replaces a list of finished uploads.
       const isOver = items.value.every(({ state }) => state.kind === 'done')
       items.value = isOver ? added : [...items.value, ...added]

@@ -1,5 +1,6 @@
 import { type Api, ConnectionError, pathOf } from '../../shared/api.ts'
 import type { FileEntry } from '../../shared/model.ts'
+import type { Permissions } from '../permissions.ts'
 import type { ResumableSender } from '../../shared/uploads/tus-transport.ts'
 import {
   explained,
@@ -12,6 +13,7 @@ import type { Sender } from './uppy-transport.ts'
 
 export interface TransferOptions {
   readonly api: Api
+  readonly permissions: Permissions
   readonly sender: () => Sender
   readonly unfinished: UnfinishedUploads
 }
@@ -30,12 +32,13 @@ export type Transfer = (item: UploadItem, terms: TransferTerms) => Promise<FileE
 /**
  * Sends large files, and uploads that are continued, with tus. A small file takes a single request, which is cheaper.
  */
-export function createTransfer({ api, sender, unfinished }: TransferOptions): Transfer {
+export function createTransfer(options: TransferOptions): Transfer {
+  const { api, permissions, sender, unfinished } = options
   let resumable: ResumableSender | undefined
 
   async function sendWhole(item: UploadItem, { onProgress, signal }: TransferTerms) {
     const { content, name } = item
-    const headers = conditionsOf(item)
+    const headers = conditionsOf(item, permissions)
     return await sender().send(
       { content, url: api.urlOf(pathOf(name)), headers, onProgress },
       signal,
@@ -53,7 +56,7 @@ export function createTransfer({ api, sender, unfinished }: TransferOptions): Tr
       endpoint: api.urlOf(UPLOADS_PATH),
       uploadUrl: uploadId && api.urlOf(uploadPath(uploadId)),
       metadata: { filename: name, ...(modified !== '' && { modified }) },
-      headers: conditionsOf(item),
+      headers: conditionsOf(item, permissions),
       onProgress,
       onCreated(url: string) {
         item.uploadId = decodeURIComponent(url.slice(url.lastIndexOf('/') + 1))
@@ -91,7 +94,14 @@ export function createTransfer({ api, sender, unfinished }: TransferOptions): Tr
   }
 }
 
-/** Never overwrites a version that another client has written meanwhile. */
-function conditionsOf({ replaced }: UploadItem): Readonly<Record<string, string>> {
-  return replaced === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${replaced.etag}"` }
+/**
+ * Never overwrites a version that another client has written meanwhile, unless the token may not read: then the user has
+ * agreed to replace whatever file has the name.
+ */
+function conditionsOf(
+  { replaced, mayReplace }: UploadItem,
+  { may }: Permissions,
+): Readonly<Record<string, string>> {
+  if (replaced !== undefined) return { 'if-match': `"${replaced.etag}"` }
+  return mayReplace && !may('read') ? { 'if-match': '*' } : { 'if-none-match': '*' }
 }

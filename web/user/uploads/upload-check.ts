@@ -1,7 +1,8 @@
 import { messages } from '../../messages.ts'
-import type { Capacity, UploadEntry } from '../../shared/model.ts'
+import type { Figures, UploadEntry } from '../../shared/model.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
+import type { Permissions } from '../permissions.ts'
 import type { UnfinishedUploads } from './unfinished-uploads.ts'
 import {
   adopt,
@@ -15,6 +16,7 @@ import {
 export interface UploadCheckOptions {
   readonly list: FileList
   readonly capacity: CapacityFigures
+  readonly permissions: Permissions
   readonly unfinished: UnfinishedUploads
   /** Whether an item of this page sends that upload. */
   readonly isOwn: (uploadId: string) => boolean
@@ -30,7 +32,7 @@ export type UploadCheck = (
 ) => Promise<UploadState | undefined>
 
 export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
-  const { list, capacity } = options
+  const { list, capacity, permissions } = options
   return async (item, signal) => {
     if (!isFileName(item.name)) {
       return { kind: 'refused', text: messages.uploads.refusals.invalid_file_name }
@@ -43,18 +45,31 @@ export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
       signal.throwIfAborted()
       // The decision that the user made when the upload began still holds when it continues.
       if (item.uploadId !== undefined) break
-      if (item.replaced === undefined || isAllowed(item, item.replaced)) break
-      if (!item.findsName) return { kind: 'exists' }
+      const obstacle = obstacleOf(item, permissions)
+      if (obstacle === undefined) break
+      if (obstacle.kind !== 'exists' || !item.findsName) return obstacle
       item.name = nextName(item.name)
     }
     const needed = neededBy(item)
-    if (needed <= 0) return undefined
+    if (needed <= 0 || permissions.evicts()) return undefined
     const known = capacity.figures.value
     if (known !== undefined && needed <= freeFor(item, known)) return undefined
     // The known figures may be outdated.
     const figures = await capacity.read()
-    return needed <= freeFor(item, figures) ? undefined : fullState(item, figures)
+    if (figures === undefined || needed <= freeFor(item, figures)) return undefined
+    return fullState(item, figures)
   }
+}
+
+/** Why the name cannot be used yet. If the token may not read, `replaced` is not known. */
+function obstacleOf(item: UploadItem, { may }: Permissions): UploadState | undefined {
+  const { replaced, mayReplace } = item
+  if (replaced !== undefined) {
+    return may('replace') && isAllowed(item, replaced) ? undefined : { kind: 'exists' }
+  }
+  if (may('create')) return undefined
+  if (may('read')) return { kind: 'refused', text: messages.uploads.refusals.absent }
+  return mayReplace ? undefined : { kind: 'unseen' }
 }
 
 /** Adopts an interrupted upload of the same file, or returns the question that the user must answer first. */
@@ -76,13 +91,15 @@ async function findInterrupted(
 }
 
 /** The state of an upload that needs more than the available space, or did. */
-export function fullState(item: UploadItem, figures: Capacity): UploadState {
+export function fullState(item: UploadItem, figures: FreeSpace): UploadState {
   const available = freeFor(item, figures)
   return { kind: 'full', missing: Math.max(0, neededBy(item) - available), available }
 }
 
+type FreeSpace = Pick<Figures, 'capacity' | 'used' | 'available'>
+
 /** An upload that has begun has reserved its space, so the reservations of other uploads do not matter. */
-function freeFor({ uploadId }: UploadItem, { capacity, used, available }: Capacity): number {
+function freeFor({ uploadId }: UploadItem, { capacity, used, available }: FreeSpace): number {
   return uploadId === undefined ? available : Math.max(0, capacity - used)
 }
 

@@ -1,7 +1,9 @@
 import { ConnectionError, isPassing, isTokenCode, ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import { messages } from '../../messages.ts'
-import type { UploadItem, UploadState } from './upload-item.ts'
+import type { Permissions } from '../permissions.ts'
+import { fullState } from './upload-check.ts'
+import { nextName, type UploadItem, type UploadState } from './upload-item.ts'
 
 /** The state of a failed upload. `lost` and `paused` are retried. */
 export async function stateAfter(error: unknown, item: UploadItem): Promise<UploadState> {
@@ -14,6 +16,33 @@ export async function stateAfter(error: unknown, item: UploadItem): Promise<Uplo
   if (isCancelled(error)) return { kind: 'refused', text: refusals.cancelled }
   if (isPassing(error) || hasChanged(error) || isBehind(error)) return { kind: 'paused' }
   return { kind: 'refused', text: refusalText(error) }
+}
+
+/**
+ * The state that only the refusal of a narrow token shows: the check could not ask for the file, or did not ask for the
+ * space because the service makes room. `undefined` if a retry finds the state.
+ */
+export function unforeseen(
+  error: unknown,
+  item: UploadItem,
+  { may, token }: Permissions,
+): UploadState | undefined {
+  if (!(error instanceof ProblemError) || (token.value?.scope ?? null) === null) return undefined
+  if (error.code === 'capacity_exceeded') {
+    const [capacity, used, available] = [
+      error.fact('capacity'),
+      error.fact('used'),
+      error.fact('available'),
+    ]
+    return fullState(item, { capacity, used, available })
+  }
+  if (may('read') || !isPreconditionFailed(error)) return undefined
+  if (item.mayReplace) {
+    return may('create') ? undefined : { kind: 'refused', text: messages.uploads.refusals.absent }
+  }
+  if (!item.findsName) return { kind: 'exists' }
+  item.name = nextName(item.name)
+  return { kind: 'waiting' }
 }
 
 /** Whether file or capacity have changed since the check, so that a retry must check again. */

@@ -3,7 +3,7 @@ import type { FileEntry, UploadEntry } from '../../shared/model.ts'
 /** Files of at least this size are sent as resumable uploads. Sending a smaller file again takes little time. */
 export const RESUMABLE_BYTES = 16 * 2 ** 20
 
-/** `exists`, `full` and `refused` wait for the user; `lost`, `paused` and `signed_out` continue without one. */
+/** `exists`, `unseen`, `full` and `refused` wait for the user; `lost`, `paused` and `signed_out` continue without one. */
 export type UploadState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'checking' }
@@ -13,6 +13,8 @@ export type UploadState =
   | { readonly kind: 'signed_out' }
   | { readonly kind: 'done' }
   | { readonly kind: 'exists' }
+  /** The token may only replace files and not see them, so this may replace one. */
+  | { readonly kind: 'unseen' }
   /** An interrupted upload has this name and size, but its file had another modification time. */
   | { readonly kind: 'differs'; readonly upload: UploadEntry }
   /** Another tab or device is sending it. */

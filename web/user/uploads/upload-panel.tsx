@@ -119,16 +119,18 @@ function Decisions({
   readonly shown: UploadFigures
 }) {
   const items = shown.all === 0 ? [] : uploads.items.value
-  const existing = items.filter(({ state }) => state.kind === 'exists')
+  const existing = items.filter(({ state: { kind } }) => kind === 'exists' || kind === 'unseen')
   const full = items.filter(({ state }) => state.kind === 'full')
   const refused = items.filter(({ state }) => state.kind === 'refused')
   return (
     <>
       {existing.length > 1 && (
         <div class="decision">
-          <button type="button" class="button" onClick={() => uploads.replace(existing)}>
-            {words.replaceAll(existing.length)}
-          </button>
+          {uploads.permissions.may('replace') && (
+            <button type="button" class="button" onClick={() => uploads.replace(existing)}>
+              {words.replaceAll(existing.length)}
+            </button>
+          )}
           <button type="button" class="button" onClick={() => void uploads.remove(existing)}>
             {words.skipAll}
           </button>

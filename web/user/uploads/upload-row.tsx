@@ -17,7 +17,7 @@ export interface UploadRowProps {
   readonly shown: UploadFigures
 }
 
-export function UploadRow({ item, uploads, top }: UploadRowProps) {
+export function UploadRow({ item, uploads, top, shown }: UploadRowProps) {
   const { name, state } = item
   const kind = kindOf(name)
   const isBad = (state.kind === 'full' && state.missing > 0) || state.kind === 'refused'
@@ -39,12 +39,12 @@ export function UploadRow({ item, uploads, top }: UploadRowProps) {
           {stateText(item)}
         </span>
       </div>
-      <Choices item={item} uploads={uploads} />
+      <Choices item={item} uploads={uploads} shown={shown} />
     </li>
   )
 }
 
-type ChoicesProps = Pick<UploadRowProps, 'item' | 'uploads'>
+type ChoicesProps = Omit<UploadRowProps, 'top'>
 
 function Choices(props: ChoicesProps) {
   const decisions = decisionsOf(props)
@@ -67,14 +67,14 @@ interface Decision {
 
 /** What the user can decide about an upload that waits for a decision. */
 function decisionsOf({ item, uploads }: ChoicesProps): readonly Decision[] {
+  const { may } = uploads.permissions
   const goOn = () => uploads.continueHere(item)
   const skip = { text: words.skip, run: () => uploads.remove([item]) }
+  const replace = { text: words.replace, run: () => uploads.replace([item]) }
+  const keepBoth = { text: words.keepBoth, run: () => uploads.keepBoth(item) }
   const decisions: Partial<Record<UploadState['kind'], readonly Decision[]>> = {
-    exists: [
-      { text: words.replace, run: () => uploads.replace([item]) },
-      { text: words.keepBoth, run: () => uploads.keepBoth(item) },
-      skip,
-    ],
+    exists: [...(may('replace') ? [replace] : []), ...(may('create') ? [keepBoth] : []), skip],
+    unseen: [replace, skip],
     differs: [
       { text: words.goOn, run: goOn },
       { text: words.startOver, run: () => uploads.startOver(item) },
@@ -137,6 +137,7 @@ function stateText(item: UploadItem): string {
     case 'elsewhere':
     case 'exists':
     case 'lost':
+    case 'unseen':
       return states[state.kind]
   }
 }

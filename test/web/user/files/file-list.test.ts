@@ -15,12 +15,13 @@ const FILE: FileEntry = {
 /** A list that reads these pages in their order, and the cursors that it asks with. */
 function listOf(pages: readonly FilePage[]) {
   const asked: (string | null)[] = []
-  const list = createFileList({
+  const reader = {
     read: async <T>(path: string) => {
       asked.push(new URL(path, 'http://service').searchParams.get('cursor'))
       return pages[asked.length - 1] as T
     },
-  })
+  }
+  const list = createFileList(reader, { may: () => true, narrow: (prefix) => prefix })
   return { list, asked }
 }
 

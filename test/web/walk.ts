@@ -1,0 +1,91 @@
+import type { Page } from 'playwright-core'
+import { MIB } from '../http/fixture.ts'
+import { pick, seenRequests } from './fixture.ts'
+import { actOn } from './looks.ts'
+
+/** Uses all that the page offers, with a resumable upload if `hasLarge`. */
+export async function walk(page: Page, hasLarge: boolean): Promise<void> {
+  const button = (name: string | RegExp) => page.getByRole('button', { name })
+  const dialog = page.getByRole('dialog')
+  async function answer(name: string): Promise<void> {
+    await dialog.getByRole('button', { name }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  const has = async (name: string | RegExp) => (await button(name).count()) > 0
+
+  if (await has('Upload files')) {
+    const content = Buffer.alloc(hasLarge ? 17 * MIB : 17)
+    await pick(page, [
+      { path: 'in-a', content: 'x' },
+      { path: 'one', content: 'x' },
+      { path: 'large', content },
+    ])
+    const over = page.getByRole('heading', { name: /a decision|uploaded/ })
+    await over.first().waitFor()
+    if (await has(/^Replace all/)) await button(/^Replace all/).click()
+    else if (await has('Replace')) await button('Replace').first().click()
+    await over.first().waitFor()
+    await button('Clear list').click()
+  }
+  if ((await page.getByRole('searchbox').count()) > 0) {
+    await page.getByRole('searchbox').fill('a')
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('combobox').selectOption('-size')
+  }
+  for (const name of await page.locator('.row .name').allTextContents()) {
+    const row = page.getByRole('row', { name })
+    if ((await row.getByTitle('Share').count()) > 0) {
+      await actOn(page, { action: 'Share', name })
+      await page.getByRole('radio', { name: /^All users/ }).check()
+      await answer('Close')
+    }
+    if ((await row.getByTitle('How long it stays').count()) > 0) {
+      await actOn(page, { action: 'How long it stays', name })
+      await page.getByRole('checkbox', { name: /^Keep it/ }).check()
+      await answer('Save')
+    }
+    if ((await row.getByTitle('Earlier versions').count()) > 0) {
+      await actOn(page, { action: 'Earlier versions', name })
+      await button('All files').click()
+    }
+    if ((await row.getByTitle('Rename').count()) > 0) {
+      await actOn(page, { action: 'Rename', name })
+      await page.getByLabel('New name').fill(`${name}.renamed`)
+      await answer('Rename')
+    }
+  }
+  const [first] = await page.locator('.row .name').allTextContents()
+  if (first !== undefined && (await page.getByTitle('Delete', { exact: true }).count()) > 0) {
+    await actOn(page, { action: 'Delete', name: first })
+    await page.getByText(/was deleted/).waitFor()
+    if (await has('Undo')) await button('Undo').click()
+  }
+  if (await has('Deleted and earlier versions')) {
+    await button('Deleted and earlier versions').click()
+    await page.getByRole('heading', { name: 'Deleted and earlier versions' }).waitFor()
+    if (await has(/^Restore/)) {
+      await button(/^Restore/)
+        .first()
+        .click()
+      const said = page.getByText(/restored|Replace the current/).filter({ visible: true })
+      await said.first().waitFor()
+      if (await has('Replace it')) await answer('Replace it')
+    }
+    await button('All files').click()
+  }
+  if (await has('Access tokens')) {
+    await button('Access tokens').click()
+    await button('Connect a device').click()
+    await dialog.getByRole('button', { name: 'Issue' }).click()
+    await page.getByRole('heading', { name: 'Token issued' }).waitFor()
+    await answer('Close')
+    if (await has('Create a link')) {
+      await button('Create a link').click()
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('heading', { name: 'Link created' }).waitFor()
+      await answer('Close')
+    }
+  }
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await seenRequests(page)
+}
