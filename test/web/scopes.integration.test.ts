@@ -176,6 +176,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await choices.allTextContents()).toEqual(['Download'])
     expect(await page.getByRole('dialog').count()).toBe(1)
     expect(await names(page)).toEqual(['a.txt'])
+    expect(await page.locator('.uploads').count()).toBe(0)
     expect(await usage()).toMatchObject({ fileCount: 1 })
   })
 
