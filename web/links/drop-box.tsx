@@ -4,6 +4,7 @@ import { Icon } from '../shared/icon.tsx'
 import { messages } from '../messages.ts'
 import { createDrops, type Drop, type Drops } from './drops.ts'
 import type { Visit } from './visit.ts'
+import { ShownName } from '../shared/shown-name.tsx'
 
 const words = messages.visit
 
@@ -72,7 +73,7 @@ function DropRow({ item, drops }: { readonly item: Drop; readonly drops: Drops }
   return (
     <li class="visit-file">
       <span class="visit-name">
-        <bdi>{name}</bdi>
+        <ShownName name={name} />
         <span class={state.kind === 'refused' ? 'bad' : 'quiet'}>{wordsOf(item)}</span>
         {state.kind === 'sending' && (
           <progress class="visit-progress" value={sent} max={size} aria-label={name} />

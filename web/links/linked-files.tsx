@@ -6,6 +6,7 @@ import { formatBytes } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
 import { messages } from '../messages.ts'
 import type { LinkedFile, OpenLink, Visit } from './visit.ts'
+import { ShownName } from '../shared/shown-name.tsx'
 
 const words = messages.visit
 
@@ -28,7 +29,7 @@ export function LinkedFiles({ visit, link }: Props) {
               <Icon name={kindOf(file.name)} />
             </span>
             <span class="visit-name">
-              <bdi>{file.name}</bdi>
+              <ShownName name={file.name} />
               <span class="quiet">{formatBytes(file.size)}</span>
             </span>
             {/* A preview would take a use. */}

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { messages } from '../messages.ts'
 import { Icon } from './icon.tsx'
+import { ShownName } from './shown-name.tsx'
 
 export interface DialogProps {
   readonly title: string
@@ -40,7 +41,11 @@ export function Dialog({ title, subject, onClose, children }: DialogProps) {
             <Icon name="close" />
           </button>
         </header>
-        {subject !== undefined && <p class="dialog-subject">{subject}</p>}
+        {subject !== undefined && (
+          <p class="dialog-subject">
+            <ShownName name={subject} />
+          </p>
+        )}
         {children}
       </div>
     </dialog>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
+import { ShownName } from './shown-name.tsx'
 
 export interface SectionFrameProps {
   readonly title: string
@@ -55,7 +56,9 @@ export function Entry({ icon, name, details, figure, action, remove }: EntryProp
     <li class="grant">
       <Icon name={icon} />
       <div class="grant-words">
-        <strong>{name}</strong>
+        <strong>
+          <ShownName name={name} />
+        </strong>
         <span class="quiet">{details.filter(Boolean).join(', ')}</span>
       </div>
       {figure !== undefined && <span class="grant-bytes">{figure}</span>}

@@ -6,6 +6,8 @@ import { messages } from '../../messages.ts'
 import type { FileAction } from './file-actions.tsx'
 import type { RowAction } from './row-actions.ts'
 import { kindOf } from '../../shared/file-kind.ts'
+import { ShownName } from '../../shared/shown-name.tsx'
+import { visibleText } from '../../shared/visible-text.ts'
 
 const words = messages.files
 
@@ -59,9 +61,9 @@ export function FileRow(props: FileRowProps) {
           href={url}
           download={name}
           tabIndex={tabIndex}
-          title={name}
+          title={visibleText(name)}
         >
-          {name}
+          <ShownName name={name} />
         </a>
         {visibility !== 'private' && <Badge visibility={visibility} />}
       </div>

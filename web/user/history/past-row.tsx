@@ -4,6 +4,8 @@ import { Icon } from '../../shared/icon.tsx'
 import type { PastVersion } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { kindOf } from '../../shared/file-kind.ts'
+import { ShownName } from '../../shared/shown-name.tsx'
+import { visibleText } from '../../shared/visible-text.ts'
 
 const words = messages.history
 
@@ -36,8 +38,8 @@ export function PastRow({ past, url, onRestore, onPurge }: PastRowProps) {
         <Icon name={kind} />
       </span>
       <div class="upload-words">
-        <span class="upload-name" title={name}>
-          {name}
+        <span class="upload-name" title={visibleText(name)}>
+          <ShownName name={name} />
         </span>
         <span class="upload-state quiet">
           {formatBytes(size)},{' '}

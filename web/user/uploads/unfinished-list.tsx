@@ -3,6 +3,8 @@ import type { UploadEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 import { storingRefused } from './upload-failure.ts'
+import { ShownName } from '../../shared/shown-name.tsx'
+import { visibleText } from '../../shared/visible-text.ts'
 
 const words = messages.unfinished
 
@@ -49,8 +51,8 @@ function UnfinishedRow({ upload, page }: RowProps) {
   return (
     <li class="unfinished-row">
       <div class="upload-words">
-        <span class="upload-name" title={name}>
-          {name}
+        <span class="upload-name" title={visibleText(name)}>
+          <ShownName name={name} />
         </span>
         <span
           class="bar bar-thin"

@@ -5,6 +5,8 @@ import { kindOf } from '../../shared/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem, UploadState } from './upload-item.ts'
 import type { Uploads } from './queue.ts'
+import { ShownName } from '../../shared/shown-name.tsx'
+import { visibleText } from '../../shared/visible-text.ts'
 
 const words = messages.uploads
 
@@ -27,8 +29,8 @@ export function UploadRow({ item, uploads, top, shown }: UploadRowProps) {
         <Icon name={state.kind === 'done' ? 'check' : kind} />
       </span>
       <div class="upload-words">
-        <span class="upload-name" title={name}>
-          {name}
+        <span class="upload-name" title={visibleText(name)}>
+          <ShownName name={name} />
         </span>
         {state.kind === 'sending' && (
           <span class="bar bar-thin">

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { visibleText } from '../../web/shared/visible-text.ts'
+
+it.each([
+  ['in-\u202egpj.exe', 'in-\ufffdgpj.exe'],
+  ['a\u200b\u2066\ufeff.txt', 'a\ufffd\ufffd\ufffd.txt'],
+  ['صورة.jpg', 'صورة.jpg'],
+  ['می\u200cخواهم.txt', 'می\u200cخواهم.txt'],
+  ['👩\u200d👧.png', '👩\u200d👧.png'],
+])('The text %j is shown as %j', (name, shown) => {
+  expect(visibleText(name)).toBe(shown)
+})
