@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Api } from '../../shared/api.ts'
-import { FormDialog } from '../../shared/form-dialog.tsx'
+import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { formatTime } from '../../shared/format.ts'
 import type { LinkEntry } from '../../shared/model.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
@@ -61,9 +61,13 @@ export function LinkList({ api, permissions, links, onChange }: LinkListProps) {
         <CreatedLink address={address} onClose={() => setAddress(undefined)} />
       )}
       {ending !== undefined && (
-        <RevokeLink
+        <DeleteDialog
           api={api}
-          link={ending}
+          path={`${LINKS_PATH}/${ending.link_id}`}
+          title={words.revokeTitle}
+          subject={nameOf(ending)}
+          action={words.revoke}
+          text={words.revokeText}
           onChange={onChange}
           onClose={() => setEnding(undefined)}
         />
@@ -88,31 +92,4 @@ function detailsOf(link: LinkEntry): readonly string[] {
     end === null ? words.forEver : (isOver ? words.expired : words.until)(formatTime(end)),
     left === null ? '' : words.left(left),
   ]
-}
-
-interface RevokeLinkProps {
-  readonly api: Api
-  readonly link: LinkEntry
-  readonly onChange: () => void
-  readonly onClose: () => void
-}
-
-function RevokeLink({ api, link, onChange, onClose }: RevokeLinkProps) {
-  async function revoke(): Promise<void> {
-    await api.call(`${LINKS_PATH}/${link.link_id}`, { method: 'DELETE' })
-    onChange()
-  }
-
-  return (
-    <FormDialog
-      title={words.revokeTitle}
-      subject={nameOf(link)}
-      action={words.revoke}
-      isGrave
-      submit={revoke}
-      onClose={onClose}
-    >
-      <p>{words.revokeText}</p>
-    </FormDialog>
-  )
 }
