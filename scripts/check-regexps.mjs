@@ -13,7 +13,9 @@ const { version } = createRequire(import.meta.url)('recheck/package.json')
 const KEPT = join(root, 'node_modules', '.cache', `regexps-${version}.json`)
 
 /** `test/clients` has the programs that docs/clients.md publishes. */
-const CHECKED = ['src', 'web', 'scripts', 'test/clients'].map((folder) => join(root, folder))
+const CHECKED = ['src', 'web', 'scripts', 'client/src', 'test/clients'].map((folder) =>
+  join(root, folder),
+)
 
 const NOT_CONSTANT = 'build it from constants of the same file, so that it can be checked'
 

@@ -23,10 +23,12 @@ export function pagePackages() {
   })
 }
 
-/** All packages of package-lock.json, each with its `path` there and its `name`. */
+/** All packages of package-lock.json but the workspaces, each with its `path` there and its `name`. */
 export function lockedPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  const installed = Object.entries(packages).filter(([path]) => path !== '')
+  const installed = Object.entries(packages).filter(
+    ([path, { link }]) => path.includes('node_modules/') && link !== true,
+  )
   return installed.map(([path, one]) => ({ ...one, path, name: one.name ?? nameOf(path) }))
 }
 

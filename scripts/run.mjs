@@ -18,7 +18,7 @@ const parent = process.ppid
 // Only if it exists: Node prints a message about a missing file.
 const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
 
-const LINTED = ['src', 'test', 'bench', 'web', 'vitest.config.ts']
+const LINTED = ['src', 'test', 'bench', 'web', 'client', 'vitest.config.ts']
 
 const COMMANDS = {
   start: [[...ENV_FILE, 'src/main.ts', 'serve', '--demo']],
@@ -34,14 +34,21 @@ const COMMANDS = {
   openapi: [['test/openapi/main.ts']],
   docs: [['test/docs/main.ts']],
   pictures: [['test/web/pictures.ts']],
-  fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
+  fix: [
+    ['client/scripts/generate.mjs'],
+    [bin('oxfmt')],
+    [bin('oxlint'), '--type-aware', '--fix', ...LINTED],
+  ],
   check: [
+    ['client/scripts/generate.mjs'],
     [bin('oxfmt'), '--check'],
     [bin('oxlint'), '--type-aware', '--deny-warnings', ...LINTED],
     [bin('tsc'), '-p', '.'],
     [bin('tsc'), '-p', 'web'],
+    [bin('tsc'), '-p', 'client'],
     [bin('knip')],
     ['scripts/check-regexps.mjs'],
+    ['client/scripts/check.mjs'],
   ],
 }
 

@@ -11,13 +11,19 @@ const FLOORS: Readonly<Record<string, string>> = {
 
 interface Lockfile {
   readonly packages: Readonly<
-    Record<string, { readonly version?: string; readonly integrity?: string }>
+    Record<
+      string,
+      { readonly version?: string; readonly integrity?: string; readonly link?: boolean }
+    >
   >
 }
 
 const lockfile = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lockfile
 
-const packages = Object.entries(lockfile.packages).filter(([path]) => path !== '')
+/** Those of the registry: without this repository and its workspace. */
+const packages = Object.entries(lockfile.packages).filter(
+  ([path, { link = false }]) => path !== '' && path !== 'client' && !link,
+)
 
 describe('the dependencies', () => {
   it.each(Object.entries(FLOORS))('hold no %s older than %s', (name, floor) => {
@@ -44,12 +50,21 @@ describe('the dependencies', () => {
   })
 })
 
-const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
-  'dependencies' | 'devDependencies' | 'overrides',
-  Readonly<Record<string, string>>
->
+const manifests = ['package.json', 'client/package.json'].map(
+  (path) =>
+    JSON.parse(readFileSync(path, 'utf8')) as Partial<
+      Record<'dependencies' | 'devDependencies' | 'overrides', Readonly<Record<string, string>>>
+    >,
+)
 
-const wanted = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.overrides }
+const wanted = Object.assign(
+  {},
+  ...manifests.flatMap(({ dependencies, devDependencies, overrides }) => [
+    dependencies,
+    devDependencies,
+    overrides,
+  ]),
+) as Readonly<Record<string, string>>
 
 /** Those of the first column of the table; one without a scope may be of the scope before it. */
 function explainedPackages(): readonly string[] {

@@ -69,11 +69,16 @@ describe('the list of what the image holds', () => {
 
   it('has what is installed for production and what is in the pages, each once, and nothing else', async () => {
     const lockfile = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
-      readonly packages: Record<string, { readonly version: string; readonly dev?: boolean }>
+      readonly packages: Record<
+        string,
+        { readonly version: string; readonly dev?: boolean; readonly link?: boolean }
+      >
     }
-    const installed = Object.entries(lockfile.packages).flatMap(([path, { version, dev }]) => {
+    const installed = Object.entries(lockfile.packages).flatMap(([path, one]) => {
+      const { version, dev, link } = one
       const [, name] = /.*node_modules\/(.+)$/.exec(path) ?? []
-      return name === undefined || dev === true ? [] : [`${name}@${version}`]
+      // A link is to the workspace, which is no part of the image.
+      return name === undefined || dev === true || link === true ? [] : [`${name}@${version}`]
     })
     const expected = new Set([...installed, ...(await bundledPackages())])
     expect(bill.components.map(idOf).toSorted()).toEqual([...expected].toSorted())

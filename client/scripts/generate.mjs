@@ -1,0 +1,68 @@
+// Writes the types of requests and replies from the OpenAPI documents to src/generated/. They are not committed:
+// `npm run check`, the tests and the build of the package call this first.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import openapiTS, { astToString } from 'openapi-typescript'
+
+const folder = dirname(dirname(fileURLToPath(import.meta.url)))
+const generated = join(folder, 'src', 'generated')
+
+/** Members that the example of a problem has, and some responses with its code lack. */
+const SOMETIMES = new Set(['max_unfinished_uploads'])
+
+/** Members of every problem. */
+const COMMON = new Set(['type', 'title', 'status', 'detail', 'code', 'request_id'])
+
+mkdirSync(generated, { recursive: true })
+const documents = ['openapi.json', 'admin-openapi.json'].map((name) =>
+  JSON.parse(readFileSync(join(folder, '..', 'api', name), 'utf8')),
+)
+const [api, adminApi] = documents
+write('api.ts', await typesOf(api))
+write('admin-api.ts', await typesOf(adminApi))
+write('problem-members.ts', problemMembers())
+
+/** The schemas, and the parameters of each operation. Replies are schemas, so the rest would only repeat them. */
+async function typesOf({ openapi, info, paths, components }) {
+  const schemas = mapValues(components.schemas, withoutAlternatives)
+  const kept = { openapi, info, paths: withQueries(paths), components: { schemas } }
+  return astToString(await openapiTS(kept, { alphabetize: true, defaultNonNullable: false }))
+}
+
+/** "At least one of these members" has no type. */
+function withoutAlternatives({ anyOf, ...schema }) {
+  return schema
+}
+
+function withQueries(paths) {
+  return mapValues(paths, ({ get, post, put }) => mapValues({ get, post, put }, onlyQuery))
+}
+
+function onlyQuery({ operationId, parameters = [] }) {
+  const query = parameters.filter((parameter) => parameter.in === 'query')
+  return query.length === 0 ? undefined : { operationId, parameters: query, responses: {} }
+}
+
+/** The members that problems with a code have besides the common ones, by the examples of the documents. */
+function problemMembers() {
+  const examples = Object.assign({}, ...documents.map(({ components }) => components.examples))
+  const lines = Object.values(examples).flatMap(({ value }) => {
+    const own = Object.keys(value ?? {}).filter((name) => !COMMON.has(name) && !SOMETIMES.has(name))
+    return own.length === 0
+      ? []
+      : [`  ${value.code}: ${own.map((name) => `'${name}'`).join(' | ')}`]
+  })
+  return `export interface ProblemMembers {\n${lines.join('\n')}\n}\n`
+}
+
+function mapValues(object, map) {
+  const mapped = Object.entries(object)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, map(value)])
+  return Object.fromEntries(mapped.filter(([, value]) => value !== undefined))
+}
+
+function write(name, text) {
+  writeFileSync(join(generated, name), `// Generated from the OpenAPI documents.\n${text}`)
+}

@@ -1,0 +1,97 @@
+import type { components } from './generated/api.ts'
+import type { Answer, Http } from './http.ts'
+import { isTemporary, pause } from './retry.ts'
+
+/** A committed change, and the cursor after it. */
+export type Change = components['schemas']['RepositoryChange'] & { readonly cursor: string }
+
+export interface FollowOptions {
+  /**
+   * Where to begin: the `changes_cursor` of a listing, or the `cursor` of the last change that was handled. Without it,
+   * at the present.
+   */
+  readonly cursor?: string
+  /** Ends the iteration, which rejects with its reason. */
+  readonly signal?: AbortSignal
+}
+
+export interface Changes {
+  /**
+   * Every committed change after the cursor, once and in order, for as long as it is iterated. Reconnects after lost
+   * connections, and waits longer each time, without end. Ignore types that you do not know.
+   *
+   * Rejects with `cursor_expired` if changes after the cursor are no longer known: list the files again, and follow the
+   * new `changes_cursor`. Rejects with the code of a refusal, for example when the token is revoked.
+   */
+  follow(options?: FollowOptions): AsyncIterable<Change>
+}
+
+type ChangePage = components['schemas']['ChangePage']
+
+const PATH = 'users/me/changes'
+
+/** The service sends a comment every 15 seconds. */
+const SILENCE_MS = 45_000
+const MAX_RECONNECT_MS = 30_000
+
+export function createChanges(http: Http): Changes {
+  async function* follow({ cursor, signal }: FollowOptions = {}): AsyncGenerator<Change> {
+    const present = (): Promise<ChangePage> => http.json({ path: PATH, signal })
+    let at = cursor ?? (await present()).next_cursor
+    for (let failures = 0; ;) {
+      const headers = { accept: 'text/event-stream' }
+      let answer: Answer | undefined
+      let reconnectMs = 1000 * 2 ** failures
+      try {
+        answer = await http.open({ path: PATH, query: { cursor: at }, headers, signal })
+        for await (const { id, data, retry } of eventsOf(answer)) {
+          failures = 0
+          if (retry !== undefined) reconnectMs = retry
+          if (id !== undefined) at = id
+          if (data !== undefined) yield { ...(JSON.parse(data) as Change), cursor: at }
+        }
+      } catch (error) {
+        if (!isTemporary(error)) throw error
+        failures += 1
+        reconnectMs = Math.max(reconnectMs, 1000 * (error.retryAfter ?? 0))
+      } finally {
+        answer?.cancel()
+      }
+      await pause(Math.min(reconnectMs, MAX_RECONNECT_MS) * (0.5 + Math.random() / 2), signal)
+    }
+  }
+  return { follow }
+}
+
+interface ServerEvent {
+  readonly id: string | undefined
+  readonly data: string | undefined
+  /** Milliseconds before a reconnect. */
+  readonly retry: number | undefined
+}
+
+/** The events of a stream (WHATWG HTML, 9.2.6), as far as the service uses the format: one line for each field. */
+async function* eventsOf(answer: Answer): AsyncGenerator<ServerEvent> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const bytes = await answer.read(SILENCE_MS)
+    if (bytes === undefined) return
+    text += decoder.decode(bytes, { stream: true })
+    const blocks = text.split('\n\n')
+    // An event that is cut off comes again after the reconnect.
+    text = blocks.pop() ?? ''
+    for (const block of blocks) yield parseEvent(block)
+  }
+}
+
+function parseEvent(block: string): ServerEvent {
+  const fields = new Map<string, string>()
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(': ')
+    fields.set(line.slice(0, colon), line.slice(colon + 2))
+  }
+  const retry = fields.get('retry')
+  const milliseconds = retry === undefined ? undefined : Number(retry)
+  return { id: fields.get('id'), data: fields.get('data'), retry: milliseconds }
+}

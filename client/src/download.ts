@@ -1,0 +1,126 @@
+import { clientError, CloudRepositoryError, isProblem, type ProblemOf } from './errors.ts'
+import { type Answer, type Http, quoted } from './http.ts'
+import { createSha256, parseReprDigest, type Sha256 } from './sha256.ts'
+
+export interface DownloadOptions {
+  /** The bytes from `start` up to, but not including, `end`. Without `end`, up to the end of the file. */
+  readonly range?: { readonly start: number; readonly end?: number }
+  /** Ends the download, also while `stream` is read. */
+  readonly signal?: AbortSignal
+}
+
+/** A file that is being downloaded. Read `stream`, or cancel it. */
+export interface Download {
+  /**
+   * The content. After a lost connection, it continues where it was cut, and only with the same version of the file. It
+   * errors with `file_changed` if that is gone, with `digest_mismatch` if the whole file does not have its digest, and
+   * with `connection_lost` after five attempts without a byte. `new Response(stream).blob()` collects it.
+   */
+  readonly stream: ReadableStream<Uint8Array>
+  /** The number of bytes that `stream` has. */
+  readonly size: number
+  /** The size of the whole file in bytes. */
+  readonly fileSize: number
+  /** As in a listing, without quotes. */
+  readonly etag: string
+  /** SHA-256 of the whole file in lower-case hexadecimal. */
+  readonly sha256: string | undefined
+  readonly modifiedAt: Date
+}
+
+/** Time without a byte after which a download counts as cut. */
+const STALL_MS = 60_000
+
+/** Resolves when the head of the response has arrived. Nothing is read before the consumer asks for it. */
+export async function download(
+  http: Http,
+  path: string,
+  { range, signal }: DownloadOptions,
+): Promise<Download> {
+  const attempts = http.attempts(signal)
+  const last = range?.end === undefined ? '' : range.end - 1
+
+  /** Asks for the bytes from `start` on, of the same version if there is an `etag`. */
+  async function open(start: number, etag?: string): Promise<Answer> {
+    const isPart = range !== undefined || start > 0
+    const headers = {
+      range: isPart ? `bytes=${start}-${last}` : undefined,
+      'if-match': quoted(etag),
+      'want-repr-digest': 'sha-256=1',
+    }
+    for (;;) {
+      try {
+        return await http.open({ path, headers, signal })
+      } catch (error) {
+        await attempts.waitAfter(error)
+      }
+    }
+  }
+
+  let answer = await open(range?.start ?? 0)
+  const { headers } = answer
+  const extent = extentOf(answer)
+  const etag = headers.get('etag')?.slice(1, -1) ?? ''
+  const sha256 = parseReprDigest(headers.get('repr-digest'))
+  const isWhole = extent.start === 0 && extent.end === extent.total
+  const hash = isWhole && sha256 !== undefined ? createSha256() : undefined
+  let start = extent.start
+
+  /** The next bytes, over as many connections as it takes. */
+  async function read(): Promise<Uint8Array | undefined> {
+    while (start < extent.end) {
+      try {
+        const bytes = await answer.read(STALL_MS)
+        if (bytes === undefined) throw clientError('connection_lost', 'The response was cut off.')
+        attempts.reset()
+        start += bytes.length
+        return bytes
+      } catch (error) {
+        await attempts.waitAfter(error)
+        answer = await open(start, etag).catch((cause: unknown) => {
+          throw isProblem(cause, 'precondition_failed', 'not_found', 'version_gone')
+            ? clientError('file_changed', 'The file has changed during the download.', cause)
+            : cause
+        })
+      }
+    }
+    return undefined
+  }
+
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const bytes = await read()
+        if (bytes !== undefined) {
+          hash?.update(bytes)
+          return controller.enqueue(bytes)
+        }
+        answer.cancel()
+        if (hash !== undefined) expectDigest(hash, sha256)
+        controller.close()
+      },
+      cancel: () => answer.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
+  const modifiedAt = new Date(headers.get('last-modified') ?? Number.NaN)
+  const { total: fileSize } = extent
+  return { stream, size: extent.end - extent.start, fileSize, etag, sha256, modifiedAt }
+}
+
+/** Which bytes of the file a response has. */
+function extentOf({ headers }: Answer) {
+  const [, start, last, total] =
+    /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
+  const length = Number(headers.get('content-length') ?? 0)
+  if (start === undefined) return { start: 0, end: length, total: length }
+  return { start: Number(start), end: Number(last) + 1, total: Number(total) }
+}
+
+function expectDigest(hash: Sha256, expected: string | undefined): void {
+  const sha256 = hash.hex()
+  if (sha256 === expected) return
+  const detail = `The content has the digest ${sha256} instead of ${expected}.`
+  const problem: ProblemOf<'digest_mismatch'> = { code: 'digest_mismatch', detail, sha256 }
+  throw new CloudRepositoryError(problem)
+}

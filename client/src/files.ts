@@ -1,0 +1,119 @@
+import { clientError, isProblem } from './errors.ts'
+import { download, type Download, type DownloadOptions } from './download.ts'
+import type { components, operations } from './generated/api.ts'
+import { type FilePage, getFile, repositoryPath, type StoredFile } from './get-file.ts'
+import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http.ts'
+import { createListing, type Listing, type ListingOptions } from './listing.ts'
+import type { Content, StreamContent } from './source.ts'
+import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
+
+export interface FileListingOptions extends ListingOptions {
+  /** Lists only names that begin with this. */
+  readonly prefix?: string
+  /** The default is `name`, bytewise. A leading `-` sorts in descending order. */
+  readonly order?: NonNullable<
+    NonNullable<operations['listOwnFiles']['parameters']['query']>['order']
+  >
+  /** Lists the files of another user that the caller may download. */
+  readonly userId?: string
+}
+
+export interface ChangeOptions extends Conditions {
+  readonly signal?: AbortSignal
+}
+
+/** What `update` can change. `rename` changes the name. */
+export type FileUpdate = Readonly<
+  Pick<components['schemas']['Change'], 'visibility' | 'keep' | 'expires_at'>
+>
+
+/** The files of the caller. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
+export interface Files {
+  /**
+   * Stores content under a name, in place of a file that has it. The file appears only when all of it has arrived. A
+   * lost response is told from a refusal: if the service stored the content, the upload succeeds, also with a condition.
+   */
+  upload(
+    name: string,
+    content: Exclude<Content, StreamContent>,
+    options?: UploadOptions,
+  ): Promise<UploadedFile>
+  upload(
+    name: string,
+    content: Content,
+    options?: UploadOptions & { readonly digest?: string },
+  ): Promise<UploadedFile>
+  /** Downloads a file of the caller, or of the user `userId`. */
+  download(
+    name: string,
+    options?: DownloadOptions & { readonly userId?: string },
+  ): Promise<Download>
+  /** The first page has the `changes_cursor` for `changes.follow`. */
+  list(options?: FileListingOptions): Listing<StoredFile, FilePage>
+  /** Rejects with `not_found` if there is no such file, or the caller may not see it. */
+  get(
+    name: string,
+    options?: { readonly userId?: string; readonly signal?: AbortSignal },
+  ): Promise<StoredFile>
+  /**
+   * Rejects with `file_exists` if the new name is taken, unless `overwrite` is set. With `ifMatch`, a lost response is
+   * resolved. Without it, it can end with `outcome_unknown`.
+   */
+  rename(
+    name: string,
+    newName: string,
+    options?: ChangeOptions & { readonly overwrite?: boolean },
+  ): Promise<StoredFile>
+  /** Changes the visibility, the expiry, or whether evictions spare the file. */
+  update(name: string, update: FileUpdate, options?: ChangeOptions): Promise<StoredFile>
+  /** Deletes a file. The history keeps it for a while. */
+  delete(name: string, options?: ChangeOptions): Promise<void>
+}
+
+export function createFiles(http: Http): Files {
+  const pathOf = (name: string, userId?: string): string =>
+    `${repositoryPath(userId)}/${segment(name)}`
+
+  function change(name: string, json: components['schemas']['Change'], options: ChangeOptions) {
+    const headers = conditionHeaders(options)
+    return { method: 'PATCH', path: pathOf(name), json, headers, signal: options.signal } as const
+  }
+
+  return {
+    upload: (name, content, options = {}) => upload(http, { name, content, options }),
+    download: async (name, options = {}) => download(http, pathOf(name, options.userId), options),
+    list(options = {}) {
+      const { prefix, order, userId } = options
+      const path = repositoryPath(userId)
+      const itemsOf = ({ files }: FilePage) => files.filter((file) => file !== null)
+      return createListing(http, { path, options, query: { prefix, order }, itemsOf })
+    },
+    get: (name, options = {}) => getFile(http, { name, ...options }),
+    async rename(name, newName, options = {}) {
+      const { overwrite, ifMatch, signal } = options
+      const call = change(
+        name,
+        { name: newName, ...(overwrite !== undefined && { overwrite }) },
+        options,
+      )
+      for (const attempts = http.attempts(signal); ;) {
+        try {
+          return parseJson(await http.ask(call)) as StoredFile
+        } catch (error) {
+          if (attempts.isUncertain && isProblem(error, 'not_found')) {
+            const file = await getFile(http, { name: newName, signal })
+            // A rename keeps the etag.
+            if (file.etag === ifMatch) return file
+            throw clientError('outcome_unknown', 'The response to the rename was lost.', error)
+          }
+          await attempts.waitAfter(error)
+        }
+      }
+    },
+    update: async (name, update, options = {}) => http.json(change(name, update, options)),
+    async delete(name, options = {}) {
+      const headers = conditionHeaders(options)
+      await http.call({ method: 'DELETE', path: pathOf(name), headers, signal: options.signal })
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { clientError } from './errors.ts'
+import type { components } from './generated/api.ts'
+import type { Http } from './http.ts'
+
+/** A file of a repository. */
+export type StoredFile = components['schemas']['File'] & object
+export type FilePage = components['schemas']['FilePage']
+
+/** The path of a user's files; of the caller's own if `undefined`. */
+export function repositoryPath(userId: string | undefined): string {
+  return `users/${userId === undefined ? 'me' : encodeURIComponent(userId)}/repo`
+}
+
+/** Reads a listing that begins with the file, because no other request returns one as JSON. */
+export async function getFile(
+  http: Http,
+  { name, userId, signal }: FileQuestion,
+): Promise<StoredFile> {
+  const query = { prefix: name, limit: 1 }
+  const page = await http.json<FilePage>({ path: repositoryPath(userId), query, signal })
+  const [file] = page.files
+  if (file?.name !== name) throw clientError('not_found', 'There is no such file.')
+  return file
+}
+
+interface FileQuestion {
+  readonly name: string
+  readonly userId?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}

@@ -1,0 +1,77 @@
+import { download, type Download, type DownloadOptions } from './download.ts'
+import { clientError, isProblem } from './errors.ts'
+import type { components } from './generated/api.ts'
+import { getFile } from './get-file.ts'
+import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http.ts'
+import { createListing, type Listing, type ListingOptions } from './listing.ts'
+import type { UploadedFile } from './upload.ts'
+
+export type PastVersion = components['schemas']['PastVersion']
+export type HistoryPage = components['schemas']['HistoryPage']
+
+export interface HistoryListingOptions extends ListingOptions {
+  /** Lists the versions of one name. */
+  readonly name?: string
+  /** Lists the versions of names that begin with this; ignored with `name`. */
+  readonly prefix?: string
+}
+
+export interface RestoreOptions extends Conditions {
+  /** The name of the restored file. The default is the one that it had. */
+  readonly name?: string
+  /** Whether to replace a file that has the name. Otherwise the restore rejects with `file_exists`. */
+  readonly overwrite?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** What was replaced and deleted. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
+export interface History {
+  /** The newest end first. */
+  list(options?: HistoryListingOptions): Listing<PastVersion, HistoryPage>
+  download(version: string, options?: DownloadOptions): Promise<Download>
+  /** Makes the version the current file. Rejects with `version_gone` or `not_found` if it cannot be restored any more. */
+  restore(version: string, options?: RestoreOptions): Promise<UploadedFile>
+  /** Deletes one version for good. */
+  purge(version: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  /** Deletes all versions for good. */
+  purgeAll(options?: { readonly signal?: AbortSignal }): Promise<void>
+}
+
+const PATH = 'users/me/history'
+
+export function createHistory(http: Http): History {
+  const pathOf = (version: string): string => `${PATH}/${segment(version)}`
+  return {
+    list(options = {}) {
+      const { name, prefix } = options
+      const itemsOf = ({ versions }: HistoryPage) => versions
+      return createListing(http, { path: PATH, options, query: { name, prefix }, itemsOf })
+    },
+    download: async (version, options = {}) => download(http, pathOf(version), options),
+    async restore(version, options = {}) {
+      const { name, overwrite, signal } = options
+      const json = { name, overwrite }
+      const headers = conditionHeaders(options)
+      const path = `${pathOf(version)}/restore`
+      for (const attempts = http.attempts(signal); ;) {
+        try {
+          const reply = await http.ask({ method: 'POST', path, json, headers, signal })
+          return parseJson(reply) as UploadedFile
+        } catch (error) {
+          if (attempts.isUncertain && isProblem(error, 'not_found', 'precondition_failed')) {
+            const file = name === undefined ? undefined : await getFile(http, { name, signal })
+            if (file?.version === version) return file
+            throw clientError('outcome_unknown', 'The response to the restore was lost.', error)
+          }
+          await attempts.waitAfter(error)
+        }
+      }
+    },
+    async purge(version, { signal } = {}) {
+      await http.call({ method: 'DELETE', path: pathOf(version), signal })
+    },
+    async purgeAll({ signal } = {}) {
+      await http.call({ method: 'DELETE', path: PATH, signal })
+    },
+  }
+}

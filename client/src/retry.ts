@@ -1,0 +1,85 @@
+import { type CloudRepositoryError, isProblem } from './errors.ts'
+
+/** How failed requests are repeated. */
+export interface RetryPolicy {
+  /** How often a request is sent without progress, at least 1. The default is 5; 1 means no retry. */
+  readonly tries?: number
+  /** The longest wait in seconds. If the service asks for more (`Retry-After`), the call fails at once. Default 60. */
+  readonly maxWait?: number
+  /** The wait before the first retry in milliseconds, without the random part. It doubles with each retry. Default 500. */
+  readonly firstDelay?: number
+}
+
+const MAX_DELAY_MS = 30_000
+
+/** Responses after which the same request may succeed. 502 and 504 are those of proxies. */
+const TEMPORARY = new Set([408, 429, 500, 502, 503, 504])
+
+/** Whether a failed request certainly had no effect. */
+export function hadNoEffect(error: unknown): boolean {
+  return isProblem(error) && (error.status === 408 || error.status === 429)
+}
+
+/** The attempts at one request, or at one transfer that continues after each interruption. */
+export class Attempts {
+  /** Whether a failed attempt may have taken effect. */
+  isUncertain = false
+  readonly #policy: RetryPolicy
+  readonly #signal: AbortSignal | undefined
+  #failures = 0
+
+  constructor(policy: RetryPolicy, signal: AbortSignal | undefined) {
+    this.#policy = policy
+    this.#signal = signal
+  }
+
+  /** Call it when a transfer makes progress: the next failure is the first again. */
+  reset(): void {
+    this.#failures = 0
+  }
+
+  /**
+   * Waits before the next attempt: exponentially longer with a random part, and at least `Retry-After`. Throws `error` if
+   * a retry cannot help, if there were enough of them, or if the wait would be too long. `also` tells of which other
+   * errors a retry helps too.
+   */
+  async waitAfter(
+    error: unknown,
+    also: (error: CloudRepositoryError) => boolean = () => false,
+  ): Promise<void> {
+    const { tries = 5, maxWait = 60, firstDelay = 500 } = this.#policy
+    if (!isTemporary(error) && !(isProblem(error) && also(error))) throw error
+    const { retryAfter = 0 } = error
+    this.isUncertain ||= !hadNoEffect(error)
+    this.#failures += 1
+    if (this.#failures >= tries || retryAfter > maxWait) throw error
+    const delay = Math.min(firstDelay * 2 ** (this.#failures - 1), MAX_DELAY_MS, maxWait * 1000)
+    await pause(Math.max(retryAfter * 1000, delay * (0.5 + Math.random())), this.#signal)
+  }
+}
+
+/** Whether the same request may succeed later. */
+export function isTemporary(error: unknown): error is CloudRepositoryError {
+  if (!isProblem(error)) return false
+  return error.status === undefined ? error.code === 'connection_lost' : TEMPORARY.has(error.status)
+}
+
+/** Rejects with the reason of the signal as soon as it aborts. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    const abort = (): void => {
+      end()
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      end()
+      resolve()
+    }, ms)
+    if (signal?.aborted === true) abort()
+    else signal?.addEventListener('abort', abort)
+  })
+}

@@ -1,0 +1,41 @@
+import type { components } from './generated/api.ts'
+import { type Http, segment } from './http.ts'
+import { createListing, type Listing, type ListingOptions } from './listing.ts'
+
+export type AccessToken = components['schemas']['AccessToken']
+export type IssuedAccessToken = components['schemas']['IssuedAccessToken']
+export type AccessTokenPage = components['schemas']['AccessTokenPage']
+export type AccessTokenTerms = components['schemas']['AccessTokenTerms']
+
+/** The caller's access tokens. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
+export interface Tokens {
+  /**
+   * Makes a token that permits no more than the caller's. Its secret is in this response only. If the response is lost,
+   * rejects with `connection_lost`.
+   */
+  create(
+    terms?: AccessTokenTerms,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<IssuedAccessToken>
+  /** The oldest first, without secrets. */
+  list(options?: ListingOptions): Listing<AccessToken, AccessTokenPage>
+  /** Also revokes the tokens that it has made. */
+  revoke(tokenId: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+}
+
+/** The tokens below a path: the same for users and operators. */
+export function createTokens(http: Http, path: string): Tokens {
+  return {
+    create: (terms = {}, { signal } = {}) =>
+      http.json({ method: 'POST', path, json: terms, isCreation: true, signal }),
+    list: (options = {}) =>
+      createListing(http, {
+        path,
+        options,
+        itemsOf: (page: AccessTokenPage) => page.access_tokens,
+      }),
+    async revoke(tokenId, { signal } = {}) {
+      await http.call({ method: 'DELETE', path: `${path}/${segment(tokenId)}`, signal })
+    },
+  }
+}

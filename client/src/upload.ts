@@ -1,0 +1,176 @@
+import { isProblem } from './errors.ts'
+import { getFile, type StoredFile } from './get-file.ts'
+import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http.ts'
+import { createPartReader } from './parts.ts'
+import { formatReprDigest } from './sha256.ts'
+import {
+  chunksOf,
+  type Content,
+  digestOf,
+  isStream,
+  openSource,
+  type Source,
+  type StreamContent,
+} from './source.ts'
+import type { components } from './generated/api.ts'
+
+type Uploaded = components['schemas']['UploadedFile'] & object
+
+/**
+ * The stored file. An upload in one request also tells what it replaced and evicted, and the capacity after it; a
+ * resumable one does not.
+ */
+export type UploadedFile = StoredFile &
+  Readonly<Partial<Pick<Uploaded, 'replaced' | 'capacity' | 'evicted'>>>
+
+export interface UploadOptions extends Conditions {
+  /**
+   * Called while the content is sent. `total` is `undefined` for a stream whose end is not known yet. If a request is
+   * repeated, `sent` goes back. A runtime that does not tell the progress calls it at the end only.
+   */
+  readonly onProgress?: (progress: {
+    readonly sent: number
+    readonly total: number | undefined
+  }) => void
+  /** Aborts the upload. See `resume` for what becomes of a resumable one. */
+  readonly signal?: AbortSignal
+  /**
+   * Whether the upload continues after a lost connection instead of beginning anew: `auto`, the default, if the content
+   * has more than 8 MiB.
+   *
+   * If such an upload fails or is aborted, and the content is a `File` or a path, or there is a `resumeKey`, the service
+   * keeps it for the operator's `UPLOAD_LIFETIME` (24 hours by default), with its space reserved. A later upload of the
+   * same name and content continues it, from another process too; `uploads.cancel` ends it. Any other upload that fails
+   * is cancelled.
+   *
+   * A stream is read in parts of 8 MiB, which are kept in memory until they have arrived. With `false`, it is sent in
+   * one request, which is not repeated, and which browsers send only over HTTP/2.
+   */
+  readonly resume?: 'auto' | boolean
+  /**
+   * Names the content for a later upload that is to continue this one, for example with its path and modification time.
+   * A `File` and a path have such a key already.
+   */
+  readonly resumeKey?: string
+  /** Called with the id of a resumable upload as soon as it is known, for `uploads.cancel`. */
+  readonly onUploadId?: (uploadId: string) => void
+  /**
+   * SHA-256 of the content in lower-case hexadecimal: the service refuses other content with `digest_mismatch`. `true`
+   * computes it first, which reads the content twice, and is not possible with a stream.
+   */
+  readonly digest?: string | true
+  /** The file expires so many seconds after it is stored. */
+  readonly expiresIn?: number
+  /** If the file does not fit, the oldest files whose names begin with this prefix make room for it. May be empty. */
+  readonly evict?: string
+  /** Who may download the file. The default is `private`, or that of the file that it replaces. */
+  readonly visibility?: StoredFile['visibility']
+}
+
+/** Content up to this size is sent in one request. */
+const RESUMABLE_BYTES = 8 * 1024 * 1024
+
+export interface Upload {
+  readonly name: string
+  readonly options: UploadOptions
+  /** SHA-256 of the content, if the caller wants it to be checked. */
+  readonly digest: string | undefined
+}
+
+export async function upload(
+  http: Http,
+  {
+    name,
+    content,
+    options,
+  }: { readonly name: string; readonly content: Content; readonly options: UploadOptions },
+): Promise<UploadedFile> {
+  // Refuses what is no name before it reads anything.
+  segment(name)
+  if (isStream(content)) return uploadStream(http, { name, content, options })
+  const source = await openSource(content)
+  const { digest, signal, resume = 'auto' } = options
+  const known = digest === true ? await digestOf(source, signal) : digest
+  const one: Upload = { name, options, digest: known }
+  const isLarge = resume === 'auto' ? source.size > RESUMABLE_BYTES : resume
+  if (!isLarge || source.size === 0) return putWhole(http, one, source)
+  const { uploadResumably } = await import('./resumable.ts')
+  return uploadResumably(http, one, source)
+}
+
+async function uploadStream(
+  http: Http,
+  {
+    name,
+    content,
+    options,
+  }: { readonly name: string; readonly content: StreamContent; readonly options: UploadOptions },
+): Promise<UploadedFile> {
+  const { digest, signal, resume = 'auto' } = options
+  if (digest === true)
+    throw new TypeError('A stream is read only once: its digest has to be known.')
+  const one: Upload = { name, options, digest }
+  if (resume === false) return putStream(http, one, content)
+  const parts = createPartReader(content, { size: RESUMABLE_BYTES, signal })
+  try {
+    const first = await parts.next()
+    if (first.isLast && (resume === 'auto' || first.source.size === 0))
+      return await putWhole(http, one, first.source)
+    const { uploadParts } = await import('./resumable.ts')
+    return await uploadParts(http, one, { first, next: () => parts.next() })
+  } finally {
+    parts.end()
+  }
+}
+
+/** Sends the content in one request, and again after a temporary failure. */
+async function putWhole(http: Http, one: Upload, source: Source): Promise<UploadedFile> {
+  const { name, options } = one
+  const { signal, onProgress } = options
+  const total = source.size
+  const onSent = (sent: number): void => onProgress?.({ sent, total })
+  const call = { ...putOf(one), content: { source, start: 0, end: total, onSent } }
+  for (const attempts = http.attempts(signal); ;) {
+    try {
+      const reply = await http.ask(call)
+      onProgress?.({ sent: total, total })
+      return parseJson(reply) as UploadedFile
+    } catch (error) {
+      // An attempt whose response was lost may have stored the file, which then no longer meets the condition.
+      if (attempts.isUncertain && isProblem(error, 'precondition_failed')) {
+        const file = await getFile(http, { name, signal }).catch(() => undefined)
+        const digest = one.digest ?? (await digestOf(source, signal))
+        if (file?.sha256 === digest) return file
+      }
+      await attempts.waitAfter(error)
+    }
+  }
+}
+
+async function putStream(http: Http, one: Upload, content: StreamContent): Promise<UploadedFile> {
+  const { onProgress } = one.options
+  const onSent = (sent: number): void => onProgress?.({ sent, total: undefined })
+  const chunks = { [Symbol.asyncIterator]: () => chunksOf(content) }
+  const source = { read: () => chunks, blob: () => undefined }
+  const sent = { source, start: 0, end: undefined, onSent }
+  return parseJson(await http.ask({ ...putOf(one), content: sent })) as UploadedFile
+}
+
+function putOf({ name, options, digest }: Upload) {
+  return {
+    method: 'PUT',
+    path: `users/me/repo/${segment(name)}`,
+    query: queryOf(options),
+    headers: {
+      ...conditionHeaders(options),
+      'content-type': 'application/octet-stream',
+      'repr-digest': digest === undefined ? undefined : formatReprDigest(digest),
+    },
+    signal: options.signal,
+  } as const
+}
+
+/** The parameters that an upload has in one request and in the creation of a resumable upload. */
+export function queryOf({ visibility, evict, expiresIn }: UploadOptions) {
+  return { visibility, evict, expires_in: expiresIn }
+}

@@ -1,0 +1,218 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CloudRepositoryError, createClient, isProblem } from '../../../client/src/client.ts'
+import { MIB, secretOf } from '../../http/fixture.ts'
+import { temporaryFolder } from '../../support/service/program.ts'
+import {
+  bytesOf,
+  clientOf,
+  createContent,
+  digestOf,
+  errorOf,
+  openPackage,
+  type PackageFixture,
+  streamOf,
+} from './fixture.ts'
+
+const NAME = 'résumé & 100 % #1?.pdf'
+
+const opened = new AsyncDisposableStack()
+let fixture: PackageFixture
+beforeAll(async () => {
+  fixture = await openPackage(opened, { maxFileSize: 64 * MIB })
+})
+afterAll(() => opened.disposeAsync())
+
+async function contentOf(name: string): Promise<Uint8Array> {
+  return bytesOf((await fixture.client.files.download(name)).stream)
+}
+
+describe('files.upload', () => {
+  const { bytes, sha256 } = createContent(700_001)
+
+  it.each([
+    ['a Uint8Array', () => bytes],
+    ['a Blob', () => new Blob([bytes])],
+    ['a File', () => new File([bytes], 'other name')],
+    ['a ReadableStream', () => streamOf(bytes)],
+    ['an async iterable', () => streamOf(bytes).values()],
+    ['a path', async () => ({ path: await placeOnDisk(bytes) })],
+  ])('stores %s', async (_, contentOfKind) => {
+    const file = await fixture.client.files.upload(NAME, await contentOfKind())
+    expect(file).toMatchObject({ name: NAME, size: bytes.length, sha256 })
+    expect(digestOf(await contentOf(NAME))).toBe(sha256)
+  })
+
+  it('stores empty content of each kind', async () => {
+    const empty = new Uint8Array(0)
+    const kinds = [empty, new Blob([]), streamOf(empty), { path: await placeOnDisk(empty) }]
+    for (const content of kinds) {
+      for (const resume of [true, false] as const) {
+        if (content instanceof ReadableStream && resume) continue
+        const file = await fixture.client.files.upload('empty', content, { resume })
+        expect(file).toMatchObject({ size: 0, sha256: digestOf(empty) })
+      }
+    }
+  })
+
+  async function placeOnDisk(content: Uint8Array): Promise<string> {
+    const path = join(await temporaryFolder(opened), 'content')
+    await writeFile(path, content)
+    return path
+  }
+
+  it('rejects with the error of a source that cannot be read, without a retry', async () => {
+    const gone = { path: '/nowhere/at all' }
+    expect(await errorOf(fixture.client.files.upload('a', gone))).toMatchObject({ code: 'ENOENT' })
+    const failing = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new RangeError('mine')),
+    })
+    const before = fixture.network.requests.length
+    for (const resume of [false, 'auto'] as const) {
+      const failed = errorOf(fixture.client.files.upload('a', failing, { resume }))
+      expect(await failed).toBeInstanceOf(Error)
+    }
+    expect(fixture.network.requests.length - before).toBeLessThan(2)
+    const text = 'text or a path?' as unknown as Blob
+    expect(await errorOf(fixture.client.files.upload('a', text))).toBeInstanceOf(TypeError)
+  })
+
+  it('tells the progress', async () => {
+    const told: number[] = []
+    const onProgress = ({ sent }: { sent: number }) => void told.push(sent)
+    await fixture.client.files.upload(NAME, bytes, { onProgress })
+    expect(told.length).toBeGreaterThan(2)
+    expect(told).toEqual(told.toSorted((a, b) => a - b))
+    expect(told.at(-1)).toBe(bytes.length)
+  })
+
+  it('passes on visibility, expiry, digest and conditions', async () => {
+    const { files } = fixture.client
+    const stored = await files.upload('terms', bytes, {
+      visibility: 'public',
+      expiresIn: 3600,
+      digest: sha256,
+      ifNoneMatch: '*',
+    })
+    expect(stored).toMatchObject({ visibility: 'public', replaced: false })
+    expect(Date.parse(String(stored.expires_at)) - Date.now()).toBeGreaterThan(3_500_000)
+    const again = await errorOf(files.upload('terms', bytes, { ifNoneMatch: '*' }))
+    expect(again).toMatchObject({ code: 'precondition_failed', status: 412 })
+    const replaced = await files.upload('terms', streamOf(bytes), { ifMatch: stored.etag })
+    expect(replaced).toMatchObject({ replaced: true })
+    const late = await errorOf(files.upload('terms', bytes, { ifMatch: stored.etag }))
+    expect(late).toMatchObject({ code: 'precondition_failed' })
+  })
+
+  it('has content refused whose digest is another', async () => {
+    const wrong = digestOf(Buffer.from('other'))
+    const error = await errorOf(fixture.client.files.upload('a', bytes, { digest: wrong }))
+    expect(isProblem(error, 'digest_mismatch') && error.problem.sha256).toBe(sha256)
+    const sized = createContent(9 * MIB)
+    expect(await fixture.client.files.upload('b', sized.bytes, { digest: true })).toMatchObject({
+      sha256: sized.sha256,
+    })
+  })
+
+  it('evicts', async () => {
+    const user = await fixture.service.createUser(1000)
+    const { files } = clientOf(user, fixture.network.url)
+    await files.upload('cam-1', new Uint8Array(900))
+    const stored = await files.upload('cam-2', new Uint8Array(800), { evict: 'cam-' })
+    expect(stored.evicted).toEqual({ files: 1, bytes: 900 })
+  })
+
+  it('rejects with the figures of a full repository', async () => {
+    const user = await fixture.service.createUser(100)
+    const { files } = clientOf(user, fixture.network.url)
+    const error = await errorOf(files.upload('a', new Uint8Array(101)))
+    expect(error).toBeInstanceOf(CloudRepositoryError)
+    if (!isProblem(error, 'capacity_exceeded')) throw error
+    expect(error.problem).toMatchObject({ available: 100, requested: 101, capacity: 100 })
+    expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('ends with the reason of its signal', async () => {
+    const stop = new AbortController()
+    const endless = async function* () {
+      yield new Uint8Array(1000)
+      stop.abort(new RangeError('enough'))
+      yield new Uint8Array(1000)
+    }
+    for (const resume of [false, 'auto'] as const) {
+      const { signal } = stop
+      const failed = errorOf(fixture.client.files.upload('a', endless(), { signal, resume }))
+      expect(await failed).toEqual(new RangeError('enough'))
+    }
+  })
+})
+
+describe('files', () => {
+  it('are listed, found, renamed, changed and deleted', async () => {
+    const { client } = fixture
+    for (const name of ['list/'.replace('/', '-a'), 'list-b', 'list-c', 'other']) {
+      await client.files.upload(name, Buffer.from(name))
+    }
+    const names = async (options: Parameters<typeof client.files.list>[0]) =>
+      (await Array.fromAsync(client.files.list(options))).map(({ name }) => name)
+    expect(await names({ prefix: 'list-', limit: 1 })).toEqual(['list-a', 'list-b', 'list-c'])
+    expect(await names({ prefix: 'list-', order: '-name' })).toEqual(['list-c', 'list-b', 'list-a'])
+    const pages = await Array.fromAsync(client.files.list({ prefix: 'list-', limit: 2 }).pages())
+    expect(pages.map(({ files }) => files.length)).toEqual([2, 1])
+    expect(pages[0]?.changes_cursor).toEqual(expect.any(String))
+
+    const file = await client.files.get('list-a')
+    expect(file).toMatchObject({ name: 'list-a', visibility: 'private', keep: false })
+    expect(await errorOf(client.files.get('list-'))).toMatchObject({ code: 'not_found' })
+    expect(await client.files.rename('list-a', 'list-z')).toMatchObject({ name: 'list-z' })
+    expect(await errorOf(client.files.rename('list-b', 'list-z'))).toMatchObject({
+      code: 'file_exists',
+    })
+    await client.files.rename('list-b', 'list-z', { overwrite: true, ifMatch: '*' })
+    const update = { visibility: 'public', keep: true } as const
+    expect(await client.files.update('list-z', update)).toMatchObject(update)
+    const stale = await errorOf(client.files.delete('list-z', { ifMatch: file.etag }))
+    expect(stale).toMatchObject({ code: 'precondition_failed' })
+    await client.files.delete('list-z')
+    expect(await names({ prefix: 'list-' })).toEqual(['list-c'])
+    expect(await errorOf(client.files.delete('list-z'))).toMatchObject({ code: 'not_found' })
+  })
+
+  it('of another user, and without a token, are only those that are shared', async () => {
+    const { client, user, network, service } = fixture
+    const { userId } = user
+    await client.files.upload('shared', Buffer.from('public'), { visibility: 'public' })
+    await client.files.upload('mine', Buffer.from('private'))
+    const others = [clientOf(await service.createUser(0), network.url), createClient(network)]
+    for (const { files } of others) {
+      const { stream } = await files.download('shared', { userId })
+      expect(Buffer.from(await bytesOf(stream)).toString()).toBe('public')
+      expect(await files.get('shared', { userId })).toMatchObject({ user_id: userId })
+      expect(await errorOf(files.download('mine', { userId }))).toMatchObject({ code: 'not_found' })
+      expect(await errorOf(files.get('mine', { userId }))).toMatchObject({ code: 'not_found' })
+    }
+  })
+
+  it('have names that are segments of a path, and nothing else', async () => {
+    const { files, history } = fixture.client
+    const before = fixture.network.requests.length
+    for (const name of ['', '.', '..']) {
+      const calls = [files.upload(name, new Blob([])), files.delete(name), files.download(name)]
+      for (const call of [...calls, history.purge(name)]) {
+        expect(await errorOf(call)).toMatchObject({ code: 'invalid_file_name' })
+      }
+    }
+    expect(fixture.network.requests).toHaveLength(before)
+  })
+})
+
+describe('the token', () => {
+  it('can come from a function, which is asked before each request', async () => {
+    const tokens = [secretOf(fixture.user), `crt_${'A'.repeat(43)}`]
+    const token = () => Promise.resolve(tokens.shift() ?? '')
+    const client = createClient({ url: fixture.service.url, token })
+    expect(await client.capacity()).toMatchObject({ user_id: fixture.user.userId })
+    expect(await errorOf(client.capacity())).toMatchObject({ code: 'access_token_invalid' })
+  })
+})

@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type Client, createClient } from '../../../client/src/client.ts'
+import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { MIB, secretOf } from '../../http/fixture.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TestUser,
+} from '../../support/service/test-service.ts'
+
+/** A service, a network in which requests meet with mishaps, and the client of one user behind it. */
+export interface PackageFixture {
+  readonly service: TestService
+  readonly network: BadNetwork
+  readonly user: TestUser
+  readonly client: Client
+}
+
+/** Waits hardly at all before retries. */
+export const IMPATIENT = { firstDelay: 5 }
+
+export async function openPackage(
+  opened: AsyncDisposableStack,
+  options?: TestServiceOptions,
+): Promise<PackageFixture> {
+  const service = await openEmbedded(options)
+  opened.defer(() => service.stop())
+  const network = await startBadNetwork(service)
+  opened.defer(() => network.stop())
+  const user = await service.createUser(256 * MIB)
+  return { service, network, user, client: clientOf(user, network.url) }
+}
+
+export function clientOf(user: TestUser, url: string): Client {
+  return createClient({ url, token: secretOf(user), retry: IMPATIENT })
+}
+
+export function digestOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+/** Random content with its digest. */
+export function createContent(size: number) {
+  const bytes = new Uint8Array(randomBytes(size))
+  return { bytes, sha256: digestOf(bytes) }
+}
+
+/** A stream of chunks of odd sizes. */
+export function streamOf(bytes: Uint8Array, chunkBytes = 77_777): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close()
+      controller.enqueue(bytes.subarray(at, at + chunkBytes))
+      at += chunkBytes
+    },
+  })
+}
+
+export async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
+/** The error that a promise rejects with. */
+export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
