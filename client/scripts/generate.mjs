@@ -8,8 +8,12 @@ import openapiTS, { astToString } from 'openapi-typescript'
 const folder = dirname(dirname(fileURLToPath(import.meta.url)))
 const generated = join(folder, 'src', 'generated')
 
-/** Members that the example of a problem has, and some responses with its code lack. */
-const SOMETIMES = new Set(['max_unfinished_uploads'])
+/** Members that only some problems with the code have (docs/api.md, Errors). */
+const SOMETIMES = {
+  access_token_invalid: ['access_tokens'],
+  capacity_exceeded: ['evictable'],
+  unfinished_uploads_exceeded: ['max_unfinished_uploads'],
+}
 
 /** Members of every problem. */
 const COMMON = new Set(['type', 'title', 'status', 'detail', 'code', 'request_id'])
@@ -47,13 +51,18 @@ function onlyQuery({ operationId, parameters = [] }) {
 /** The members that problems with a code have besides the common ones, by the examples of the documents. */
 function problemMembers() {
   const examples = Object.assign({}, ...documents.map(({ components }) => components.examples))
-  const lines = Object.values(examples).flatMap(({ value }) => {
-    const own = Object.keys(value ?? {}).filter((name) => !COMMON.has(name) && !SOMETIMES.has(name))
-    return own.length === 0
-      ? []
-      : [`  ${value.code}: ${own.map((name) => `'${name}'`).join(' | ')}`]
+  const lines = Object.values(examples).map(({ value }) => {
+    const sometimes = SOMETIMES[value.code] ?? []
+    const always = Object.keys(value).filter(
+      (name) => !COMMON.has(name) && !sometimes.includes(name),
+    )
+    return `  ${value.code}: { always: ${unionOf(always)}; sometimes: ${unionOf(sometimes)} }`
   })
   return `export interface ProblemMembers {\n${lines.join('\n')}\n}\n`
+}
+
+function unionOf(names) {
+  return names.length === 0 ? 'never' : names.map((name) => `'${name}'`).join(' | ')
 }
 
 function mapValues(object, map) {

@@ -1,5 +1,6 @@
 import type { components } from './generated/api.ts'
-import type { Answer, Http } from './http.ts'
+import type { Answer } from './answer.ts'
+import type { Http } from './http.ts'
 import { isTemporary, pause } from './retry.ts'
 
 /** A committed change, and the cursor after it. */

@@ -1,5 +1,6 @@
 import { clientError, CloudRepositoryError, isProblem, type ProblemOf } from './errors.ts'
-import { type Answer, type Http, quoted } from './http.ts'
+import type { Answer } from './answer.ts'
+import { type Http, quoted } from './http.ts'
 import { createSha256, parseReprDigest, type Sha256 } from './sha256.ts'
 
 export interface DownloadOptions {

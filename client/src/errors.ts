@@ -1,8 +1,7 @@
-import type { components as adminComponents } from './generated/admin-api.ts'
 import type { components } from './generated/api.ts'
 import type { ProblemMembers } from './generated/problem-members.ts'
 
-type Problem = components['schemas']['Problem'] & adminComponents['schemas']['Problem']
+type Problem = components['schemas']['Problem']
 
 /** The codes of the service's problem documents (docs/api.md, Errors). */
 export type ServiceErrorCode = components['schemas']['Problem']['code']
@@ -27,14 +26,20 @@ export type ClientErrorCode =
 export type ErrorCode = ServiceErrorCode | ClientErrorCode
 
 /** The problem document of a code, with the members that it has. For codes of the client, it has `code` and `detail`. */
-export type ProblemOf<C extends ErrorCode> = C extends ErrorCode
-  ? { readonly code: C; readonly detail: string } & Readonly<
-      Partial<Omit<Problem, 'code' | 'detail'>>
-    > &
-      (C extends keyof ProblemMembers
-        ? Readonly<Required<Pick<Problem, ProblemMembers[C]>>>
-        : unknown)
-  : never
+export type ProblemOf<C extends ErrorCode> = C extends keyof ProblemMembers
+  ? CommonMembers<C> &
+      Readonly<Pick<Required<Problem>, ProblemMembers[C]['always']>> &
+      Readonly<Partial<Pick<Problem, ProblemMembers[C]['sometimes']>>>
+  : CommonMembers<C>
+
+interface CommonMembers<C> {
+  readonly code: C
+  readonly detail: string
+  readonly type?: string
+  readonly title?: string
+  readonly status?: number
+  readonly request_id?: string
+}
 
 /**
  * Every refusal of the service and every failure of the network. Aborts reject with the reason of the signal instead,
@@ -42,10 +47,10 @@ export type ProblemOf<C extends ErrorCode> = C extends ErrorCode
  *
  * A newer service can return codes that `ErrorCode` does not have yet, so keep a default branch.
  */
-export class CloudRepositoryError<C extends ErrorCode = ErrorCode> extends Error {
-  readonly code: C
+export class CloudRepositoryError extends Error {
+  readonly code: ErrorCode
   /** The members depend on the code: `switch (error.problem.code)` or `isProblem` narrows them. */
-  readonly problem: ProblemOf<C>
+  readonly problem: ProblemOf<ErrorCode>
   /** The status of the response; `undefined` without a response. */
   readonly status: number | undefined
   /** Seconds to wait before a retry, from `Retry-After`. */
@@ -53,10 +58,10 @@ export class CloudRepositoryError<C extends ErrorCode = ErrorCode> extends Error
   /** Finds the request in the log of the service. */
   readonly requestId: string | undefined
 
-  constructor(problem: ProblemOf<C>, origin: ErrorOrigin = {}) {
+  constructor(problem: ProblemOf<ErrorCode>, origin: ErrorOrigin = {}) {
     super(problem.detail, { cause: origin.cause })
     this.name = 'CloudRepositoryError'
-    this.code = problem.code as C
+    this.code = problem.code
     this.problem = problem
     this.status = origin.status
     this.retryAfter = origin.retryAfter
@@ -74,11 +79,9 @@ interface ErrorOrigin {
 export function isProblem<C extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: readonly C[]
-): error is CloudRepositoryError<C> {
-  return (
-    error instanceof CloudRepositoryError &&
-    (codes.length === 0 || codes.some((code) => code === (error as CloudRepositoryError).code))
-  )
+): error is CloudRepositoryError & { readonly code: C; readonly problem: ProblemOf<C> } {
+  if (!(error instanceof CloudRepositoryError)) return false
+  return codes.length === 0 || codes.some((code) => code === error.code)
 }
 
 export function connectionLost(cause: unknown): CloudRepositoryError {

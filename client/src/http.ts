@@ -1,7 +1,8 @@
 import { clientError, connectionLost, isProblem, refusal } from './errors.ts'
+import { type Answer, readAnswer } from './answer.ts'
 import { Attempts, hadNoEffect, type RetryPolicy } from './retry.ts'
-import { builtin } from './runtime.ts'
-import type { Source } from './source.ts'
+import { blobOf, openBody, type SentContent } from './request-body.ts'
+import { ANSWER_MS, createWatchdog, SENDING_MS, STORING_MS } from './watchdog.ts'
 import { sendByXhr } from './xhr.ts'
 
 /** How to reach the service. */
@@ -35,30 +36,11 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The body of a request: the bytes of a source from `start` to its end, or a stream that can be sent once. */
-export interface SentContent {
-  readonly source: Pick<Source, 'read' | 'blob'>
-  readonly start: number
-  /** `undefined` if the length is unknown. */
-  readonly end: number | undefined
-  /** Called with the number of bytes sent so far. */
-  readonly onSent?: (bytes: number) => void
-}
-
 /** A successful response that has arrived whole. */
 export interface Reply {
   readonly status: number
   readonly headers: Pick<Headers, 'get'>
   readonly text: string
-}
-
-/** A successful response whose content is still to be read. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  /** The next bytes, or `undefined` at the end. Rejects with `connection_lost` if none arrive within `stallMs`. */
-  read(stallMs: number): Promise<Uint8Array | undefined>
-  cancel(): void
 }
 
 /** Requests to one service. All methods reject with a `CloudRepositoryError`, or with the reason of the signal. */
@@ -74,13 +56,6 @@ export interface Http {
   /** Counts the attempts of a transfer that decides itself what to repeat. */
   attempts(signal: AbortSignal | undefined): Attempts
 }
-
-/** The service answers within this time, unless it is lost. */
-const ANSWER_MS = 60_000
-/** Time without progress after which an upload counts as lost. */
-const SENDING_MS = 120_000
-/** When all bytes are sent, the service may still have to read them again. */
-const STORING_MS = 600_000
 
 const GONE = ['not_found', 'upload_gone', 'version_gone'] as const
 const DONE: Reply = { status: 204, headers: { get: () => null }, text: '' }
@@ -122,7 +97,7 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
     const expect = (ms: number): void => {
       if (isSending) watchdog.expect(ms)
     }
-    const body = content === undefined ? undefined : bodyOf(content, expect)
+    const body = content === undefined ? undefined : openBody(content, expect)
     if (body?.length !== undefined) headers.set('content-length', String(body.length))
     const init = {
       method,
@@ -133,8 +108,12 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       cache: 'no-store',
       signal: watchdog.signal,
     } as RequestInit
-    const lost = (cause: unknown): unknown => {
+    const end = (): void => {
       watchdog.end()
+      body?.end()
+    }
+    const lost = (cause: unknown): unknown => {
+      end()
       if (signal?.aborted === true) return signal.reason
       return body?.failure() ?? connectionLost(cause)
     }
@@ -145,7 +124,7 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       .finally(() => {
         isSending = false
       })
-    const answer = answerOf(response, watchdog, lost)
+    const answer = readAnswer(response, { watchdog, lost, end })
     if (response.ok) return answer
     const { status } = response
     throw refusal({ status, headers: response.headers, text: await answer.text() })
@@ -244,94 +223,4 @@ export function segment(name: string): string {
     throw clientError('invalid_file_name', `${JSON.stringify(name)} is no name or id.`)
   }
   return encodeURIComponent(name)
-}
-
-interface Watchdog {
-  readonly signal: AbortSignal
-  /** Aborts unless it is called again, or ended, within this time. */
-  expect(ms: number): void
-  end(): void
-  abort(): void
-}
-
-function createWatchdog(signal: AbortSignal | undefined, firstMs: number): Watchdog {
-  const stop = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const end = (): void => clearTimeout(timer)
-  const expect = (ms: number): void => {
-    end()
-    timer = setTimeout(() => stop.abort(new Error(`Nothing happened for ${ms} ms.`)), ms)
-  }
-  expect(firstMs)
-  const signals = signal === undefined ? [stop.signal] : [signal, stop.signal]
-  return { signal: AbortSignal.any(signals), expect, end, abort: () => stop.abort() }
-}
-
-function answerOf(response: Response, watchdog: Watchdog, lost: (cause: unknown) => unknown) {
-  const reader = response.body?.getReader()
-  async function read(stallMs: number): Promise<Uint8Array | undefined> {
-    watchdog.expect(stallMs)
-    try {
-      return (await reader?.read())?.value
-    } catch (cause) {
-      throw lost(cause)
-    } finally {
-      watchdog.end()
-    }
-  }
-  async function text(): Promise<string> {
-    const decoder = new TextDecoder()
-    let text = ''
-    for (;;) {
-      const bytes = await read(ANSWER_MS)
-      if (bytes === undefined) return text + decoder.decode()
-      text += decoder.decode(bytes, { stream: true })
-    }
-  }
-  const { status, headers } = response
-  watchdog.end()
-  return { status, headers, read, text, cancel: () => watchdog.abort() }
-}
-
-interface RequestBody {
-  readonly body: NonNullable<RequestInit['body']>
-  /** `undefined` if the runtime sets the header itself, or if the length is unknown. */
-  readonly length: number | undefined
-  /** The error of the source, which `fetch` would report as a failure of its own. */
-  failure(): unknown
-}
-
-/** A stream in Node.js, Deno and Bun, so that nothing is read before the network takes it; a `Blob` in browsers. */
-function bodyOf(content: SentContent, expect: (ms: number) => void): RequestBody {
-  const { source, start, end, onSent } = content
-  if (builtin('node:fs/promises') === undefined && end !== undefined) {
-    const blob = source.blob(start, end)
-    if (blob !== undefined) return { body: blob, length: undefined, failure: () => undefined }
-  }
-  const length = end === undefined ? undefined : end - start
-  if (length === 0) return { body: '', length: undefined, failure: () => undefined }
-  const chunks = source.read(start, end ?? Infinity)[Symbol.asyncIterator]()
-  let failure: unknown
-  let sent = 0
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    try {
-      const next = await chunks.next()
-      expect(next.done === true ? STORING_MS : SENDING_MS)
-      if (next.done === true) return controller.close()
-      onSent?.(sent)
-      sent += next.value.length
-      controller.enqueue(next.value)
-    } catch (error) {
-      failure = error
-      throw error
-    }
-  }
-  const cancel = async (): Promise<void> => void (await chunks.return?.())
-  const body = new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 })
-  return { body, length, failure: () => failure }
-}
-
-/** The body as a `Blob`, where `XMLHttpRequest` can send it. */
-function blobOf({ source, start, end }: SentContent): Blob | undefined {
-  return 'XMLHttpRequest' in globalThis && end !== undefined ? source.blob(start, end) : undefined
 }

@@ -1,0 +1,62 @@
+import { builtin } from './runtime.ts'
+import type { Source } from './source.ts'
+import { SENDING_MS, STORING_MS } from './watchdog.ts'
+
+/** The body of a request: the bytes of a source from `start` to its end, or a stream that can be sent once. */
+export interface SentContent {
+  readonly source: Pick<Source, 'read' | 'blob'>
+  readonly start: number
+  /** `undefined` if the length is unknown. */
+  readonly end: number | undefined
+  /** Called with the number of bytes sent so far. */
+  readonly onSent?: (bytes: number) => void
+}
+
+export interface RequestBody {
+  readonly body: NonNullable<RequestInit['body']>
+  /** `undefined` if the runtime sets the header itself, or if the length is unknown. */
+  readonly length: number | undefined
+  /** The error of the source, which `fetch` would report as a failure of its own. */
+  failure(): unknown
+  /** Releases the source, of which `fetch` does not read the rest. */
+  end(): void
+}
+
+/** A stream in Node.js, Deno and Bun, so that nothing is read before the network takes it; a `Blob` in browsers. */
+export function openBody(content: SentContent, expect: (ms: number) => void): RequestBody {
+  const { source, start, end: until, onSent } = content
+  if (builtin('node:fs/promises') === undefined && until !== undefined) {
+    const blob = source.blob(start, until)
+    if (blob !== undefined) return { body: blob, ...WITHOUT_SOURCE }
+  }
+  const length = until === undefined ? undefined : until - start
+  if (length === 0) return { body: '', ...WITHOUT_SOURCE }
+  const chunks = source.read(start, until ?? Infinity)[Symbol.asyncIterator]()
+  let failure: unknown
+  let sent = 0
+  const pull = async (
+    controller: Pick<ReadableStreamDefaultController<Uint8Array>, 'close' | 'enqueue'>,
+  ): Promise<void> => {
+    const next = await chunks.next().catch((error: unknown) => {
+      failure = error
+      throw error
+    })
+    expect(next.done === true ? STORING_MS : SENDING_MS)
+    if (next.done === true) return controller.close()
+    onSent?.(sent)
+    sent += next.value.length
+    controller.enqueue(next.value)
+  }
+  const end = (): void => {
+    chunks.return?.().catch(() => undefined)
+  }
+  const body = new ReadableStream<Uint8Array>({ pull, cancel: end }, { highWaterMark: 0 })
+  return { body, length, failure: () => failure, end }
+}
+
+const WITHOUT_SOURCE = { length: undefined, failure: () => undefined, end: () => undefined }
+
+/** The body as a `Blob`, where `XMLHttpRequest` can send it. */
+export function blobOf({ source, start, end }: SentContent): Blob | undefined {
+  return 'XMLHttpRequest' in globalThis && end !== undefined ? source.blob(start, end) : undefined
+}

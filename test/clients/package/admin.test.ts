@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createAdminClient } from '../../../client/src/admin.ts'
+import { createClient } from '../../../client/src/client.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
+import { errorOf, IMPATIENT } from './fixture.ts'
+
+const ADMIN_TOKEN = 'the-admin-token-of-the-package-tests'
+
+let service: TestService
+beforeAll(async () => {
+  service = await openEmbedded({ adminToken: ADMIN_TOKEN, historyLifetimeMs: 3_600_000 })
+})
+afterAll(() => service?.stop())
+
+it('the admin client manages users, and what belongs to them', async () => {
+  const url = `http://127.0.0.1:${service.adminPort}`
+  const admin = createAdminClient({ url, token: ADMIN_TOKEN, retry: IMPATIENT })
+  expect(await admin.users.put('ann')).toMatchObject({ user_id: 'ann', status: 'active' })
+  const { user_id: generated } = await admin.users.create()
+  expect(await admin.users.get(generated)).toMatchObject({ user_id: generated })
+  const listed = await Array.fromAsync(admin.users.list({ prefix: 'ann' }))
+  expect(listed.map((user) => user.user_id)).toEqual(['ann'])
+  const ann = admin.user('ann')
+  const grant = { source: 'promotion', reference: 'spring' }
+  expect(await ann.grants.put(grant, { bytes: 1000 })).toMatchObject({ ...grant, bytes: 1000 })
+  await ann.devices.put('camera-1', { bytes: 500 })
+  const devices = await Array.fromAsync(ann.devices.list())
+  expect(devices).toEqual([expect.objectContaining({ device_id: 'camera-1' })])
+  const issued = await ann.tokens.create({ label: 'phone' })
+  const own = createClient({ url: service.url, token: issued.access_token })
+  expect(await own.capacity()).toMatchObject({ capacity: 1500 })
+  const { version } = await own.files.upload('a', Buffer.from('a'))
+  await own.files.delete('a')
+  expect(await Array.fromAsync(ann.history.list())).toHaveLength(1)
+  expect(await ann.history.restore(version)).toMatchObject({ name: 'a', version })
+  expect(await Array.fromAsync(ann.uploads.list())).toEqual([])
+  await ann.devices.delete('camera-1')
+  await ann.grants.revoke(grant)
+  expect((await Array.fromAsync(ann.grants.list())).map(({ source }) => source)).not.toContain(
+    'promotion',
+  )
+  await ann.tokens.revoke(issued.token_id)
+  expect(await errorOf(own.capacity())).toMatchObject({ code: 'access_token_invalid' })
+  expect(await admin.users.setStatus('ann', 'suspended')).toMatchObject({ status: 'suspended' })
+  await admin.users.delete('ann')
+  // Its files are still to be purged.
+  expect(await errorOf(admin.users.put('ann'))).toMatchObject({ code: 'user_exists' })
+  expect(await Array.fromAsync(admin.webhooks.list())).toEqual([])
+  expect(await errorOf(admin.webhooks.retry('msg_none'))).toMatchObject({
+    code: 'invalid_parameter',
+  })
+  const wrong = createAdminClient({ url, token: 'wrong' })
+  expect(await errorOf(wrong.users.get('a'))).toMatchObject({ code: 'unauthorized' })
+})

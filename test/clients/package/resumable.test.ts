@@ -1,0 +1,288 @@
+import { writeFile } from 'node:fs/promises'
+import {
+  createServer,
+  request,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Client, isProblem } from '../../../client/src/client.ts'
+import { MIB } from '../../http/fixture.ts'
+import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { temporaryFolder } from '../../support/service/program.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { clientOf, createContent, errorOf, streamOf } from './fixture.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await openEmbedded({ maxFileSize: 256 * MIB })
+})
+afterAll(() => service?.stop())
+
+let opened: AsyncDisposableStack
+let user: TestUser
+let direct: Client
+beforeEach(async () => {
+  opened = new AsyncDisposableStack()
+  user = await service.createUser(256 * MIB)
+  direct = clientOf(user, service.url)
+})
+afterEach(() => opened.disposeAsync())
+
+const content = createContent(12 * MIB + 12_345)
+
+async function placeOnDisk(bytes: Uint8Array): Promise<string> {
+  const path = join(await temporaryFolder(opened), 'film.mov')
+  await writeFile(path, bytes)
+  return path
+}
+
+const unfinished = () => Array.fromAsync(direct.uploads.list())
+
+describe('over a network where every connection breaks', () => {
+  it.each([
+    ['bytes', () => content.bytes],
+    ['a Blob', () => new Blob([content.bytes])],
+    ['a stream of unknown length', () => streamOf(content.bytes)],
+    ['a path', async () => ({ path: await placeOnDisk(content.bytes) })],
+  ])('%s arrive whole', async (_, contentOf) => {
+    const proxy = await startBreakingProxy({ port: service.port, seed: 7 })
+    opened.defer(() => proxy.stop())
+    const told: number[] = []
+    const onProgress = ({ sent }: { readonly sent: number }): void => void told.push(sent)
+    const { files } = clientOf(user, proxy.url)
+    const file = await files.upload('film', await contentOf(), { onProgress })
+    expect(file).toMatchObject({ size: content.bytes.length, sha256: content.sha256 })
+    expect(proxy.breaks.length).toBeGreaterThan(12)
+    expect(told.at(-1)).toBe(content.bytes.length)
+    expect(await unfinished()).toEqual([])
+  })
+})
+
+describe('an upload of an earlier process', () => {
+  it.each([
+    ['a path', async () => ({ path: await placeOnDisk(content.bytes) }), {}],
+    ['a File', () => new File([content.bytes], 'film.mov', { lastModified: 5 }), {}],
+    ['bytes with a key', () => content.bytes, { resumeKey: 'film, 2026' }],
+  ])('of %s is continued', async (_, contentOf, options) => {
+    const same = await contentOf()
+    const { id, offset } = await interrupt(same, options)
+    expect(offset).toBeGreaterThan(MIB)
+    const front = await startFront()
+    const file = await clientOf(user, front.url).files.upload('film', same, options)
+    expect(file).toMatchObject({ version: id, sha256: content.sha256 })
+    expect(front.appended()).toBeLessThanOrEqual(content.bytes.length - offset)
+    expect(await unfinished()).toEqual([])
+  })
+
+  it('is not continued with other terms, another name or another size', async () => {
+    const { id } = await interrupt(content.bytes, { resumeKey: 'film' })
+    const shorter = content.bytes.subarray(0, 10 * MIB)
+    const { files } = direct
+    const resumeKey = 'film'
+    const others = [
+      await files.upload('film', content.bytes, { resumeKey, visibility: 'public' }),
+      await files.upload('other', content.bytes, { resumeKey }),
+      await files.upload('film', shorter, { resumeKey }),
+      await files.upload('film', content.bytes),
+    ]
+    expect(others.map(({ version }) => version)).not.toContain(id)
+    expect(await unfinished()).toEqual([expect.objectContaining({ upload_id: id })])
+    await direct.uploads.cancel(id)
+    expect(await unfinished()).toEqual([])
+  })
+
+  it('never becomes a mixture: other content with the same key begins anew', async () => {
+    const options = { resumeKey: 'careless' }
+    const { id } = await interrupt(content.bytes, options)
+    const other = createContent(content.bytes.length)
+    const file = await direct.files.upload('film', other.bytes, options)
+    expect(file.sha256).toBe(other.sha256)
+    expect(file.version).not.toBe(id)
+    expect(await unfinished()).toEqual([])
+  })
+
+  it('that was cancelled or has expired begins anew', async () => {
+    const options = { resumeKey: 'film' }
+    const { id } = await interrupt(content.bytes, options)
+    await direct.uploads.cancel(id)
+    const file = await direct.files.upload('film', content.bytes, options)
+    expect(file).toMatchObject({ sha256: content.sha256 })
+    expect(file.version).not.toBe(id)
+  })
+})
+
+describe('an upload that fails', () => {
+  it('is cancelled if nothing can continue it', async () => {
+    for (const kind of [content.bytes, streamOf(content.bytes)]) {
+      const stop = new AbortController()
+      const front = await startFront({ onAppend: () => stop.abort(new RangeError('enough')) })
+      const { files } = clientOf(user, front.url)
+      const failed = errorOf(files.upload('film', kind, { signal: stop.signal }))
+      expect(await failed).toEqual(new RangeError('enough'))
+      expect(await unfinished()).toEqual([])
+    }
+  })
+
+  it('is refused at its creation if it does not fit', async () => {
+    await service.setCapacity(user, 10 * MIB)
+    const error = await errorOf(direct.files.upload('film', content.bytes))
+    if (!isProblem(error, 'capacity_exceeded')) throw error
+    expect(error.problem.available).toBe(10 * MIB)
+  })
+
+  it('of a stream that does not fit is refused with the figures, and leaves nothing', async () => {
+    await service.setCapacity(user, 10 * MIB)
+    const error = await errorOf(direct.files.upload('film', streamOf(content.bytes)))
+    expect(error).toMatchObject({ code: 'capacity_exceeded' })
+    expect(await unfinished()).toEqual([])
+  })
+
+  it('because of its condition is refused with 412, and leaves nothing', async () => {
+    const front = await startFront({
+      onAppend: async () => void (await direct.files.upload('film', Buffer.from('faster'))),
+    })
+    const { files } = clientOf(user, front.url)
+    const path = await placeOnDisk(content.bytes)
+    const error = await errorOf(files.upload('film', { path }, { ifNoneMatch: '*' }))
+    expect(error).toMatchObject({ code: 'precondition_failed' })
+    expect(await unfinished()).toEqual([])
+  })
+
+  it('because another client cancels it says so', async () => {
+    const cancel = async (): Promise<void> => {
+      const [upload] = await unfinished()
+      await direct.uploads.cancel(upload?.upload_id ?? '')
+    }
+    const front = await startFront({ maxAppended: 2 * MIB, onCut: cancel })
+    const error = await errorOf(clientOf(user, front.url).files.upload('film', content.bytes))
+    expect(isProblem(error, 'upload_gone') && error.problem.outcome).toBe('cancelled')
+  })
+})
+
+describe('a lost response', () => {
+  it('to the creation does not leave a second upload', async () => {
+    const front = await startFront({ loses: 'POST' })
+    const ids: string[] = []
+    const file = await clientOf(user, front.url).files.upload('film', content.bytes, {
+      onUploadId: (id) => void ids.push(id),
+    })
+    expect(file).toMatchObject({ sha256: content.sha256 })
+    expect(ids).toEqual([file.version])
+    expect(await unfinished()).toEqual([])
+  })
+
+  it.each([
+    ['bytes', () => content.bytes],
+    ['a stream', () => streamOf(content.bytes)],
+  ])('to the last append of %s does not send it again', async (_, contentOf) => {
+    const front = await startFront({ loses: 'PATCH' })
+    const file = await clientOf(user, front.url).files.upload('film', contentOf())
+    expect(file).toMatchObject({ sha256: content.sha256 })
+    expect(front.appended()).toBe(content.bytes.length)
+  })
+})
+
+describe('the end of a stream', () => {
+  it.each([8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 16 * MIB])(
+    'after %d bytes is its end',
+    async (size) => {
+      const { bytes, sha256 } = createContent(size)
+      const file = await direct.files.upload('film', streamOf(bytes, 1_000_003))
+      expect(file).toMatchObject({ size, sha256 })
+    },
+  )
+
+  it('is the caller’s, if the upload fails before: it is cancelled', async () => {
+    let reason: unknown
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(MIB)),
+      cancel: () => void (reason = 'cancelled'),
+    })
+    await service.setCapacity(user, MIB)
+    expect(await errorOf(direct.files.upload('film', stream))).toMatchObject({
+      code: 'capacity_exceeded',
+    })
+    await expect.poll(() => reason).toBe('cancelled')
+  })
+})
+
+/** Leaves an upload behind, as a process does that is killed in the middle of it. */
+async function interrupt(
+  what: Parameters<Client['files']['upload']>[1],
+  options: { readonly resumeKey?: string },
+) {
+  const killed = new AbortController()
+  const front = await startFront({ maxAppended: 2 * MIB, onCut: () => killed.abort() })
+  const { signal } = killed
+  const failed = errorOf(
+    clientOf(user, front.url).files.upload('film', what, { ...options, signal }),
+  )
+  expect(await failed).toMatchObject({ name: 'AbortError' })
+  const [upload, ...more] = await unfinished()
+  if (upload === undefined || more.length > 0) throw new Error('Not one unfinished upload.')
+  // Recorded when the service has noticed that the connection is lost.
+  await expect.poll(async () => (await unfinished())[0]?.offset).toBeGreaterThan(0)
+  const [{ offset } = upload] = await unfinished()
+  return { id: upload.upload_id, offset }
+}
+
+interface FrontOptions {
+  /** Called before the first append is passed on. */
+  readonly onAppend?: (uploadId: string) => unknown
+  /** The first request with this method loses its response, of appends the last one. */
+  readonly loses?: 'POST' | 'PATCH'
+  /** Breaks the connection after so many bytes of appends. */
+  readonly maxAppended?: number
+  readonly onCut?: () => unknown
+}
+
+/** A proxy before the service that counts the bytes of appends. */
+async function startFront(options: FrontOptions = {}) {
+  let appended = 0
+  let isFirst = true
+  let isCut = false
+  let isLost = options.loses === undefined
+  async function forward(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const { method = '', url: path = '', headers } = asked
+    const isAppend = method === 'PATCH'
+    if (isAppend && isFirst) {
+      isFirst = false
+      await options.onAppend?.(path.split('/').at(-1) ?? '')
+    }
+    const sent = request({ host: '127.0.0.1', port: service.port, method, path, headers })
+    sent.on('error', () => reply.destroy())
+    reply.once('close', () => sent.destroy())
+    asked.on('data', (bytes: Buffer) => {
+      if (isAppend) appended += bytes.length
+      if (isCut || appended < (options.maxAppended ?? Infinity)) return
+      isCut = true
+      asked.socket.destroy()
+      void options.onCut?.()
+    })
+    asked.pipe(sent)
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    if (!isLost && method === options.loses && (!isAppend || appended === content.bytes.length)) {
+      isLost = true
+      answer.resume().once('end', () => asked.socket.destroy())
+      return
+    }
+    answer.pipe(reply.writeHead(answer.statusCode ?? 500, answer.headers))
+  }
+  const server: Server = createServer((asked, reply) => {
+    forward(asked, reply).catch(() => reply.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  opened.defer(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, appended: () => appended }
+}
