@@ -107,6 +107,8 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       credentials: cookies === true ? 'include' : 'omit',
       cache: 'no-store',
       signal: watchdog.signal,
+      // Node.js otherwise keeps all that it has sent, in case it has to send it again.
+      ...(content !== undefined && { redirect: 'error', window: null }),
     } as RequestInit
     const end = (): void => {
       watchdog.end()

@@ -100,11 +100,15 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
   let base = 0
   let now: Progress = { offset: 0, isStored: false }
 
+  function report(sent: number): void {
+    const total = part.isLast ? base + part.source.size : undefined
+    onProgress?.({ sent, total })
+  }
+
   async function append(from: number): Promise<Progress> {
     const { source, isLast } = part
     const end = base + source.size
-    const total = transfer.length ?? (isLast ? end : undefined)
-    const onSent = (sent: number): void => onProgress?.({ sent: from + sent, total })
+    const onSent = (sent: number): void => report(from + sent)
     const headers = {
       ...TUS,
       'content-type': 'application/offset+octet-stream',
@@ -116,7 +120,6 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
     const reply = await http.ask({ method: 'PATCH', path, headers, content, signal })
     const offset = Number(reply.headers.get('upload-offset'))
     if (offset === from && from < end) throw connectionLost(new Error('No byte was recorded.'))
-    onProgress?.({ sent: offset, total })
     return { offset, isStored: isLast && offset === end }
   }
 
@@ -149,6 +152,7 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
         })
         now = await askOffset()
       }
+      report(now.offset)
       if (now.offset > offset) attempts.reset()
     }
     if (now.isStored) return storedFile(transfer, id)

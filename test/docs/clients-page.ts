@@ -31,7 +31,9 @@ async function codeOf(language: string, file: string): Promise<string> {
 
 const INTRODUCTION = `# Clients
 
-To write a client, start from one of these examples: [a web page](#a-web-page), or a [program](#programs) that uses
+In TypeScript and JavaScript, install [@cloud-repository/client](../client/README.md): it does all of the following by
+itself, in browsers, Node.js, Deno and Bun. To write a client in another language, or without a package, start from one
+of these examples: [a web page](#a-web-page), or a [program](#programs) that uses
 [curl](#curl), [Python](#python-with-requests), [Node.js](#nodejs-with-fetch), [Go](#go-with-nethttp),
 [Java](#java-with-httpclient) or [C](#c-with-libcurl). For files that take minutes to send, use [resumable
 uploads](#large-files-that-survive-a-lost-connection) with [tus-js-client](#tus-js-client-in-a-page), [tuspy](#tuspy),

@@ -9,17 +9,19 @@ export interface Page {
 
 /** All of them, by path. */
 export async function readPages(): Promise<readonly Page[]> {
-  const folders = ['bench', 'docs', 'src', 'test', 'web']
+  const folders = ['bench', 'client', 'docs', 'src', 'test', 'web']
   const found = await Promise.all(folders.map(filesIn))
   const files = [...(await readdir('.')), ...found.flat()]
   const paths = files.filter((path) => path.endsWith('.md')).toSorted()
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
 }
 
-/** The files of a folder and of the folders in it. */
+/** The files of a folder and of the folders in it, but for installed packages. */
 export async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true })
-  return entries.map((entry) => join(folder, entry))
+  return entries
+    .filter((entry) => !entry.startsWith('node_modules'))
+    .map((entry) => join(folder, entry))
 }
 
 /** What a page shows apart from its sentences: a fenced block, or an indented one, as it is to be typed. */

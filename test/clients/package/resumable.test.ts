@@ -9,6 +9,7 @@ import {
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Transform } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, isProblem } from '../../../client/src/client.ts'
 import { MIB } from '../../http/fixture.ts'
@@ -114,6 +115,26 @@ describe('an upload of an earlier process', () => {
     const file = await direct.files.upload('film', content.bytes, options)
     expect(file).toMatchObject({ sha256: content.sha256 })
     expect(file.version).not.toBe(id)
+  })
+})
+
+describe('an upload that is refused when all its bytes have arrived', () => {
+  const options = { resumeKey: 'film' }
+
+  it('is stored once there is room, and its bytes are not sent again', async () => {
+    const shrink = () => service.setCapacity(user, MIB)
+    const front = await startFront({ onLastBytes: shrink })
+    const { files } = clientOf(user, front.url)
+    const upload = () => errorOf(files.upload('film', content.bytes, options))
+    expect(await upload()).toMatchObject({ code: 'capacity_exceeded' })
+    const again = await upload()
+    if (!isProblem(again, 'capacity_exceeded')) throw again
+    expect(again.problem.capacity).toBe(MIB)
+    await service.setCapacity(user, 64 * MIB)
+    const [left] = await unfinished()
+    const file = await files.upload('film', content.bytes, options)
+    expect(file).toMatchObject({ version: left?.upload_id, sha256: content.sha256 })
+    expect(front.appended()).toBe(content.bytes.length)
   })
 })
 
@@ -240,6 +261,8 @@ interface FrontOptions {
   /** Breaks the connection after so many bytes of appends. */
   readonly maxAppended?: number
   readonly onCut?: () => unknown
+  /** Done before the last bytes of the content are passed on. */
+  readonly onLastBytes?: () => Promise<unknown>
 }
 
 /** A proxy before the service that counts the bytes of appends. */
@@ -265,7 +288,9 @@ async function startFront(options: FrontOptions = {}) {
       asked.socket.destroy()
       void options.onCut?.()
     })
-    asked.pipe(sent)
+    if (isAppend && options.onLastBytes !== undefined) {
+      asked.pipe(beforeEnd(content.bytes.length, options.onLastBytes)).pipe(sent)
+    } else asked.pipe(sent)
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]
     if (!isLost && method === options.loses && (!isAppend || appended === content.bytes.length)) {
       isLost = true
@@ -285,4 +310,16 @@ async function startFront(options: FrontOptions = {}) {
   })
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, appended: () => appended }
+}
+
+/** Passes bytes on, and does something before it passes on the last ones of so many. */
+function beforeEnd(size: number, act: () => Promise<unknown>): Transform {
+  let passed = 0
+  return new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      passed += bytes.length
+      if (passed < size) return done(null, bytes)
+      act().then(() => done(null, bytes), done)
+    },
+  })
 }
