@@ -1,6 +1,6 @@
 import type { components } from './generated/admin-api.ts'
-import { createHttp, type Http, segment, type ServiceAddress, type Token } from './http.ts'
-import { createListing, type Listing, type ListingOptions } from './listing.ts'
+import { createHttp, type Http, segment, type ServiceAddress, type Token } from './http/http.ts'
+import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
 export { CloudRepositoryError, type ErrorCode, isProblem, type ProblemOf } from './errors.ts'

@@ -1,7 +1,7 @@
 import type { components } from './generated/api.ts'
-import type { Answer } from './answer.ts'
-import type { Http } from './http.ts'
-import { isTemporary, pause } from './retry.ts'
+import type { Answer } from './http/answer.ts'
+import type { Http } from './http/http.ts'
+import { isTemporary, pause } from './http/retry.ts'
 
 /** A committed change, and the cursor after it. */
 export type Change = components['schemas']['RepositoryChange'] & { readonly cursor: string }

@@ -1,8 +1,8 @@
 import { type Changes, createChanges } from './changes.ts'
-import { createFiles, type Files } from './files.ts'
+import { createFiles, type Files } from './files/files.ts'
 import type { components } from './generated/api.ts'
 import { createHistory, type History } from './history.ts'
-import { createHttp, type ServiceAddress, type Token } from './http.ts'
+import { createHttp, type ServiceAddress, type Token } from './http/http.ts'
 import { createLinks, type Links } from './links.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 import { createUploads, type Uploads } from './uploads.ts'
@@ -16,9 +16,9 @@ export {
   type ServiceErrorCode,
 } from './errors.ts'
 export type { Change, Changes, FollowOptions } from './changes.ts'
-export type { Download, DownloadOptions } from './download.ts'
-export type { ChangeOptions, FileListingOptions, Files, FileUpdate } from './files.ts'
-export type { FilePage, StoredFile } from './get-file.ts'
+export type { Download, DownloadOptions } from './files/download.ts'
+export type { ChangeOptions, FileListingOptions, Files, FileUpdate } from './files/files.ts'
+export type { FilePage, StoredFile } from './files/get-file.ts'
 export type {
   History,
   HistoryListingOptions,
@@ -26,11 +26,11 @@ export type {
   PastVersion,
   RestoreOptions,
 } from './history.ts'
-export type { Conditions, ServiceAddress, Token } from './http.ts'
+export type { Conditions, ServiceAddress, Token } from './http/http.ts'
 export type { CreatedLink, Link, LinkPage, Links, LinkTerms } from './links.ts'
-export type { Listing, ListingOptions } from './listing.ts'
-export type { RetryPolicy } from './retry.ts'
-export type { Content, PathContent, StreamContent } from './source.ts'
+export type { Listing, ListingOptions } from './http/listing.ts'
+export type { RetryPolicy } from './http/retry.ts'
+export type { Content, PathContent, StreamContent } from './files/source.ts'
 export type {
   AccessToken,
   AccessTokenPage,
@@ -38,7 +38,7 @@ export type {
   IssuedAccessToken,
   Tokens,
 } from './tokens.ts'
-export type { UploadedFile, UploadOptions } from './upload.ts'
+export type { UploadedFile, UploadOptions } from './files/upload.ts'
 export type { UnfinishedUpload, UploadPage, Uploads } from './uploads.ts'
 
 /**

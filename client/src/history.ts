@@ -1,10 +1,10 @@
-import { download, type Download, type DownloadOptions } from './download.ts'
+import { download, type Download, type DownloadOptions } from './files/download.ts'
 import { clientError, isProblem } from './errors.ts'
 import type { components } from './generated/api.ts'
-import { getFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http.ts'
-import { createListing, type Listing, type ListingOptions } from './listing.ts'
-import type { UploadedFile } from './upload.ts'
+import { getFile } from './files/get-file.ts'
+import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http/http.ts'
+import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
+import type { UploadedFile } from './files/upload.ts'
 
 export type PastVersion = components['schemas']['PastVersion']
 export type HistoryPage = components['schemas']['HistoryPage']

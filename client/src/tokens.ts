@@ -1,6 +1,6 @@
 import type { components } from './generated/api.ts'
-import { type Http, segment } from './http.ts'
-import { createListing, type Listing, type ListingOptions } from './listing.ts'
+import { type Http, segment } from './http/http.ts'
+import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 
 export type AccessToken = components['schemas']['AccessToken']
 export type IssuedAccessToken = components['schemas']['IssuedAccessToken']

@@ -28,10 +28,13 @@ afterAll(() => service?.stop())
 let opened: AsyncDisposableStack
 let user: TestUser
 let direct: Client
+/** From before the first change. */
+let cursor: string
 beforeEach(async () => {
   opened = new AsyncDisposableStack()
   user = await service.createUser(256 * MIB)
   direct = clientOf(user, service.url)
+  for await (const page of direct.files.list().pages()) cursor = String(page.changes_cursor)
 })
 afterEach(() => opened.disposeAsync())
 
@@ -106,6 +109,18 @@ describe('an upload of an earlier process', () => {
     expect(file.sha256).toBe(other.sha256)
     expect(file.version).not.toBe(id)
     expect(await unfinished()).toEqual([])
+    expect(await storedVersions()).toEqual([file.version])
+  })
+
+  it('never becomes a mixture, even if the earlier process finishes it meanwhile', async () => {
+    const options = { resumeKey: 'careless' }
+    const { id } = await interrupt(content.bytes, options)
+    const other = createContent(content.bytes.length)
+    const finish = () => direct.files.upload('film', content.bytes, options)
+    const front = await startFront({ onHead: finish })
+    const file = await clientOf(user, front.url).files.upload('film', other.bytes, options)
+    expect(file.sha256).toBe(other.sha256)
+    expect(await storedVersions()).toEqual([id, file.version])
   })
 
   it('that was cancelled or has expired begins anew', async () => {
@@ -120,10 +135,21 @@ describe('an upload of an earlier process', () => {
 
 describe('an upload that is refused when all its bytes have arrived', () => {
   const options = { resumeKey: 'film' }
+  const shrink = () => service.setCapacity(user, MIB)
+
+  it('is replaced by other content with the same key', async () => {
+    const front = await startFront({ midway: { bytes: content.bytes.length, act: shrink } })
+    const { files } = clientOf(user, front.url)
+    await errorOf(files.upload('film', content.bytes, options))
+    await service.setCapacity(user, 64 * MIB)
+    const other = createContent(content.bytes.length)
+    const file = await files.upload('film', other.bytes, options)
+    expect(file.sha256).toBe(other.sha256)
+    expect((await storedVersions()).at(-1)).toBe(file.version)
+  })
 
   it('is stored once there is room, and its bytes are not sent again', async () => {
-    const shrink = () => service.setCapacity(user, MIB)
-    const front = await startFront({ onLastBytes: shrink })
+    const front = await startFront({ midway: { bytes: content.bytes.length, act: shrink } })
     const { files } = clientOf(user, front.url)
     const upload = () => errorOf(files.upload('film', content.bytes, options))
     expect(await upload()).toMatchObject({ code: 'capacity_exceeded' })
@@ -180,7 +206,7 @@ describe('an upload that fails', () => {
       const [upload] = await unfinished()
       await direct.uploads.cancel(upload?.upload_id ?? '')
     }
-    const front = await startFront({ maxAppended: 2 * MIB, onCut: cancel })
+    const front = await startFront({ midway: { bytes: 2 * MIB, act: cancel } })
     const error = await errorOf(clientOf(user, front.url).files.upload('film', content.bytes))
     expect(isProblem(error, 'upload_gone') && error.problem.outcome).toBe('cancelled')
   })
@@ -233,6 +259,17 @@ describe('the end of a stream', () => {
   })
 })
 
+/** The versions of files that were ever stored, by the changes of the repository. */
+async function storedVersions(): Promise<readonly string[]> {
+  const versions: string[] = []
+  await direct.files.upload('last', Buffer.of())
+  for await (const { name, version } of direct.changes.follow({ cursor })) {
+    if (name === 'last') break
+    if (version !== undefined) versions.push(version)
+  }
+  return versions
+}
+
 /** Leaves an upload behind, as a process does that is killed in the middle of it. */
 async function interrupt(
   what: Parameters<Client['files']['upload']>[1],
@@ -261,14 +298,18 @@ interface FrontOptions {
   /** Breaks the connection after so many bytes of appends. */
   readonly maxAppended?: number
   readonly onCut?: () => unknown
-  /** Done before the last bytes of the content are passed on. */
-  readonly onLastBytes?: () => Promise<unknown>
+  /** Done before the first `HEAD` is passed on. */
+  readonly onHead?: () => Promise<unknown>
+  /** What is done once, before an append has passed on so many bytes. */
+  readonly midway?: { readonly bytes: number; readonly act: () => Promise<unknown> }
 }
 
 /** A proxy before the service that counts the bytes of appends. */
 async function startFront(options: FrontOptions = {}) {
   let appended = 0
   let isFirst = true
+  let isFirstHead = true
+  let { midway } = options
   let isCut = false
   let isLost = options.loses === undefined
   async function forward(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -277,6 +318,10 @@ async function startFront(options: FrontOptions = {}) {
     if (isAppend && isFirst) {
       isFirst = false
       await options.onAppend?.(path.split('/').at(-1) ?? '')
+    }
+    if (method === 'HEAD' && isFirstHead) {
+      isFirstHead = false
+      await options.onHead?.()
     }
     const sent = request({ host: '127.0.0.1', port: service.port, method, path, headers })
     sent.on('error', () => reply.destroy())
@@ -288,8 +333,9 @@ async function startFront(options: FrontOptions = {}) {
       asked.socket.destroy()
       void options.onCut?.()
     })
-    if (isAppend && options.onLastBytes !== undefined) {
-      asked.pipe(beforeEnd(content.bytes.length, options.onLastBytes)).pipe(sent)
+    if (isAppend && midway !== undefined) {
+      asked.pipe(passing(midway)).pipe(sent)
+      midway = undefined
     } else asked.pipe(sent)
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]
     if (!isLost && method === options.loses && (!isAppend || appended === content.bytes.length)) {
@@ -312,13 +358,15 @@ async function startFront(options: FrontOptions = {}) {
   return { url: `http://127.0.0.1:${port}`, appended: () => appended }
 }
 
-/** Passes bytes on, and does something before it passes on the last ones of so many. */
-function beforeEnd(size: number, act: () => Promise<unknown>): Transform {
+/** Passes bytes on, and does something once, before so many have passed. */
+function passing({ bytes: size, act }: NonNullable<FrontOptions['midway']>): Transform {
   let passed = 0
+  let isDone = false
   return new Transform({
     transform(bytes: Buffer, _encoding, done) {
       passed += bytes.length
-      if (passed < size) return done(null, bytes)
+      if (isDone || passed < size) return done(null, bytes)
+      isDone = true
       act().then(() => done(null, bytes), done)
     },
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, isProblem } from '../../../client/src/client.ts'
 import { secretOf } from '../../http/fixture.ts'
 import {
@@ -38,19 +38,21 @@ describe('a request', () => {
     expect(more).toHaveLength(2)
   })
 
-  it('waits longer before each retry, and not at the same times as other clients', async () => {
-    const waits = async (): Promise<readonly number[]> => {
-      fixture.network.requests.length = 0
-      fixture.network.mishaps.push('lost', 'lost', 'lost')
-      const { url } = fixture.network
-      const retry = { firstDelay: 40 }
-      await createClient({ url, token: secretOf(fixture.user), retry }).capacity()
-      const times = fixture.network.requests.map(({ at }) => at)
-      return times.slice(1).map((time, index) => time - (times[index] ?? 0))
+  it.each([
+    ['shortest', 0, [20, 40, 80]],
+    ['longest', 0.999, [59, 119, 239]],
+  ])('waits longer before each retry, at a random time: at the %s', async (_, chance, least) => {
+    vi.spyOn(Math, 'random').mockReturnValue(chance)
+    fixture.network.mishaps.push('lost', 'lost', 'lost')
+    const { url } = fixture.network
+    const retry = { firstDelay: 40 }
+    await createClient({ url, token: secretOf(fixture.user), retry }).capacity()
+    vi.restoreAllMocks()
+    const times = fixture.network.requests.map(({ at }) => at)
+    const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+    for (const [index, wait] of waits.entries()) {
+      expect(wait).toBeGreaterThan((least[index] ?? 0) - 2)
     }
-    const [first, second] = [await waits(), await waits()]
-    for (const [index, wait] of first.entries()) expect(wait).toBeGreaterThan(20 * 2 ** index - 2)
-    expect(first).not.toEqual(second)
   })
 
   it('is given up after five tries, with the last error', async () => {
@@ -227,7 +229,8 @@ describe('a download', () => {
     const { stream, etag } = await unlucky.files.download('rotten')
     expect(etag).toBe(version)
     const error = await errorOf(bytesOf(stream))
-    expect(isProblem(error, 'digest_mismatch') && error.problem.sha256).not.toBe(sha256)
+    expect(error).toMatchObject({ code: 'digest_mismatch' })
+    expect(isProblem(error, 'digest_mismatch') && error.problem.sha256).toMatch(/^[0-9a-f]{64}$/)
   })
 
   it('ends with its signal, and with its stream', async () => {

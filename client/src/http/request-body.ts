@@ -1,5 +1,5 @@
-import { builtin } from './runtime.ts'
-import type { Source } from './source.ts'
+import { builtin } from '../runtime.ts'
+import type { Source } from '../files/source.ts'
 import { SENDING_MS, STORING_MS } from './watchdog.ts'
 
 /** The body of a request: the bytes of a source from `start` to its end, or a stream that can be sent once. */

@@ -1,8 +1,8 @@
-import { isProblem } from './errors.ts'
+import { isProblem } from '../errors.ts'
 import { getFile, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http.ts'
+import { type Conditions, conditionHeaders, type Http, parseJson, segment } from '../http/http.ts'
 import { createPartReader } from './parts.ts'
-import { formatReprDigest } from './sha256.ts'
+import { formatReprDigest } from '../sha256.ts'
 import {
   chunksOf,
   type Content,
@@ -12,7 +12,7 @@ import {
   type Source,
   type StreamContent,
 } from './source.ts'
-import type { components } from './generated/api.ts'
+import type { components } from '../generated/api.ts'
 
 type Uploaded = components['schemas']['UploadedFile'] & object
 

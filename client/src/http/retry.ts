@@ -1,4 +1,4 @@
-import { type CloudRepositoryError, isProblem } from './errors.ts'
+import { type CloudRepositoryError, isProblem } from '../errors.ts'
 
 /** How failed requests are repeated. */
 export interface RetryPolicy {

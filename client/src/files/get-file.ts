@@ -1,6 +1,6 @@
-import { clientError } from './errors.ts'
-import type { components } from './generated/api.ts'
-import type { Http } from './http.ts'
+import { clientError } from '../errors.ts'
+import type { components } from '../generated/api.ts'
+import type { Http } from '../http/http.ts'
 
 /** A file of a repository. */
 export type StoredFile = components['schemas']['File'] & object

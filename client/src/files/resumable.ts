@@ -1,12 +1,12 @@
 // tus 1.0 (docs/api.md, Resumable uploads) on `fetch`. tus-js-client is not used: alone it is larger than this whole
 // client, its state and its retries are its own, and it does not run in service workers. What it would do is below.
-import { clientError, type CloudRepositoryError, connectionLost, isProblem } from './errors.ts'
-import type { components } from './generated/api.ts'
-import { conditionHeaders, type Http } from './http.ts'
-import { createListing } from './listing.ts'
+import { clientError, type CloudRepositoryError, connectionLost, isProblem } from '../errors.ts'
+import type { components } from '../generated/api.ts'
+import { conditionHeaders, type Http } from '../http/http.ts'
+import { createListing } from '../http/listing.ts'
 import type { Part } from './parts.ts'
-import type { Attempts } from './retry.ts'
-import { createSha256, formatReprDigest } from './sha256.ts'
+import type { Attempts } from '../http/retry.ts'
+import { createSha256, formatReprDigest } from '../sha256.ts'
 import { digestOf, type Source } from './source.ts'
 import { queryOf, type Upload, type UploadedFile } from './upload.ts'
 
@@ -38,6 +38,7 @@ export async function uploadResumably(
     const digest = previous && (one.digest ?? (await digestOf(source, one.options.signal)))
     try {
       const file = await run({ ...transfer, previous, digest }, attempts)
+      // Another process, or the question for the offset, may have stored it without the digest of this one.
       if (digest === undefined || file.sha256 === digest) return file
     } catch (error) {
       if (previous === undefined || !isProblem(error, 'digest_mismatch')) {

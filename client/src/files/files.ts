@@ -1,9 +1,9 @@
-import { clientError, isProblem } from './errors.ts'
+import { clientError, isProblem } from '../errors.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
-import type { components, operations } from './generated/api.ts'
+import type { components, operations } from '../generated/api.ts'
 import { type FilePage, getFile, repositoryPath, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http.ts'
-import { createListing, type Listing, type ListingOptions } from './listing.ts'
+import { type Conditions, conditionHeaders, type Http, parseJson, segment } from '../http/http.ts'
+import { createListing, type Listing, type ListingOptions } from '../http/listing.ts'
 import type { Content, StreamContent } from './source.ts'
 import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
 

@@ -1,7 +1,7 @@
-import { clientError, CloudRepositoryError, isProblem, type ProblemOf } from './errors.ts'
-import type { Answer } from './answer.ts'
-import { type Http, quoted } from './http.ts'
-import { createSha256, parseReprDigest, type Sha256 } from './sha256.ts'
+import { clientError, CloudRepositoryError, isProblem, type ProblemOf } from '../errors.ts'
+import type { Answer } from '../http/answer.ts'
+import { type Http, quoted } from '../http/http.ts'
+import { createSha256, parseReprDigest, type Sha256 } from '../sha256.ts'
 
 export interface DownloadOptions {
   /** The bytes from `start` up to, but not including, `end`. Without `end`, up to the end of the file. */

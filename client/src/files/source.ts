@@ -1,5 +1,5 @@
-import { builtin, type FileHandle } from './runtime.ts'
-import { createSha256 } from './sha256.ts'
+import { builtin, type FileHandle } from '../runtime.ts'
+import { createSha256 } from '../sha256.ts'
 
 /**
  * What an upload sends: bytes, a `Blob` or `File`, a stream, or a file of this machine by its path (Node.js, Deno and

@@ -1,4 +1,4 @@
-import { clientError, connectionLost, isProblem, refusal } from './errors.ts'
+import { clientError, connectionLost, isProblem, refusal } from '../errors.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import { Attempts, hadNoEffect, type RetryPolicy } from './retry.ts'
 import { blobOf, openBody, type SentContent } from './request-body.ts'
