@@ -11,7 +11,8 @@ export async function clientsPage(): Promise<string> {
     await codeOf('ts', 'test/clients/back-end.ts'),
   ]
   const sections = await Promise.all(CLIENTS.map((client) => sectionOf('##', client)))
-  const parts = [INTRODUCTION, ...webPage, PROGRAMS, ...sections, ...(await largeFiles())]
+  const start = [INTRODUCTION, PACKAGE, await packageProgram(), RULES]
+  const parts = [...start, ...webPage, PROGRAMS, ...sections, ...(await largeFiles())]
   return `${parts.join('\n\n')}\n`
 }
 
@@ -19,6 +20,13 @@ async function largeFiles(): Promise<readonly string[]> {
   const page = await codeOf('html', 'test/clients/resumable/upload.html')
   const programs = await Promise.all(UPLOADERS.map((client) => sectionOf('###', client)))
   return [LARGE_FILES, UPLOAD_PAGE, page, ...programs]
+}
+
+/** The first program of the package's README. A test runs it. */
+async function packageProgram(): Promise<string> {
+  const text = await readFile('client/README.md', 'utf8')
+  const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(text) ?? []
+  return `\`\`\`js\n${program}\`\`\``
 }
 
 async function sectionOf(level: string, { title, language, file }: ClientProgram) {
@@ -31,20 +39,26 @@ async function codeOf(language: string, file: string): Promise<string> {
 
 const INTRODUCTION = `# Clients
 
-In TypeScript and JavaScript, install [@cloud-repository/client](../client/README.md): it does all of the following by
-itself, in browsers, Node.js, Deno and Bun. To write a client in another language, or without a package, start from one
-of these examples: [a web page](#a-web-page), or a [program](#programs) that uses
-[curl](#curl), [Python](#python-with-requests), [Node.js](#nodejs-with-fetch), [Go](#go-with-nethttp),
-[Java](#java-with-httpclient) or [C](#c-with-libcurl). For files that take minutes to send, use [resumable
-uploads](#large-files-that-survive-a-lost-connection) with [tus-js-client](#tus-js-client-in-a-page), [tuspy](#tuspy),
-[tus-java-client](#tus-java-client) or [curl](#tus-with-curl). The source files of all examples are in
+[A package](#typescript-and-javascript) for TypeScript and JavaScript does all that this page explains. To write a
+client in another language, or without a package, start from one of these examples: [a web page](#a-web-page), or a
+[program](#programs) that uses [curl](#curl), [Python](#python-with-requests), [Node.js](#nodejs-with-fetch),
+[Go](#go-with-nethttp), [Java](#java-with-httpclient) or [C](#c-with-libcurl). For files that take minutes to send, use
+[resumable uploads](#large-files-that-survive-a-lost-connection) with [tus-js-client](#tus-js-client-in-a-page),
+[tuspy](#tuspy), [tus-java-client](#tus-java-client) or [curl](#tus-with-curl). The source files of all examples are in
 [test/clients](../test/clients). The tests run them against the service over a network that loses connections.
 \`npm run docs\` generates this page.
 
 [http-transcripts.md](http-transcripts.md) shows the bytes of requests and responses, and [api.md](api.md) is the
-reference. Code generators can use [openapi.json](../api/openapi.json).
+reference. Code generators can use [openapi.json](../api/openapi.json).`
 
-## What every client should do
+const PACKAGE = `## TypeScript and JavaScript
+
+[@cloud-repository/client](../client/README.md) runs in browsers, Node.js, Deno and Bun. It retries, continues uploads and
+downloads after a lost connection or a crash, checks digests, and follows changes. Its page has a gallery for browsers.
+
+    npm install @cloud-repository/client`
+
+const RULES = `## What every client should do
 
 - **Branch on \`code\`.** Every refusal is a problem document with a \`code\`. To find a refusal in the service's log,
   search for its \`request_id\`.

@@ -106,7 +106,8 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
     onProgress?.({ sent, total })
   }
 
-  async function append(from: number): Promise<Progress> {
+  /** Sends the part from there, or nothing of it, if `until` is there too. */
+  async function append(from: number, until = base + part.source.size): Promise<Progress> {
     const { source, isLast } = part
     const end = base + source.size
     const onSent = (sent: number): void => report(from + sent)
@@ -117,10 +118,10 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
       'upload-length': transfer.length === undefined && isLast ? String(end) : undefined,
       'repr-digest': transfer.digest === undefined ? undefined : formatReprDigest(transfer.digest),
     }
-    const content = { source, start: from - base, end: source.size, onSent }
+    const content = { source, start: from - base, end: until - base, onSent }
     const reply = await http.ask({ method: 'PATCH', path, headers, content, signal })
     const offset = Number(reply.headers.get('upload-offset'))
-    if (offset === from && from < end) throw connectionLost(new Error('No byte was recorded.'))
+    if (offset === from && from < until) throw connectionLost(new Error('No byte was recorded.'))
     return { offset, isStored: isLast && offset === end }
   }
 
@@ -142,16 +143,20 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
   }
 
   if (transfer.previous !== undefined) now = await askOffset()
+  let isStuck = false
   for (;;) {
     while (!now.isStored && (part.isLast || now.offset < base + part.source.size)) {
       const { offset } = now
       try {
-        now = await append(offset)
+        // The response to a refused append can be lost while its content is being sent. Without content, it arrives.
+        now = await append(offset, isStuck ? offset : undefined)
+        isStuck = false
       } catch (error) {
         await attempts.waitAfter(error, isBusy).catch(async (final: unknown) => {
           throw isProblem(final, 'not_found', 'upload_gone') ? await endOf(transfer, id) : final
         })
         now = await askOffset()
+        isStuck = now.offset === offset
       }
       report(now.offset)
       if (now.offset > offset) attempts.reset()

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { utimes, writeFile } from 'node:fs/promises'
 import {
   createServer,
   request,
@@ -8,12 +8,13 @@ import {
 } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Transform } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, isProblem } from '../../../client/src/client.ts'
 import { MIB } from '../../http/fixture.ts'
 import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
+import { openFilesIn } from '../../support/folder.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
@@ -68,6 +69,20 @@ describe('over a network where every connection breaks', () => {
   })
 })
 
+it('an upload that is aborted reads no more of its file, and closes it', async () => {
+  const path = await placeOnDisk(content.bytes)
+  const stop = new AbortController()
+  let read = 0
+  const onProgress = ({ sent }: { readonly sent: number }): void => {
+    read = sent
+    if (sent > 3 * MIB) stop.abort()
+  }
+  const failed = errorOf(direct.files.upload('film', { path }, { onProgress, signal: stop.signal }))
+  expect(await failed).toMatchObject({ name: 'AbortError' })
+  await expect.poll(() => openFilesIn(dirname(path))).toEqual([])
+  expect(read).toBeLessThan(5 * MIB)
+})
+
 describe('an upload of an earlier process', () => {
   it.each([
     ['a path', async () => ({ path: await placeOnDisk(content.bytes) }), {}],
@@ -82,6 +97,15 @@ describe('an upload of an earlier process', () => {
     expect(file).toMatchObject({ version: id, sha256: content.sha256 })
     expect(front.appended()).toBeLessThanOrEqual(content.bytes.length - offset)
     expect(await unfinished()).toEqual([])
+  })
+
+  it('of a path is not continued if the file was written since', async () => {
+    const path = await placeOnDisk(content.bytes)
+    const { id } = await interrupt({ path }, {})
+    await utimes(path, 1, 1)
+    const file = await direct.files.upload('film', { path })
+    expect(file).toMatchObject({ sha256: content.sha256 })
+    expect(file.version).not.toBe(id)
   })
 
   it('is not continued with other terms, another name or another size', async () => {
@@ -190,10 +214,12 @@ describe('an upload that fails', () => {
     expect(await unfinished()).toEqual([])
   })
 
-  it('because of its condition is refused with 412, and leaves nothing', async () => {
-    const front = await startFront({
-      onAppend: async () => void (await direct.files.upload('film', Buffer.from('faster'))),
-    })
+  it.each([
+    ['', false],
+    [', also if the response is lost while content is sent', true],
+  ])('because of its condition is refused with 412%s', async (_, losesRefusals) => {
+    const onAppend = () => direct.files.upload('film', Buffer.from('faster'))
+    const front = await startFront({ onAppend, losesRefusals })
     const { files } = clientOf(user, front.url)
     const path = await placeOnDisk(content.bytes)
     const error = await errorOf(files.upload('film', { path }, { ifNoneMatch: '*' }))
@@ -203,6 +229,8 @@ describe('an upload that fails', () => {
 
   it('because another client cancels it says so', async () => {
     const cancel = async (): Promise<void> => {
+      // Before, it would be unknown afterwards.
+      await expect.poll(async () => (await unfinished())[0]?.state).toBe('receiving')
       const [upload] = await unfinished()
       await direct.uploads.cancel(upload?.upload_id ?? '')
     }
@@ -295,6 +323,8 @@ interface FrontOptions {
   readonly onAppend?: (uploadId: string) => unknown
   /** The first request with this method loses its response, of appends the last one. */
   readonly loses?: 'POST' | 'PATCH'
+  /** Whether every refusal of an append with content is lost. */
+  readonly losesRefusals?: boolean
   /** Breaks the connection after so many bytes of appends. */
   readonly maxAppended?: number
   readonly onCut?: () => unknown
@@ -341,6 +371,11 @@ async function startFront(options: FrontOptions = {}) {
     if (!isLost && method === options.loses && (!isAppend || appended === content.bytes.length)) {
       isLost = true
       answer.resume().once('end', () => asked.socket.destroy())
+      return
+    }
+    const isRefused = isAppend && (answer.statusCode ?? 0) >= 400
+    if (isRefused && options.losesRefusals === true && headers['content-length'] !== '0') {
+      asked.socket.destroy()
       return
     }
     answer.pipe(reply.writeHead(answer.statusCode ?? 500, answer.headers))
