@@ -31,7 +31,8 @@ write('problem-members.ts', problemMembers())
 async function typesOf({ openapi, info, paths, components }) {
   const schemas = mapValues(components.schemas, withoutAlternatives)
   const kept = { openapi, info, paths: withQueries(paths), components: { schemas } }
-  return astToString(await openapiTS(kept, { alphabetize: true, defaultNonNullable: false }))
+  const options = { alphabetize: true, defaultNonNullable: false, immutable: true }
+  return astToString(await openapiTS(kept, options))
 }
 
 /** "At least one of these members" has no type. */

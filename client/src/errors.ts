@@ -28,8 +28,8 @@ export type ErrorCode = ServiceErrorCode | ClientErrorCode
 /** The problem document of a code, with the members that it has. For codes of the client, it has `code` and `detail`. */
 export type ProblemOf<C extends ErrorCode> = C extends keyof ProblemMembers
   ? CommonMembers<C> &
-      Readonly<Pick<Required<Problem>, ProblemMembers[C]['always']>> &
-      Readonly<Partial<Pick<Problem, ProblemMembers[C]['sometimes']>>>
+      Pick<Required<Problem>, ProblemMembers[C]['always']> &
+      Partial<Pick<Problem, ProblemMembers[C]['sometimes']>>
   : CommonMembers<C>
 
 interface CommonMembers<C> {

@@ -23,9 +23,7 @@ export interface ChangeOptions extends Conditions {
 }
 
 /** What `update` can change. `rename` changes the name. */
-export type FileUpdate = Readonly<
-  Pick<components['schemas']['Change'], 'visibility' | 'keep' | 'expires_at'>
->
+export type FileUpdate = Pick<components['schemas']['Change'], 'visibility' | 'keep' | 'expires_at'>
 
 /** The files of the caller. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
 export interface Files {

@@ -20,8 +20,7 @@ type Uploaded = components['schemas']['UploadedFile'] & object
  * The stored file. An upload in one request also tells what it replaced and evicted, and the capacity after it; a
  * resumable one does not.
  */
-export type UploadedFile = StoredFile &
-  Readonly<Partial<Pick<Uploaded, 'replaced' | 'capacity' | 'evicted'>>>
+export type UploadedFile = StoredFile & Partial<Pick<Uploaded, 'replaced' | 'capacity' | 'evicted'>>
 
 export interface UploadOptions extends Conditions {
   /**

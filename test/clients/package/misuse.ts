@@ -50,6 +50,8 @@ export async function uploads(
   await files.upload('a', content, { resume: 'always' })
   // @ts-expect-error a duration is in seconds
   await files.upload('a', content, { expiresIn: new Date() })
+  // @ts-expect-error replies are read only
+  file.size = 3
   // @ts-expect-error only an upload in one request tells it
   file.capacity.available.toFixed()
 }

@@ -141,7 +141,7 @@ describe('an upload of an earlier process', () => {
     const { id } = await interrupt(content.bytes, options)
     const other = createContent(content.bytes.length)
     const finish = () => direct.files.upload('film', content.bytes, options)
-    const front = await startFront({ onHead: finish })
+    const front = await startFront({ before: { HEAD: finish } })
     const file = await clientOf(user, front.url).files.upload('film', other.bytes, options)
     expect(file.sha256).toBe(other.sha256)
     expect(await storedVersions()).toEqual([id, file.version])
@@ -192,7 +192,9 @@ describe('an upload that fails', () => {
   it('is cancelled if nothing can continue it', async () => {
     for (const kind of [content.bytes, streamOf(content.bytes)]) {
       const stop = new AbortController()
-      const front = await startFront({ onAppend: () => stop.abort(new RangeError('enough')) })
+      const front = await startFront({
+        before: { PATCH: () => stop.abort(new RangeError('enough')) },
+      })
       const { files } = clientOf(user, front.url)
       const failed = errorOf(files.upload('film', kind, { signal: stop.signal }))
       expect(await failed).toEqual(new RangeError('enough'))
@@ -219,7 +221,7 @@ describe('an upload that fails', () => {
     [', also if the response is lost while content is sent', true],
   ])('because of its condition is refused with 412%s', async (_, losesRefusals) => {
     const onAppend = () => direct.files.upload('film', Buffer.from('faster'))
-    const front = await startFront({ onAppend, losesRefusals })
+    const front = await startFront({ before: { PATCH: onAppend }, losesRefusals })
     const { files } = clientOf(user, front.url)
     const path = await placeOnDisk(content.bytes)
     const error = await errorOf(files.upload('film', { path }, { ifNoneMatch: '*' }))
@@ -238,6 +240,14 @@ describe('an upload that fails', () => {
     const error = await errorOf(clientOf(user, front.url).files.upload('film', content.bytes))
     expect(isProblem(error, 'upload_gone') && error.problem.outcome).toBe('cancelled')
   })
+})
+
+it('an upload that is replaced as soon as it is stored says so', async () => {
+  const replace = () => direct.files.upload('film', Buffer.from('newer'))
+  const front = await startFront({ before: { GET: replace } })
+  const error = await errorOf(clientOf(user, front.url).files.upload('film', content.bytes))
+  expect(error).toMatchObject({ code: 'upload_superseded' })
+  expect(await storedVersions()).toHaveLength(2)
 })
 
 describe('a lost response', () => {
@@ -319,8 +329,8 @@ async function interrupt(
 }
 
 interface FrontOptions {
-  /** Called before the first append is passed on. */
-  readonly onAppend?: (uploadId: string) => unknown
+  /** What is done before the first request with a method is passed on. */
+  readonly before?: { readonly [method in 'GET' | 'HEAD' | 'PATCH']?: () => unknown }
   /** The first request with this method loses its response, of appends the last one. */
   readonly loses?: 'POST' | 'PATCH'
   /** Whether every refusal of an append with content is lost. */
@@ -328,8 +338,6 @@ interface FrontOptions {
   /** Breaks the connection after so many bytes of appends. */
   readonly maxAppended?: number
   readonly onCut?: () => unknown
-  /** Done before the first `HEAD` is passed on. */
-  readonly onHead?: () => Promise<unknown>
   /** What is done once, before an append has passed on so many bytes. */
   readonly midway?: { readonly bytes: number; readonly act: () => Promise<unknown> }
 }
@@ -337,22 +345,16 @@ interface FrontOptions {
 /** A proxy before the service that counts the bytes of appends. */
 async function startFront(options: FrontOptions = {}) {
   let appended = 0
-  let isFirst = true
-  let isFirstHead = true
+  const before = new Map(Object.entries(options.before ?? {}))
   let { midway } = options
   let isCut = false
   let isLost = options.loses === undefined
   async function forward(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = asked
     const isAppend = method === 'PATCH'
-    if (isAppend && isFirst) {
-      isFirst = false
-      await options.onAppend?.(path.split('/').at(-1) ?? '')
-    }
-    if (method === 'HEAD' && isFirstHead) {
-      isFirstHead = false
-      await options.onHead?.()
-    }
+    const act = before.get(method)
+    before.delete(method)
+    await act?.()
     const sent = request({ host: '127.0.0.1', port: service.port, method, path, headers })
     sent.on('error', () => reply.destroy())
     reply.once('close', () => sent.destroy())
