@@ -154,10 +154,11 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       ...request,
       withCredentials: cookies === true,
       signal: watchdog.signal,
-    }).catch((cause: unknown) => {
-      throw signal?.aborted === true ? signal.reason : connectionLost(cause)
     })
-    watchdog.end()
+      .catch((cause: unknown) => {
+        throw signal?.aborted === true ? signal.reason : connectionLost(cause)
+      })
+      .finally(() => watchdog.end())
     if (reply.status >= 200 && reply.status < 300) return reply
     throw refusal(reply)
   }
