@@ -82,8 +82,10 @@ export interface LinkLedger {
 }
 
 export interface MeasuredDrops {
-  /** The number of unfinished resumable uploads that came by the link. */
+  /** Unfinished resumable uploads that came by the link. */
   readonly unfinished: number
-  /** Whether the garbage of the owner permits another drop. */
+  /** Those that came by any link of the owner. */
+  readonly unfinishedOfAll: number
+  /** Whether the garbage of the owner permits another drop, or another append to one. */
   readonly isGarbageBounded: boolean
 }

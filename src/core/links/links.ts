@@ -10,7 +10,7 @@ import { createVersion } from '../objects/object-key.ts'
 import type { AuthorizedCaller } from '../users/caller.ts'
 import type { AccessTokenUser } from '../users/user-store.ts'
 import { type Link, type LinkKind, type LinkTarget, linkNotFound, usesLeft } from './link.ts'
-import type { LinkLedger } from './link-ledger.ts'
+import type { LinkLedger, MeasuredDrops } from './link-ledger.ts'
 import { isPassword, MAX_PASSWORD_LENGTH } from './link-password.ts'
 import { createPasswordChecks, type VisitorCredentials } from './password-checks.ts'
 
@@ -74,15 +74,20 @@ export interface Links {
 
   /**
    * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance,
-   * or are unfinished, that visitors of one link could use up what the owner may upload at the same time, or if so much
-   * garbage is left that theirs could stop the owner's uploads.
+   * or are unfinished, that visitors could use up what the owner may upload at the same time, and as `admitAppend` does.
    */
   beginDrop(visit: Visit): Promise<Disposable>
+
+  /**
+   * Admits an append to an unfinished drop. Rejects with `too_many_requests` if so much garbage is left that what visitors
+   * break off could stop the owner's uploads.
+   */
+  admitAppend(visit: Visit): Promise<void>
 }
 
 const SECRET = /^crl_[A-Za-z0-9_-]{43}$/
 
-/** Of one link, each: half of what an account may have by default. */
+/** Of all links of an account, each: half of what it may have by default. */
 const MAX_DROPS = 50
 
 /** Creates the use cases of links (docs/api.md). */
@@ -101,10 +106,22 @@ export function createLinks(options: {
     return { link: found.link, owner: { ...found.owner, reverify } }
   }
 
-  function addRunning(linkId: string, drops: number): void {
-    const sum = (running.get(linkId) ?? 0) + drops
-    if (sum === 0) running.delete(linkId)
-    else running.set(linkId, sum)
+  function addRunning({ link, owner }: Visit, drops: number): void {
+    for (const id of [link.linkId, owner.userId]) {
+      const sum = (running.get(id) ?? 0) + drops
+      if (sum === 0) running.delete(id)
+      else running.set(id, sum)
+    }
+  }
+
+  /** Rejects unless what visitors may leave behind is within bounds. */
+  async function measureDrops({ link, owner }: Visit): Promise<MeasuredDrops> {
+    const measured = await ledger.measureDrops({ userId: owner.userId, linkId: link.linkId })
+    if (measured.isGarbageBounded) return measured
+    throw tooManyRequests(
+      'Files that were sent or deleted lately still take up too much space.',
+      GARBAGE_WAIT_MS,
+    )
   }
 
   return {
@@ -160,20 +177,19 @@ export function createLinks(options: {
       if (!(await ledger.countUse({ userId, linkId }))) throw linkNotFound()
     },
 
-    async beginDrop({ link, owner: { userId } }) {
-      const { linkId } = link
-      const most = Math.min(MAX_DROPS, usesLeft(link) ?? MAX_DROPS)
-      if ((running.get(linkId) ?? 0) >= most) throw tooManyDrops()
-      const { unfinished, isGarbageBounded } = await ledger.measureDrops({ userId, linkId })
-      if (unfinished >= most) throw tooManyDrops()
-      if (!isGarbageBounded) {
-        throw tooManyRequests(
-          'Files that were sent or deleted lately still take up too much space.',
-          GARBAGE_WAIT_MS,
-        )
-      }
-      addRunning(linkId, 1)
-      return { [Symbol.dispose]: () => addRunning(linkId, -1) }
+    async beginDrop(visit) {
+      const { link, owner } = visit
+      const most = usesLeft(link) ?? MAX_DROPS
+      const isFull = (ofLink = 0, ofAll = 0): boolean => ofLink >= most || ofAll >= MAX_DROPS
+      if (isFull(running.get(link.linkId), running.get(owner.userId))) throw tooManyDrops()
+      const { unfinished, unfinishedOfAll } = await measureDrops(visit)
+      if (isFull(unfinished, unfinishedOfAll)) throw tooManyDrops()
+      addRunning(visit, 1)
+      return { [Symbol.dispose]: () => addRunning(visit, -1) }
+    },
+
+    async admitAppend(visit) {
+      await measureDrops(visit)
     },
   }
 }

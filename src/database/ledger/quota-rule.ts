@@ -178,13 +178,13 @@ export function isGarbageBounded(
 }
 
 /**
- * Whether visitors of links may send another file: no matter how many of theirs fail, what is then garbage permits the
- * owner to fill the capacity once.
+ * Whether visitors of links may send more. What they have reserved can become garbage too; the owner may then still
+ * replace or delete half of the capacity, since its garbage and files may hold three times the capacity.
  */
 export function isGarbageBoundedForDrops({ capacity }: Pick<Rule, 'capacity'>) {
   return sql<boolean>`(
     ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES / 2)}
-    OR ${GARBAGE} + reserved_bytes <= ${capacity} + used_bytes
+    OR 2 * (${GARBAGE} + reserved_bytes) <= 3 * ${capacity}
   )`
 }
 

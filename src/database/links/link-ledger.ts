@@ -174,18 +174,28 @@ async function measureDrops(
   { db, now, capacity }: LedgerTx,
   { userId, linkId }: Parameters<LinkLedger['measureDrops']>[0],
 ): Promise<MeasuredDrops> {
-  const { rows } = await sql<{ readonly unfinished: number; readonly is_bounded: number }>`
-    SELECT (
-        SELECT COUNT(*)
-        FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
-        WHERE resumable_uploads.link_id = ${linkId} AND resumable_uploads.user_id = ${userId}
-          AND uploads.state = 'pending' AND uploads.lease_until > ${now}
-      ) AS unfinished,
+  interface Row {
+    readonly unfinished: number
+    readonly unfinishedOfAll: number
+    readonly is_bounded: number
+  }
+  const { rows } = await sql<Row>`
+    SELECT unfinished.of_link AS unfinished, unfinished.of_all AS "unfinishedOfAll",
       CASE WHEN ${isGarbageBoundedForDrops({ capacity })} THEN 1 ELSE 0 END AS is_bounded
-    FROM quotas WHERE user_id = ${userId}
+    FROM quotas CROSS JOIN (
+      SELECT COUNT(*) AS of_all, COUNT(CASE WHEN link_id = ${linkId} THEN 1 END) AS of_link
+      FROM uploads JOIN resumable_uploads ON resumable_uploads.version = uploads.version
+      WHERE uploads.user_id = ${userId} AND uploads.state = 'pending'
+        AND uploads.lease_until > ${now} AND link_id IS NOT NULL
+    ) AS unfinished
+    WHERE quotas.user_id = ${userId}
   `.execute(db)
   const [row] = rows
-  return { unfinished: row?.unfinished ?? 0, isGarbageBounded: row?.is_bounded === 1 }
+  return {
+    unfinished: row?.unfinished ?? 0,
+    unfinishedOfAll: row?.unfinishedOfAll ?? 0,
+    isGarbageBounded: row?.is_bounded === 1,
+  }
 }
 
 type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'user_id'>

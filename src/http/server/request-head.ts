@@ -34,8 +34,8 @@ export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }
   }
 }
 
-/** The characters of `uri-host` and of a port (RFC 3986, section 3.2.2). */
-const HOST = /^[\w\-.~%!$&'()*+,;=:[\]]*$/
+/** `uri-host` and a port (RFC 3986, section 3.2.2), without a look at what numbers mean. */
+const HOST = /^(?:\[[\w.~:%-]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::\d{0,5})?$/i
 
 /** `*` is for `OPTIONS`. */
 const TARGET = /^(?:\/|https?:\/\/|\*$)/i

@@ -131,25 +131,6 @@ export function dropsSuite(open: OpenService): void {
       expect(await refusal(drop(secret))).toMatchObject(gone)
     })
 
-    it('leaves its owner room for garbage', async () => {
-      const size = 40 * MIB
-      const owner = await service.createUser(size)
-      const { secret } = await createLink(service, {
-        token: secretOf(owner),
-        kind: 'drop',
-        prefix: '',
-      })
-      const replace = (bytes: number) => commitUnsent(service, owner, { name: 'a', size: bytes })
-      await replace(size - 5000)
-      await replace(0)
-      expect(await refusal(drop(secret, { path: '/b' }))).toBeUndefined()
-      await replace(8000)
-      await replace(0)
-      const busy = { status: 429, code: 'too_many_requests', retry_after: 60 }
-      expect(await refusal(drop(secret, { path: '/c' }))).toMatchObject(busy)
-      await upload(service, { user: owner, name: 'c', content: 'own' })
-    })
-
     it('counts finished drops alone', async () => {
       const { secret } = await make({ max_uses: 2 })
       expect(await refusal(drop(secret, { body: 'x'.repeat(100_001) }))).toMatchObject({
@@ -254,6 +235,40 @@ export function dropsSuite(open: OpenService): void {
         expect(problem).not.toHaveProperty('capacity')
         await upload(service, { user, name: 'in-f', content: 'old' })
         expect(await refusal(create(secret))).toMatchObject({ status: 409, code: 'file_exists' })
+      })
+
+      it('leaves its owner room for garbage', async () => {
+        const size = 40 * MIB
+        const owner = await service.createUser(size)
+        const { secret } = await createLink(service, {
+          token: secretOf(owner),
+          kind: 'drop',
+          prefix: '',
+        })
+        const replace = (bytes: number) => commitUnsent(service, owner, { name: 'a', size: bytes })
+        await replace(size - 5000)
+        await replace(0)
+        expect(await refusal(drop(secret, { path: '/b' }))).toBeUndefined()
+        const path = pathOf(await create(secret), secret)
+        await replace(size / 2)
+        await replace(0)
+        const busy = { status: 429, code: 'too_many_requests', retry_after: 60 }
+        expect(await refusal(drop(secret, { path: '/c' }))).toMatchObject(busy)
+        expect(await refusal(append(secret, path, [0, 'content']))).toMatchObject(busy)
+        await upload(service, { user: owner, name: 'c', content: 'own' })
+      })
+
+      it('leaves its owner unfinished uploads, however many links there are', async () => {
+        const links = await Promise.all([make(), make()])
+        for (let count = 0; count < 25; count += 1) {
+          for (const { secret } of links) {
+            const problem = await refusal(create(secret, { name: `${count}`, length: 1 }))
+            expect(problem).toBeUndefined()
+          }
+        }
+        for (const { secret } of links) {
+          expect(await refusal(create(secret, { length: 1 }))).toMatchObject({ status: 429 })
+        }
       })
 
       it('has as many unfinished ones as it has uses, at most', async () => {

@@ -82,6 +82,8 @@ export function parserErrorsSuite(open: OpenService): void {
       ['with two Hosts', 'Host: a\r\nHost: b\r\n'],
       ['with a Host that is none', 'Host: a\\b\r\n'],
       ['with a user in its Host', 'Host: me@a\r\n'],
+      ['with two ports in its Host', 'Host: a:1:2\r\n'],
+      ['with half an address in its Host', 'Host: [::1\r\n'],
     ])('%s is answered with a problem', async (_what, headers) => {
       const send = [`GET /livez HTTP/1.1\r\n${headers}\r\n`]
       expectProblem(await rawRequest({ port: service.port, send }), MALFORMED)

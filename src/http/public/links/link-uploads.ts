@@ -11,7 +11,13 @@ import {
   UPLOAD_ID_PARAM,
 } from '../uploads/parameters.ts'
 import { sendTusProblem } from '../uploads/resumable.ts'
-import { overridden, tusHandlers, tusLimits, type TusOptions } from '../uploads/routes.ts'
+import {
+  type Handler,
+  overridden,
+  tusHandlers,
+  tusLimits,
+  type TusOptions,
+} from '../uploads/routes.ts'
 import { TUS_VERSION } from '../uploads/tus-headers.ts'
 import type { UploadAccess } from '../uploads/upload-access.ts'
 import { uploadId } from '../uploads/upload-path.ts'
@@ -34,7 +40,12 @@ export async function linkUploadRoutes(
   options: LinkUploadOptions,
 ): Promise<void> {
   const handlers = tusHandlers({ ...options, access: linkAccess(options) })
-  const { refuseOtherVersions: onRequest, create, append, cancel } = handlers
+  const { refuseOtherVersions: onRequest, create, cancel } = handlers
+  // What an append leaves behind when it fails is garbage of the owner.
+  const append: Handler = async (request, reply) => {
+    await options.links.admitAppend(visitOf(request, 'drop'))
+    return await handlers.append(request, reply)
+  }
   app.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'tus-resumable': TUS_VERSION, 'cache-control': 'no-store' })
   })

@@ -131,7 +131,7 @@ export function tusHandlers(options: TusOptions) {
   }
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 function byProtocol(tus: Handler, draft: Handler): Handler {
   return (request, reply) => (speaksDraft(request) ? draft : tus)(request, reply)
