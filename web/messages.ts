@@ -148,7 +148,7 @@ const english = {
     replace: 'Replace it',
     taken: (name: string) => `A file named “${name}” already exists.`,
     invalid: 'A name must be 1 to 255 bytes long and cannot contain / or \\.',
-    gone: 'This file no longer exists.',
+    gone: 'This file no longer exists, or has changed since.',
     outside: (prefix: string) =>
       `Your access token only permits names that begin with “${prefix}”.`,
   },

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { MIB, usageOf } from '../http/fixture.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
+import { MIB, upload, usageOf } from '../http/fixture.ts'
 import { startBrowser } from '../support/http/browser.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { startWebSite } from '../support/http/web-site.ts'
@@ -172,6 +173,49 @@ describeInBrowser('signing in', (browser) => {
     expect(sent.toSorted()).toEqual(files.slice(0, 3).map((name) => `/users/me/repo/${name}`))
     expect(await usageOf(service, other)).toMatchObject({ fileCount: 0, reserved: 0 })
     expect(await usageOf(service, user)).toMatchObject({ fileCount: 3, reserved: 0 })
+    await context.close()
+  })
+
+  it('of another user takes no upload and no dialog of the one before', async () => {
+    user = await service.createUser(64 * MIB)
+    const other = await service.createUser(64 * MIB)
+    for (const each of [user, other]) {
+      await upload(service, { user: each, name: 'report.txt', content: 'x' })
+    }
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    const chunk = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    await page.route('**/tus-transport*', async (route) => {
+      asked.resolve()
+      await chunk.promise
+      await route.continue()
+    })
+    await pick(page, [{ path: 'large.bin', content: Buffer.alloc(20 * MIB) }])
+    await asked.promise
+    await page.getByRole('button', { name: 'Share report.txt' }).click({ force: true })
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    const second = await context.newPage()
+    // Until this is answered, the first tab shows the user before.
+    const shown = Promise.withResolvers<void>()
+    await page.route('**/session', async (route) => {
+      await shown.promise
+      await route.continue()
+    })
+    await second.goto(`${service.url}/#access_token=${secretOf(other)}`)
+    await second.getByRole('button', { name: 'Sign in with this link' }).click()
+    await second.locator('.user', { hasText: other.userId }).waitFor()
+    chunk.resolve()
+    await dialog.getByText('Anyone').first().click()
+    await dialog.getByText('changed since').waitFor()
+    shown.resolve()
+    await page.locator('.user', { hasText: other.userId }).waitFor()
+    expect(await dialog.count()).toBe(0)
+    await seenRequests(page)
+    expect(await usageOf(service, other)).toMatchObject({ fileCount: 1, reserved: 0 })
+    const name = parseFileName('report.txt')
+    const file = { userId: other.userId, name, audience: 'owner' } as const
+    expect(await service.ledger.findFile(file)).toMatchObject({ visibility: 'private' })
     await context.close()
   })
 

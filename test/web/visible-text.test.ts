@@ -4,6 +4,7 @@ import { visibleText } from '../../web/shared/visible-text.ts'
 it.each([
   ['in-\u202egpj.exe', 'in-\ufffdgpj.exe'],
   ['a\u200b\u2066\ufeff.txt', 'a\ufffd\ufffd\ufffd.txt'],
+  ['a\u034f\u3164\u{e0041}\u00ad.txt', 'a\ufffd\ufffd\ufffd\ufffd.txt'],
   ['صورة.jpg', 'صورة.jpg'],
   ['می\u200cخواهم.txt', 'می\u200cخواهم.txt'],
   ['👩\u200d👧.png', '👩\u200d👧.png'],

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { formatTime } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
+import { visibleText } from '../shared/visible-text.ts'
 import { messages } from '../messages.ts'
 import { DropBox } from './drop-box.tsx'
 import { LinkedFiles } from './linked-files.tsx'
@@ -93,7 +94,7 @@ function Password({ visit, problem }: PasswordProps) {
 
 function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink }) {
   const { kind, label, expires_at: end, uses_left: left } = link
-  const title = label === '' ? words.titles[kind] : label
+  const title = label === '' ? words.titles[kind] : visibleText(label)
   useEffect(() => {
     document.title = title
   }, [title])

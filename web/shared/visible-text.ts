@@ -3,8 +3,10 @@
  * could pass `exe` off as `jpg`: each becomes a replacement character.
  */
 export function visibleText(text: string): string {
-  return text.replace(DECEPTIVE, '\ufffd')
+  return text.replace(INVISIBLE, (character) => (NEEDED.has(character) ? character : '\ufffd'))
 }
 
-/** Not the joiners, which emoji and several scripts need. */
-const DECEPTIVE = /[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
+const INVISIBLE = /[\p{DI}\u2028\u2029\ufff9-\ufffb]/gu
+
+/** The joiners and the variation selectors that emoji and several scripts need. */
+const NEEDED = new Set(['\u200c', '\u200d', '\ufe0e', '\ufe0f'])

@@ -58,7 +58,8 @@ function View({ page }: { readonly page: Page }) {
       )
     }
     case 'open':
-      return <Repository page={page} />
+      // What the last user has opened closes.
+      return <Repository key={page.permissions.token.value?.user_id} page={page} />
   }
 }
 

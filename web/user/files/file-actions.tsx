@@ -41,10 +41,11 @@ interface Change extends Partial<StayChange> {
   readonly overwrite?: boolean
 }
 
-/** Updates a file. */
+/** Updates a file, and no other that has its name by now, perhaps of a user who has signed in meanwhile. */
 async function change(page: Page, file: FileEntry, json: Change): Promise<FileEntry> {
   const { api, list, capacity } = page
-  const changed = await api.call<FileEntry>(pathOf(file.name), { method: 'PATCH', json })
+  const headers = { 'if-match': `"${file.etag}"` }
+  const changed = await api.call<FileEntry>(pathOf(file.name), { method: 'PATCH', json, headers })
   if (changed.name !== file.name) list.drop(file.name)
   list.put(changed)
   capacity.refresh()
@@ -162,9 +163,15 @@ function RenameDialog({ page, action, onClose }: FileActionProps) {
 function renameProblem(code: string, { name, error }: { name: string; error: unknown }): string {
   const words = messages.rename
   if (code === 'file_exists') return words.taken(name)
-  if (code === 'invalid_file_name') return words.invalid
-  return code === 'not_found' ? words.gone : messages.failed(messageOf(error))
+  return code === 'invalid_file_name' ? words.invalid : changeProblem(error)
 }
+
+function changeProblem(error: unknown): string {
+  const isGone = error instanceof ProblemError && GONE.has(error.code)
+  return isGone ? messages.rename.gone : messages.failed(messageOf(error))
+}
+
+const GONE = new Set(['not_found', 'precondition_failed'])
 
 /** Selects the name without its extension, which users rarely change. */
 function selectStem(input: HTMLInputElement | null): void {
@@ -195,7 +202,7 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
       await change(page, file, { visibility })
     } catch (error) {
       setChosen(chosen)
-      setSaid(messages.failed(messageOf(error)))
+      setSaid(changeProblem(error))
     }
     setBusy(false)
   }

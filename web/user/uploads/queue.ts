@@ -62,6 +62,8 @@ const AT_ONCE = 3
 /** Automatic retries of an upload, before the user has to retry. */
 const MAX_TRIES = 8
 
+const HELD = new Error('Another user is signing in.')
+
 /** Schedules the uploads, and handles refusals and lost connections. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { capacity, permissions, unfinished, transfer, onUploaded, cancel } = options
@@ -90,16 +92,21 @@ export function createUploads(options: UploadsOptions): Uploads {
     show()
   }
 
+  function assertNotHeld(): void {
+    if (isHeld) throw HELD
+  }
+
   async function run(item: UploadItem, signal: AbortSignal): Promise<void> {
     try {
       set(item, { kind: 'checking' })
       const refusal = await check(item, signal)
       if (signal.aborted) return
-      if (isHeld) set(item, { kind: 'waiting' })
-      else if (refusal === undefined) await send(item, signal)
+      assertNotHeld()
+      if (refusal === undefined) await send(item, signal)
       else set(item, refusal)
     } catch (error) {
-      if (!signal.aborted) await fail(item, error)
+      if (error === HELD) set(item, { kind: 'waiting' })
+      else if (!signal.aborted) await fail(item, error)
     } finally {
       running.delete(item)
       pump()
@@ -120,7 +127,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       item.sent = sent
       show()
     }
-    const file = await transfer(item, { onProgress, signal })
+    const file = await transfer(item, { onProgress, signal, assertNotHeld })
     item.sent = item.size
     set(item, { kind: 'done' })
     onUploaded(file)
@@ -197,7 +204,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   })
 
   return {
-    ...createUploadDecisions({ set, wake, cancel }),
+    ...createUploadDecisions({ set, wake, cancel, permissions }),
     items,
     figures,
     permissions,

@@ -21,11 +21,14 @@ export interface TransferOptions {
 export interface TransferTerms {
   readonly onProgress: (sent: number) => void
   readonly signal: AbortSignal
+  /** Throws if nothing more may be sent for this user: another tab is signing somebody else in. */
+  readonly assertNotHeld: () => void
 }
 
 /**
  * Sends a file, or the rest of it. Resolves to the stored file, or to `undefined` if it has been replaced or deleted
- * since. Rejects with a `ProblemError`, with a `ConnectionError`, or with the reason of the signal.
+ * since. Rejects with a `ProblemError`, with a `ConnectionError`, with the reason of the signal, or as `assertNotHeld`
+ * throws.
  */
 export type Transfer = (item: UploadItem, terms: TransferTerms) => Promise<FileEntry | undefined>
 
@@ -88,6 +91,7 @@ export function createTransfer(options: TransferOptions): Transfer {
     if (item.size < RESUMABLE_BYTES && item.uploadId === undefined) return sendWhole(item, terms)
     const by = await load()
     terms.signal.throwIfAborted()
+    terms.assertNotHeld()
     if (by !== undefined) return sendResumably(by, item, terms)
     if (item.uploadId === undefined) return sendWhole(item, terms)
     throw new ConnectionError(new Error('The code for resumable uploads could not be loaded.'))

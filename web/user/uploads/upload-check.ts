@@ -48,7 +48,7 @@ export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
       const obstacle = obstacleOf(item, permissions)
       if (obstacle === undefined) break
       if (obstacle.kind !== 'exists' || !item.findsName) return obstacle
-      item.name = nextName(item.name)
+      item.name = permissions.within(nextName(item.name))
     }
     const needed = neededBy(item)
     if (needed <= 0 || permissions.evicts()) return undefined

@@ -1,3 +1,4 @@
+import type { Permissions } from '../permissions.ts'
 import { adopt, isSameFile, nextName, type UploadItem, type UploadState } from './upload-item.ts'
 
 /** The user's decisions about uploads that wait for one. */
@@ -17,12 +18,14 @@ export interface UploadDecisionsOptions {
   readonly wake: (items: readonly UploadItem[]) => void
   /** Cancels a resumable upload on the service. Never rejects. */
   readonly cancel: (uploadId: string) => Promise<void>
+  readonly permissions: Permissions
 }
 
 export function createUploadDecisions({
   set,
   wake,
   cancel,
+  permissions,
 }: UploadDecisionsOptions): UploadDecisions {
   return {
     retry: wake,
@@ -34,7 +37,7 @@ export function createUploadDecisions({
 
     keepBoth(item) {
       item.findsName = true
-      item.name = nextName(item.name)
+      item.name = permissions.within(nextName(item.name))
       wake([item])
     },
 

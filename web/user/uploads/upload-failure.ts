@@ -25,7 +25,7 @@ export async function stateAfter(error: unknown, item: UploadItem): Promise<Uplo
 export function unforeseen(
   error: unknown,
   item: UploadItem,
-  { may, token }: Permissions,
+  { may, token, within }: Permissions,
 ): UploadState | undefined {
   if (!(error instanceof ProblemError) || (token.value?.scope ?? null) === null) return undefined
   if (error.code === 'capacity_exceeded') {
@@ -41,7 +41,7 @@ export function unforeseen(
     return may('create') ? undefined : { kind: 'refused', text: messages.uploads.refusals.absent }
   }
   if (!item.findsName) return { kind: 'exists' }
-  item.name = nextName(item.name)
+  item.name = within(nextName(item.name))
   return { kind: 'waiting' }
 }
 
