@@ -89,11 +89,20 @@ export function connectionLost(cause: unknown): CloudRepositoryError {
 }
 
 export function clientError(
-  code: ClientErrorCode | 'not_found' | 'invalid_file_name' | 'cursor_expired',
+  code: Exclude<ClientErrorCode, 'unexpected_response'> | 'not_found' | 'invalid_file_name',
   detail: string,
   cause?: unknown,
 ): CloudRepositoryError {
   return new CloudRepositoryError({ code, detail }, { cause })
+}
+
+/** The error of a response that is not from the service, since it lacks what that always sends. */
+export function unexpectedResponse(
+  status: number,
+  { missing, cause }: { readonly missing: string; readonly cause?: unknown },
+): CloudRepositoryError {
+  const detail = `The response has the status ${status} and no ${missing}.`
+  return new CloudRepositoryError({ code: 'unexpected_response', detail }, { status, cause })
 }
 
 /** The error of a response that is not a success. Responses to `HEAD` and those of proxies have no problem document. */

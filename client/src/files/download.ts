@@ -1,10 +1,19 @@
-import { clientError, CloudRepositoryError, isProblem, type ProblemOf } from '../errors.ts'
+import {
+  clientError,
+  CloudRepositoryError,
+  isProblem,
+  type ProblemOf,
+  unexpectedResponse,
+} from '../errors.ts'
 import type { Answer } from '../http/answer.ts'
 import { type Http, quoted } from '../http/http.ts'
 import { createSha256, parseReprDigest, type Sha256 } from '../sha256.ts'
 
 export interface DownloadOptions {
-  /** The bytes from `start` up to, but not including, `end`. Without `end`, up to the end of the file. */
+  /**
+   * The bytes from `start` up to, but not including, `end`: at least one, or the download rejects with a `RangeError`.
+   * Without `end`, up to the end of the file.
+   */
   readonly range?: { readonly start: number; readonly end?: number }
   /** Ends the download, also while `stream` is read. */
   readonly signal?: AbortSignal
@@ -38,11 +47,14 @@ export async function download(
   path: string,
   { range, signal }: DownloadOptions,
 ): Promise<Download> {
-  const attempts = http.attempts(signal)
+  if (range !== undefined) expectRange(range)
+  const stop = new AbortController()
+  const ended = AbortSignal.any(signal === undefined ? [stop.signal] : [signal, stop.signal])
+  const attempts = http.attempts(ended)
   const last = range?.end === undefined ? '' : range.end - 1
 
   /** Asks for the bytes from `start` on, of the same version if there is an `etag`. */
-  async function open(start: number, etag?: string): Promise<Answer> {
+  async function open(start: number, etag?: string): Promise<Answer & { readonly extent: Extent }> {
     const isPart = range !== undefined || start > 0
     const headers = {
       range: isPart ? `bytes=${start}-${last}` : undefined,
@@ -51,7 +63,11 @@ export async function download(
     }
     for (;;) {
       try {
-        return await http.open({ path, headers, signal })
+        const answer = await http.open({ path, headers, signal: ended })
+        const extent = isPart ? partOf(answer) : wholeOf(answer)
+        if (extent?.start === start) return { ...answer, extent }
+        answer.cancel()
+        throw unexpectedResponse(answer.status, { missing: 'file from the requested byte on' })
       } catch (error) {
         await attempts.waitAfter(error)
       }
@@ -59,13 +75,12 @@ export async function download(
   }
 
   let answer = await open(range?.start ?? 0)
-  const { headers } = answer
-  const extent = extentOf(answer)
-  const etag = headers.get('etag')?.slice(1, -1) ?? ''
+  const { headers, extent } = answer
+  const { etag } = extent
   const sha256 = parseReprDigest(headers.get('repr-digest'))
   const isWhole = extent.start === 0 && extent.end === extent.total
   const hash = isWhole && sha256 !== undefined ? createSha256() : undefined
-  let start = extent.start
+  let { start } = extent
 
   /** The next bytes, over as many connections as it takes. */
   async function read(): Promise<Uint8Array | undefined> {
@@ -96,11 +111,12 @@ export async function download(
           hash?.update(bytes)
           return controller.enqueue(bytes)
         }
-        answer.cancel()
+        stop.abort()
         if (hash !== undefined) expectDigest(hash, sha256)
         controller.close()
       },
-      cancel: () => answer.cancel(),
+      // Also ends a read that is waiting, which otherwise would take it for a lost connection.
+      cancel: () => stop.abort(),
     },
     { highWaterMark: 0 },
   )
@@ -109,13 +125,40 @@ export async function download(
   return { stream, size: extent.end - extent.start, fileSize, etag, sha256, modifiedAt }
 }
 
-/** Which bytes of the file a response has. */
-function extentOf({ headers }: Answer) {
+function expectRange({ start, end = Infinity }: NonNullable<DownloadOptions['range']>): void {
+  const isInteger = Number.isSafeInteger(start) && (end === Infinity || Number.isSafeInteger(end))
+  // The service ignores the header of any other range, and sends the whole file.
+  if (!isInteger || start < 0 || end <= start)
+    throw new RangeError('A range has at least one byte, and its limits are integers.')
+}
+
+/** Which bytes of which version a response has. */
+interface Extent {
+  readonly start: number
+  readonly end: number
+  /** The size of the file. */
+  readonly total: number
+  readonly etag: string
+}
+
+function partOf({ headers }: Answer): Extent | undefined {
   const [, start, last, total] =
     /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
-  const length = Number(headers.get('content-length') ?? 0)
-  if (start === undefined) return { start: 0, end: length, total: length }
-  return { start: Number(start), end: Number(last) + 1, total: Number(total) }
+  const etag = etagOf(headers)
+  if (start === undefined || etag === undefined) return undefined
+  return { start: Number(start), end: Number(last) + 1, total: Number(total), etag }
+}
+
+function wholeOf({ headers }: Answer): Extent | undefined {
+  const length = headers.get('content-length')
+  const etag = etagOf(headers)
+  if (length === null || etag === undefined) return undefined
+  return { start: 0, end: Number(length), total: Number(length), etag }
+}
+
+/** `undefined` for a weak etag too: a proxy has changed the content, and so its length. */
+function etagOf(headers: Headers): string | undefined {
+  return /^"(.+)"$/.exec(headers.get('etag') ?? '')?.[1]
 }
 
 function expectDigest(hash: Sha256, expected: string | undefined): void {

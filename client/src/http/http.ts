@@ -1,4 +1,4 @@
-import { clientError, connectionLost, isProblem, refusal } from '../errors.ts'
+import { clientError, connectionLost, isProblem, refusal, unexpectedResponse } from '../errors.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import { Attempts, hadNoEffect, type RetryPolicy } from './retry.ts'
 import { blobOf, openBody, type SentContent } from './request-body.ts'
@@ -168,7 +168,11 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
   async function call(asked: Call): Promise<Reply> {
     for (const tries = attempts(asked.signal); ;) {
       try {
-        return await ask(asked)
+        const reply = await ask(asked)
+        // A proxy or a page to sign in says 200, and has deleted nothing.
+        if (asked.method === 'DELETE' && reply.status === 200)
+          throw unexpectedResponse(reply.status, { missing: 'deletion' })
+        return reply
       } catch (error) {
         if (asked.isCreation === true && !hadNoEffect(error)) throw error
         // The attempt whose response was lost has deleted it.
@@ -190,11 +194,7 @@ export function parseJson({ text, status }: Reply): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (cause) {
-    throw clientError(
-      'unexpected_response',
-      `The response has the status ${status} and no JSON.`,
-      cause,
-    )
+    throw unexpectedResponse(status, { missing: 'JSON', cause })
   }
 }
 
