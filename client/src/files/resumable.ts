@@ -1,8 +1,14 @@
 // tus 1.0 (docs/api.md, Resumable uploads) on `fetch`. tus-js-client is not used: alone it is larger than this whole
 // client, its state and its retries are its own, and it does not run in service workers. What it would do is below.
-import { clientError, type CloudRepositoryError, connectionLost, isProblem } from '../errors.ts'
+import {
+  clientError,
+  CloudRepositoryError,
+  connectionLost,
+  isProblem,
+  unexpectedResponse,
+} from '../errors.ts'
 import type { components } from '../generated/api.ts'
-import { conditionHeaders, type Http } from '../http/http.ts'
+import { conditionHeaders, type Http, type Reply } from '../http/http.ts'
 import { createListing } from '../http/listing.ts'
 import type { Part } from './parts.ts'
 import type { Attempts } from '../http/retry.ts'
@@ -108,6 +114,7 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
 
   /** Sends the part from there, or nothing of it, if `until` is there too. */
   async function append(from: number, until = base + part.source.size): Promise<Progress> {
+    if (from < base) throw lostPart(from, base)
     const { source, isLast } = part
     const end = base + source.size
     const onSent = (sent: number): void => report(from + sent)
@@ -120,24 +127,26 @@ async function run(transfer: Run, attempts: Attempts): Promise<UploadedFile> {
     }
     const content = { source, start: from - base, end: until - base, onSent }
     const reply = await http.ask({ method: 'PATCH', path, headers, content, signal })
-    const offset = Number(reply.headers.get('upload-offset'))
+    const offset = offsetOf(reply)
     if (offset === from && from < until) throw connectionLost(new Error('No byte was recorded.'))
     return { offset, isStored: isLast && offset === end }
   }
 
   /** Stops the append that was cut off, if it still runs. */
   async function askOffset(): Promise<Progress> {
+    let isRefused = false
     for (;;) {
       try {
-        const { headers } = await http.ask({ method: 'HEAD', path, headers: TUS, signal })
-        const offset = Number(headers.get('upload-offset'))
-        return { offset, isStored: headers.get('upload-length') === String(offset) }
+        // The file could not be stored. An append without content tries again, and gets the reason.
+        if (isRefused) return await append(base + part.source.size)
+        const reply = await http.ask({ method: 'HEAD', path, headers: TUS, signal })
+        const offset = offsetOf(reply)
+        return { offset, isStored: reply.headers.get('upload-length') === String(offset) }
       } catch (error) {
         const { status = 0 } = isProblem(error) ? error : {}
         if (status === 404 || status === 410) throw await endOf(transfer, id)
-        // The file could not be stored. An append without content tries again, and gets the reason.
-        if (status === 403 || status === 412) return append(base + part.source.size)
-        await attempts.waitAfter(error, isBusy)
+        if (!isRefused && (status === 403 || status === 412)) isRefused = true
+        else await attempts.waitAfter(error, isBusy)
       }
     }
   }
@@ -183,7 +192,9 @@ async function createUpload(transfer: Transfer, attempts: Attempts): Promise<str
   for (;;) {
     try {
       const reply = await http.ask({ method: 'POST', ...call })
-      return reply.headers.get('location')?.split('/').at(-1) ?? ''
+      const id = reply.headers.get('location')?.split('/').at(-1)
+      if (id === undefined) throw unexpectedResponse(reply.status, { missing: 'Location' })
+      return id
     } catch (error) {
       await attempts.waitAfter(error)
       const found = attempts.isUncertain ? await findUpload(transfer) : undefined
@@ -199,6 +210,23 @@ async function findUpload({ http, one, marker }: Transfer): Promise<UnfinishedUp
     if (upload.name === one.name && upload.metadata[MARKER] === marker) return upload
   }
   return undefined
+}
+
+function offsetOf({ status, headers }: Reply): number {
+  const offset = headers.get('upload-offset')
+  if (offset === null) throw unexpectedResponse(status, { missing: 'Upload-Offset' })
+  return Number(offset)
+}
+
+/** The service has lost bytes that it had acknowledged, and a stream cannot be read again. */
+function lostPart(offset: number, base: number): CloudRepositoryError {
+  const detail = 'The upload continues before the part of the stream that is in memory.'
+  return new CloudRepositoryError({
+    code: 'offset_mismatch',
+    detail,
+    offset,
+    provided_offset: base,
+  })
 }
 
 /** The file of a finished upload. The response to the last append does not describe it. */
@@ -228,11 +256,10 @@ async function endOf({ http, one }: Transfer, id: string): Promise<unknown> {
 
 /** Returns if the upload can begin anew: it has expired, or the service has lost its bytes. */
 async function restart(attempts: Attempts, error: unknown): Promise<void> {
-  const isCancelled = isProblem(error, 'upload_gone') && error.problem.outcome === 'cancelled'
-  await attempts.waitAfter(
-    error,
-    () => !isCancelled && isProblem(error, 'not_found', 'upload_gone'),
-  )
+  const { outcome = 'expired' } = isProblem(error, 'upload_gone') ? error.problem : {}
+  const isLost = outcome === 'expired' || outcome === 'lost'
+  if (!isLost || !isProblem(error, 'not_found', 'upload_gone')) throw error
+  await attempts.waitAfter(error, () => true)
 }
 
 /** Cancels an upload that nothing continues, so that its space is free again. */
