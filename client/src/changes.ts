@@ -1,7 +1,8 @@
 import type { components } from './generated/api.ts'
 import type { Answer } from './http/answer.ts'
 import type { Http } from './http/http.ts'
-import { isTemporary, pause } from './http/retry.ts'
+import { pause } from './http/abort.ts'
+import { isTemporary } from './http/retry.ts'
 
 /** A committed change, and the cursor after it. */
 export type Change = components['schemas']['RepositoryChange'] & { readonly cursor: string }

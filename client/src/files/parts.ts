@@ -1,4 +1,5 @@
-import { bytesSource, chunksOf, type Source, type StreamContent } from './source.ts'
+import { unlessAborted } from '../http/abort.ts'
+import { bytesSource, type Source } from './source.ts'
 
 /** A section of the content that is kept until it has arrived. */
 export interface Part {
@@ -10,8 +11,6 @@ export interface Part {
 export interface PartReader {
   /** Each part overwrites the one before. */
   next(): Promise<Part>
-  /** Cancels a stream that was not read to its end. */
-  end(): void
 }
 
 export interface PartReaderOptions {
@@ -21,10 +20,9 @@ export interface PartReaderOptions {
 
 /** Cuts a stream into parts of exactly `size` bytes, but for the last one, which can be empty. */
 export function createPartReader(
-  content: StreamContent,
+  chunks: AsyncIterator<Uint8Array, unknown>,
   { size, signal }: PartReaderOptions,
 ): PartReader {
-  const chunks = chunksOf(content)
   let buffer: Uint8Array | undefined
   /** What did not fit into the part before. */
   let rest: Uint8Array = new Uint8Array(0)
@@ -43,24 +41,5 @@ export function createPartReader(
       rest = value
     }
   }
-  /** Not awaited, because a stream may never end. */
-  function end(): void {
-    chunks.return?.().catch(() => undefined)
-  }
-  return { next, end }
-}
-
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise
-  signal.throwIfAborted()
-  let abort = (): void => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', abort)
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+  return { next }
 }

@@ -109,16 +109,18 @@ async function uploadStream(
   if (digest === true)
     throw new TypeError('A stream is read only once: its digest has to be known.')
   const one: Upload = { name, options, digest }
-  if (resume === false) return putStream(http, one, content)
-  const parts = createPartReader(content, { size: RESUMABLE_BYTES, signal })
+  const chunks = chunksOf(content)
   try {
+    if (resume === false) return await putStream(http, one, chunks)
+    const parts = createPartReader(chunks, { size: RESUMABLE_BYTES, signal })
     const first = await parts.next()
     if (first.isLast && (resume === 'auto' || first.source.size === 0))
       return await putWhole(http, one, first.source)
     const { uploadParts } = await import('./resumable.ts')
     return await uploadParts(http, one, { first, next: () => parts.next() })
   } finally {
-    parts.end()
+    // Cancels a stream that was not read to its end. Not awaited, because it may never end.
+    chunks.return?.().catch(() => undefined)
   }
 }
 
@@ -146,11 +148,14 @@ async function putWhole(http: Http, one: Upload, source: Source): Promise<Upload
   }
 }
 
-async function putStream(http: Http, one: Upload, content: StreamContent): Promise<UploadedFile> {
+async function putStream(
+  http: Http,
+  one: Upload,
+  chunks: AsyncIterator<Uint8Array, unknown>,
+): Promise<UploadedFile> {
   const { onProgress } = one.options
   const onSent = (sent: number): void => onProgress?.({ sent, total: undefined })
-  const chunks = { [Symbol.asyncIterator]: () => chunksOf(content) }
-  const source = { read: () => chunks, blob: () => undefined }
+  const source = { read: () => ({ [Symbol.asyncIterator]: () => chunks }), blob: () => undefined }
   const sent = { source, start: 0, end: undefined, onSent }
   return parseJson(await http.ask({ ...putOf(one), content: sent })) as UploadedFile
 }

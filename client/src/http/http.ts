@@ -1,4 +1,5 @@
 import { clientError, connectionLost, isProblem, refusal, unexpectedResponse } from '../errors.ts'
+import { unlessAborted } from './abort.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import { Attempts, hadNoEffect, type RetryPolicy } from './retry.ts'
 import { blobOf, openBody, type SentContent } from './request-body.ts'
@@ -57,7 +58,6 @@ export interface Http {
   attempts(signal: AbortSignal | undefined): Attempts
 }
 
-const GONE = ['not_found', 'upload_gone', 'version_gone'] as const
 const DONE: Reply = { status: 204, headers: { get: () => null }, text: '' }
 
 export function createHttp(address: ServiceAddress, { token, cookies }: Credentials): Http {
@@ -68,13 +68,14 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
   const isNative = address.fetch === undefined
   const send = address.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
 
-  async function headersOf({ headers = {}, json }: Call): Promise<Headers> {
+  async function headersOf({ headers = {}, json, signal }: Call): Promise<Headers> {
+    signal?.throwIfAborted()
     const sent = new Headers()
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) sent.set(name, value)
     }
     if (json !== undefined) sent.set('content-type', 'application/json')
-    const current = typeof token === 'function' ? await token() : token
+    const current = typeof token === 'function' ? await unlessAborted(token(), signal) : token
     if (current !== undefined) sent.set('authorization', `Bearer ${current}`)
     return sent
   }
@@ -89,7 +90,6 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
 
   async function open(call: Call): Promise<Answer & { text(): Promise<string> }> {
     const { method = 'GET', json, content, signal } = call
-    signal?.throwIfAborted()
     const url = urlOf(call)
     const headers = await headersOf(call)
     const watchdog = createWatchdog(signal, content === undefined ? ANSWER_MS : SENDING_MS)
@@ -119,13 +119,14 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       if (signal?.aborted === true) return signal.reason
       return body?.failure() ?? connectionLost(cause)
     }
-    const response = await send(url, init)
-      .catch((cause: unknown) => {
-        throw lost(cause)
-      })
-      .finally(() => {
-        isSending = false
-      })
+    let response
+    try {
+      response = await send(url, init)
+    } catch (cause) {
+      throw lost(cause)
+    } finally {
+      isSending = false
+    }
     const answer = readAnswer(response, { watchdog, lost, end })
     if (response.ok) return answer
     const { status } = response
@@ -142,7 +143,6 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
   /** In pages and dedicated workers, because `fetch` does not tell the progress of an upload. */
   async function askByXhr(call: Call, blob: Blob): Promise<Reply> {
     const { method = 'POST', content, signal } = call
-    signal?.throwIfAborted()
     const headers = await headersOf(call)
     const watchdog = createWatchdog(signal, SENDING_MS)
     const onSent = (sent: number): void => {
@@ -155,8 +155,11 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       withCredentials: cookies === true,
       signal: watchdog.signal,
     })
-      .catch((cause: unknown) => {
-        throw signal?.aborted === true ? signal.reason : connectionLost(cause)
+      .catch(async (cause: unknown) => {
+        signal?.throwIfAborted()
+        // The request does not tell that the file has changed. Reading it does.
+        await blob.slice(0, 1).arrayBuffer()
+        throw connectionLost(cause)
       })
       .finally(() => watchdog.end())
     if (reply.status >= 200 && reply.status < 300) return reply
@@ -176,7 +179,7 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       } catch (error) {
         if (asked.isCreation === true && !hadNoEffect(error)) throw error
         // The attempt whose response was lost has deleted it.
-        if (asked.method === 'DELETE' && tries.isUncertain && isProblem(error, ...GONE)) return DONE
+        if (asked.method === 'DELETE' && tries.isUncertain && isGone(error)) return DONE
         await tries.waitAfter(error)
       }
     }
@@ -187,6 +190,12 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
   }
 
   return { ask, open, call, json, attempts }
+}
+
+/** Whether there is nothing to delete. An upload that has become a file is not deleted. */
+function isGone(error: unknown): boolean {
+  if (isProblem(error, 'upload_gone')) return error.problem.outcome !== 'finished'
+  return isProblem(error, 'not_found', 'version_gone')
 }
 
 /** Rejects what is no JSON, such as the page of a proxy, with `unexpected_response`. */

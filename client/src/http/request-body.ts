@@ -16,7 +16,7 @@ export interface RequestBody {
   readonly body: NonNullable<RequestInit['body']>
   /** `undefined` if the runtime sets the header itself, or if the length is unknown. */
   readonly length: number | undefined
-  /** The error of the source, which `fetch` would report as a failure of its own. */
+  /** The error of the source or of `onSent`, which `fetch` would report as a failure of its own. */
   failure(): unknown
   /** Releases the source, of which `fetch` does not read the rest. */
   end(): void
@@ -25,25 +25,31 @@ export interface RequestBody {
 /** A stream in Node.js, Deno and Bun, so that nothing is read before the network takes it; a `Blob` in browsers. */
 export function openBody(content: SentContent, expect: (ms: number) => void): RequestBody {
   const { source, start, end: until, onSent } = content
-  if (builtin('node:fs/promises') === undefined && until !== undefined) {
-    const blob = source.blob(start, until)
-    if (blob !== undefined) return { body: blob, ...WITHOUT_SOURCE }
-  }
   const length = until === undefined ? undefined : until - start
-  if (length === 0) return { body: '', ...WITHOUT_SOURCE }
+  const isBrowser = builtin('node:fs/promises') === undefined
+  const whole =
+    length === 0 ? '' : isBrowser && until !== undefined ? source.blob(start, until) : undefined
+  if (whole !== undefined) {
+    // Nothing tells when it is sent.
+    expect(STORING_MS)
+    return { body: whole, length: undefined, failure: () => undefined, end: () => undefined }
+  }
   const chunks = source.read(start, until ?? Infinity)[Symbol.asyncIterator]()
   let failure: unknown
   let sent = 0
   const pull = async (
     controller: Pick<ReadableStreamDefaultController<Uint8Array>, 'close' | 'enqueue'>,
   ): Promise<void> => {
-    const next = await chunks.next().catch((error: unknown) => {
+    let next
+    try {
+      next = await chunks.next()
+      if (next.done !== true) onSent?.(sent)
+    } catch (error) {
       failure = error
       throw error
-    })
+    }
     expect(next.done === true ? STORING_MS : SENDING_MS)
     if (next.done === true) return controller.close()
-    onSent?.(sent)
     sent += next.value.length
     controller.enqueue(next.value)
   }
@@ -53,8 +59,6 @@ export function openBody(content: SentContent, expect: (ms: number) => void): Re
   const body = new ReadableStream<Uint8Array>({ pull, cancel: end }, { highWaterMark: 0 })
   return { body, length, failure: () => failure, end }
 }
-
-const WITHOUT_SOURCE = { length: undefined, failure: () => undefined, end: () => undefined }
 
 /** The body as a `Blob`, where `XMLHttpRequest` can send it. */
 export function blobOf({ source, start, end }: SentContent): Blob | undefined {

@@ -1,4 +1,5 @@
 import { type CloudRepositoryError, isProblem } from '../errors.ts'
+import { pause } from './abort.ts'
 
 /** How failed requests are repeated. */
 export interface RetryPolicy {
@@ -11,9 +12,6 @@ export interface RetryPolicy {
 }
 
 const MAX_DELAY_MS = 30_000
-
-/** Responses after which the same request may succeed. 502 and 504 are those of proxies. */
-const TEMPORARY = new Set([408, 429, 500, 502, 503, 504])
 
 /** Whether a failed request certainly had no effect. */
 export function hadNoEffect(error: unknown): boolean {
@@ -53,33 +51,16 @@ export class Attempts {
     this.isUncertain ||= !hadNoEffect(error)
     this.#failures += 1
     if (this.#failures >= tries || retryAfter > maxWait) throw error
-    const delay = Math.min(firstDelay * 2 ** (this.#failures - 1), MAX_DELAY_MS, maxWait * 1000)
-    await pause(Math.max(retryAfter * 1000, delay * (0.5 + Math.random())), this.#signal)
+    const delay = Math.min(firstDelay * 2 ** (this.#failures - 1), MAX_DELAY_MS)
+    const random = Math.min(delay * (0.5 + Math.random()), maxWait * 1000)
+    await pause(Math.max(retryAfter * 1000, random), this.#signal)
   }
 }
 
-/** Whether the same request may succeed later. */
+/** Whether the same request may succeed later. A webhook that its receiver has refused would be sent again. */
 export function isTemporary(error: unknown): error is CloudRepositoryError {
-  if (!isProblem(error)) return false
-  return error.status === undefined ? error.code === 'connection_lost' : TEMPORARY.has(error.status)
-}
-
-/** Rejects with the reason of the signal as soon as it aborts. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    }
-    const abort = (): void => {
-      end()
-      reject(signal?.reason as Error)
-    }
-    const timer = setTimeout(() => {
-      end()
-      resolve()
-    }, ms)
-    if (signal?.aborted === true) abort()
-    else signal?.addEventListener('abort', abort)
-  })
+  if (!isProblem(error) || error.code === 'webhook_failed') return false
+  const { status } = error
+  if (status === undefined) return error.code === 'connection_lost'
+  return status >= 500 || hadNoEffect(error)
 }
