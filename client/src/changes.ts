@@ -1,3 +1,4 @@
+import { unexpectedResponse } from './errors.ts'
 import type { components } from './generated/api.ts'
 import type { Answer } from './http/answer.ts'
 import type { Http } from './http/http.ts'
@@ -44,8 +45,11 @@ export function createChanges(http: Http): Changes {
       const headers = { accept: 'text/event-stream' }
       let answer: Answer | undefined
       let reconnectMs = 1000 * 2 ** failures
+      let retryAfterMs = 0
       try {
         answer = await http.open({ path: PATH, query: { cursor: at }, headers, signal })
+        if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true)
+          throw unexpectedResponse(answer.status, { missing: 'events' })
         for await (const { id, data, retry } of eventsOf(answer)) {
           failures = 0
           if (retry !== undefined) reconnectMs = retry
@@ -55,11 +59,12 @@ export function createChanges(http: Http): Changes {
       } catch (error) {
         if (!isTemporary(error)) throw error
         failures += 1
-        reconnectMs = Math.max(reconnectMs, 1000 * (error.retryAfter ?? 0))
+        retryAfterMs = 1000 * (error.retryAfter ?? 0)
       } finally {
         answer?.cancel()
       }
-      await pause(Math.min(reconnectMs, MAX_RECONNECT_MS) * (0.5 + Math.random() / 2), signal)
+      const random = Math.min(reconnectMs, MAX_RECONNECT_MS) * (0.5 + Math.random() / 2)
+      await pause(Math.max(random, retryAfterMs), signal)
     }
   }
   return { follow }

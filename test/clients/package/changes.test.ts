@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Change, type Client, createClient } from '../../../client/src/client.ts'
 import { clientOf, errorOf, openPackage, type PackageFixture } from './fixture.ts'
 import type { TestUser } from '../../support/service/test-service.ts'
@@ -93,6 +93,30 @@ describe('changes.follow', () => {
     await expect.poll(() => fixture.network.requests.length).toBeGreaterThan(2)
     stop.abort(new RangeError('enough'))
     expect(await waiting).toEqual(new RangeError('enough'))
+  })
+
+  it('reconnects not before Retry-After', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    const busy = await startStream((response) => {
+      response.writeHead(429, { 'retry-after': '40' }).end('{"code":"too_many_requests"}')
+    })
+    const stop = new AbortController()
+    const { signal } = stop
+    const following = busy.changes.follow({ cursor: 'x', signal })[Symbol.asyncIterator]().next()
+    const waits = () => timers.mock.calls.map(([, ms]) => ms)
+    await expect.poll(waits).toContain(40_000)
+    stop.abort(new RangeError('enough'))
+    expect(await errorOf(following)).toEqual(new RangeError('enough'))
+    vi.restoreAllMocks()
+  })
+
+  it('rejects a page of a proxy, instead of asking for it for ever', async () => {
+    const proxied = await startStream((response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+    })
+    const following = proxied.changes.follow({ cursor: 'x' })[Symbol.asyncIterator]().next()
+    expect(await errorOf(following)).toMatchObject({ code: 'unexpected_response', status: 200 })
   })
 
   it('reads events in pieces of any size, and hidden ones move the cursor only', async () => {
