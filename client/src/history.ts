@@ -1,7 +1,7 @@
 import { download, type Download, type DownloadOptions } from './files/download.ts'
 import { clientError, isProblem } from './errors.ts'
 import type { components } from './generated/api.ts'
-import { getFile } from './files/get-file.ts'
+import { findFile } from './files/get-file.ts'
 import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 import type { UploadedFile } from './files/upload.ts'
@@ -59,7 +59,7 @@ export function createHistory(http: Http): History {
           return parseJson(reply) as UploadedFile
         } catch (error) {
           if (attempts.isUncertain && isProblem(error, 'not_found', 'precondition_failed')) {
-            const file = name === undefined ? undefined : await getFile(http, { name, signal })
+            const file = name === undefined ? undefined : await findFile(http, { name, signal })
             if (file?.version === version) return file
             throw clientError('outcome_unknown', 'The response to the restore was lost.', error)
           }

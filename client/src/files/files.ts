@@ -1,7 +1,7 @@
 import { clientError, isProblem } from '../errors.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { components, operations } from '../generated/api.ts'
-import { type FilePage, getFile, repositoryPath, type StoredFile } from './get-file.ts'
+import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } from './get-file.ts'
 import { type Conditions, conditionHeaders, type Http, parseJson, segment } from '../http/http.ts'
 import { createListing, type Listing, type ListingOptions } from '../http/listing.ts'
 import type { Content, StreamContent } from './source.ts'
@@ -99,9 +99,9 @@ export function createFiles(http: Http): Files {
           return parseJson(await http.ask(call)) as StoredFile
         } catch (error) {
           if (attempts.isUncertain && isProblem(error, 'not_found')) {
-            const file = await getFile(http, { name: newName, signal })
+            const file = await findFile(http, { name: newName, signal })
             // A rename keeps the etag.
-            if (file.etag === ifMatch) return file
+            if (file !== undefined && file.etag === ifMatch) return file
             throw clientError('outcome_unknown', 'The response to the rename was lost.', error)
           }
           await attempts.waitAfter(error)

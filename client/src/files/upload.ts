@@ -1,5 +1,5 @@
 import { isProblem } from '../errors.ts'
-import { getFile, type StoredFile } from './get-file.ts'
+import { findFile, type StoredFile } from './get-file.ts'
 import { type Conditions, conditionHeaders, type Http, parseJson, segment } from '../http/http.ts'
 import { createPartReader } from './parts.ts'
 import { formatReprDigest } from '../sha256.ts'
@@ -139,7 +139,10 @@ async function putWhole(http: Http, one: Upload, source: Source): Promise<Upload
     } catch (error) {
       // An attempt whose response was lost may have stored the file, which then no longer meets the condition.
       if (attempts.isUncertain && isProblem(error, 'precondition_failed')) {
-        const file = await getFile(http, { name, signal }).catch(() => undefined)
+        const file = await findFile(http, { name, signal }).catch((cause: unknown) => {
+          // Only a token that may not read the file leaves the refusal as the best answer.
+          if (!isProblem(cause, 'scope_insufficient')) throw cause
+        })
         const digest = one.digest ?? (await digestOf(source, signal))
         if (file?.sha256 === digest) return file
       }

@@ -231,7 +231,8 @@ export function quoted(etag: string | undefined): string | undefined {
  * something else.
  */
 export function segment(name: string): string {
-  if (name === '' || name === '.' || name === '..') {
+  // With an unpaired surrogate, a name has no UTF-8.
+  if (['', '.', '..'].includes(name) || /\p{Surrogate}/u.test(name)) {
     throw clientError('invalid_file_name', `${JSON.stringify(name)} is no name or id.`)
   }
   return encodeURIComponent(name)

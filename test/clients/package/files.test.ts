@@ -198,11 +198,13 @@ describe('files', () => {
   it('have names that are segments of a path, and nothing else', async () => {
     const { files, history } = fixture.client
     const before = fixture.network.requests.length
-    for (const name of ['', '.', '..']) {
+    for (const name of ['', '.', '..', 'unpaired \ud800']) {
       const calls = [files.upload(name, new Blob([])), files.delete(name), files.download(name)]
       for (const call of [...calls, history.purge(name)]) {
         expect(await errorOf(call)).toMatchObject({ code: 'invalid_file_name' })
       }
+      const of = files.get('a', { userId: name })
+      expect(await errorOf(of)).toMatchObject({ code: 'invalid_file_name' })
     }
     expect(fixture.network.requests).toHaveLength(before)
   })

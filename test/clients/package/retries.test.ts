@@ -133,6 +133,29 @@ describe('after a lost response', () => {
     expect(await errorOf(client.files.get('gone'))).toMatchObject({ code: 'not_found' })
   })
 
+  it('a conditional upload is not refused if the file cannot be read to compare it', async () => {
+    const lost = Array.from({ length: 5 }, () => 'lost' as const)
+    fixture.network.mishaps.push('unanswered', { cutAfter: Infinity }, ...lost)
+    const upload = client.files.upload('unseen', bytes, { ifNoneMatch: '*' })
+    expect(await errorOf(upload)).toMatchObject({ code: 'connection_lost' })
+  })
+
+  it('a rename or a restore whose file is elsewhere by now has an unknown outcome', async () => {
+    const { version } = await client.files.upload('moved', bytes)
+    const unknown = { code: 'outcome_unknown' }
+    fixture.network.mishaps.push('unanswered', {
+      cutAfter: 0,
+      meanwhile: () => client.files.delete('away'),
+    })
+    expect(await errorOf(client.files.rename('moved', 'away'))).toMatchObject(unknown)
+    fixture.network.mishaps.push('unanswered', {
+      cutAfter: 0,
+      meanwhile: () => client.files.rename('back', 'elsewhere'),
+    })
+    const restore = client.history.restore(version, { name: 'back' })
+    expect(await errorOf(restore)).toMatchObject(unknown)
+  })
+
   it('a rename is resolved by its etag, or has an unknown outcome', async () => {
     const { etag: ifMatch } = await client.files.upload('before', bytes)
     fixture.network.mishaps.push('unanswered')
