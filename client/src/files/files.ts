@@ -54,8 +54,8 @@ export interface Files {
     options?: { readonly userId?: string; readonly signal?: AbortSignal },
   ): Promise<StoredFile>
   /**
-   * Rejects with `file_exists` if the new name is taken, unless `overwrite` is set. With `ifMatch`, a lost response is
-   * resolved. Without it, it can end with `outcome_unknown`.
+   * Rejects with `file_exists` if the new name is taken, unless `overwrite` is set. A lost response is
+   * resolved if `ifMatch` is an `etag` and the file still has it. Otherwise it can end with `outcome_unknown`.
    */
   rename(
     name: string,
