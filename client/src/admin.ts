@@ -19,7 +19,7 @@ export type UnfinishedUpload = Schemas['UnfinishedUpload']
 export type ParkedWebhook = Schemas['ParkedWebhook']
 
 interface Signalled {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The accounts. All changes but `create` can be repeated, and are after a lost response. */
@@ -29,7 +29,9 @@ export interface Users {
   /** Creates the user unless it exists. Rejects with `user_exists` while a deleted user of that id is being purged. */
   put(userId: string, options?: Signalled): Promise<User>
   get(userId: string, options?: Signalled): Promise<User>
-  list(options?: ListingOptions & { readonly prefix?: string }): Listing<User, Schemas['UserPage']>
+  list(
+    options?: ListingOptions & { readonly prefix?: string | undefined },
+  ): Listing<User, Schemas['UserPage']>
   /** A suspended user cannot do anything, and its public files are not found. */
   setStatus(userId: string, status: User['status'], options?: Signalled): Promise<User>
   /** Deletes the user and all its files. */
@@ -53,7 +55,7 @@ export interface UserAdmin {
   }
   readonly history: {
     list(
-      options?: ListingOptions & { readonly name?: string },
+      options?: ListingOptions & { readonly name?: string | undefined },
     ): Listing<PastVersion, Schemas['HistoryPage']>
     /** After a lost response, a repetition can reject with `not_found` although the version was restored. */
     restore(version: string, terms?: RestoreTerms, options?: Signalled): Promise<RestoredFile>

@@ -5,17 +5,32 @@ import type { Http } from './http/http.ts'
 import { pause } from './http/abort.ts'
 import { isTemporary } from './http/retry.ts'
 
-/** A committed change, and the cursor after it. */
-export type Change = components['schemas']['RepositoryChange'] & { readonly cursor: string }
+type Row = components['schemas']['RepositoryChange']
+type FileMember = 'name' | 'version' | 'size' | 'sha256' | 'visibility'
+type CapacityMember = 'capacity' | 'used'
+type FileChange = Exclude<Extract<Row['type'], `file.${string}`>, 'file.renamed'>
+type CapacityChange = Extract<Row['type'], `capacity.${string}`>
+
+/** What a change of these types has. The other members are there to be named in a destructuring. */
+type Having<Type, Has extends keyof Row> = { readonly type: Type } & Required<
+  Pick<Row, Has | 'sequence' | 'at'>
+> & { readonly [K in Exclude<keyof Row, Has | 'type' | 'sequence' | 'at'>]?: undefined }
+
+/** A committed change, and the cursor after it. Its `type` tells which members it has. */
+export type Change = { readonly cursor: string } & (
+  | Having<FileChange, FileMember>
+  | Having<'file.renamed', FileMember | 'previous_name'>
+  | Having<CapacityChange, CapacityMember>
+)
 
 export interface FollowOptions {
   /**
    * Where to begin: the `changes_cursor` of a listing, or the `cursor` of the last change that was handled. Without it,
    * at the present.
    */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
   /** Ends the iteration, which rejects with its reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Changes {

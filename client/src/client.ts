@@ -49,7 +49,7 @@ export type ClientOptions = ServiceAddress &
   (
     | {
         /** Sent in the header `Authorization`. A function is called before each request. */
-        readonly token?: Token
+        readonly token?: Token | undefined
         readonly cookies?: never
       }
     | {
@@ -70,7 +70,7 @@ export interface Client {
   readonly links: Links
   readonly tokens: Tokens
   /** A consistent snapshot of what the user stores and may store, in bytes. */
-  capacity(options?: { readonly signal?: AbortSignal }): Promise<Capacity>
+  capacity(options?: { readonly signal?: AbortSignal | undefined }): Promise<Capacity>
 }
 
 export function createClient(options: ClientOptions): Client {

@@ -35,10 +35,10 @@ export type ProblemOf<C extends ErrorCode> = C extends keyof ProblemMembers
 interface CommonMembers<C> {
   readonly code: C
   readonly detail: string
-  readonly type?: string
-  readonly title?: string
-  readonly status?: number
-  readonly request_id?: string
+  readonly type?: string | undefined
+  readonly title?: string | undefined
+  readonly status?: number | undefined
+  readonly request_id?: string | undefined
 }
 
 /**

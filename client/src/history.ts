@@ -11,17 +11,17 @@ export type HistoryPage = components['schemas']['HistoryPage']
 
 export interface HistoryListingOptions extends ListingOptions {
   /** Lists the versions of one name. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Lists the versions of names that begin with this; ignored with `name`. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
 }
 
 export interface RestoreOptions extends Conditions {
   /** The name of the restored file. The default is the one that it had. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Whether to replace a file that has the name. Otherwise the restore rejects with `file_exists`. */
-  readonly overwrite?: boolean
-  readonly signal?: AbortSignal
+  readonly overwrite?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** What was replaced and deleted. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
@@ -32,9 +32,9 @@ export interface History {
   /** Makes the version the current file. Rejects with `version_gone` or `not_found` if it cannot be restored any more. */
   restore(version: string, options?: RestoreOptions): Promise<UploadedFile>
   /** Deletes one version for good. */
-  purge(version: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  purge(version: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
   /** Deletes all versions for good. */
-  purgeAll(options?: { readonly signal?: AbortSignal }): Promise<void>
+  purgeAll(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
 }
 
 const PATH = 'users/me/history'

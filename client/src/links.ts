@@ -16,11 +16,14 @@ export type LinkTerms = Omit<components['schemas']['LinkTerms'], 'kind' | 'name'
 /** Links for people without an account. All methods reject with a `CloudRepositoryError`, or the reason of `signal`. */
 export interface Links {
   /** The secret and the address are in this response only. If the response is lost, rejects with `connection_lost`. */
-  create(terms: LinkTerms, options?: { readonly signal?: AbortSignal }): Promise<CreatedLink>
+  create(
+    terms: LinkTerms,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<CreatedLink>
   /** The oldest first, without secrets. */
   list(options?: ListingOptions): Listing<Link, LinkPage>
   /** Ends a link for everyone. Downloads in progress go on. */
-  revoke(linkId: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  revoke(linkId: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
 }
 
 const PATH = 'users/me/links'

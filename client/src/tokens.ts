@@ -15,12 +15,12 @@ export interface Tokens {
    */
   create(
     terms?: AccessTokenTerms,
-    options?: { readonly signal?: AbortSignal },
+    options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<IssuedAccessToken>
   /** The oldest first, without secrets. */
   list(options?: ListingOptions): Listing<AccessToken, AccessTokenPage>
   /** Also revokes the tokens that it has made. */
-  revoke(tokenId: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  revoke(tokenId: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
 }
 
 /** The tokens below a path: the same for users and operators. */

@@ -10,7 +10,7 @@ export interface Uploads {
   /** The oldest first. */
   list(options?: ListingOptions): Listing<UnfinishedUpload, UploadPage>
   /** Ends an upload and releases its space. Rejects with `upload_gone` or `not_found` if it has ended. */
-  cancel(uploadId: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  cancel(uploadId: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
 }
 
 const PATH = 'users/me/uploads'

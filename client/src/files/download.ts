@@ -14,9 +14,9 @@ export interface DownloadOptions {
    * The bytes from `start` up to, but not including, `end`: at least one, or the download rejects with a `RangeError`.
    * Without `end`, up to the end of the file.
    */
-  readonly range?: { readonly start: number; readonly end?: number }
+  readonly range?: { readonly start: number; readonly end?: number | undefined }
   /** Ends the download, also while `stream` is read. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A file that is being downloaded. Read `stream`, or cancel it. */

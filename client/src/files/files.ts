@@ -9,17 +9,17 @@ import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
 
 export interface FileListingOptions extends ListingOptions {
   /** Lists only names that begin with this. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
   /** The default is `name`, bytewise. A leading `-` sorts in descending order. */
   readonly order?: NonNullable<
     NonNullable<operations['listOwnFiles']['parameters']['query']>['order']
   >
   /** Lists the files of another user that the caller may download. */
-  readonly userId?: string
+  readonly userId?: string | undefined
 }
 
 export interface ChangeOptions extends Conditions {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** What `update` can change. `rename` changes the name. */
@@ -39,19 +39,19 @@ export interface Files {
   upload(
     name: string,
     content: Content,
-    options?: UploadOptions & { readonly digest?: string },
+    options?: UploadOptions & { readonly digest?: string | undefined },
   ): Promise<UploadedFile>
   /** Downloads a file of the caller, or of the user `userId`. */
   download(
     name: string,
-    options?: DownloadOptions & { readonly userId?: string },
+    options?: DownloadOptions & { readonly userId?: string | undefined },
   ): Promise<Download>
   /** The first page has the `changes_cursor` for `changes.follow`. */
   list(options?: FileListingOptions): Listing<StoredFile, FilePage>
   /** Rejects with `not_found` if there is no such file, or the caller may not see it. */
   get(
     name: string,
-    options?: { readonly userId?: string; readonly signal?: AbortSignal },
+    options?: { readonly userId?: string | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<StoredFile>
   /**
    * Rejects with `file_exists` if the new name is taken, unless `overwrite` is set. A lost response is
@@ -60,7 +60,7 @@ export interface Files {
   rename(
     name: string,
     newName: string,
-    options?: ChangeOptions & { readonly overwrite?: boolean },
+    options?: ChangeOptions & { readonly overwrite?: boolean | undefined },
   ): Promise<StoredFile>
   /** Changes the visibility, the expiry, or whether evictions spare the file. */
   update(name: string, update: FileUpdate, options?: ChangeOptions): Promise<StoredFile>

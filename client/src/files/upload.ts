@@ -32,7 +32,7 @@ export interface UploadOptions extends Conditions {
     readonly total: number | undefined
   }) => void
   /** Aborts the upload. See `resume` for what becomes of a resumable one. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /**
    * Whether the upload continues after a lost connection instead of beginning anew: `auto`, the default, if the content
    * has more than 8 MiB.
@@ -45,25 +45,25 @@ export interface UploadOptions extends Conditions {
    * A stream is read in parts of 8 MiB, which are kept in memory until they have arrived. With `false`, it is sent in
    * one request, which is not repeated, and which browsers send only over HTTP/2.
    */
-  readonly resume?: 'auto' | boolean
+  readonly resume?: 'auto' | boolean | undefined
   /**
    * Names the content for a later upload that is to continue this one, for example with its path and modification time.
    * A `File` and a path have such a key already.
    */
-  readonly resumeKey?: string
+  readonly resumeKey?: string | undefined
   /** Called with the id of a resumable upload as soon as it is known, for `uploads.cancel`. */
   readonly onUploadId?: (uploadId: string) => void
   /**
    * SHA-256 of the content in lower-case hexadecimal: the service refuses other content with `digest_mismatch`. `true`
    * computes it first, which reads the content twice, and is not possible with a stream.
    */
-  readonly digest?: string | true
+  readonly digest?: string | true | undefined
   /** The file expires so many seconds after it is stored. */
-  readonly expiresIn?: number
+  readonly expiresIn?: number | undefined
   /** If the file does not fit, the oldest files whose names begin with this prefix make room for it. May be empty. */
-  readonly evict?: string
+  readonly evict?: string | undefined
   /** Who may download the file. The default is `private`, or that of the file that it replaces. */
-  readonly visibility?: StoredFile['visibility']
+  readonly visibility?: StoredFile['visibility'] | undefined
 }
 
 /** Content up to this size is sent in one request. */

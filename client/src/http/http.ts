@@ -11,17 +11,17 @@ export interface ServiceAddress {
   /** The address of the service with its `BASE_PATH`, such as `https://files.example.com`. In a page, it can be a path. */
   readonly url: string
   /** Replaces the `fetch` of the runtime. */
-  readonly fetch?: typeof fetch
-  readonly retry?: RetryPolicy
+  readonly fetch?: typeof fetch | undefined
+  readonly retry?: RetryPolicy | undefined
 }
 
 /** An access token, or a function that returns the current one, called before each request. */
 export type Token = string | (() => string | Promise<string>)
 
 export interface Credentials {
-  readonly token?: Token
+  readonly token?: Token | undefined
   /** Whether the browser sends its cookies. */
-  readonly cookies?: boolean
+  readonly cookies?: boolean | undefined
 }
 
 export interface Call {
@@ -33,7 +33,7 @@ export interface Call {
   readonly json?: object | undefined
   readonly content?: SentContent
   /** Whether a repetition would create a second thing. Then it is sent again only if it had no effect. */
-  readonly isCreation?: boolean
+  readonly isCreation?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 

@@ -4,11 +4,11 @@ import { pause } from './abort.ts'
 /** How failed requests are repeated. */
 export interface RetryPolicy {
   /** How often a request is sent without progress, at least 1. The default is 5; 1 means no retry. */
-  readonly tries?: number
+  readonly tries?: number | undefined
   /** The longest wait in seconds. If the service asks for more (`Retry-After`), the call fails at once. Default 60. */
-  readonly maxWait?: number
+  readonly maxWait?: number | undefined
   /** The wait before the first retry in milliseconds, without the random part. It doubles with each retry. Default 500. */
-  readonly firstDelay?: number
+  readonly firstDelay?: number | undefined
 }
 
 const MAX_DELAY_MS = 30_000

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Json, mapMembers, sortMembers } from './json.ts'
 
 export class Components {
@@ -5,13 +6,20 @@ export class Components {
   readonly #responses = new Map<string, Json>()
   readonly #responseNames = new Map<string, string>()
 
-  /** Replaces titled schemas with references, which name them in generated clients. Drops `examples`. */
+  /**
+   * Replaces titled schemas with references, which name them in generated clients. Drops `examples`. Throws if two schemas
+   * have one title.
+   */
   schema(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((entry) => this.schema(entry))
     if (typeof schema !== 'object' || schema === null) return schema
     const { title, examples: _examples, ...members } = schema as Json
     const plain = mapMembers(members, (member) => this.schema(member))
     if (typeof title !== 'string') return plain
+    const known = this.#schemas.get(title)
+    if (known !== undefined && !isDeepStrictEqual(known, plain)) {
+      throw new Error(`Two schemas have the title ${title}`)
+    }
     this.#schemas.set(title, plain)
     return { $ref: `#/components/schemas/${title}` }
   }

@@ -79,9 +79,19 @@ export async function others({ files, links, tokens, history, changes }: Client)
   await tokens.create({ scope: { actions: ['write'] } })
   // @ts-expect-error all versions are purged by a method of its own
   await history.purge()
-  for await (const { type, cursor } of changes.follow()) {
+  let cursor: string | undefined
+  for await (const page of files.list().pages()) {
+    cursor ??= page.changes_cursor
+    for (const { name } of page.files) name.at(0)
+  }
+  for await (const { type, name, previous_name: before, used } of changes.follow({ cursor })) {
     // @ts-expect-error an unknown type
-    if (type === 'file.moved') cursor.at(0)
+    if (type === 'file.moved') break
+    // @ts-expect-error a change of the capacity has none
+    name.at(0)
+    if (type === 'file.renamed') before.at(0)
+    else if (type === 'file.created') name.at(0)
+    else if (type === 'capacity.normal') used.toFixed()
   }
 }
 

@@ -36,6 +36,7 @@ export const UploadReply = Type.Object(
     }),
     file: Type.Unsafe<ReturnType<typeof fileReply> | null>({
       ...FileReply,
+      title: 'FileOrNull',
       type: ['object', 'null'],
       description: 'The file, if the upload is finished and the file has not been replaced since.',
       examples: [null],
