@@ -35,8 +35,9 @@ export async function readStoredDigest(options: ReadStoredDigest): Promise<Store
     try {
       return await read(options)
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
+      // A body that the signal cuts off fails with an error of its own.
       signal.throwIfAborted()
+      if (!(error instanceof AppError)) throw error
       // Rejects when the store is down, which says nothing about this object.
       await objects.check(signal)
       if (attempt === READ_ATTEMPTS) return { isUnreadable: true }

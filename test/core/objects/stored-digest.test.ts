@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createVersion, objectKey } from '../../../src/core/objects/object-key.ts'
 import { readStoredDigest } from '../../../src/core/objects/stored-digest.ts'
@@ -29,4 +29,17 @@ test('each chunk is given back once it is counted and hashed', async () => {
   expect(read.sha256).toBe(createHash('sha256').update(content).digest('hex'))
   expect(bytes).toBe(content.length)
   expect(released).toEqual(chunks)
+})
+
+test('a read that the signal cuts off rejects with its reason', async () => {
+  const stop = new AbortController()
+  const body = Readable.from([Buffer.from('one')])
+  const objects = {
+    ...createMemoryStore(),
+    open: async () => ({ body: addAbortSignal(stop.signal, body), size: 6 }),
+  }
+  const key = objectKey(parseUserId('ann'), createVersion())
+  const onBytes = (): void => stop.abort(new Error('fenced'))
+  const read = readStoredDigest({ objects, key, size: 6, onBytes, signal: stop.signal })
+  await expect(read).rejects.toThrow('fenced')
 })
