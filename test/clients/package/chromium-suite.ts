@@ -113,7 +113,7 @@ function transfer({
 }): string {
   return `
     const { createClient, isProblem } = await import('${origin}/entry.js')
-    const client = createClient({ ...${options}, retry: { firstDelay: 20 } })
+    const client = createClient({ ...${options}, retry: { tries: 12, firstDelay: 20 } })
     const { files } = client
     const bytes = new Uint8Array(${10 * MIB})
     for (let at = 0; at < bytes.length; at += 65536) {

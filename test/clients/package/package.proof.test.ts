@@ -19,7 +19,7 @@ import { issueCookie, startService } from '../../support/service/running-service
 import type { TestService } from '../../support/service/test-service.ts'
 import { chromiumSuite } from './chromium-suite.ts'
 import { PRODUCTION } from '../resumable/stacks.ts'
-import { bytesOf, clientOf, createContent, digestOf, streamOf } from './fixture.ts'
+import { bytesOf, createContent, digestOf, streamOf } from './fixture.ts'
 import { type EmptyProject, installPackage, machinePath, NODES } from './installed-package.ts'
 
 const execute = promisify(execFile)
@@ -159,7 +159,9 @@ describe.skipIf(PRODUCTION.isSkipped)(`the client before ${PRODUCTION.title}`, (
     const { service: behind, port } = await PRODUCTION.open(running, { allowedOrigins: [] })
     const proxy = await startBreakingProxy({ port, seed: 5 })
     running.defer(() => proxy.stop())
-    const client = clientOf(await behind.createUser(256 * MIB), proxy.url)
+    const token = secretOf(await behind.createUser(256 * MIB))
+    // Of connections that break at random, five in a row can break before they bring anything.
+    const client = createClient({ url: proxy.url, token, retry: { tries: 12, firstDelay: 20 } })
     const following = client.changes.follow()[Symbol.asyncIterator]()
     const next = following.next()
     const content = createContent(20 * MIB)
