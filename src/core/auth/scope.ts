@@ -95,13 +95,14 @@ export function assertMayFinish(
   const mustExist = precondition?.mustExist === true || precondition?.ifMatch !== undefined
   if (!mustExist) assertPermits(scoped, ['create'])
   if (visibility !== undefined) assertPermits(scoped, ['share'])
-  if (evict !== undefined && !mayEvictByItself(scoped, evict)) {
-    assertPermits(scoped, ['delete'], evict)
-  }
+  if (evict === undefined) return
+  const own = ownEviction(scoped)
+  if (own === undefined || !evict.startsWith(own)) assertPermits(scoped, ['delete'], evict)
 }
 
-function mayEvictByItself({ scope }: Scoped, prefix: FileNamePrefix): boolean {
-  return scope?.whenFull === 'evict_oldest' && prefix.startsWith(scope.prefix)
+/** The prefix of the files that the token's uploads evict without being asked. */
+function ownEviction({ scope }: Scoped): FileNamePrefix | undefined {
+  return scope?.whenFull === 'evict_oldest' ? scope.prefix : undefined
 }
 
 /** Whether there are names that the scope does not cover. */
@@ -123,8 +124,7 @@ export function permittedEviction(
   asked: FileNamePrefix | undefined,
 ): FileNamePrefix | undefined {
   if (asked !== undefined) assertPermits(scoped, ['delete'], asked)
-  const { scope } = scoped
-  return asked ?? (scope?.whenFull === 'evict_oldest' ? scope.prefix : undefined)
+  return asked ?? ownEviction(scoped)
 }
 
 /** The scope of a token that another token makes: what is left out comes from the parent. */

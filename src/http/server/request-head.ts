@@ -6,8 +6,8 @@ import { formatError } from '../../core/errors.ts'
 
 /**
  * Throws `format_error` for what others may read differently (RFC 9112): a `#` in the target, where the router would
- * cut it; a target that is neither path nor URL (3.2); not exactly one well-formed `Host` (3.2); other versions (2.3); chunks in
- * HTTP/1.0 (6.1).
+ * cut it; a target that is neither path nor URL (3.2); not exactly one well-formed `Host` (3.2); other versions (2.3);
+ * chunks in HTTP/1.0 (6.1).
  */
 export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }: IncomingMessage) {
   if (url.includes('#')) {
