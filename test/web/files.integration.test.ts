@@ -282,7 +282,7 @@ describeInBrowser('the files', (browser) => {
     await page.getByText('Link copied.').waitFor()
     const link = String(await page.evaluate('navigator.clipboard.readText()'))
     expect(link).toBe(`${service.url}/users/${user.userId}/repo/alpha.txt`)
-    expect((await fetch(link)).status).toBe(200)
+    await expect.poll(async () => (await fetch(link)).status).toBe(200)
     await page.locator('.rows [role=row]', { hasText: 'Anyone' }).waitFor()
     await page.getByRole('radio', { name: /Only you/ }).check()
     await expect.poll(async () => (await fetch(link)).status).toBe(404)

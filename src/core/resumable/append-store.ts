@@ -33,7 +33,10 @@ export interface StoredUpload extends NamedObject {
 }
 
 export interface AppendObject extends StoredUpload {
-  /** Read to its end or its failure. Destroyed only if `append` rejects, if the upload is lost, or on eviction. */
+  /**
+   * Read to its end or its failure; nothing that a body brings counts once it fails with `upload_length_exceeded`.
+   * Destroyed only if `append` rejects, if the upload is lost, or on eviction.
+   */
   readonly body: Readable
   /** Size of the body if known; a hint to claim less memory. */
   readonly bodySize?: number | undefined

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { BodyMemory } from '../../../src/core/memory/body-memory.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { UploadMemory } from '../../../src/core/memory/upload-memory.ts'
+import { lengthExceeded } from '../../../src/core/resumable/refusals.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { FakeS3 } from '../../support/faults/fake-s3.ts'
 import { type Fault, type FakeRequest, hang, loseAnswer } from '../../support/faults/s3-faults.ts'
@@ -73,6 +74,17 @@ describe('a small content in one append', () => {
     const upload = open(length)
     await upload.append(CONTENT.subarray(0, size))
     expect([...s3.objects.keys()]).not.toContain(upload.key)
+  })
+
+  it('is no object if the body goes beyond it, since others may come in its place', async () => {
+    const upload = open(SMALL.length)
+    const { body, give } = heldBody()
+    give(SMALL, lengthExceeded(SMALL.length))
+    await upload.append(body)
+    expect(s3.calls).toEqual([])
+    expect(upload.offset).toBe(0)
+    await upload.append(SMALL)
+    await expectFinished(upload, SMALL)
   })
 
   it('goes on from where it broke off', async () => {

@@ -1,6 +1,7 @@
 import { timeoutSignal } from '../../../core/async/deadline.ts'
 import type { Permit } from '../../../core/memory/body-memory.ts'
 import type { AppendObject, StoredAppend } from '../../../core/resumable/append-store.ts'
+import { isTooLong } from '../../../core/resumable/refusals.ts'
 import type { BufferPool } from '../../buffer-pool.ts'
 import { receiveBody, type ReceivingBody } from '../../receive-body.ts'
 import type { S3Bucket } from '../bucket.ts'
@@ -113,7 +114,7 @@ class ObjectAppend {
     const gathering = { partSize, first, expectedSize, pool, acquire, release }
     const gathered = gatherParts(bytes, gathering)
     try {
-      if (this.#intendsWhole) await this.#storeWhole(gathered, signal)
+      if (this.#intendsWhole) await this.#storeWhole(gathered, { signal, broken })
       else await this.#storeParts(this.#completeParts(gathered, { acquire, signal }), signal)
       if (this.#rest !== undefined) await this.#storeTail(this.#rest, signal)
     } finally {
@@ -135,9 +136,14 @@ class ObjectAppend {
   }
 
   /** Writes the object itself if the body had all of the content. */
-  async #storeWhole(gathered: AsyncGenerator<Part, void>, signal: AbortSignal): Promise<void> {
+  async #storeWhole(
+    gathered: AsyncGenerator<Part, void>,
+    { signal, broken }: Pick<ReceivingBody, 'signal' | 'broken'>,
+  ): Promise<void> {
     const { key, metadata, length } = this.#options.append
     const { value: only } = await gathered.next()
+    // Other bytes may be sent in place of these, and the object is written only once.
+    if (isTooLong(broken.reason)) return this.#clearIntent()
     if (only === undefined) throw new TypeError('A content has at least one part')
     const { content, isLast } = only
     signal.throwIfAborted()

@@ -40,7 +40,7 @@ export interface SentAppend {
   readonly bytes: Buffer
   /** How many of the bytes it has sent. */
   sent: number
-  /** Whether its bytes may count: neither is its checksum wrong, nor does it go beyond the length. */
+  /** Whether its bytes may count: its checksum is not wrong. */
   readonly isGood: boolean
 }
 

@@ -18,6 +18,12 @@ export const RESUMABLE_SCENARIOS: Scenarios = {
     later(append({ process: 1, bytes: 10 })),
     later(append()),
   ],
+  'a small resumable upload of which too much is sent at first': [
+    now(create()),
+    later(append({ client: 'sends too much', isSized: false })),
+    later(append({ process: 1, bytes: 4 })),
+    later(append({ asks: true })),
+  ],
   'a resumable upload without a length': [
     now(create({ size: 80, isDeferred: true })),
     later(append({ bytes: 70 })),

@@ -9,6 +9,9 @@ import { latency, type Seam } from './seam.ts'
 /** So many that a slow client's append is recorded on the way. */
 const MAX_PIECES = 4
 
+/** What a client sends beyond the length, as a piece of its own: all of the content has come before it. */
+export const EXCESS = Buffer.from('beyond')
+
 interface AppendBodyOptions {
   readonly append: SentAppend
   readonly client: AppendClient
@@ -25,7 +28,9 @@ export function appendBodyOf(
   { timeline, random }: Pick<Seam, 'timeline' | 'random'>,
   { append, client, isSized, stop }: AppendBodyOptions,
 ): IncomingFile & Disposable {
-  const pieces = split(append.bytes, random)
+  const { bytes } = append
+  const end = client === 'sends too much' ? Math.max(0, bytes.length - EXCESS.length) : bytes.length
+  const pieces = [...split(bytes.subarray(0, end), random), ...split(bytes.subarray(end), random)]
   const breaksOff = client === 'breaks off' || client === 'stalls'
   const breaksAt = breaksOff ? random.below(pieces.length + 1) : -1
   const ended = Promise.withResolvers<void>()
@@ -61,7 +66,7 @@ export function appendBodyOf(
   const onStop = (): void => fail(stoppedBy(stop))
   stop.addEventListener('abort', onStop)
   if (stop.aborted) onStop()
-  const { length } = append.bytes
+  const { length } = bytes
   return {
     content,
     size: isSized

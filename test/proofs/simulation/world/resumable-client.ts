@@ -9,7 +9,7 @@ import { assertRefusal, tell, tellReached } from '../model/told.ts'
 import { demand } from '../model/violation.ts'
 import { contentOf, type Operation } from '../plan/operation.ts'
 import type { AppendAction, CreateAction, NamedUploadAction } from '../plan/resumable-actions.ts'
-import { appendBodyOf } from './append-body.ts'
+import { appendBodyOf, EXCESS } from './append-body.ts'
 import { beginOperation, digestOf, preconditionOf, prefixOf, userIdOf } from './client.ts'
 import { askWhichToStop } from './stop-requests.ts'
 import type { Instance, World } from './world.ts'
@@ -175,7 +175,7 @@ function contentToSend(operation: Operation, upload: ModelUpload, action: Append
   const rest = source.bytes.subarray(from)
   return {
     from,
-    bytes: isTooMuch ? Buffer.concat([rest, Buffer.from('beyond')]) : rest.subarray(0, bytes),
+    bytes: isTooMuch ? Buffer.concat([rest, EXCESS]) : rest.subarray(0, bytes),
     sent: 0,
     isGood: checksum !== 'wrong',
   }
