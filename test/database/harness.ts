@@ -102,6 +102,10 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       const quota = database.kysely.updateTable('quotas').where('user_id', '=', userId)
       await quota.set({ capacity_state: null }).execute()
     },
+    driftHistory: async (userId, bytes) => {
+      const quota = database.kysely.updateTable('quotas').where('user_id', '=', userId)
+      await quota.set({ history_bytes: bytes }).execute()
+    },
     purgeAsBefore: async (userId) => {
       const db = database.kysely
       for (const table of ['files', 'uploads', 'garbage'] as const) {

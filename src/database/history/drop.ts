@@ -24,6 +24,10 @@ interface Dropped {
 
 export type DroppedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'is_marked'>
 
+interface OldestRow extends DroppedRow {
+  readonly is_expired: number
+}
+
 /** Under the user's lock. */
 export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<number> {
   const { db, now } = tx
@@ -40,7 +44,8 @@ export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<numb
   // Not before the object: a rebuild would take it for the file.
   const delayMs = Math.max(garbageDelayMs, RETENTION_MS)
   await discardMarkers(tx, { userId: owner, keys: rows.filter(isMarked).map(keyOf), delayMs })
-  await postponeMarkers(tx, { keys: rows.map(keyOf), delayMs })
+  const unmarked = rows.filter((row) => !isMarked(row))
+  await postponeMarkers(tx, { keys: unmarked.map(keyOf), delayMs })
   const versions = rows.map(({ version }) => version)
   await sql`DELETE FROM history WHERE version IN (${sql.join(versions)})`.execute(db)
   const bytes = rows.reduce((sum, { size }) => sum + size + OBJECT_OVERHEAD_BYTES, 0)
@@ -60,13 +65,15 @@ interface Selected {
 
 /** Oldest end first. */
 export async function versionsToDrop(
-  { db }: LedgerTx,
+  tx: LedgerTx,
   { userId, limit, where = sql`1 = 1` }: Selected,
-): Promise<readonly DroppedRow[]> {
-  const { rows } = await sql<DroppedRow>`
-    SELECT version, object_key, size, is_marked FROM history
+): Promise<readonly OldestRow[]> {
+  const { rows } = await sql<OldestRow>`
+    SELECT version, object_key, size, is_marked,
+      CASE WHEN ${isExpired(tx)} THEN 1 ELSE 0 END AS is_expired
+    FROM history
     WHERE user_id = ${userId} AND ${where} ORDER BY ended_at, version LIMIT ${limit}
-  `.execute(db)
+  `.execute(tx.db)
   return rows
 }
 
@@ -93,22 +100,18 @@ export async function trimHistory(
   tx: LedgerTx,
   { userId, limit, garbageDelayMs }: Parameters<HistoryLedger['trimHistory']>[0],
 ): Promise<number> {
-  const expired = await versionsToDrop(tx, { userId, limit, where: isExpired(tx) })
-  const dropped = await dropVersions(tx, { userId, rows: expired, garbageDelayMs })
-  if (dropped === limit) return dropped
   const excess = await noteExcess(tx, userId)
-  if (excess === 0) return dropped
-  const oldest = await versionsToDrop(tx, { userId, limit: limit - dropped })
+  const oldest = await versionsToDrop(tx, { userId, limit })
   // Only if the figures have drifted: the user would be listed for ever.
-  if (oldest.length === 0) await clearExcess(tx, userId)
-  return dropped + (await dropVersions(tx, { userId, rows: upTo(oldest, excess), garbageDelayMs }))
+  if (excess > 0 && oldest.length === 0) await clearExcess(tx, userId)
+  return await dropVersions(tx, { userId, rows: expiredOrBeyond(oldest, excess), garbageDelayMs })
 }
 
-/** The first of them that hold at least `bytes`. */
-function upTo(rows: readonly DroppedRow[], bytes: number): readonly DroppedRow[] {
-  let left = bytes
-  return rows.filter(({ size }) => {
-    if (left <= 0) return false
+/** Those that have expired, and the first others until all dropped hold at least `excess` bytes. Oldest end first. */
+function expiredOrBeyond(rows: readonly OldestRow[], excess: number): readonly OldestRow[] {
+  let left = excess
+  return rows.filter(({ size, is_expired: expired }) => {
+    if (expired === 0 && left <= 0) return false
     left -= size + OBJECT_OVERHEAD_BYTES
     return true
   })

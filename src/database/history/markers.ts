@@ -37,6 +37,7 @@ export async function postponeMarkers(
   { db, now }: LedgerTx,
   { keys, delayMs }: { readonly keys: readonly ObjectKey[]; readonly delayMs: number },
 ): Promise<void> {
+  if (keys.length === 0) return
   await sql`
     UPDATE garbage SET not_before = ${now} + ${delayMs}
     WHERE object_key IN (${sql.join(keys.map(markerKey))}) AND not_before < ${now} + ${delayMs}

@@ -56,6 +56,8 @@ export interface LedgerHarness {
   countChanges(userId: UserId, count: number): Promise<void>
   /** As if an earlier version had created the user. */
   forgetState(userId: UserId): Promise<void>
+  /** Counts so many bytes in the user's history, whatever its rows hold. */
+  driftHistory(userId: UserId, bytes: number): Promise<void>
   /** Removes a deleted user's rows as an earlier version does, which knows nothing of changes. */
   purgeAsBefore(userId: UserId): Promise<void>
   close(): Promise<void>

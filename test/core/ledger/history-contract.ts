@@ -166,6 +166,12 @@ export function ledgerHistoryContract(
       expect(await figures()).toMatchObject({ versions: 3, excess: 0 })
     })
 
+    it('lists a user no more whose figures have drifted, and who has nothing to drop', async () => {
+      await harness.driftHistory(account.userId, 2 * MIB)
+      expect(await trim()).toBe(0)
+      expect((await harness.history(account.userId)).excess).toBe(0)
+    })
+
     it('follows the capacity: a grant that is revoked shrinks the allowance', async () => {
       await account.grant('more', MIB)
       await account.put('a', MIB - OVERHEAD)
@@ -343,6 +349,18 @@ export function ledgerHistoryContract(
         expect(new Set(await garbage())).toEqual(new Set([...keys, files[1]?.objectKey]))
         const { recorded, counted } = await harness.garbageBytes(account.userId)
         expect(recorded).toBe(counted)
+      })
+
+      it('stay until their object has gone, if it is dropped before they are recorded', async () => {
+        const { file } = await account.put('a', 1)
+        await account.remove('a')
+        await harness.ledger.journalMarkers({ userId: account.userId, versions: await unmarked() })
+        await harness.ledger.dropVersion({ ...account, version: file.version, ...drop })
+        const { garbage: keys } = await harness.keys(account.userId)
+        const dueAt = Object.fromEntries(keys.map(({ key, notBefore }) => [key, notBefore]))
+        expect(dueAt[markerKey(file.objectKey)]).toBeGreaterThanOrEqual(
+          dueAt[file.objectKey] ?? Infinity,
+        )
       })
 
       it('stay garbage if the version is restored before they are recorded', async () => {
