@@ -270,3 +270,6 @@ const IDLE_TIMEOUT_MS = 60_000
 /** Orchestrators usually kill after 30 s; remaining requests get their 503 before that. */
 const GRACE_MS = 25_000
 const FAREWELL_MS = 3_000
+
+/** How long `stop` takes at most, apart from the last records and spans. The grace of an orchestrator must be longer. */
+export const STOP_MS = GRACE_MS + FAREWELL_MS

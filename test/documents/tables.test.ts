@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
+import { FULL, namesRead } from '../config/setting-names.ts'
 import { allOf } from './pages.ts'
+import { codesIn, rowsUnder } from './rows.ts'
 
 const configuration = await readFile('docs/configuration.md', 'utf8')
 const administration = await readFile('docs/administration.md', 'utf8')
@@ -95,60 +97,9 @@ describe('the table of commands', () => {
 /** The settings of which only OpenTelemetry's own code knows. */
 const SDK_READS = new Set(['OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES'])
 
-/** Has everything on that other settings hang on. */
-const FULL = {
-  OBJECT_STORE: 's3://bucket',
-  AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9000',
-  JWT_JWKS_URL: 'https://id.example/jwks',
-  JWT_ISSUER: 'https://id.example',
-  JWT_AUDIENCE: 'cloud',
-  ADMIN_TOKEN: 'sixteen-letters!',
-  METRICS_PORT: '9091',
-  WEBHOOK_URL: 'https://back-end.example/',
-  WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
-}
-
 /** The config of these settings, alone and with everything on. */
 function configOf(settings: Readonly<Record<string, string>>): [Config[]] {
   return [[readConfig(settings), readConfig({ ...FULL, ...settings })]]
-}
-
-/** The names that are looked for when all parts are set up. */
-function namesRead(): string[] {
-  const names = new Set<string>()
-  const watch = (settings: Record<string, string>): Config =>
-    readConfig(
-      new Proxy(settings, {
-        get(target, name: string) {
-          names.add(name)
-          return Reflect.get(target, name) as string | undefined
-        },
-      }),
-    )
-  watch({})
-  watch({ ...FULL, AWS_ENDPOINT_URL_S3: '' })
-  return [...names].filter((name) => !name.endsWith('_FILE'))
-}
-
-/** The cells of the first tables under a heading, up to the next heading, without their heads. */
-function rowsUnder(heading: string, page: string): string[][] {
-  const [, section = ''] = page.split(`\n${heading}\n`)
-  const rows = (section.split(/^#+ /m)[0] ?? '').split('\n').filter((line) => line.startsWith('|'))
-  expect(rows).not.toEqual([])
-  const heads = new Set(rows.flatMap((row, at) => (/^\|[-|]+\|$/.test(row) ? [at - 1, at] : [])))
-  return rows
-    .filter((_, at) => !heads.has(at))
-    .map((row) =>
-      row
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim()),
-    )
-}
-
-/** What stands between backticks. */
-function codesIn(cell: string): string[] {
-  return allOf(/`([^`]+)`/g, cell)
 }
 
 async function commandsInHelp(): Promise<string[]> {

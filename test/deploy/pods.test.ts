@@ -1,0 +1,133 @@
+// The timings and commands of the chart, against the service itself.
+import { afterEach, describe, expect, it } from 'vitest'
+import { DRAIN_MS } from '../../src/compose/drain.ts'
+import { STOP_MS } from '../../src/serve.ts'
+import { findProgram } from '../support/servers/local-server.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
+import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { notesOf, only, RELEASE, render, type Resource } from './chart.ts'
+import { deploymentOf, plainVariables, workloadOf } from './workload.ts'
+
+const skipped = isSkipped(await whyMissing(findProgram('helm')))
+
+let opened = new AsyncDisposableStack()
+
+afterEach(async () => {
+  await opened.disposeAsync()
+  opened = new AsyncDisposableStack()
+})
+
+const CLUSTERED = { examples: ['cloudnativepg', 'minio'], values: { replicaCount: 3 } }
+
+describe.skipIf(skipped)('the pods of the chart', () => {
+  it('are probed where the service answers', async () => {
+    const { containers } = podOf(await render({ values: { basePath: '/api' } }))
+    const { startupProbe, livenessProbe, readinessProbe } = containers[0]
+    const { BASE_PATH = '' } = plainVariables(containers[0])
+    const environment = { BASE_PATH }
+    const { output } = await startProgram({ args: ['serve'], environment, opened })
+    await expect.poll(output, { timeout: 20_000 }).toContain('the API listens at')
+    const [, url = ''] = /the API listens at (http:[^"]+)/.exec(output()) ?? []
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+      expect(httpGet.port).toBe('http')
+    }
+    const statusAt = async (path: string): Promise<unknown> =>
+      ((await (await fetch(url + path)).json()) as { readonly status: unknown }).status
+    expect(await statusAt(startupProbe.httpGet.path)).toBe('live')
+    expect(await statusAt(livenessProbe.httpGet.path)).toBe('live')
+    expect(await statusAt(readinessProbe.httpGet.path)).toBe('ready')
+  })
+
+  it('get the time in which the service promises to stop, and 7 s to spare', async () => {
+    for (const preStopSeconds of [5, 20]) {
+      const { values } = CLUSTERED
+      const resources = await render({ ...CLUSTERED, values: { ...values, preStopSeconds } })
+      const { containers, terminationGracePeriodSeconds } = podOf(resources)
+      expect(containers[0].lifecycle).toEqual({ preStop: { sleep: { seconds: preStopSeconds } } })
+      expect(terminationGracePeriodSeconds).toBe(preStopSeconds + STOP_MS / 1000 + 7)
+    }
+  })
+
+  it('serve for 8 s in all after a proxy is told that they stop', async () => {
+    const { preStop } = podOf(await render(CLUSTERED)).containers[0].lifecycle
+    expect(preStop.sleep.seconds * 1000 + DRAIN_MS).toBe(8_000)
+  })
+
+  it('are given the time that a probe of the service takes, and as long to start as asked', async () => {
+    const values = { startupSeconds: 1200 }
+    const { containers } = podOf(await render({ values }))
+    const { startupProbe, readinessProbe } = containers[0]
+    expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBe(1200)
+    // A dependency that does not answer is reported after 2 s.
+    expect(readinessProbe.timeoutSeconds).toBeGreaterThan(2)
+    const { progressDeadlineSeconds } = deploymentOf(only('Deployment', await render({ values })))
+    expect(progressDeadlineSeconds).toBeGreaterThan(1200)
+  })
+
+  it('are replaced one by one with PostgreSQL and S3, and never run side by side without', async () => {
+    const strategies = await Promise.all(
+      [CLUSTERED, { examples: ['minio'] }, { examples: ['rds'] }, {}].map(
+        async (release) => deploymentOf(only('Deployment', await render(release))).strategy,
+      ),
+    )
+    const recreate = { type: 'Recreate' }
+    const rolling = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
+    expect(strategies).toEqual([rolling, recreate, recreate, recreate])
+  })
+
+  it('are as many as the autoscaler wants, not reset by each upgrade', async () => {
+    const values = { autoscaling: { enabled: true } }
+    const { replicas } = deploymentOf(only('Deployment', await render({ ...CLUSTERED, values })))
+    expect(replicas).toBeUndefined()
+    const { replicas: fixed } = deploymentOf(only('Deployment', await render(CLUSTERED)))
+    expect(fixed).toBe(3)
+  })
+})
+
+describe.skipIf(skipped)('the migration of the chart', () => {
+  it('runs a command of the service before an upgrade, with the same settings', async () => {
+    const resources = await render(CLUSTERED)
+    const job = only('Job', resources)
+    expect(job.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-upgrade' })
+    const [migrating] = workloadOf(job).template.spec.containers
+    const [serving] = podOf(resources).containers
+    expect([migrating.env, migrating.image]).toEqual([serving.env, serving.image])
+    const { process, output } = await startProgram({ args: migrating.args ?? [], opened })
+    expect([await exitOf(process), output()]).toEqual([0, ''])
+  })
+
+  it('is left to the first pod where SQLite is in its volume', async () => {
+    const found = (await render({})).filter(({ kind }) => kind === 'Job')
+    expect(found).toEqual([])
+  })
+})
+
+describe.skipIf(skipped)('the notes of the chart', () => {
+  it('have two lines that work when pasted', async () => {
+    const notes = await notesOf(CLUSTERED)
+    const name = only('Deployment', await render(CLUSTERED)).metadata.name
+    const lines = notes.split('\n').filter((line) => line.startsWith('  kubectl '))
+    const DATA_DIR = await temporaryFolder(opened)
+    expect(lines).toHaveLength(2)
+    for (const line of lines) {
+      const [kubectl, command = ''] = line.trim().split(' -- cloud-repo ')
+      expect(kubectl).toBe(`kubectl --namespace apps exec deploy/${name}`)
+      const args = command.split(' ')
+      const { process } = await startProgram({ args, environment: { DATA_DIR }, opened })
+      expect(await exitOf(process)).toBe(0)
+    }
+    expect(notes).toContain(`http://${name}.apps:80 `)
+  })
+
+  it('warn of a proxy that is not trusted', async () => {
+    const ingress = { enabled: true, hosts: ['files.example.com'] }
+    expect(await notesOf({ values: { ingress } })).toContain('WARNING: trustProxy is empty')
+    const trusted = await notesOf({ values: { ingress, trustProxy: ['10.0.0.0/8'] } })
+    expect(trusted).not.toContain('WARNING')
+    expect(trusted).toContain(`deploy/${RELEASE}-cloud-repository`)
+  })
+})
+
+function podOf(resources: readonly Resource[]) {
+  return workloadOf(only('Deployment', resources)).template.spec
+}
