@@ -44,7 +44,7 @@ export async function render(release: Release): Promise<readonly Resource[]> {
   return parseAllDocuments(text, { version: '1.1' })
     .map((document): unknown => {
       if (document.errors[0] !== undefined) throw document.errors[0]
-      return document.toJS()
+      return document.toJS() as unknown
     })
     .filter((resource): resource is Resource => resource !== null)
 }

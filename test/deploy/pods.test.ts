@@ -1,10 +1,14 @@
 // The timings and commands of the chart, against the service itself.
 import { afterEach, describe, expect, it } from 'vitest'
+import { runCli } from '../../src/cli/cli.ts'
+import { openService } from '../../src/compose/compose.ts'
 import { DRAIN_MS } from '../../src/compose/drain.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { STOP_MS } from '../../src/serve.ts'
+import { failingCopies } from '../support/failing-copies.ts'
 import { findProgram } from '../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../support/servers/needs.ts'
-import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { startProgram, temporaryFolder } from '../support/service/program.ts'
 import { notesOf, only, RELEASE, render, type Resource } from './chart.ts'
 import { deploymentOf, plainVariables, workloadOf } from './workload.ts'
 
@@ -92,8 +96,7 @@ describe.skipIf(skipped)('the migration of the chart', () => {
     const [migrating] = workloadOf(job).template.spec.containers
     const [serving] = podOf(resources).containers
     expect([migrating.env, migrating.image]).toEqual([serving.env, serving.image])
-    const { process, output } = await startProgram({ args: migrating.args ?? [], opened })
-    expect([await exitOf(process), output()]).toEqual([0, ''])
+    expect(await runCommand(migrating.args ?? [], await temporaryFolder(opened))).toBe(0)
   })
 
   it('is left to the first pod where SQLite is in its volume', async () => {
@@ -107,14 +110,12 @@ describe.skipIf(skipped)('the notes of the chart', () => {
     const notes = await notesOf(CLUSTERED)
     const name = only('Deployment', await render(CLUSTERED)).metadata.name
     const lines = notes.split('\n').filter((line) => line.startsWith('  kubectl '))
-    const DATA_DIR = await temporaryFolder(opened)
+    const folder = await temporaryFolder(opened)
     expect(lines).toHaveLength(2)
     for (const line of lines) {
       const [kubectl, command = ''] = line.trim().split(' -- cloud-repo ')
       expect(kubectl).toBe(`kubectl --namespace apps exec deploy/${name}`)
-      const args = command.split(' ')
-      const { process } = await startProgram({ args, environment: { DATA_DIR }, opened })
-      expect(await exitOf(process)).toBe(0)
+      expect(await runCommand(command.split(' '), folder)).toBe(0)
     }
     expect(notes).toContain(`http://${name}.apps:80 `)
   })
@@ -130,4 +131,16 @@ describe.skipIf(skipped)('the notes of the chart', () => {
 
 function podOf(resources: readonly Resource[]) {
   return workloadOf(only('Deployment', resources)).template.spec
+}
+
+/** Runs a command of the service on the data in a folder. Resolves to its exit code. */
+function runCommand(args: readonly string[], folder: string): Promise<number> {
+  return runCli({
+    args,
+    open: () => openService(readConfig({ DATA_DIR: folder })),
+    print: () => undefined,
+    printError: () => undefined,
+    interruption: () => new AbortController().signal,
+    copies: failingCopies(new Error('No command of the chart copies.')),
+  })
 }

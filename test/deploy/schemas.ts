@@ -122,7 +122,7 @@ function closed(schema: unknown): unknown {
     !('properties' in schema) ||
     'additionalProperties' in schema ||
     'x-kubernetes-preserve-unknown-fields' in schema ||
-    Object.keys((schema.properties ?? {}) as object).includes('metadata')
+    Object.keys(schema.properties ?? {}).includes('metadata')
   return Object.fromEntries([...members, ...(isOpen ? [] : [['additionalProperties', false]])])
 }
 

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { blocksOf } from '../documents/pages.ts'
+import { findProgram } from '../support/servers/local-server.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
+import { helm, render, type Values } from './chart.ts'
+
+const skipped = isSkipped(await whyMissing(findProgram('helm')))
+const path = 'docs/kubernetes.md'
+const blocks = blocksOf({ path, text: await readFile(path, 'utf8') })
+const examples = blocks
+  .filter(({ language }) => language === 'yaml')
+  .map(({ name, text }) => ({ name, values: parse(text) as Values }))
+
+describe.skipIf(skipped)('docs/kubernetes.md', () => {
+  it('installs the chart with its values.yaml', async () => {
+    const [commands = ''] = blocks.flatMap(({ text }) => (text.startsWith('helm') ? [text] : []))
+    const values = examples.find(({ name }) => name === '# values.yaml')?.values
+    const words = commands.replaceAll('\\\n', ' ').trim().split(/\s+/)
+    expect(words.slice(0, 3)).toEqual(['helm', 'upgrade', '--install'])
+    const args = words.slice(3).map((word) => (word === 'values.yaml' ? '-' : word))
+    const rendered = await helm(['template', ...args], values)
+    expect(rendered).toContain('replicas: 3\n')
+    expect(rendered).toContain('image: registry.example.com/cloud-repository:')
+    expect(rendered).toContain('value: "50GiB"')
+  })
+
+  it.each(examples)('shows values that the chart takes: $name', async ({ values }) => {
+    // The first example needs the files that its command names.
+    const release = 'replicaCount' in values ? { examples: ['rds', 's3'] } : {}
+    expect((await render({ ...release, values })).length).toBeGreaterThan(3)
+  })
+})
