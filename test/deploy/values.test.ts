@@ -147,6 +147,8 @@ function isMap(value: Json): value is Values {
 /** A list is one of texts. */
 function textOf(value: Json): string {
   if (isMap(value)) return Object.keys(value).length === 0 ? 'empty' : 'see `values.yaml`'
-  const text = String(value).replaceAll(',', ', ')
+  const text = JSON.stringify(value)
+    .replaceAll(/["[\]]/g, '')
+    .replaceAll(',', ', ')
   return text === '' ? 'empty' : `\`${text}\``
 }
