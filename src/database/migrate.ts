@@ -16,6 +16,7 @@ import { history } from './migrations/2026-11-28-history.ts'
 import { expiryIndexes, retention } from './migrations/2026-12-01-retention.ts'
 import { links } from './migrations/2026-11-30-links.ts'
 import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
+import { metadata } from './migrations/2026-12-03-metadata.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
 import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
@@ -171,5 +172,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-01-retention': retention(),
     '2026-12-01-retention-indexes': expiryIndexes(),
     '2026-12-02-drop-changes-by-time': dropChangesByTime(),
+    '2026-12-03-metadata': metadata(),
   }
 }

@@ -2,6 +2,8 @@ import type { Generated, Kysely } from 'kysely'
 import type { Change } from '../core/changes/change.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { Visibility } from '../core/files/file.ts'
+import type { MediaType } from '../core/files/media-type.ts'
+import type { Metadata } from '../core/files/metadata.ts'
 import type { FileName, FileNamePrefix } from '../core/files/file-name.ts'
 import type { LinkKind } from '../core/links/link.ts'
 import type { PastVersion } from '../core/history/past-version.ts'
@@ -125,6 +127,9 @@ export interface FileRow {
   readonly expires_at: Generated<number>
   /** 1 if evictions spare the file, else 0. */
   readonly is_kept: Generated<0 | 1>
+  /** `null` is the default, which most files have. */
+  readonly media_type: MediaType | null
+  readonly metadata: Metadata | null
 }
 
 /** Reservation and write-ahead journal: the row exists before the object store receives the first byte. */

@@ -83,7 +83,7 @@ describe('the command rebuild', () => {
 async function putObject(name?: string): Promise<string> {
   const store = createFilesystemStore({ directory: join(DATA_DIR, 'objects') })
   const key = freshKey('ada')
-  const metadata = name === undefined ? {} : objectMetadata(parseFileName(name))
+  const metadata = name === undefined ? {} : objectMetadata({ name: parseFileName(name) })
   await store.put({ key, body: contentOf([Buffer.from('hello')]), metadata, signal: never() })
   return key
 }

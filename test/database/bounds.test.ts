@@ -17,6 +17,8 @@ import {
   parseFileName,
   parseFileNamePrefix,
 } from '../../src/core/files/file-name.ts'
+import { MAX_MEDIA_TYPE_BYTES, parseMediaType } from '../../src/core/files/media-type.ts'
+import { MAX_METADATA_BYTES, parseMetadata } from '../../src/core/files/metadata.ts'
 import { createVersion, objectKey } from '../../src/core/objects/object-key.ts'
 import { CAPACITY_STATES } from '../../src/core/quota/capacity.ts'
 import { MODEL_PATTERN, REFERENCE_PATTERN, SOURCE_PATTERN } from '../../src/core/quota/grants.ts'
@@ -27,7 +29,7 @@ import { MAX_REASON_LENGTH } from '../../src/webhooks/sender.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import type { Database } from '../../src/database/database.ts'
-import { parseMetadata } from '../../src/http/public/uploads/tus-headers.ts'
+import { parseMetadata as parseUploadMetadata } from '../../src/http/public/uploads/tus-headers.ts'
 import { MAX_RECEIPT_BYTES, MAX_STATE_BYTES } from '../support/recorded-upload.ts'
 
 describe('the bounds that the README of the database states', () => {
@@ -145,6 +147,9 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'grants.reference': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'grants.model': () => longestAccepted(matches(MODEL_PATTERN)),
   'files.name': () => longestAccepted((text) => parseFileName(text)),
+  '.media_type': () => MEDIA_TYPE?.length ?? 0,
+  'files.metadata': () => METADATA.length,
+  'history.metadata': () => METADATA.length,
   'quotas.capacity_state': () => longestOf(CAPACITY_STATES),
   'history.name': () => longestAccepted((text) => parseFileName(text)),
   'history.ended_as': () => longestOf(ENDS),
@@ -159,7 +164,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'uploads.name': () => longestAccepted((text) => parseFileName(text)),
   'uploads.state': () => longestOf(['pending', 'committed', 'aborted']),
   // PostgreSQL writes spaces between the members. No more is known than that the bound suffices.
-  'uploads.outcome': () => Math.max(1280, JSON.stringify(OUTCOME).length + 64),
+  'uploads.outcome': () => Math.max(6144, JSON.stringify(OUTCOME).length + 64),
   'resumable_uploads.holder': () => randomUUID().length,
   'resumable_uploads.tail_key': () => KEY.length,
   'resumable_uploads.store_state': () => MAX_STATE_BYTES,
@@ -175,7 +180,10 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'chores.holder': () => 32 * 1024,
 }
 
-/** The JSON of a name doubles each quotation mark. */
+const MEDIA_TYPE = parseMediaType(`a/b;c="${'\\'.repeat(MAX_MEDIA_TYPE_BYTES - 9)}x"`)
+const METADATA = parseMetadata(JSON.stringify({ '': '"'.repeat(MAX_METADATA_BYTES / 2 - 4) + 'x' }))
+
+/** The JSON of a text doubles each quotation mark, and each backslash. */
 const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
   file: {
     userId: USER,
@@ -189,6 +197,8 @@ const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
     updatedAt: Number.MAX_SAFE_INTEGER,
     expiresAt: NEVER,
     isKept: 0,
+    mediaType: MEDIA_TYPE,
+    metadata: METADATA,
   },
   replaced: false,
 }
@@ -203,7 +213,7 @@ const EVENT = webhookOf(USER, {
 
 function parseAsMetadata(text: string): void {
   const required = 'filename YQ==,'
-  parseMetadata({ 'upload-metadata': (required + text).slice(0, text.length) || required })
+  parseUploadMetadata({ 'upload-metadata': (required + text).slice(0, text.length) || required })
 }
 
 function matches(pattern: string): (text: string) => void {

@@ -100,7 +100,10 @@ describe('the public OpenAPI document', () => {
     for (const path of ['/users/me/repo/{file_name}', '/users/{user_id}/repo/{file_name}']) {
       const download = read('public').paths[path]?.['get']
       expect(download).toMatchObject({ security: [{}, { bearer: [] }, { access_token: [] }] })
-      expect(download?.responses['200']?.content).toEqual({ 'application/octet-stream': {} })
+      expect(download?.responses['200']?.content).toMatchObject({
+        'application/octet-stream': {},
+        'image/jpeg': {},
+      })
       expect(Object.keys(download?.responses ?? {})).toEqual(
         expect.arrayContaining(['200', '403', '404']),
       )

@@ -52,7 +52,7 @@ export interface ChangePosition {
 export type Change = ChangePosition & ChangeEvent
 
 /** What of a file an update can change, besides its name. */
-const TOLD = ['visibility', 'expiresAt', 'isKept'] as const
+const TOLD = ['visibility', 'expiresAt', 'isKept', 'mediaType', 'metadata'] as const
 
 /** `undefined` if nothing has changed that is told: a PATCH without a new value only moves `updatedAt`. */
 export function eventOf({ type, file, old }: FileChange): ChangeEvent | undefined {

@@ -1,7 +1,8 @@
-import type { File, Visibility } from './file.ts'
+import type { File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import type { Audience, ListedFiles, Listing } from './listing.ts'
 import type { Precondition } from './precondition.ts'
+import type { FileUpdate } from './update.ts'
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 
@@ -26,14 +27,9 @@ export interface DeleteFile extends Caller {
   readonly garbageDelayMs: number
 }
 
-export interface UpdateFile extends DeleteFile {
-  /** `undefined` keeps the name; the same holds for the members below. */
-  readonly newName: FileName | undefined
-  readonly visibility: Visibility | undefined
+export interface UpdateFile extends DeleteFile, FileUpdate {
+  /** Whether another file that has the new name is deleted. */
   readonly overwrite: boolean
-  readonly isKept?: boolean | undefined
-  /** `NEVER` ends an expiry. */
-  readonly expiresAt?: number | undefined
 }
 
 /** PORT: the files of a user. As every part of the ledger, it keeps the contract of `UploadLedger`. */
@@ -57,9 +53,9 @@ export interface FileLedger {
   deleteFile(file: DeleteFile): Promise<void>
 
   /**
-   * Guarantees the new name and terms, or changes nothing. Keeps version, object and `createdAt`, and updates
-   * `updatedAt`. Rejects with `invalid_parameter` for an `expiresAt` that is over. If another file has the new name: removes that file atomically if `overwrite` is set, else rejects
-   * with `file_exists`. Before that, rejects as `deleteFile` does.
+   * Guarantees the file that `updatedFile` returns, and rejects with what it throws; or changes nothing. If another
+   * file has the new name: removes that file atomically if `overwrite` is set, else rejects with `file_exists`. Before
+   * that, rejects as `deleteFile` does.
    */
   updateFile(change: UpdateFile): Promise<File>
 }

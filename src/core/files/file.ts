@@ -1,5 +1,7 @@
 import { AppError, invalidParameter } from '../errors.ts'
 import type { FileName } from './file-name.ts'
+import type { MediaType } from './media-type.ts'
+import type { Metadata } from './metadata.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 
@@ -27,8 +29,24 @@ export interface FiledObject {
   readonly sha256: string
 }
 
+/** What clients say of a content. */
+export interface ContentDescription {
+  /** `null` is the default. */
+  readonly mediaType: MediaType | null
+  /** `null` if there is none. */
+  readonly metadata: Metadata | null
+}
+
+/** What an upload says of its content. */
+export interface SentDescription {
+  /** Without one, the file has the default, also if it replaces another one. */
+  readonly mediaType?: MediaType | null | undefined
+  /** `undefined` keeps the metadata of the replaced file; a new file has none. */
+  readonly metadata?: Metadata | undefined
+}
+
 /** A file or a past version. Times are milliseconds since 1970 by the database's clock. */
-export interface FileVersion extends FiledObject {
+export interface FileVersion extends FiledObject, ContentDescription {
   readonly visibility: Visibility
   /** An overwrite keeps this time. */
   readonly createdAt: number

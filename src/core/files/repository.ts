@@ -15,6 +15,7 @@ import { openContent, type OpenedFile, type SelectContent } from './open-content
 import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
 import type { Precondition } from './precondition.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
+import { type FileUpdate, updateIn } from './update.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
@@ -43,10 +44,7 @@ export interface DeleteOwnFile extends AuthorizedCaller {
   readonly precondition?: Precondition | undefined
 }
 
-export interface UpdateOwnFile
-  extends
-    DeleteOwnFile,
-    Pick<UpdateFile, 'newName' | 'visibility' | 'overwrite' | 'isKept' | 'expiresAt'> {}
+export interface UpdateOwnFile extends DeleteOwnFile, FileUpdate, Pick<UpdateFile, 'overwrite'> {}
 
 export interface Repository extends Uploads {
   /**
@@ -138,21 +136,11 @@ export function createRepository(options: RepositoryOptions): Repository {
       await reverify()
       await ledger.deleteFile({ userId, userCreatedAt, name, precondition, garbageDelayMs })
     },
-    async change({ userId, userCreatedAt, reverify, name, precondition, ...change }) {
+    async change({ reverify, ...change }) {
       await reverify()
-      const { newName, visibility, overwrite, isKept, expiresAt } = change
-      return await ledger.updateFile({
-        userId,
-        userCreatedAt,
-        name,
-        precondition,
-        newName,
-        visibility,
-        overwrite,
-        isKept,
-        expiresAt,
-        garbageDelayMs,
-      })
+      const { userId, userCreatedAt, name, precondition, overwrite } = change
+      const target = { userId, userCreatedAt, name, precondition, overwrite }
+      return await ledger.updateFile({ ...target, ...updateIn(change), garbageDelayMs })
     },
   }
 }

@@ -1,18 +1,64 @@
 import { isAppError } from '../errors.ts'
+import type { ContentDescription, SentDescription } from '../files/file.ts'
 import { type FileName, parseFileName } from '../files/file-name.ts'
+import { mediaTypeOf } from '../files/media-type.ts'
+import { NO_METADATA, parseMetadata } from '../files/metadata.ts'
 import type { ObjectHead } from './object-store.ts'
 
-/** Lets a rebuild restore the file name. Holds nothing mutable: an old visibility could expose a private file. */
-export function objectMetadata(name: FileName): ObjectHead['metadata'] {
-  return { name: encodeURIComponent(name) }
+type ObjectMetadata = ObjectHead['metadata']
+
+interface DescribedContent extends SentDescription {
+  readonly name: FileName
+}
+
+/**
+ * What lets a rebuild restore the file: its name, and its media type and metadata if the upload has sent them. Metadata
+ * that do not fit are left out. Holds nothing mutable: an old visibility could expose a private file.
+ */
+export function objectMetadata({ name, mediaType, metadata }: DescribedContent): ObjectMetadata {
+  const described: Record<string, string> = { name: encodeURIComponent(name) }
+  if (mediaType) described[MEDIA_TYPE] = encodeURIComponent(mediaType)
+  if (!metadata || metadata === NO_METADATA) return described
+  const whole = { ...described, [METADATA]: Buffer.from(metadata).toString('base64url') }
+  return bytesOf(whole) <= MAX_OBJECT_METADATA_BYTES ? whole : described
+}
+
+const MEDIA_TYPE = 'media-type'
+const METADATA = 'metadata'
+
+/** Amazon S3 counts names and values, MinIO also the prefix of each name; versitygw counts as Amazon S3 does. */
+export const MAX_OBJECT_METADATA_BYTES = 2048
+
+const PREFIX_BYTES = 'x-amz-meta-'.length
+
+/** As MinIO counts. All names and values are ASCII. */
+function bytesOf(metadata: ObjectMetadata): number {
+  return Object.entries(metadata).reduce(
+    (sum, [name, value]) => sum + PREFIX_BYTES + name.length + value.length,
+    0,
+  )
 }
 
 /** The file name in an object's metadata; `undefined` when missing or invalid. */
-export function nameIn({ name }: ObjectHead['metadata']): FileName | undefined {
+export function nameIn({ name }: ObjectMetadata): FileName | undefined {
+  return readable(() => (name === undefined ? undefined : parseFileName(decodeURIComponent(name))))
+}
+
+/** What else `objectMetadata` has recorded. What is missing or invalid is `null`. */
+export function descriptionIn(recorded: ObjectMetadata): ContentDescription {
+  const { [MEDIA_TYPE]: type, [METADATA]: encoded } = recorded
+  return {
+    mediaType: readable(() => mediaTypeOf(type && decodeURIComponent(type))) ?? null,
+    metadata:
+      readable(() => parseMetadata(Buffer.from(encoded ?? '', 'base64url').toString())) ?? null,
+  }
+}
+
+function readable<T>(read: () => T): T | undefined {
   try {
-    return name === undefined ? undefined : parseFileName(decodeURIComponent(name))
+    return read()
   } catch (error) {
-    if (error instanceof URIError || isAppError(error, 'invalid_file_name')) return undefined
+    if (error instanceof URIError || isAppError(error)) return undefined
     throw error
   }
 }

@@ -10,7 +10,7 @@ import {
   isVersion,
   timeOf,
 } from '../objects/object-key.ts'
-import { nameIn } from '../objects/object-metadata.ts'
+import { descriptionIn, nameIn } from '../objects/object-metadata.ts'
 import type { RebuildRun } from './rebuild-run.ts'
 import type { FoundObject } from './journal.ts'
 
@@ -54,7 +54,9 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
     run.report({ kind: 'unnamed_object', userId, objectKey })
     return undefined
   }
-  return { userId, version, objectKey, name, size: head.size, beganAt: timeOf(version) }
+  const { size } = head
+  const found = { userId, version, objectKey, name, size, beganAt: timeOf(version) }
+  return { ...found, ...descriptionIn(head.metadata) }
 }
 
 /** Ends the rebuild: nothing removes objects meanwhile, and an older object would otherwise become the file. */

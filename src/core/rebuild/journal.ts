@@ -1,9 +1,10 @@
+import type { ContentDescription } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 
-/** An object of the store with its owner and its file name. */
-export interface FoundObject {
+/** An object of the store with its owner, and what its metadata tell of the file. */
+export interface FoundObject extends ContentDescription {
   readonly userId: UserId
   readonly version: Version
   readonly objectKey: ObjectKey

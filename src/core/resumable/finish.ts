@@ -9,6 +9,7 @@ import { digestMismatch } from '../uploads/store-content.ts'
 import { endedAlready, uploadBusy, uploadGone } from './refusals.ts'
 import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
+import { sentDescription } from './upload-metadata.ts'
 import { HOLDER_MS } from './append/append-recorder.ts'
 import type { RunningAppends } from './append/running-appends.ts'
 
@@ -124,7 +125,8 @@ export function repeatCommit(
 
 function termsOf({ maxFiles, garbageDelayMs }: FinishOptions, upload: ResumableUpload) {
   const { visibility, precondition, linkId, evict, expiresInMs } = upload
-  return { visibility, precondition, linkId, evict, expiresInMs, maxFiles, garbageDelayMs }
+  const terms = { visibility, precondition, linkId, evict, expiresInMs, maxFiles, garbageDelayMs }
+  return { ...terms, ...sentDescription(upload) }
 }
 
 /** What the finish of a finished upload resolved to. Its row has no digest if the object was read for it. */
@@ -170,14 +172,14 @@ async function finishObject(
   signal: AbortSignal,
 ): Promise<void> {
   const { ledger, objects } = options
-  const { version, objectKey: key, offset: size, name, partSize, storeState } = upload
+  const { version, objectKey: key, offset: size, partSize, storeState } = upload
   const finished = await objects.finish({
     key,
     partSize,
     storeState,
     size,
     pieces: await ledger.listPieces(version),
-    metadata: objectMetadata(name),
+    metadata: objectMetadata({ name: upload.name, ...sentDescription(upload) }),
     signal,
   })
   if (finished === undefined) throw await abortLost(options, upload)

@@ -1,7 +1,7 @@
-import type { FileName } from '../files/file-name.ts'
 import type { File } from '../files/file.ts'
 import { timeOf } from '../objects/object-key.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
+import { formatUploadMetadata } from './upload-metadata.ts'
 
 /** Describes a finished upload whose row has been deleted, from its file. */
 export function finishedUpload(file: File): ResumableUpload {
@@ -19,7 +19,7 @@ export function finishedUpload(file: File): ResumableUpload {
     isHeld: false,
     holder: undefined,
     storeState: '{}',
-    metadata: nameMetadata(name),
+    metadata: formatUploadMetadata(name),
     visibility,
     precondition: undefined,
     linkId: undefined,
@@ -32,9 +32,4 @@ export function finishedUpload(file: File): ResumableUpload {
     updatedAt,
     expiresAt: updatedAt,
   }
-}
-
-/** The `Upload-Metadata` of an upload of which only the file's name is known. */
-export function nameMetadata(name: FileName): string {
-  return `filename ${Buffer.from(name).toString('base64')}`
 }

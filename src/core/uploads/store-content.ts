@@ -26,7 +26,8 @@ export interface IncomingFile {
 export interface StoreContentOptions extends Pick<ByteMeterOptions, 'maxBytes' | 'onBytes'> {
   readonly objects: ObjectStore
   readonly key: ObjectKey
-  readonly metadata: Readonly<Record<string, string>>
+  /** Called once: of a small file when the whole request has arrived. If it throws, nothing is stored. */
+  readonly metadata: () => ObjectMetadata
   readonly incoming: IncomingFile
   readonly memory: BodyMemory & Pick<MemoryAllocation, 'watch'>
   readonly onUntouched?: () => void
@@ -45,12 +46,29 @@ export interface StoredContent {
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
   const { max = FIRST_BYTES } = options.incoming.size
   const small = max > FIRST_BYTES ? undefined : await receiveSmall(options)
-  return small === undefined ? await storeStream(options) : await storeSmall(small, options)
+  const object = { ...options, metadata: metadataOf(options) }
+  return small === undefined ? await storeStream(object) : await storeSmall(small, object)
+}
+
+type ObjectMetadata = Readonly<Record<string, string>>
+
+function metadataOf({ metadata, incoming, onUntouched }: StoreContentOptions): ObjectMetadata {
+  try {
+    return metadata()
+  } catch (error) {
+    onUntouched?.()
+    incoming.content.destroy()
+    throw error
+  }
+}
+
+interface DescribedOptions extends Omit<StoreContentOptions, 'metadata'> {
+  readonly metadata: ObjectMetadata
 }
 
 async function storeSmall(
   body: Buffer,
-  { objects, key, metadata, onUntouched, signal }: StoreContentOptions,
+  { objects, key, metadata, onUntouched, signal }: DescribedOptions,
 ): Promise<StoredContent> {
   const sha256 = hash('sha256', body)
   const putting = objects.put({
@@ -142,7 +160,7 @@ async function readSmall(
   return await Promise.race([receive(), cut])
 }
 
-async function storeStream(options: StoreContentOptions): Promise<StoredContent> {
+async function storeStream(options: DescribedOptions): Promise<StoredContent> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
   const expectedSize = incoming.size.announced
   const hash = createHash('sha256')

@@ -1,4 +1,4 @@
-import type { File, Visibility } from '../files/file.ts'
+import type { File, SentDescription, Visibility } from '../files/file.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
@@ -55,7 +55,7 @@ export interface UploadTerms {
   readonly linkId?: string | undefined
 }
 
-export interface CommitUpload extends Caller, UploadTerms {
+export interface CommitUpload extends Caller, UploadTerms, SentDescription {
   readonly version: Version
   /** Size in bytes, as reported by the object store. */
   readonly size: number

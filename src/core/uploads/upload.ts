@@ -3,6 +3,8 @@ import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
+import type { MediaType } from '../files/media-type.ts'
+import type { Metadata } from '../files/metadata.ts'
 import type {
   AbortUpload,
   CommittedUpload,
@@ -58,6 +60,12 @@ export interface UploadFile extends AuthorizedCaller, UploadTerms {
    * replaced file; a new file is private.
    */
   readonly visibility: () => Visibility | undefined
+  readonly mediaType?: MediaType | null | undefined
+  /**
+   * As `visibility`; `undefined` keeps the metadata of the replaced file. Also called when the content goes to the store,
+   * whose object has what is known by then.
+   */
+  readonly metadata?: () => Metadata | undefined
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
   readonly precondition?: Precondition | undefined
@@ -120,11 +128,13 @@ export function createUploads(options: UploadsOptions): Uploads {
         signal: AbortSignal.any([signal, reservation.lost, allocation.evicted, access.lost]),
       })
       const visibility = request.visibility()
+      const metadata = request.metadata?.()
       await request.reverify()
       answerBy = performance.now() + commitMs
-      const { linkId, expiresInMs } = request
+      const { linkId, expiresInMs, mediaType } = request
+      const described = { visibility, mediaType, metadata }
       return await commit(
-        { ...terms, ...stored, visibility, linkId, expiresInMs, garbageDelayMs },
+        { ...terms, ...stored, ...described, linkId, expiresInMs, garbageDelayMs },
         answerBy,
       )
     } catch (error) {
@@ -137,11 +147,16 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function receive(
-    { name, incoming, sha256, reverify }: UploadFile,
+    { name, mediaType, metadata, incoming, sha256, reverify }: UploadFile,
     to: Pick<StoreContentOptions, 'key' | 'memory' | 'onBytes' | 'onUntouched' | 'signal'>,
   ): Promise<StoredContent> {
-    const metadata = objectMetadata(name)
-    const content = storeContent({ ...to, objects, metadata, incoming, maxBytes: maxFileSize })
+    const content = storeContent({
+      ...to,
+      objects,
+      metadata: () => objectMetadata({ name, mediaType, metadata: metadata?.() }),
+      incoming,
+      maxBytes: maxFileSize,
+    })
     const stored = await content.catch(async (error: unknown) => {
       // The objects of a deleted user may be gone already, which looks like a failure of the store.
       throw isAppError(error, 'unavailable') ? ((await accessRefusal(reverify)) ?? error) : error

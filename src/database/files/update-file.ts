@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { FileChange } from '../../core/files/change.ts'
 import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
 import type { DeleteFile, UpdateFile } from '../../core/files/file-ledger.ts'
-import { type AppError, invalidParameter } from '../../core/errors.ts'
+import { updatedFile } from '../../core/files/update.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import {
   assertPrecondition,
@@ -31,11 +31,7 @@ export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File
   if (displaced !== undefined && !change.overwrite) {
     throw (await inactiveReason(tx, change)) ?? fileExists()
   }
-  const visibility = change.visibility ?? old.visibility
-  const { expiresAt = old.expiresAt, isKept = old.isKept === 1 } = change
-  if (change.expiresAt !== undefined && expiresAt <= now) throw expiryIsOver()
-  const kept = isKept ? 1 : 0
-  const file: File = { ...old, name, visibility, updatedAt: now, expiresAt, isKept: kept }
+  const file = updatedFile(old, change, now)
   const changes: FileChange[] = [...endExpired(expired), { type: 'updated', file, old }]
   if (displaced !== undefined) changes.unshift({ type: 'deleted', old: displaced })
   await applyChanges(tx, { userId, userCreatedAt, changes, garbageDelayMs })
@@ -43,10 +39,6 @@ export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File
 }
 
 const NOTHING = { file: undefined, expired: undefined }
-
-function expiryIsOver(): AppError {
-  return invalidParameter('expires_at', 'expires_at must be in the future.')
-}
 
 async function demandedFile(tx: LedgerTx, request: DeleteFile) {
   const { userId, name } = request

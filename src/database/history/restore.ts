@@ -29,7 +29,7 @@ export async function restoreVersion(
   const { file: old, expired } = await fileNamed(tx, { userId, name })
   await assertPrecondition(tx, request, old)
   if (old !== undefined && !overwrite) throw fileExists()
-  const { version, objectKey, size, sha256 } = past
+  const { version, objectKey, size, sha256, mediaType, metadata } = past
   const file: File = {
     userId,
     name,
@@ -40,6 +40,8 @@ export async function restoreVersion(
     visibility: old?.visibility ?? past.visibility,
     createdAt: old?.createdAt ?? past.createdAt,
     updatedAt: now,
+    mediaType,
+    metadata,
     expiresAt: NEVER,
     isKept: old?.isKept ?? 0,
   }

@@ -252,7 +252,8 @@ function putFile(slot: Slot<File>) {
     VALUES
       (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
        ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
-       ${slot('updatedAt')}, ${slot('expiresAt')}, ${slot('isKept')})
+       ${slot('updatedAt')}, ${slot('mediaType')}, ${slot('metadata')}, ${slot('expiresAt')},
+       ${slot('isKept')})
     ${REPLACE_FILE}
   `
 }
@@ -261,7 +262,8 @@ function updateFile(slot: Slot<File & { readonly oldName: string }>) {
   return sql`
     UPDATE files
     SET name = ${slot('name')}, visibility = ${slot('visibility')},
-        updated_at = ${slot('updatedAt')}, expires_at = ${slot('expiresAt')}, is_kept = ${slot('isKept')}
+        updated_at = ${slot('updatedAt')}, expires_at = ${slot('expiresAt')}, is_kept = ${slot('isKept')},
+        media_type = ${slot('mediaType')}, metadata = ${slot('metadata')}
     WHERE user_id = ${slot('userId')} AND name = ${slot('oldName')}
   `
 }
@@ -276,7 +278,7 @@ function insertPast(slot: Slot<File & Pick<PastVersion, 'endedAs'>>, { now }: Ru
     VALUES
       (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
        ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
-       ${slot('updatedAt')}, ${now}, ${slot('endedAs')})
+       ${slot('updatedAt')}, ${slot('mediaType')}, ${slot('metadata')}, ${now}, ${slot('endedAs')})
   `
 }
 

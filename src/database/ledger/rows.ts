@@ -16,6 +16,8 @@ const VERSION_MEMBERS = {
   visibility: 'visibility',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
+  mediaType: 'media_type',
+  metadata: 'metadata',
 } as const satisfies Record<keyof FileVersion, keyof FileRow>
 
 /** Columns by `File` member, in the order of `INSERT_FILE`. */
@@ -50,7 +52,7 @@ export const REPLACE_FILE = sql`
   ON CONFLICT (user_id, name) DO UPDATE
   SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
       sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at,
-      expires_at = excluded.expires_at
+      expires_at = excluded.expires_at, media_type = excluded.media_type, metadata = excluded.metadata
 `
 
 /** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */

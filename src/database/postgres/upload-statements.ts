@@ -1,5 +1,6 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { type File, NEVER } from '../../core/files/file.ts'
+import { NO_METADATA } from '../../core/files/metadata.ts'
 import type {
   BeginUpload,
   CommittedUpload,
@@ -193,7 +194,8 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
              COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
              COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at,
-             COALESCE(old.is_kept, 0) AS is_kept,
+             COALESCE(old.is_kept, 0) AS is_kept, CAST(${slot('mediaType')} AS TEXT) AS media_type,
+             NULLIF(COALESCE(${slot('metadata')}, old.metadata), ${sql.lit(NO_METADATA)}) AS metadata,
              COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
@@ -223,7 +225,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     ), ${rule.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             visibility, now, now, expires_at, is_kept
+             visibility, now, now, media_type, metadata, expires_at, is_kept
       FROM change, moved
       ${REPLACE_FILE}
       RETURNING ${FILE_COLUMNS}
@@ -254,7 +256,8 @@ function whatIsPast(slot: Slot<CommitValues>) {
   return sql`,
     CASE WHEN old.sha256 <> ${slot('sha256')} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
     old.visibility AS old_visibility, old.created_at AS old_created_at,
-    old.updated_at AS old_updated_at
+    old.updated_at AS old_updated_at, old.media_type AS old_media_type,
+    old.metadata AS old_metadata
   `
 }
 
@@ -267,7 +270,7 @@ function past(slot: Slot<CommitValues>) {
   return sql`past AS (
     ${INSERT_PAST}
     SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
-           old_created_at, old_updated_at, now, 'replaced'
+           old_created_at, old_updated_at, old_media_type, old_metadata, now, 'replaced'
     FROM change, moved WHERE past = 1
   ),`
 }

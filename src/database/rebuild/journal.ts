@@ -92,6 +92,8 @@ async function create(
     object_key ${text},
     size bigint NOT NULL,
     began_at bigint NOT NULL,
+    media_type text,
+    metadata text,
     PRIMARY KEY (user_id, name, version)
   )`.execute(db)
   await sql`CREATE TABLE rebuild_markers (version ${text} PRIMARY KEY)`.execute(db)
@@ -151,10 +153,12 @@ async function add(
   objects: readonly FoundObject[],
 ): Promise<readonly ObjectKey[]> {
   const taken: ObjectKey[] = []
-  for (const { userId, name, version, objectKey, size, beganAt } of objects) {
+  for (const { userId, name, version, objectKey, size, beganAt, ...described } of objects) {
+    const { mediaType, metadata } = described
     const { rows } = await sql`
-      INSERT INTO rebuild_objects (user_id, name, version, object_key, size, began_at)
-      VALUES (${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${beganAt})
+      INSERT INTO rebuild_objects
+        (user_id, name, version, object_key, size, began_at, media_type, metadata)
+      VALUES (${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${beganAt}, ${mediaType}, ${metadata})
       ON CONFLICT DO NOTHING
       RETURNING version
     `.execute(db)
@@ -179,20 +183,13 @@ async function list(
     before && sql`(user_id, name, version) < (${before.userId}, ${before.name}, ${before.version})`
   const { rows } = await sql<FoundObject & { readonly is_past: number }>`
     SELECT user_id AS "userId", name, version, object_key AS "objectKey", size, began_at AS "beganAt",
+      media_type AS "mediaType", metadata,
       (SELECT COUNT(*) FROM rebuild_markers WHERE rebuild_markers.version = rebuild_objects.version)
         AS is_past
     FROM rebuild_objects WHERE ${isBefore ?? sql`1 = 1`}
     ORDER BY user_id DESC, name DESC, version DESC LIMIT ${limit}
   `.execute(db)
-  return rows.map(({ userId, name, version, objectKey, size, beganAt, is_past: past }) => ({
-    userId,
-    name,
-    version,
-    objectKey,
-    size,
-    beganAt,
-    isPast: past === 1,
-  }))
+  return rows.map(({ is_past: past, ...object }) => ({ ...object, isPast: past === 1 }))
 }
 
 interface Settling extends Pick<Fragments, 'now'> {
@@ -242,6 +239,9 @@ async function addFiles({ db, now }: Settling, files: readonly ReadObject[]): Pr
 }
 
 function rowOf(file: ReadObject): RawBuilder<unknown> {
-  const { userId, name, version, objectKey, size, sha256, beganAt } = file
-  return sql`(${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt}, ${beganAt}, ${NEVER}, 0)`
+  const { userId, name, version, objectKey, size, sha256, beganAt, mediaType, metadata } = file
+  return sql`(
+    ${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt},
+    ${beganAt}, ${mediaType}, ${metadata}, ${NEVER}, 0
+  )`
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type File, NEVER } from '../../core/files/file.ts'
+import { NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
@@ -82,9 +83,10 @@ async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<
 }
 
 function committedFile(
-  { version, size, sha256, visibility, expiresInMs }: CommitUpload,
+  { version, size, sha256, visibility, expiresInMs, mediaType = null, metadata }: CommitUpload,
   { found, old }: { readonly found: FoundUpload; readonly old: File | undefined },
 ): File {
+  const described = metadata ?? old?.metadata ?? NO_METADATA
   return {
     userId: found.userId,
     name: found.name,
@@ -95,6 +97,8 @@ function committedFile(
     visibility: visibility ?? old?.visibility ?? 'private',
     createdAt: old?.createdAt ?? found.now,
     updatedAt: found.now,
+    mediaType,
+    metadata: described === NO_METADATA ? null : described,
     expiresAt: expiresInMs === undefined ? NEVER : found.now + expiresInMs,
     isKept: old?.isKept ?? 0,
   }

@@ -5,13 +5,16 @@ import type {
   FastifyRequest,
   FastifySchema,
 } from 'fastify'
+import type { Static } from 'typebox'
 import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
 import type { FileVersion } from '../../core/files/file.ts'
+import { DEFAULT_MEDIA_TYPE, inlineType } from '../../core/files/media-type.ts'
 import type { OpenedFile, SelectContent, Selection } from '../../core/files/open-content.ts'
 import { discardBody } from '../body/discard-body.ts'
 import { addVary, contentDisposition } from '../headers/content-headers.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
+import { Type } from '../openapi/type.ts'
 import { ownerOf, type ReaderSlots } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
 import { isUnread } from '../server/unread-body.ts'
@@ -47,8 +50,9 @@ interface Served<T> {
 export function serveContent<T extends object>(
   app: FastifyInstance,
   options: ServeOptions,
-  { url, route, wanted, stat, open }: Served<T>,
+  { url, route: given, wanted, stat, open }: Served<T>,
 ): void {
+  const route = { ...given, schema: { ...given.schema, querystring: CONTENT_QUERY } }
   const { downloads, waiting, shutdown, idleTimeoutMs } = options
   const discarding = { signal: shutdown, idleTimeoutMs }
 
@@ -86,6 +90,19 @@ export function serveContent<T extends object>(
   })
 }
 
+const CONTENT_QUERY = Type.Object({
+  inline: Type.Optional(
+    Type.Unsafe<'true' | 'false'>({
+      type: 'string',
+      enum: ['true', 'false'],
+      default: 'false',
+      description:
+        'Whether browsers may show the content instead of saving it: the response then has the media type of the file, ' +
+        'if that is JPEG, PNG, WebP, AVIF, GIF, MP4, WebM, MPEG, Ogg, WAV or plain text in UTF-8.',
+    }),
+  ),
+})
+
 interface Answer {
   readonly file: FileVersion
   readonly selection: Selection
@@ -107,12 +124,17 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
     void reply.code(304)
     return
   }
-  // Browsers must save the content and never run it; see `SECURITY_HEADERS`.
+  // Browsers must save the content, or show it if it is asked for, and never run it; see `SECURITY_HEADERS`.
+  const { inline } = reply.request.query as Static<typeof CONTENT_QUERY>
+  const type = inline === 'true' ? inlineType(file.mediaType) : undefined
   void reply.headers({
     'accept-ranges': 'bytes',
-    'content-type': 'application/octet-stream',
+    'content-type': type ?? DEFAULT_MEDIA_TYPE,
     'content-length': file.size,
-    'content-disposition': contentDisposition(file.name),
+    'content-disposition': contentDisposition(
+      file.name,
+      type === undefined ? 'attachment' : 'inline',
+    ),
   })
   if (selection === 'whole') return
   const { first, last } = selection

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import { AppError, formatError } from '../../core/errors.ts'
@@ -29,6 +29,16 @@ export function assertMediaType(
   throw new AppError('unsupported_media_type', `The Content-Type must be ${expected}.`)
 }
 
+/** As it arrived, also if the request no longer shows it. */
+export function receivedContentType({
+  rawHeaders,
+}: Pick<IncomingMessage, 'rawHeaders'>): string | undefined {
+  const at = rawHeaders.findIndex(
+    (name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type',
+  )
+  return at === -1 ? undefined : rawHeaders[at + 1]
+}
+
 /** `undefined` if none applies. Throws `format_error` above 2^53 - 1: Node's parser accepts up to 2^64 - 1. */
 export function contentLength(headers: IncomingHttpHeaders): number | undefined {
   const { 'content-length': length, 'transfer-encoding': coding } = headers
@@ -45,11 +55,14 @@ export function bodySize(headers: IncomingHttpHeaders): number | undefined {
 }
 
 /** ASCII for every name: a fallback for old clients, and the exact name in UTF-8 (RFC 6266, RFC 8187). */
-export function contentDisposition(name: FileName): string {
+export function contentDisposition(
+  name: FileName,
+  type: 'attachment' | 'inline' = 'attachment',
+): string {
   const ascii = name.replaceAll(/[^\u0020-\u007e]/gu, '_').replaceAll(/["\\%]/g, '_')
   // `encodeURIComponent` keeps four characters that RFC 8187 does not allow as `attr-char`.
   const exact = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncoded)
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
+  return `${type}; filename="${ascii}"; filename*=UTF-8''${exact}`
 }
 
 function percentEncoded(character: string): string {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError, invalidParameter, formatError } from '../../core/errors.ts'
+import { type MediaType, mediaTypeOf } from '../../core/files/media-type.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type ReadOptions, RequestBody, type RequestFile } from '../body/request-body.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
@@ -10,6 +11,7 @@ import { FormParser, MAX_OVERHEAD_BYTES } from './form-parser.ts'
 type Headers = FastifyRequest['headers']
 
 export interface FileForm extends RequestFile {
+  readonly mediaType: MediaType | null
   /** A small field, before or after the file; all are known after `end`. Throws `invalid_parameter` if repeated. */
   field(name: string): string | undefined
 }
@@ -39,6 +41,7 @@ export async function openFileForm(
   if (body.stream.errored !== null) throw body.stream.errored
   return {
     ...file,
+    mediaType: mediaTypeOf(form.fileType),
     field(name) {
       const [first, ...others] = form.fields.filter((field) => field.name === name)
       if (others.length === 0) return first?.value

@@ -30,6 +30,8 @@ type ContentState = 'preamble' | 'field' | 'file' | 'epilogue'
  */
 export class FormParser implements BodyCheck {
   readonly fields: FormField[] = []
+  /** Of the part `file`, as latin1. */
+  fileType: string | undefined
   readonly #delimiter: Buffer
   #scanner: DelimiterScanner
   readonly #onFile: (offset: number) => void
@@ -129,7 +131,7 @@ export class FormParser implements BodyCheck {
   }
 
   #onHead(text: string): void {
-    const { name, isFile, isJson } = parsePartHead(text)
+    const { name, isFile, isJson, contentType } = parsePartHead(text)
     this.#scanner = new DelimiterScanner(this.#delimiter)
     if (!isFile && name !== 'file') return this.#beginField(name, isJson)
     if (this.#hasFile) {
@@ -142,6 +144,7 @@ export class FormParser implements BodyCheck {
       throw new AppError('missing_file_part', 'The part "file" has no filename parameter.')
     }
     this.#hasFile = true
+    this.fileType = contentType
     this.#state = 'file'
     this.#onFile(this.#overheadBytes)
   }

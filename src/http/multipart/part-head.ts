@@ -6,6 +6,7 @@ export interface PartHead {
   /** Whether there is a `filename` parameter, even an empty one. The name itself is ignored. */
   readonly isFile: boolean
   readonly isJson: boolean
+  readonly contentType: string | undefined
 }
 
 const MAX_PART_HEADERS = 32
@@ -23,8 +24,9 @@ export function parsePartHead(text: string): PartHead {
   const disposition = parseParameters(headers.get('content-disposition') ?? '')
   if (disposition?.value !== 'form-data')
     throw malformed('has no header Content-Disposition: form-data')
-  const isJson = /^application\/json/i.test(headers.get('content-type') ?? '')
-  return { ...describe(disposition), isJson }
+  const contentType = headers.get('content-type')
+  const isJson = /^application\/json/i.test(contentType ?? '')
+  return { ...describe(disposition), isJson, contentType }
 }
 
 const IDENTITY_ENCODING = /^(?:7bit|8bit|binary)[ \t]*$/i

@@ -45,6 +45,7 @@ const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Digest',
   'Content-Type',
+  'File-Metadata',
   'If-Match',
   'If-Modified-Since',
   'If-None-Match',

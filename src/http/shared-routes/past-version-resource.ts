@@ -7,6 +7,7 @@ import { jsonRequestBody } from '../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA } from '../openapi/parameters.ts'
 import { Bytes, OneOf, Page, Text, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
+import { DESCRIPTION, descriptionReply } from './description-members.ts'
 import { formatCursor, type Key } from './pagination.ts'
 
 export const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
@@ -21,6 +22,7 @@ const PastVersionReply = Type.Object(
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     ),
     visibility: OneOf(VISIBILITIES, 'What a restored file has, unless it replaces another one.'),
+    ...DESCRIPTION,
     created_at: Time('When a file with this name was first uploaded.'),
     ended_at: Time('When the file was replaced or deleted.'),
     ended_as: OneOf(ENDS, 'What ended it.'),
@@ -79,6 +81,7 @@ function pastVersionReply(past: PastVersion) {
     size: past.size,
     sha256: past.sha256,
     visibility: past.visibility,
+    ...descriptionReply(past),
     created_at: formatTimestamp(past.createdAt),
     ended_at: formatTimestamp(past.endedAt),
     ended_as: past.endedAs,

@@ -23,6 +23,8 @@ const file: FileVersion = {
   visibility: 'private',
   createdAt: MODIFIED,
   updatedAt: MODIFIED,
+  mediaType: null,
+  metadata: null,
 }
 const other = createVersion()
 

@@ -230,6 +230,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
           visibility: 'private',
           createdAt: file.updatedAt,
           updatedAt: file.updatedAt,
+          mediaType: null,
+          metadata: null,
           expiresAt: NEVER,
           isKept: 0,
         })

@@ -91,6 +91,8 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         visibility: 'private',
         createdAt: began,
         updatedAt: began,
+        mediaType: null,
+        metadata: null,
         expiresAt: NEVER,
         isKept: 0,
       })

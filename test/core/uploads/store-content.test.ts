@@ -54,7 +54,7 @@ describe('storeContent', () => {
         return store.put(object)
       },
     })
-    await storeFile(incomingFile('abc'), { objects, metadata: { name: 'a' } })
+    await storeFile(incomingFile('abc'), { objects, metadata: () => ({ name: 'a' }) })
     await storeFile(incomingFile('abc', { size: UNKNOWN_SIZE }), { objects })
     expect(seen).toEqual([
       { key, metadata: { name: 'a' }, expectedSize: 3 },

@@ -20,7 +20,7 @@ export function storeFile(
   return storeContent({
     objects: createMemoryStore(),
     key,
-    metadata: {},
+    metadata: () => ({}),
     incoming,
     maxBytes: 2 ** 30,
     memory: { ...countingMemory(), watch: () => undefined },

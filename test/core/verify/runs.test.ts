@@ -265,7 +265,7 @@ async function fill(bed: VerifyBed, count: number): Promise<readonly ObjectKey[]
   await bed.database.transaction(async (db) => {
     await sql`
       INSERT INTO files SELECT 'alice', value ->> 'name', value ->> 'version', value ->> 'key', 1,
-        'unread', 'private', 0, 0, ${NEVER}, 0 FROM json_each(${JSON.stringify(rows)})
+        'unread', 'private', 0, 0, ${NEVER}, 0, NULL, NULL FROM json_each(${JSON.stringify(rows)})
     `.execute(db)
     await sql`UPDATE quotas SET used_bytes = ${count}, file_count = ${count} WHERE user_id = 'alice'`.execute(
       db,

@@ -214,6 +214,8 @@ const file: FileVersion = {
   visibility: 'private',
   createdAt: UPDATED_AT,
   updatedAt: UPDATED_AT,
+  mediaType: null,
+  metadata: null,
 }
 
 const ETAG = `"${version}"`

@@ -74,7 +74,8 @@ export function historySuite(open: OpenService): void {
       await remove(service, { user, name: 'a' })
       const versions = await past()
       const times = { created_at: TIME, ended_at: TIME, expires_at: TIME }
-      const common = { name: 'a', visibility: 'private', ...times }
+      const described = { media_type: 'application/octet-stream', metadata: {} }
+      const common = { name: 'a', visibility: 'private', ...described, ...times }
       const digest = (text: string) => createHash('sha256').update(text).digest('hex')
       expect(versions).toEqual([
         {

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { isAppError } from '../../errors.ts'
 import type { Version } from '../../objects/object-key.ts'
 import { objectMetadata } from '../../objects/object-metadata.ts'
+import { sentDescription } from '../upload-metadata.ts'
 import { type AuthorizedCaller, watchAccess } from '../../users/caller.ts'
 import type { MemoryAllocation } from '../../memory/allocation.ts'
 import { detachBuffer } from '../../objects/object-store.ts'
@@ -187,7 +188,7 @@ async function storeBytes(
   { upload, tail, tailKey, allocation, recorder }: Append,
   { body, bodySize, signal }: Pick<AppendObject, 'body' | 'bodySize' | 'signal'>,
 ): Promise<Stored | undefined> {
-  const { objectKey: key, partSize, storeState, offset, length, name } = upload
+  const { objectKey: key, partSize, storeState, offset, length } = upload
   recorder.note({ ...recorder.latest, storeState })
   try {
     return await objects.append({
@@ -200,7 +201,7 @@ async function storeBytes(
       length,
       tail,
       tailKey,
-      metadata: objectMetadata(name),
+      metadata: objectMetadata({ name: upload.name, ...sentDescription(upload) }),
       memory: allocation,
       release: detachBuffer,
       onDurable: (durable) => recorder.note(durable),

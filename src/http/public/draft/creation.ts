@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ERROR_KINDS } from '../../../core/error-codes.ts'
 import { formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
-import { nameMetadata } from '../../../core/resumable/finished-upload.ts'
+import { mediaTypeOf } from '../../../core/files/media-type.ts'
+import { formatUploadMetadata } from '../../../core/resumable/upload-metadata.ts'
 import { assertRawBody } from '../../body/raw-body.ts'
-import { bodySize } from '../../headers/content-headers.ts'
+import { bodySize, receivedContentType } from '../../headers/content-headers.ts'
+import { parseFileMetadata } from '../../headers/file-metadata.ts'
 import { sendProblem } from '../../server/problem.ts'
 import { fileNameParam, type FileRouteOptions, OWN_FILE_PATH } from '../files/file-resource.ts'
 import { askedVisibility, type uploadedFile, uploadTarget } from '../files/file-upload.ts'
@@ -90,6 +92,8 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const { headers } = request
   const { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown } = options
   const target = uploadTarget(request)
+  const mediaType = mediaTypeOf(receivedContentType(request.raw))
+  const description = { mediaType, metadata: parseFileMetadata(headers) }
   const { userId, userCreatedAt, reverify } = target
   const { isLast, length, checksum } = parseContent(headers, 0)
   assertCreation(headers)
@@ -98,7 +102,7 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
     ...target,
     length,
     visibility: askedVisibility(request, target),
-    metadata: nameMetadata(target.name),
+    metadata: formatUploadMetadata(target.name, description),
     hasContent,
     shutdown,
   })

@@ -1,3 +1,4 @@
+import { DEFAULT_MEDIA_TYPE, INLINE_TYPES } from '../../../core/files/media-type.ts'
 import type { Answer, Operation, Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS, USER_ID } from '../../openapi/parameters.ts'
 
@@ -30,7 +31,7 @@ const VALIDATORS = ['ETag', 'Last-Modified', 'Cache-Control'] as const
 
 const CONTENT = {
   headers: [...VALIDATORS, 'Accept-Ranges', 'Content-Disposition', 'Repr-Digest'],
-  content: { 'application/octet-stream': {} },
+  content: Object.fromEntries([DEFAULT_MEDIA_TYPE, ...INLINE_TYPES].map((type) => [type, {}])),
 } as const satisfies Partial<Answer>
 
 export const CONTENT_RESPONSES = {

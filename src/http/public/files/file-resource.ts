@@ -7,6 +7,7 @@ import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import { type Action, assertCovers } from '../../../core/auth/scope.ts'
 import type { TakeJsonOptions } from '../../body/json-body.ts'
+import { DESCRIPTION, descriptionReply } from '../../shared-routes/description-members.ts'
 import { Bytes, OneOf, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
@@ -64,6 +65,7 @@ export const FileReply = Type.Object(
     created_at: Time('When a file with this name was first uploaded.'),
     updated_at: Time('When the file was last written or changed.'),
     expires_at: TimeOrNull('When the file expires.'),
+    ...DESCRIPTION,
     keep: Type.Boolean({
       description: 'Whether uploads that evict spare the file.',
       examples: [false],
@@ -85,5 +87,6 @@ export function fileReply(file: File) {
     updated_at: formatTimestamp(file.updatedAt),
     expires_at: file.expiresAt < NEVER ? formatTimestamp(file.expiresAt) : null,
     keep: file.isKept === 1,
+    ...descriptionReply(file),
   }
 }

@@ -1,8 +1,11 @@
 import type { Visibility } from '../../../core/files/file.ts'
 import type { Repository } from '../../../core/files/repository.ts'
+import { mediaTypeOf } from '../../../core/files/media-type.ts'
+import type { Metadata } from '../../../core/files/metadata.ts'
 import type { UploadFile } from '../../../core/uploads/upload.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { openRawBody } from '../../body/raw-body.ts'
+import { receivedContentType } from '../../headers/content-headers.ts'
 import { type FileForm, minFileSize, openFileForm } from '../../multipart/file-form.ts'
 import type { Exchange } from '../../pages/session-cookie.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
@@ -15,15 +18,19 @@ export interface ReceiveOptions {
 }
 
 /** What an upload's head says of its file. */
-export type UploadTarget = Omit<UploadFile, 'incoming' | 'signal' | 'visibility'>
+export type UploadTarget = Omit<
+  UploadFile,
+  'incoming' | 'signal' | 'visibility' | 'mediaType' | 'metadata'
+>
 
-/** Stores the file of a form. `visibility` is asked for once the form is complete. */
+/** Stores the file of a form. See `UploadFile` for when the functions are called. */
 export async function receiveForm(
   { request, reply }: Exchange,
   { repository, idleTimeoutMs, shutdown }: ReceiveOptions,
   to: {
     readonly target: UploadTarget
     readonly visibility: (form: FileForm) => Visibility | undefined
+    readonly metadata: (form: FileForm) => Metadata | undefined
   },
 ): Promise<CommittedUpload> {
   const { target } = to
@@ -34,29 +41,44 @@ export async function receiveForm(
   }
   const form = { signal, idleTimeoutMs, onStart: expectsContinue(request) ? onStart : undefined }
   using incoming = await openFileForm(request, form)
-  const visibility = () => to.visibility(incoming)
-  return await repository.upload({ ...target, visibility, incoming, signal })
+  return await repository.upload({
+    ...target,
+    visibility: () => to.visibility(incoming),
+    mediaType: incoming.mediaType,
+    metadata: () => to.metadata(incoming),
+    incoming,
+    signal,
+  })
 }
 
-/** Stores the body as the file. Its type does not matter. */
+/** Stores the body as the file. */
 export async function receiveBody(
   { request, reply }: Exchange,
   { repository, idleTimeoutMs, shutdown }: ReceiveOptions,
-  {
-    target,
-    visibility,
-  }: { readonly target: UploadTarget; readonly visibility: Visibility | undefined },
+  to: {
+    readonly target: UploadTarget
+    readonly visibility: Visibility | undefined
+    readonly metadata: Metadata | undefined
+  },
 ): Promise<CommittedUpload> {
+  const { target } = to
   const signal = requestSignal(reply, shutdown)
   using incoming = openRawBody(request, { signal, idleTimeoutMs })
   if (expectsContinue(request)) {
     await repository.admit({ ...target, min: incoming.size.min })
     tellToContinue(request, reply)
   }
-  return await repository.upload({ ...target, visibility: () => visibility, incoming, signal })
+  return await repository.upload({
+    ...target,
+    visibility: () => to.visibility,
+    mediaType: mediaTypeOf(receivedContentType(request.raw)),
+    metadata: () => to.metadata,
+    incoming,
+    signal,
+  })
 }
 
-/** An `onRequest` hook for `receiveBody`: the service does not store the type, so a malformed one is no error. */
+/** An `onRequest` hook for `receiveBody`, because a malformed type is no error. */
 export async function ignoreContentType({ raw }: Exchange['request']): Promise<void> {
   delete raw.headers['content-type']
 }

@@ -1,8 +1,12 @@
 import type { FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { type AppError, formatError } from '../../../core/errors.ts'
 import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { assertPermits } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import { parseMediaType } from '../../../core/files/media-type.ts'
+import type { MetadataPatch } from '../../../core/files/metadata.ts'
+import type { FileUpdate } from '../../../core/files/update.ts'
 import {
   FileReply,
   fileReply,
@@ -34,6 +38,19 @@ const Body = Type.Object(
         description: 'When the file expires, in the future; `null` if it does not.',
       }),
     ),
+    media_type: Type.Optional(
+      Type.String({
+        description: 'The media type of the content, such as `image/jpeg`, at most 255 bytes.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Unsafe<MetadataPatch>({
+        type: ['object', 'null'],
+        additionalProperties: { type: ['string', 'null'] },
+        description:
+          'Merged into the metadata (RFC 7396): `null` removes a member, or all of them. What results has at most 2 KiB.',
+      }),
+    ),
     overwrite: Type.Optional(
       Type.Boolean({
         default: false,
@@ -59,24 +76,37 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   const onRequest = async (request: FastifyRequest) => void ownFile(request, ...CHANGE_ACTIONS)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
-    const { name, visibility, keep, expires_at: expiry, overwrite = false } = request.body
-    if ((name ?? visibility ?? keep) === undefined && expiry === undefined) throw nothingToChange()
+    const { overwrite = false, ...asked } = request.body
+    if (Object.keys(asked).length === 0) throw nothingToChange()
     const file = ownFile(request, ...CHANGE_ACTIONS)
-    if (keep !== undefined || expiry !== undefined) assertPermits(file, ['replace'])
-    const newName = name === undefined ? undefined : parseFileName(name)
-    if (newName !== undefined) assertMayRename(file, { newName, overwrite })
     const changed = await repository.change({
       ...file,
-      newName,
-      visibility: permittedVisibility(file, visibility),
-      isKept: keep,
-      expiresAt: expiry === undefined ? undefined : parseExpiry(expiry),
+      ...permittedUpdate(file, asked, overwrite),
       overwrite,
       precondition: parseWritePrecondition(request.headers),
     })
     return fileReply(changed)
   })
 }
+
+/** Throws if a value is invalid, or the caller's scope does not permit one of the changes. */
+function permittedUpdate(file: OwnFile, asked: Asked, overwrite: boolean): FileUpdate {
+  const { name, visibility, keep: isKept, expires_at: expiry, media_type: type, metadata } = asked
+  const others = [isKept, expiry, type, metadata]
+  if (others.some((value) => value !== undefined)) assertPermits(file, ['replace'])
+  const newName = name === undefined ? undefined : parseFileName(name)
+  if (newName !== undefined) assertMayRename(file, { newName, overwrite })
+  return {
+    newName,
+    visibility: permittedVisibility(file, visibility),
+    isKept,
+    expiresAt: expiry === undefined ? undefined : parseExpiry(expiry),
+    mediaType: type === undefined ? undefined : parseMediaType(type),
+    metadata,
+  }
+}
+
+type Asked = Omit<Static<typeof Body>, 'overwrite'>
 
 /** A change needs at least one of these. */
 const CHANGE_ACTIONS = ['share', 'delete', 'replace'] as const
@@ -96,12 +126,14 @@ function assertMayRename(
 }
 
 function nothingToChange(): AppError {
-  return formatError('The body must contain "name", "visibility", "keep" or "expires_at".')
+  return formatError(`The body must contain at least one of ${MEMBERS.join(', ')}.`)
 }
+
+const MEMBERS = Object.keys(Body.properties).filter((member) => member !== 'overwrite')
 
 const CHANGE = described({
   operationId: 'changeFile',
-  summary: "Rename one of the caller's files, or change who may read it and how long it stays",
+  summary: "Rename one of the caller's files, or change what is said of it",
   description:
     'The content, its version and its ETag stay the same. The body is JSON in UTF-8 of at most 16 KiB.',
   tag: 'files',
@@ -110,7 +142,7 @@ const CHANGE = described({
   // An invalid name and an empty change have their own error codes.
   requestBody: jsonRequestBody({
     ...Body,
-    anyOf: ['name', 'visibility', 'keep', 'expires_at'].map((member) => ({ required: [member] })),
+    anyOf: MEMBERS.map((member) => ({ required: [member] })),
     properties: { ...Body.properties, name: { ...FILE_NAME_SCHEMA, ...Body.properties.name } },
   }),
   response: { 200: FileReply },

@@ -32,6 +32,18 @@ export const RETENTION = {
   },
 } as const
 
+const METADATA_TEXT =
+  'What is kept with the file: a JSON object of strings, at most 2 KiB. A replaced file keeps its metadata by default.'
+
+/** Of every request that stores a file whole. */
+const FILE_METADATA = {
+  'File-Metadata': {
+    type: 'string',
+    description: `${METADATA_TEXT} In ASCII, with \\u escapes for other characters, or in UTF-8.`,
+    examples: ['{"camera":"front door"}'],
+  },
+} as const
+
 export const REPR_DIGEST = {
   type: 'string',
   pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$',
@@ -45,7 +57,12 @@ const UPLOAD = {
   parameters: {
     path: { file_name: FILE_NAME },
     query: { visibility: VISIBILITY, ...RETENTION },
-    header: { ...PRECONDITIONS, 'Repr-Digest': REPR_DIGEST, ...DRAFT_CREATION.header },
+    header: {
+      ...PRECONDITIONS,
+      'Repr-Digest': REPR_DIGEST,
+      ...FILE_METADATA,
+      ...DRAFT_CREATION.header,
+    },
   },
   problems: [
     'digest_mismatch',
@@ -91,14 +108,19 @@ export const FORM_UPLOAD = {
           additionalProperties: { type: 'string' },
           properties: {
             visibility: VISIBILITY,
+            metadata: {
+              type: 'string',
+              contentMediaType: 'application/json',
+              description: `${METADATA_TEXT} Sent before the file, it also survives a rebuild of the database.`,
+            },
             file: {
               type: 'string',
               format: 'binary',
               contentMediaType: 'application/octet-stream',
               description:
-                'The content, in one part with a `filename` parameter, whose value is ignored. The form may have ' +
-                'up to 8 other parts, of 64 KiB in total, and of 4 KiB each if they are JSON. They are ignored, ' +
-                'except for `visibility`.',
+                'The content, in one part with a `filename` parameter, whose value is ignored. Its `Content-Type` is ' +
+                'the media type of the file. The form may have up to 8 other parts, of 64 KiB in total, and of 4 KiB ' +
+                'each if they are JSON. They are ignored, except for `visibility` and `metadata`.',
             },
           },
         },
@@ -115,12 +137,13 @@ export const RAW_UPLOAD = {
   operationId: 'putFile',
   summary: 'Upload a file as the request body',
   description:
-    'The body is stored byte for byte. Its `Content-Type` is ignored. The request is safe to repeat. ' +
+    'The body is stored byte for byte. Its `Content-Type` is the media type of the file; if it is missing or ' +
+    'malformed, that is `application/octet-stream`. The request is safe to repeat. ' +
     'By the IETF draft "Resumable Uploads for HTTP", the body can also be the first part of the file.',
   requestBody: {
     description: 'The content of the file. Without a body, an empty file is stored.',
     required: false,
-    content: { 'application/octet-stream': {} },
+    content: { '*/*': {} },
   },
   responses: { ...RESPONSES, 200: { ...STORED, headers: ['ETag', 'Upload-Complete'] } },
 } as const satisfies Operation

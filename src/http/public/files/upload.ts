@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter } from '../../../core/errors.ts'
-import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
+import { type Metadata, parseMetadata } from '../../../core/files/metadata.ts'
+import { parseVisibility } from '../../../core/files/file.ts'
 import { OWN_FILE_PATH } from './file-resource.ts'
 import {
   askedVisibility,
@@ -13,6 +14,8 @@ import {
 import { type CreationOptions, discovery, orCreation } from '../draft/creation.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ignoreContentType, receiveBody, receiveForm } from './receive-file.ts'
+import { parseFileMetadata } from '../../headers/file-metadata.ts'
+import type { FileForm } from '../../multipart/file-form.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
 
 export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (app, options) => {
@@ -21,10 +24,15 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
   const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
     const asked = askedVisibility(request, target)
+    const sent = parseFileMetadata(request.headers)
     const committed = await receiveForm({ request, reply }, options, {
       target,
       visibility: (form) =>
-        agree(asked, permittedVisibility(target, parseVisibility(form.field('visibility')))),
+        agree(VISIBILITY, [
+          asked,
+          permittedVisibility(target, parseVisibility(form.field('visibility'))),
+        ]),
+      metadata: (form) => agree(METADATA, [sent, metadataIn(form)]),
     })
     return uploadedFile(committed)
   }
@@ -37,7 +45,9 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
   const storeBody = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
     const visibility = askedVisibility(request, target)
-    const committed = await receiveBody({ request, reply }, options, { target, visibility })
+    const metadata = parseFileMetadata(request.headers)
+    const sent = { target, visibility, metadata }
+    const committed = await receiveBody({ request, reply }, options, sent)
     // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
     void reply.header('etag', `"${committed.file.version}"`)
     return uploadedFile(committed)
@@ -47,13 +57,19 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
   discovery(app, options)
 }
 
-function agree(
-  query: Visibility | undefined,
-  field: Visibility | undefined,
-): Visibility | undefined {
-  if (query === undefined || field === undefined || query === field) return query ?? field
-  throw invalidParameter(
-    'visibility',
-    'The query parameter "visibility" and the form field "visibility" have different values.',
-  )
+function metadataIn(form: FileForm): Metadata | undefined {
+  const text = form.field('metadata')
+  return text === undefined ? undefined : parseMetadata(text)
+}
+
+const VISIBILITY = { field: 'visibility', other: 'The query parameter "visibility"' }
+const METADATA = { field: 'metadata', other: 'The header File-Metadata' }
+
+/** The value that both have, or that only one has. */
+function agree<T extends string>(
+  { field, other }: typeof VISIBILITY,
+  [first, second]: readonly [T | undefined, T | undefined],
+): T | undefined {
+  if (first === undefined || second === undefined || first === second) return first ?? second
+  throw invalidParameter(field, `${other} and the form field "${field}" have different values.`)
 }

@@ -60,13 +60,21 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
 
   app.post(LINK_FILE_PATH, DROP_FORM, (request, reply) =>
     drop(request, links, (target) =>
-      receiveForm({ request, reply }, options, { target, visibility: () => undefined }),
+      receiveForm({ request, reply }, options, {
+        target,
+        visibility: () => undefined,
+        metadata: () => undefined,
+      }),
     ),
   )
   const put = { ...DROP_BODY, onRequest: ignoreContentType }
   app.put(LINK_FILE_PATH, put, (request: FastifyRequest, reply: FastifyReply) =>
     drop(request, links, (target) =>
-      receiveBody({ request, reply }, options, { target, visibility: undefined }),
+      receiveBody({ request, reply }, options, {
+        target,
+        visibility: undefined,
+        metadata: undefined,
+      }),
     ),
   )
 }

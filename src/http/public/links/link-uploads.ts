@@ -129,7 +129,7 @@ const CREATE = {
   summary: 'Create a resumable upload by a drop link',
   description:
     'As `POST /users/me/uploads`. The key `filename` of `Upload-Metadata` is the name without the prefix of the link. ' +
-    'Preconditions and `visibility` are ignored.',
+    'Preconditions, `visibility` and `metadata` are ignored.',
   parameters: { path: { secret: LINK_SECRET }, header: operations.CREATE_HEADERS },
   requestBody: operations.CREATE.requestBody,
   responses: operations.CREATE.responses,

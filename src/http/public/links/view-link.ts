@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileName, type FileNamePrefix, isFileName } from '../../../core/files/file-name.ts'
+import type { File } from '../../../core/files/file.ts'
+import { DEFAULT_MEDIA_TYPE } from '../../../core/files/media-type.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { LINK_KINDS, usesLeft, visibleName } from '../../../core/links/link.ts'
 import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
@@ -146,7 +148,7 @@ async function filesOf(
   })
   const visible = found.files.flatMap((file) => {
     const shown = visibleName({ target }, file.name)
-    return shown === undefined ? [] : [fileReply({ name: shown, size: file.size })]
+    return shown === undefined ? [] : [fileReply({ ...file, name: shown })]
   })
   const next = found.next?.name.slice(prefix.length)
   return { files: visible, next_cursor: next === undefined ? null : formatCursor([next]) }
@@ -168,19 +170,19 @@ async function findOnly(repository: Repository, owner: Visit['owner'], name: Fil
   }
 }
 
-function fileReply({ name, size }: { readonly name: FileName; readonly size: number }) {
-  return { name, size, media_type: 'application/octet-stream' }
+function fileReply({ name, size, mediaType }: Pick<File, 'name' | 'size' | 'mediaType'>) {
+  return { name, size, media_type: mediaType ?? DEFAULT_MEDIA_TYPE }
 }
 
 function restIn([rest, ...more]: Key): string | undefined {
   return typeof rest === 'string' && more.length === 0 ? rest : undefined
 }
 
-const File = Type.Object(
+const LinkedFile = Type.Object(
   {
     name: Text('The name of the file, without the prefix of the link.', 'report.pdf'),
     size: Bytes('Size of the content, in bytes.', 6143),
-    media_type: Text('The media type of its download.', 'application/octet-stream'),
+    media_type: Text('The media type of its content.', 'application/pdf'),
   },
   { title: 'LinkedFile' },
 )
@@ -194,7 +196,7 @@ const Reply = Type.Object(
         'Whether the link has a password. Without it, the response has only this and `kind`.',
     }),
     label: Type.Optional(Text('The title of the link; may be empty.', 'The report')),
-    files: Type.Optional(Type.Array(File)),
+    files: Type.Optional(Type.Array(LinkedFile)),
     next_cursor: Type.Optional(
       Type.Unsafe<string | null>({
         type: ['string', 'null'],

@@ -85,7 +85,8 @@ export const CREATE_HEADERS = {
     type: 'string',
     maxLength: 4096,
     description:
-      'Pairs of a key and a base64 value, separated by commas. `filename` is required, `visibility` optional.',
+      'Pairs of a key and a base64 value, separated by commas. `filename` is required; `visibility`, `filetype` (the ' +
+      'media type) and `metadata` (a JSON object of strings, at most 2 KiB) are optional.',
     examples: ['filename aGVsbG8udHh0'],
   },
   'Upload-Checksum': UPLOAD_CHECKSUM,

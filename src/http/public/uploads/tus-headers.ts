@@ -2,6 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../../core/byte-size.ts'
 import { AppError, invalidParameter } from '../../../core/errors.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import {
+  decodeBase64,
+  MAX_METADATA_KEYS,
+  metadataValues,
+  TEXT_KEYS,
+} from '../../../core/resumable/upload-metadata.ts'
 
 /** tus 1.0.0, section "Core Protocol" and the extensions named below (https://tus.io/protocols/resumable-upload). */
 export const TUS_VERSION = '1.0.0'
@@ -84,16 +90,14 @@ export function parseChecksum(headers: IncomingHttpHeaders): UploadChecksum | un
 
 export interface UploadMetadata {
   readonly name: FileName
-  /** Unparsed: only the owner's uploads heed it. */
+  /** Unparsed, as `metadata`: only the owner's uploads heed them. */
   readonly visibility: string | undefined
+  readonly metadata: string | undefined
   /** The header as received. */
   readonly header: string
 }
 
 const MAX_METADATA_BYTES = 4096
-
-/** Each takes the event loop 0.5 us in each answer that shows it, and a page shows those of 100 uploads. */
-const MAX_METADATA_KEYS = 64
 
 /**
  * The file's name is the key `filename`, else `name`. Other keys are kept. Throws `invalid_parameter` if the header is
@@ -108,52 +112,11 @@ export function parseMetadata(headers: IncomingHttpHeaders): UploadMetadata {
   if (header.split(',').length > MAX_METADATA_KEYS) {
     throw invalid('Upload-Metadata', `must have at most ${MAX_METADATA_KEYS} keys`)
   }
-  const values = metadataValues(header)
+  const values = metadataValues(header, TEXT_KEYS)
   const name = values.get('filename') ?? values.get('name')
   if (name === undefined) throw invalid('Upload-Metadata', 'must have a filename')
-  const visibility = values.get('visibility')
-  return { name: parseFileName(name), visibility, header }
-}
-
-/** Decodes the values of the first keys: an upload that an earlier version has created can have more. */
-export function metadataValues(header: string): ReadonlyMap<string, string> {
-  const values = new Map<string, string>()
-  for (const pair of header.split(',', MAX_METADATA_KEYS)) {
-    const [key = '', value = '', ...more] = pair.split(' ').filter((word) => word !== '')
-    const bytes = decodeBase64(value)
-    const isPair = KEY.test(key) && bytes !== undefined && more.length === 0
-    if (!isPair || values.has(key)) throw malformedMetadata()
-    values.set(key, decodeText(key, bytes))
-  }
-  return values
-}
-
-/** Only the values that this service uses must be valid UTF-8. */
-function decodeText(key: string, bytes: Buffer): string {
-  if (!READ_KEYS.has(key)) return bytes.toString()
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw malformedMetadata()
-  }
-}
-
-const READ_KEYS: ReadonlySet<string> = new Set(['filename', 'name', 'visibility'])
-
-/** Printable ASCII without space and comma. */
-const KEY = /^[!-+\--~]+$/
-
-function malformedMetadata(): AppError {
-  return invalid(
-    'Upload-Metadata',
-    'must be pairs of a key and a base64 value, separated by commas',
-  )
-}
-
-/** `undefined` unless the text is base64 with padding (RFC 4648 section 4). */
-function decodeBase64(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64')
-  return bytes.toString('base64') === text ? bytes : undefined
+  const [visibility, metadata] = [values.get('visibility'), values.get('metadata')]
+  return { name: parseFileName(name), visibility, metadata, header }
 }
 
 export function invalid(header: string, rule: string): AppError {

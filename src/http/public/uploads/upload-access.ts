@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { assertCovers, narrowPrecondition } from '../../../core/auth/scope.ts'
 import type { FileName } from '../../../core/files/file-name.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
+import { parseMetadata } from '../../../core/files/metadata.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
@@ -42,10 +43,12 @@ export function ownUploads(options: {
   const { uploads, basePath } = options
   return {
     assert: (request) => void requireUser(request, 'create', 'replace'),
-    create(request, { name, visibility }) {
+    create(request, { name, visibility, metadata }) {
       const caller = requireUser(request, 'create', 'replace')
       assertCovers(caller, name)
       const asked = askedVisibility(request, caller)
+      // The finish reads it again from the header.
+      if (metadata !== undefined) parseMetadata(metadata)
       return {
         ...caller,
         ...askedRetention(request, caller),

@@ -203,7 +203,8 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
             if (!isAppError(error, 'unavailable') || asked === undefined) throw error
             const { name, objectKey } = asked
             const times = { createdAt: 0, updatedAt: 0, expiresAt: NEVER, isKept: 0 as const }
-            const file = { ...upload, ...times, name, objectKey, visibility: 'private' as const }
+            const described = { visibility: 'private', mediaType: null, metadata: null } as const
+            const file = { ...upload, ...times, ...described, name, objectKey }
             const usage = { capacity: 0, used: 0, reserved: 0, fileCount: 0 }
             return { file, replaced: false, usage }
           }

@@ -1,0 +1,64 @@
+import { type AppError, invalidParameter } from '../errors.ts'
+
+declare const brand: unique symbol
+
+/** What a client keeps with a file: compact JSON of an object of strings, at most 2 KiB in UTF-8. */
+export type Metadata = string & { readonly [brand]: 'Metadata' }
+
+export const MAX_METADATA_BYTES = 2048
+
+/** Of a file without metadata, `null` is recorded instead. An upload that sends it takes away what the file had. */
+export const NO_METADATA = '{}' as Metadata
+
+/** A merge patch (RFC 7396): `null` removes a member, or all of them. */
+export type MetadataPatch = Readonly<Record<string, string | null>> | null
+
+/** Throws `invalid_parameter` unless `text` is a JSON object of strings, at most 2 KiB without its white space. */
+export function parseMetadata(text: string, parameter = 'metadata'): Metadata {
+  const members = objectIn(text)
+  if (
+    members === undefined ||
+    !Object.values(members).every((value) => typeof value === 'string')
+  ) {
+    throw invalidMetadata(parameter)
+  }
+  return format(members, parameter)
+}
+
+/** The metadata after a patch; `null` if there is none. Throws `invalid_parameter` if it is more than 2 KiB. */
+export function mergeMetadata(old: Metadata | null, patch: MetadataPatch): Metadata | null {
+  if (patch === null) return null
+  const merged = { ...membersOf(old), ...patch }
+  const kept = Object.entries(merged).filter(([, value]) => value !== null)
+  return kept.length === 0 ? null : format(Object.fromEntries(kept), 'metadata')
+}
+
+export function membersOf(metadata: Metadata | null): Readonly<Record<string, string>> {
+  return JSON.parse(metadata ?? NO_METADATA) as Readonly<Record<string, string>>
+}
+
+function format(members: object, parameter: string): Metadata {
+  const text = JSON.stringify(members)
+  const isClean = Object.entries(members).flat().every(isText)
+  if (isClean && Buffer.byteLength(text) <= MAX_METADATA_BYTES) return text as Metadata
+  throw invalidMetadata(parameter)
+}
+
+/** Neither what other programs cannot read as text, nor the name that breaks those that keep members in an object. */
+function isText(text: string): boolean {
+  return text.isWellFormed() && text !== '__proto__'
+}
+
+function objectIn(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function invalidMetadata(parameter: string): AppError {
+  const detail = `${parameter} must be a JSON object of strings, at most ${MAX_METADATA_BYTES} bytes.`
+  return invalidParameter(parameter, detail)
+}

@@ -1,0 +1,45 @@
+import { invalidParameter } from '../errors.ts'
+import type { File, Visibility } from './file.ts'
+import type { FileName } from './file-name.ts'
+import type { MediaType } from './media-type.ts'
+import { mergeMetadata, type MetadataPatch } from './metadata.ts'
+
+/** What is to change of a file. `undefined` keeps a member as it is. */
+export interface FileUpdate {
+  readonly newName?: FileName | undefined
+  readonly visibility?: Visibility | undefined
+  readonly isKept?: boolean | undefined
+  /** `NEVER` ends an expiry. */
+  readonly expiresAt?: number | undefined
+  readonly mediaType?: MediaType | null | undefined
+  /** Merged into the metadata. */
+  readonly metadata?: MetadataPatch | undefined
+}
+
+/** Leaves out the other members of a request. */
+export function updateIn(request: FileUpdate): FileUpdate {
+  const { newName, visibility, isKept, expiresAt, mediaType, metadata } = request
+  return { newName, visibility, isKept, expiresAt, mediaType, metadata }
+}
+
+/**
+ * The file after the update, with the same version, object and `createdAt`. `now` is the time of the change. Throws
+ * `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB.
+ */
+export function updatedFile(old: File, update: FileUpdate, now: number): File {
+  const { newName: name = old.name, visibility = old.visibility, isKept, expiresAt } = update
+  const { mediaType = old.mediaType, metadata } = update
+  if (expiresAt !== undefined && expiresAt <= now) {
+    throw invalidParameter('expires_at', 'expires_at must be in the future.')
+  }
+  return {
+    ...old,
+    name,
+    visibility,
+    isKept: isKept === undefined ? old.isKept : isKept ? 1 : 0,
+    expiresAt: expiresAt ?? old.expiresAt,
+    mediaType,
+    metadata: metadata === undefined ? old.metadata : mergeMetadata(old.metadata, metadata),
+    updatedAt: now,
+  }
+}
