@@ -29,7 +29,7 @@ const METADATA = 'metadata'
 /** Amazon S3 counts names and values, MinIO also the prefix of each name; versitygw counts as Amazon S3 does. */
 export const MAX_OBJECT_METADATA_BYTES = 2048
 
-const PREFIX_BYTES = 'x-amz-meta-'.length
+export const PREFIX_BYTES = 'x-amz-meta-'.length
 
 /** As MinIO counts. All names and values are ASCII. */
 function bytesOf(metadata: ObjectMetadata): number {

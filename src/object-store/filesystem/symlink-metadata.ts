@@ -1,16 +1,24 @@
-import { readlink, rm, symlink } from 'node:fs/promises'
+import { readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import type { ObjectHead } from '../../core/objects/object-store.ts'
 import { hasCode, TAKEN } from './fsync-directory.ts'
 
 type Metadata = ObjectHead['metadata']
 
+/** What every file system takes as the target of a link: XFS and macOS take no more. */
+const MAX_LINK_BYTES = 1023
+
 /**
- * Stores JSON as the target of a dangling symbolic link, which is durable once the caller has synced the directory. Can
- * be repeated: an object's metadata never changes.
+ * Stores JSON as the target of a dangling symbolic link, or in a file if it is longer than a link can be. Both are
+ * durable once the caller has synced the directory. Can be repeated: an object's metadata never changes.
  */
 export async function writeMetadata(path: string, metadata: Metadata): Promise<void> {
+  const text = JSON.stringify(metadata)
+  if (Buffer.byteLength(text) > MAX_LINK_BYTES) {
+    await writeFile(linkOf(path), text, { flush: true })
+    return
+  }
   try {
-    await symlink(JSON.stringify(metadata), linkOf(path))
+    await symlink(text, linkOf(path))
   } catch (error) {
     if (!hasCode(error, WITHOUT_LINKS) && !hasCode(error, TAKEN)) throw error
   }
@@ -18,8 +26,13 @@ export async function writeMetadata(path: string, metadata: Metadata): Promise<v
 
 /** Resolves to `{}` if there is no readable metadata. */
 export async function readMetadata(path: string): Promise<Metadata> {
+  const link = linkOf(path)
   try {
-    return parseMetadata(await readlink(linkOf(path)))
+    const text = await readlink(link).catch(async (error: unknown) => {
+      if (hasCode(error, NOT_A_LINK)) return await readFile(link, 'utf8')
+      throw error
+    })
+    return parseMetadata(text)
   } catch (error) {
     if (hasCode(error, NO_LINK)) return {}
     throw error
@@ -53,4 +66,6 @@ function isText([, value]: readonly [string, unknown]): boolean {
 /** No metadata on FAT, some network file systems, and Windows without the privilege. */
 const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
-const NO_LINK: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EINVAL'])
+const NO_LINK: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR'])
+
+const NOT_A_LINK: ReadonlySet<unknown> = new Set(['EINVAL'])

@@ -1,3 +1,7 @@
+import {
+  MAX_OBJECT_METADATA_BYTES,
+  PREFIX_BYTES,
+} from '../../../src/core/objects/object-metadata.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -48,6 +52,14 @@ const RANGES = [
   { first: 65_535, last: 65_536 },
   { first: 70_000, last: 150_000 },
 ]
+
+/** With the name `a`, all that `objectMetadata` lets through. */
+const LARGEST = {
+  'media-type': 'image%2Fpng',
+  metadata: 'm'.repeat(
+    MAX_OBJECT_METADATA_BYTES - 3 * PREFIX_BYTES - 'nameamedia-typeimage%2Fpngmetadata'.length,
+  ),
+}
 
 /** What the port promises (`core/objects/object-store.ts`), as tests that every adapter has to pass. */
 export function objectStoreContract(
@@ -122,16 +134,19 @@ function testRoundTrips(current: Current): void {
     }
   })
 
-  it.each([
+  it.each<[string, number, string, Readonly<Record<string, string>>?]>([
     ['of a small object', 7, 'r%C3%A9sum%C3%A9.pdf'],
     ['of one in parts', PART_SIZE + 1, "a%26b!'()*-._~"],
     ['as long as a name can make them', 0, '%F0%9F%92%BE'.repeat(63)],
-  ])('keep metadata %s', async (_case, size, name) => {
+    ['of one in parts, as large as they can be', PART_SIZE + 1, 'a', LARGEST],
+    ['of one without parts, as large as they can be', 40_000, 'a', LARGEST],
+  ])('keep metadata %s', async (_case, size, name, more) => {
     const { store } = current()
     const key = freshKey()
-    const put = { key, body: chunked(Buffer.alloc(size)), metadata: { name } }
+    const metadata = { name, ...more }
+    const put = { key, body: chunked(Buffer.alloc(size)), metadata }
     await expect(store.put({ ...put, signal: never() })).resolves.toEqual({ size })
-    const head = { size, metadata: { name } }
+    const head = { size, metadata }
     await expect(store.head({ key, signal: never() })).resolves.toEqual(head)
     await store.remove({ key, signal: never() })
     await expectNothingLeft(current(), key)

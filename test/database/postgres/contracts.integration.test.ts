@@ -2,6 +2,7 @@ import { describe, inject } from 'vitest'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
+import { ledgerDescriptionContract } from '../../core/ledger/description-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
@@ -27,6 +28,8 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerHistoryContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerHistoryContract('PostgreSQL, step by step', openSteps)
   ledgerRetentionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
+  ledgerDescriptionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
+  ledgerDescriptionContract('PostgreSQL, step by step', openSteps)
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())

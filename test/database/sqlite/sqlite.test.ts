@@ -17,6 +17,7 @@ import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
+import { ledgerDescriptionContract } from '../../core/ledger/description-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
@@ -57,6 +58,7 @@ ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerHistoryContract('SQLite', openSqliteHarness)
 ledgerRetentionContract('SQLite', openSqliteHarness)
+ledgerDescriptionContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
