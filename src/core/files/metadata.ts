@@ -25,6 +25,15 @@ export function parseMetadata(text: string, parameter = 'metadata'): Metadata {
   return format(members, parameter)
 }
 
+/** Throws `invalid_parameter` unless each member is a string or `null`. */
+export function parseMetadataPatch(patch: object | null): MetadataPatch {
+  const values: unknown[] = Object.values(patch ?? {})
+  if (values.every((value) => value === null || typeof value === 'string')) {
+    return patch as MetadataPatch
+  }
+  throw invalidParameter('metadata', 'metadata may only have members that are strings or null.')
+}
+
 /** The metadata after a patch; `null` if there is none. Throws `invalid_parameter` if it is more than 2 KiB. */
 export function mergeMetadata(old: Metadata | null, patch: MetadataPatch): Metadata | null {
   if (patch === null) return null

@@ -29,8 +29,9 @@ const DESCRIBED = {
     example: 'bytes 0-1023/6143',
   },
   'Content-Disposition': {
-    description: 'Always `attachment`, with the file name (RFC 6266).',
-    schema: { type: 'string', pattern: '^attachment; filename' },
+    description:
+      'The file name (RFC 6266), after `attachment`, or after `inline` if the content is shown.',
+    schema: { type: 'string', pattern: '^(attachment|inline); filename' },
     example: 'attachment; filename="README.md"',
   },
   'Repr-Digest': {

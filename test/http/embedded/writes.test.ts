@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { changesSuite } from '../writes/changes-suite.ts'
 import { conditionalWritesSuite } from '../writes/conditional-writes-suite.ts'
+import { descriptionsSuite } from '../writes/descriptions-suite.ts'
 import { digestsSuite } from '../writes/digests-suite.ts'
 import { fileNamesSuite } from '../writes/file-names-suite.ts'
 import { rawUploadsSuite } from '../writes/raw-uploads-suite.ts'
@@ -12,6 +13,7 @@ import { visibilitySuite } from '../writes/visibility-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   uploadsSuite(openEmbedded)
+  descriptionsSuite(openEmbedded)
   rawUploadsSuite(openEmbedded)
   digestsSuite(openEmbedded)
   conditionalWritesSuite(openEmbedded)

@@ -4,8 +4,12 @@ import { type AppError, formatError } from '../../../core/errors.ts'
 import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { assertPermits } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
-import { parseMediaType } from '../../../core/files/media-type.ts'
-import type { MetadataPatch } from '../../../core/files/metadata.ts'
+import {
+  MAX_MEDIA_TYPE_BYTES,
+  MEDIA_TYPE_PATTERN,
+  parseMediaType,
+} from '../../../core/files/media-type.ts'
+import { parseMetadataPatch } from '../../../core/files/metadata.ts'
 import type { FileUpdate } from '../../../core/files/update.ts'
 import {
   FileReply,
@@ -44,9 +48,8 @@ const Body = Type.Object(
       }),
     ),
     metadata: Type.Optional(
-      Type.Unsafe<MetadataPatch>({
+      Type.Unsafe<object | null>({
         type: ['object', 'null'],
-        additionalProperties: { type: ['string', 'null'] },
         description:
           'Merged into the metadata (RFC 7396): `null` removes a member, or all of them. What results has at most 2 KiB.',
       }),
@@ -102,7 +105,7 @@ function permittedUpdate(file: OwnFile, asked: Asked, overwrite: boolean): FileU
     isKept,
     expiresAt: expiry === undefined ? undefined : parseExpiry(expiry),
     mediaType: type === undefined ? undefined : parseMediaType(type),
-    metadata,
+    metadata: metadata === undefined ? undefined : parseMetadataPatch(metadata),
   }
 }
 
@@ -139,11 +142,25 @@ const CHANGE = described({
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
-  // An invalid name and an empty change have their own error codes.
+  // Its parser checks the name, and that of the metadata their members. An empty change has its own error code.
   requestBody: jsonRequestBody({
     ...Body,
     anyOf: MEMBERS.map((member) => ({ required: [member] })),
-    properties: { ...Body.properties, name: { ...FILE_NAME_SCHEMA, ...Body.properties.name } },
+    properties: {
+      ...Body.properties,
+      name: { ...FILE_NAME_SCHEMA, ...Body.properties.name },
+      media_type: {
+        ...Body.properties.media_type,
+        maxLength: MAX_MEDIA_TYPE_BYTES,
+        pattern: MEDIA_TYPE_PATTERN,
+        examples: ['image/jpeg'],
+      },
+      metadata: {
+        ...Body.properties.metadata,
+        additionalProperties: { type: ['string', 'null'] },
+        examples: [{ camera: 'back door', draft: null }],
+      },
+    },
   }),
   response: { 200: FileReply },
   responses: {
