@@ -23,7 +23,10 @@ export interface ChangeOptions extends Conditions {
 }
 
 /** What `update` can change. `rename` changes the name. */
-export type FileUpdate = Pick<components['schemas']['Change'], 'visibility' | 'keep' | 'expires_at'>
+export type FileUpdate = Pick<
+  components['schemas']['Change'],
+  'visibility' | 'keep' | 'expires_at' | 'media_type' | 'metadata'
+>
 
 /** The files of the caller. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
 export interface Files {
@@ -62,7 +65,10 @@ export interface Files {
     newName: string,
     options?: ChangeOptions & { readonly overwrite?: boolean | undefined },
   ): Promise<StoredFile>
-  /** Changes the visibility, the expiry, or whether evictions spare the file. */
+  /**
+   * Changes the visibility, the expiry, whether evictions spare the file, or its media type. `metadata` are merged:
+   * `null` removes a member.
+   */
   update(name: string, update: FileUpdate, options?: ChangeOptions): Promise<StoredFile>
   /** Deletes a file. The history keeps it for a while. */
   delete(name: string, options?: ChangeOptions): Promise<void>

@@ -14,7 +14,7 @@ import type { Part } from './parts.ts'
 import type { Attempts } from '../http/retry.ts'
 import { createSha256, formatReprDigest } from '../sha256.ts'
 import { digestOf, type Source } from './source.ts'
-import { queryOf, type Upload, type UploadedFile } from './upload.ts'
+import { queryOf, type Upload, type UploadedFile, type UploadOptions } from './upload.ts'
 
 type UnfinishedUpload = components['schemas']['Upload']
 type UploadPage = components['schemas']['UploadPage']
@@ -185,7 +185,11 @@ async function createUpload(transfer: Transfer, attempts: Attempts): Promise<str
     ...conditionHeaders(options),
     'upload-length': length === undefined ? undefined : String(length),
     'upload-defer-length': length === undefined ? '1' : undefined,
-    'upload-metadata': `filename ${base64(name)},${MARKER} ${base64(marker)}`,
+    'upload-metadata': uploadMetadata({
+      ...descriptionOf(options),
+      filename: name,
+      [MARKER]: marker,
+    }),
     'repr-digest': digest === undefined ? undefined : formatReprDigest(digest),
   }
   const call = { path: UPLOADS, query: queryOf(options), headers, signal: options.signal }
@@ -292,7 +296,8 @@ function markerOf(
   { name, options, digest }: Upload,
   { resumeKey, length }: { readonly resumeKey: string; readonly length: number },
 ): string {
-  const terms = { ...conditionHeaders(options), ...queryOf(options), digest }
+  const said = { ...queryOf(options), ...descriptionOf(options) }
+  const terms = { ...conditionHeaders(options), ...said, digest }
   const hash = createSha256()
   hash.update(new TextEncoder().encode(JSON.stringify([resumeKey, length, name, terms])))
   return hash.hex()
@@ -301,6 +306,16 @@ function markerOf(
 function randomMarker(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function descriptionOf({ mediaType, metadata }: UploadOptions) {
+  return { filetype: mediaType, metadata: metadata && JSON.stringify(metadata) }
+}
+
+function uploadMetadata(values: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(values)
+    .flatMap(([key, value]) => (value ? [`${key} ${base64(value)}`] : []))
+    .join(',')
 }
 
 function base64(text: string): string {

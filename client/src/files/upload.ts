@@ -62,6 +62,13 @@ export interface UploadOptions extends Conditions {
   readonly expiresIn?: number | undefined
   /** If the file does not fit, the oldest files whose names begin with this prefix make room for it. May be empty. */
   readonly evict?: string | undefined
+  /** The media type of the file. The default is that of a `Blob` or `File`, else `application/octet-stream`. */
+  readonly mediaType?: string | undefined
+  /**
+   * What the service keeps with the file, at most 2 KiB as JSON. The default is the metadata of the file that it
+   * replaces.
+   */
+  readonly metadata?: Readonly<Record<string, string>> | undefined
   /** Who may download the file. The default is `private`, or that of the file that it replaces. */
   readonly visibility?: StoredFile['visibility'] | undefined
 }
@@ -81,11 +88,13 @@ export async function upload(
   {
     name,
     content,
-    options,
+    options: given,
   }: { readonly name: string; readonly content: Content; readonly options: UploadOptions },
 ): Promise<UploadedFile> {
   // Refuses what is no name before it reads anything.
   segment(name)
+  const { mediaType = content instanceof Blob ? content.type : undefined } = given
+  const options = { ...given, mediaType }
   if (isStream(content)) return uploadStream(http, { name, content, options })
   const source = await openSource(content)
   const { digest, signal, resume = 'auto' } = options
@@ -170,11 +179,20 @@ function putOf({ name, options, digest }: Upload) {
     query: queryOf(options),
     headers: {
       ...conditionHeaders(options),
-      'content-type': 'application/octet-stream',
+      'content-type': options.mediaType || 'application/octet-stream',
+      'file-metadata': options.metadata && asciiJson(options.metadata),
       'repr-digest': digest === undefined ? undefined : formatReprDigest(digest),
     },
     signal: options.signal,
   } as const
+}
+
+/** Headers carry nothing else safely. */
+function asciiJson(value: object): string {
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** The parameters that an upload has in one request and in the creation of a resumable upload. */

@@ -44,6 +44,32 @@ describe('files.upload', () => {
     expect(digestOf(await contentOf(NAME))).toBe(sha256)
   })
 
+  it('sends what is said of the content, in one request and in several', async () => {
+    const { client } = fixture
+    const metadata = { camera: 'front\u007f', place: 'Köln 💾' }
+    for (const resume of [true, false]) {
+      const photo = new File([bytes], 'photo', { type: 'image/png' })
+      await client.files.upload('described', photo, { resume, metadata })
+      const of = await client.files.get('described')
+      expect(of).toMatchObject({ media_type: 'image/png', metadata })
+      const options = { resume, mediaType: 'text/plain; charset=utf-8', metadata: {} }
+      await client.files.upload('described', photo, options)
+      expect(await client.files.get('described')).toMatchObject({
+        media_type: 'text/plain; charset=utf-8',
+        metadata: {},
+      })
+      await client.files.upload('described', bytes, { resume })
+      expect(await client.files.get('described')).toMatchObject({
+        media_type: 'application/octet-stream',
+      })
+    }
+    const update = { media_type: 'image/gif', metadata: { a: 'b', c: null } }
+    expect(await client.files.update('described', update)).toMatchObject({
+      media_type: 'image/gif',
+      metadata: { a: 'b' },
+    })
+  })
+
   it('stores empty content of each kind', async () => {
     const empty = new Uint8Array(0)
     const kinds = [empty, new Blob([]), streamOf(empty), { path: await placeOnDisk(empty) }]

@@ -65,6 +65,8 @@ export async function others({ files, links, tokens, history, changes }: Client)
   await files.update('a', { keep: true, expires_at: null })
   // @ts-expect-error rename changes the name
   await files.update('a', { name: 'b' })
+  // @ts-expect-error metadata are strings
+  await files.update('a', { metadata: { a: 1 } })
   // @ts-expect-error an unknown member
   await files.update('a', { visible: true })
   await links.create({ kind: 'download', name: 'a', max_uses: 3 })
