@@ -29,8 +29,8 @@ function formRequest(subject: Subject, random: Random): Buffer {
     "'()+_,-./:=?",
   ])
   const field = {
-    name: random.pick(['visibility', 'x', '__proto__']),
-    content: random.pick(['users', 'private', 'y']),
+    name: random.pick(['visibility', 'metadata', 'x', '__proto__']),
+    content: random.pick(['users', 'private', '{"a":"b"}', 'y']),
   }
   const file = filePart(someContent(random))
   const parts = random.pick([
@@ -66,11 +66,15 @@ function otherRequest(subject: Subject, random: Random): Buffer {
     () =>
       message({
         line: `PUT /users/me/repo/${someName(subject, random)}`,
-        headers: [...own, ...someCondition(subject, random)],
+        headers: [...own, ...someCondition(subject, random), ...someDescription(random)],
         body: someContent(random),
         ...(random.chance(0.4) && { chunked: random }),
       }),
-    () => message({ line: `GET ${keptPath}`, headers: [...own, ...someReading(subject, random)] }),
+    () =>
+      message({
+        line: `GET ${keptPath}${random.pick(['', '', '?inline=true'])}`,
+        headers: [...own, ...someReading(subject, random)],
+      }),
     () => message({ line: `HEAD ${keptPath}`, headers: [...own, ...someReading(subject, random)] }),
     () => message({ line: `DELETE /users/me/repo/${someName(subject, random)}`, headers: own }),
     () =>
@@ -82,6 +86,7 @@ function otherRequest(subject: Subject, random: Random): Buffer {
             `{"name":"${subject.fresh}"}`,
             '{"visibility":"public"}',
             '{"keep":true}',
+            '{"media_type":"image/png","metadata":{"a":"b","c":null}}',
             '{}',
           ]),
         ),
@@ -208,6 +213,15 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
 function someName({ kept, fresh }: Subject, random: Random): string {
   const query = random.chance(0.1) ? '?visibility=public' : ''
   return `${random.chance(0.4) ? kept.name : fresh}${query}`
+}
+
+function someDescription(random: Random): string[] {
+  if (random.chance(0.6)) return []
+  const metadata = random.pick(['{"a":"b"}', String.raw`{"\u00e9":""}`, '{}'])
+  return [
+    `Content-Type: ${random.pick(['image/png', 'text/plain; charset="utf-8"', 'a'])}`,
+    `File-Metadata: ${metadata}`,
+  ]
 }
 
 function someReading({ kept }: Subject, random: Random): string[] {
