@@ -17,7 +17,14 @@ export {
 } from './errors.ts'
 export type { Change, Changes, FollowOptions } from './changes.ts'
 export type { Download, DownloadOptions } from './files/download.ts'
-export type { ChangeOptions, FileListingOptions, Files, FileUpdate } from './files/files.ts'
+export type {
+  BatchOperation,
+  BatchResult,
+  ChangeOptions,
+  FileListingOptions,
+  Files,
+  FileUpdate,
+} from './files/files.ts'
 export type { FilePage, StoredFile } from './files/get-file.ts'
 export type {
   History,

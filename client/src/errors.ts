@@ -39,6 +39,8 @@ interface CommonMembers<C> {
   readonly title?: string | undefined
   readonly status?: number | undefined
   readonly request_id?: string | undefined
+  /** Of a refused batch: the index of the operation that is refused. */
+  readonly operation?: number | undefined
 }
 
 /**

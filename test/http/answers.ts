@@ -13,6 +13,7 @@ export interface Asked extends Omit<Ask, 'user' | 'path'> {
 
 const FORM = { 'Content-Type': FORM_TYPE }
 const JSON_TYPE = { 'Content-Type': 'application/json' }
+const BATCH = '/users/me/batch'
 const ABSENT = { path: pathOf('absent') }
 
 /** One request for each kind of answer, in an order in which each gets its own. */
@@ -44,6 +45,20 @@ export const ANSWERS: Readonly<Record<string, Asked>> = {
   'a body that does not fit': { status: 403, method: 'PUT', body: 'x'.repeat(5_000) },
   'a change': { status: 200, method: 'PATCH', headers: JSON_TYPE, body: '{"visibility":"users"}' },
   'a change of nothing': { status: 400, method: 'PATCH', headers: JSON_TYPE, body: '{}' },
+  'a batch': {
+    status: 200,
+    method: 'POST',
+    path: BATCH,
+    headers: JSON_TYPE,
+    body: '{"operations":[{"op":"delete","name":"absent","ignore_missing":true}]}',
+  },
+  'a batch of nothing': {
+    status: 400,
+    method: 'POST',
+    path: BATCH,
+    headers: JSON_TYPE,
+    body: '{"operations":[]}',
+  },
   'a removal': { status: 204, method: 'DELETE' },
   'a removal of what is not there': { status: 404, method: 'DELETE', ...ABSENT },
 }

@@ -54,6 +54,7 @@ async function hammer(service: TestService, cookie: string): Promise<void> {
     `/users/${user}/repo/${name}`,
     `/users/${user}/repo?prefix=${name}`,
     '/users/me/capacity',
+    `/users/me/batch?${name}`,
     `/session?${name}`,
     `/users/me/access-tokens/${name}`,
     `/users/${user}`,

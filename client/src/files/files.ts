@@ -22,6 +22,12 @@ export interface ChangeOptions extends Conditions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** One change of a batch, in the form of the API. */
+export type BatchOperation = components['schemas']['Batch']['operations'][number]
+
+/** What each operation has done, in their order, and the capacity after all of them. */
+export type BatchResult = components['schemas']['BatchResult']
+
 /** What `update` can change. `rename` changes the name. */
 export type FileUpdate = Pick<
   components['schemas']['Change'],
@@ -72,6 +78,15 @@ export interface Files {
   update(name: string, update: FileUpdate, options?: ChangeOptions): Promise<StoredFile>
   /** Deletes a file. The history keeps it for a while. */
   delete(name: string, options?: ChangeOptions): Promise<void>
+  /**
+   * Does 1 to 1,000 operations in order, and all of them or none. Rejects with the refusal of one operation, whose index
+   * is `error.problem.operation`. It is not repeated after a lost response: `connection_lost` leaves open whether it has
+   * taken effect.
+   */
+  batch(
+    operations: readonly BatchOperation[],
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<BatchResult>
 }
 
 export function createFiles(http: Http): Files {
@@ -119,5 +134,13 @@ export function createFiles(http: Http): Files {
       const headers = conditionHeaders(options)
       await http.call({ method: 'DELETE', path: pathOf(name), headers, signal: options.signal })
     },
+    batch: async (operations, { signal } = {}) =>
+      http.json({
+        method: 'POST',
+        path: 'users/me/batch',
+        json: { operations },
+        isCreation: true,
+        signal,
+      }),
   }
 }

@@ -4,7 +4,7 @@ import type { UploadLedger } from '../uploads/upload-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 
 type FileChanges = Pick<UploadLedger, 'commit'> &
-  Pick<FileLedger, 'deleteFile' | 'updateFile'> &
+  Pick<FileLedger, 'deleteFile' | 'updateFile' | 'changeFiles'> &
   Pick<HistoryLedger, 'restoreVersion'>
 
 /** Calls `wake` after each method of the ledger that has changed a file. */
@@ -21,6 +21,7 @@ export function waking<L extends FileChanges>(ledger: L, wake: (userId: UserId) 
     commit: after(ledger.commit),
     deleteFile: after(ledger.deleteFile),
     updateFile: after(ledger.updateFile),
+    changeFiles: after(ledger.changeFiles),
     restoreVersion: after(ledger.restoreVersion),
   }
 }

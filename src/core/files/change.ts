@@ -10,5 +10,9 @@ export type FileChange =
   | { readonly type: 'replaced' | 'updated'; readonly file: File; readonly old: File }
   | { readonly type: EndOfFile; readonly file?: undefined; readonly old: File }
 
-/** Deleted files become history. Evicted and expired ones do not. */
 export type EndOfFile = 'deleted' | 'evicted' | 'expired'
+
+/** Whether the file ends without becoming history, which deleted and replaced ones do. */
+export function isDiscarded({ type }: FileChange): boolean {
+  return type === 'evicted' || type === 'expired'
+}

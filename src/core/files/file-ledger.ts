@@ -1,8 +1,9 @@
 import type { File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import type { Audience, ListedFiles, Listing } from './listing.ts'
-import type { Precondition } from './precondition.ts'
-import type { FileUpdate } from './update.ts'
+import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
+import type { ObjectKey } from '../objects/object-key.ts'
+import type { Usage } from '../users/account-ledger.ts'
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 
@@ -21,15 +22,27 @@ export interface ListFiles extends Listing {
   readonly maxScanned: number
 }
 
-export interface DeleteFile extends Caller {
-  readonly name: FileName
-  readonly precondition?: Precondition | undefined
+export interface DeleteFile extends Caller, FileDeletion {
   readonly garbageDelayMs: number
 }
 
-export interface UpdateFile extends DeleteFile, FileUpdate {
-  /** Whether another file that has the new name is deleted. */
-  readonly overwrite: boolean
+export interface UpdateFile extends Caller, FileUpdate {
+  readonly garbageDelayMs: number
+}
+
+export interface ChangeFiles extends Caller {
+  /** At least one. */
+  readonly operations: readonly FileOperation[]
+  readonly maxFiles: number
+  readonly garbageDelayMs: number
+}
+
+export interface ChangedFiles {
+  /** The file right after each operation; `undefined` if it is deleted, or was missing. */
+  readonly files: readonly (File | undefined)[]
+  /** Of the versions that have left the history. */
+  readonly restored: readonly ObjectKey[]
+  readonly usage: Usage
 }
 
 /** PORT: the files of a user. As every part of the ledger, it keeps the contract of `UploadLedger`. */
@@ -58,4 +71,12 @@ export interface FileLedger {
    * that, rejects as `deleteFile` does.
    */
   updateFile(change: UpdateFile): Promise<File>
+
+  /**
+   * Guarantees all operations, in order, or none. Each sees what those before it have left, and is refused as
+   * `deleteFile`, `updateFile` and `restoreVersion` refuse it, with its index as the fact `operation`. The quota is
+   * compared with what all of them leave: `file_count_exceeded` and `capacity_exceeded` name the restore after which the
+   * files no longer fit. An inactive user is refused without an index.
+   */
+  changeFiles(batch: ChangeFiles): Promise<ChangedFiles>
 }

@@ -10,12 +10,13 @@ import {
   positionOf,
 } from './listing.ts'
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
-import type { FileLedger, UpdateFile } from './file-ledger.ts'
+import { removeMarkers } from '../history/remove-markers.ts'
+import type { ChangedFiles, FileLedger } from './file-ledger.ts'
 import { openContent, type OpenedFile, type SelectContent } from './open-content.ts'
 import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
-import type { Precondition } from './precondition.ts'
+import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
-import { type FileUpdate, updateIn } from './update.ts'
+import { patchIn } from './patch.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
@@ -39,12 +40,13 @@ export interface ReadFile {
 
 export type OpenFile = ReadFile & SelectContent
 
-export interface DeleteOwnFile extends AuthorizedCaller {
-  readonly name: FileName
-  readonly precondition?: Precondition | undefined
-}
+export interface DeleteOwnFile extends AuthorizedCaller, FileDeletion {}
 
-export interface UpdateOwnFile extends DeleteOwnFile, FileUpdate, Pick<UpdateFile, 'overwrite'> {}
+export interface UpdateOwnFile extends AuthorizedCaller, FileUpdate {}
+
+export interface ChangeOwnFiles extends AuthorizedCaller {
+  readonly operations: readonly FileOperation[]
+}
 
 export interface Repository extends Uploads {
   /**
@@ -72,6 +74,9 @@ export interface Repository extends Uploads {
 
   /** See `FileLedger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter. */
   change(change: UpdateOwnFile): Promise<File>
+
+  /** See `FileLedger.changeFiles`. Reverifies the caller first. Touches no content. */
+  changeAll(batch: ChangeOwnFiles): Promise<ChangedFiles>
 }
 
 export interface RepositoryOptions extends UploadsOptions {
@@ -82,7 +87,7 @@ export interface RepositoryOptions extends UploadsOptions {
 }
 
 export function createRepository(options: RepositoryOptions): Repository {
-  const { ledger, objects, garbageDelayMs } = options
+  const { ledger, objects, maxFiles, garbageDelayMs } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
     const seenBy = audienceOf(userId, viewer)
@@ -140,7 +145,15 @@ export function createRepository(options: RepositoryOptions): Repository {
       await reverify()
       const { userId, userCreatedAt, name, precondition, overwrite } = change
       const target = { userId, userCreatedAt, name, precondition, overwrite }
-      return await ledger.updateFile({ ...target, ...updateIn(change), garbageDelayMs })
+      return await ledger.updateFile({ ...target, ...patchIn(change), garbageDelayMs })
+    },
+    async changeAll({ userId, userCreatedAt, reverify, operations }) {
+      await reverify()
+      const caller = { userId, userCreatedAt }
+      const batch = { ...caller, operations, maxFiles, garbageDelayMs }
+      const changed = await ledger.changeFiles(batch)
+      await removeMarkers(objects, changed.restored)
+      return changed
     },
   }
 }

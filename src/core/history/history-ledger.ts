@@ -1,5 +1,5 @@
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
-import type { Precondition } from '../files/precondition.ts'
+import type { VersionRestore } from '../files/operation.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { Caller } from '../users/caller.ts'
@@ -35,12 +35,7 @@ export interface FindPastVersion extends Caller {
   readonly version: Version
 }
 
-export interface RestoreVersion extends FindPastVersion {
-  /** `undefined`: the name that the file had. */
-  readonly name: FileName | undefined
-  readonly overwrite: boolean
-  /** Of the current file with that name. */
-  readonly precondition?: Precondition | undefined
+export interface RestoreVersion extends Caller, VersionRestore {
   readonly maxFiles: number
   readonly garbageDelayMs: number
 }
@@ -76,8 +71,8 @@ export interface HistoryLedger {
 
   /**
    * Guarantees that the version is the current file, with its version and object, or changes nothing. Rejects with
-   * `not_found` or `version_gone`, then `precondition_failed`, then `file_exists`, then as the quota refuses an upload:
-   * `file_count_exceeded`, `capacity_exceeded`. The bytes are in the store already, so no bound on garbage applies.
+   * `not_found` or `version_gone`, then as `assertMayRestore` does, then with `precondition_failed`, then `file_exists`,
+   * then as the quota refuses an upload: `file_count_exceeded`, `capacity_exceeded`. The bytes are in the store already, so no bound on garbage applies.
    */
   restoreVersion(restore: RestoreVersion): Promise<CommittedUpload>
 

@@ -1,17 +1,17 @@
-import { timeoutSignal } from '../async/deadline.ts'
 import { sleep } from '../async/sleep.ts'
-import { type FileName, EVERY_NAME } from '../files/file-name.ts'
+import { EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
 import { openContent, type OpenedFile, type SelectContent } from '../files/open-content.ts'
-import type { Precondition } from '../files/precondition.ts'
+import type { VersionRestore } from '../files/operation.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
-import { markerKey, type Version } from '../objects/object-key.ts'
+import type { Version } from '../objects/object-key.ts'
 import { cutPage } from '../pagination.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
 import type { EndPosition, FindPastVersion, HistoryLedger, ListPast } from './history-ledger.ts'
 import { type PastVersion, versionGone, versionNotFound } from './past-version.ts'
+import { removeMarkers } from './remove-markers.ts'
 
 export interface PastPage {
   /** Newest end first. Can be fewer than the limit, or none, before the last page. */
@@ -20,13 +20,7 @@ export interface PastPage {
   readonly next: EndPosition | undefined
 }
 
-export interface RestorePast extends AuthorizedCaller {
-  readonly version: Version
-  /** `undefined`: the name that the file had. */
-  readonly name: FileName | undefined
-  readonly overwrite: boolean
-  readonly precondition: Precondition | undefined
-}
+export interface RestorePast extends AuthorizedCaller, VersionRestore {}
 
 export interface DropPast extends AuthorizedCaller {
   readonly version: Version
@@ -65,9 +59,6 @@ export interface HistoryOptions {
 
 const DROPPED_AT_ONCE = 100
 
-/** How long a restore waits for the removal of the marker. */
-const REMOVAL_MS = 2_000
-
 export function createHistory(options: HistoryOptions): History {
   const { ledger, objects, maxFiles, garbageDelayMs } = options
 
@@ -105,7 +96,7 @@ export function createHistory(options: HistoryOptions): History {
       openContent({ objects, find: () => stat(wanted), select, signal }),
     async restore({ userId, userCreatedAt, reverify, version, ...restore }) {
       await reverify()
-      const { name, overwrite, precondition } = restore
+      const { name, overwrite, precondition, scope } = restore
       const restored = await ledger.restoreVersion({
         userId,
         userCreatedAt,
@@ -113,12 +104,11 @@ export function createHistory(options: HistoryOptions): History {
         name,
         overwrite,
         precondition,
+        scope,
         maxFiles,
         garbageDelayMs,
       })
-      // The sweep removes it as well, later: a put of it can still be under way.
-      const key = markerKey(restored.file.objectKey)
-      await objects.remove({ key, signal: timeoutSignal(REMOVAL_MS) }).catch(() => undefined)
+      await removeMarkers(objects, [restored.file.objectKey])
       return restored
     },
     async drop({ userId, userCreatedAt, reverify, version }) {

@@ -34,7 +34,7 @@ export interface Refused {
   readonly limits: QuotaLimits
   /** In bytes. */
   readonly requested: number
-  /** 1 if the file name is new, otherwise 0. */
+  /** How many files more there would be. */
   readonly newFiles: number
   /** `undefined` for a missing user. */
   readonly state: QuotaState | undefined
@@ -52,7 +52,7 @@ export function refusalOf({ limits, requested, newFiles, state }: Refused): AppE
   }
   if (garbageWaitMs !== undefined) return garbageExceeded(garbageWaitMs)
   const files = usage.fileCount - (state.evictable?.files ?? 0)
-  if (newFiles > 0 && files >= maxFiles) return fileCountExceeded(usage, maxFiles)
+  if (newFiles > 0 && files + newFiles > maxFiles) return fileCountExceeded(usage, maxFiles)
   if (state.hasRoom) return unfinishedExceeded(unfinished, maxUnfinished)
   return capacityExceeded(usage, requested, state.evictable?.bytes)
 }

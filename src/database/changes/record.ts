@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import { chunks } from '../../core/async/chunks.ts'
 import { type Change, type ChangeEvent, MAX_CHANGES } from '../../core/changes/change.ts'
 import { type CapacityState, capacityState } from '../../core/quota/capacity.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
@@ -13,10 +12,11 @@ import {
   type Rule,
   run,
 } from '../ledger/ledger-sql.ts'
+import { insertion, insertRows } from '../ledger/insert-rows.ts'
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
 import { queueChanges } from '../webhooks/queue.ts'
 import type { ChangeRow } from '../schema.ts'
-import { inline, type Slot } from '../statement.ts'
+import type { Slot } from '../statement.ts'
 
 /** The end of an account's changes, as the UPDATE of the `quotas` row that counts new ones returns it. */
 export interface FeedEnd {
@@ -63,17 +63,13 @@ export async function recordChanges(
     at,
     previousAt: index === 0 ? previouslyChangedAt : at,
   }))
-  if (rows.length <= MOST_SINGLE) for (const row of rows) await run(tx, insertChange, row)
-  else for (const page of chunks(rows, ROWS_AT_ONCE)) await insertChanges(tx, page)
+  await insertRows(tx, rows, CHANGES)
   if (events.length > 0) await queueChanges(tx, { userId, delivered: before, at })
   if (Math.floor(before / TRIM_EVERY) === Math.floor(changeCount / TRIM_EVERY)) return
-  await run(tx, trimUser, { userId, upTo: changeCount - MAX_CHANGES })
+  // More than come between two calls, so that the number also shrinks.
+  const limit = 2 * TRIM_EVERY + events.length
+  await run(tx, trimUser, { userId, upTo: changeCount - MAX_CHANGES, limit })
 }
-
-/** Few enough that each is inserted by the prepared statement. */
-const MOST_SINGLE = 2
-
-const ROWS_AT_ONCE = 100
 
 /** So that few commits look for changes beyond `MAX_CHANGES`. */
 export const TRIM_EVERY = 512
@@ -113,38 +109,31 @@ type Insert = Details &
     readonly previousAt: number
   }
 
-const INSERT_CHANGE = sql`
-  INSERT INTO changes (user_id, sequence, type, at, previous_at, name, version, size, sha256,
-    visibility, previous_name, capacity, used)
-`
-
-function insertChange(slot: Slot<Insert>) {
-  return sql`${INSERT_CHANGE} VALUES ${valuesOf(slot)}`
-}
-
-/** With the plugin, each number of rows would prepare another statement. */
-async function insertChanges({ db }: LedgerTx, rows: readonly Insert[]): Promise<void> {
-  const values = sql.join(rows.map((row) => valuesOf(inline(row))))
-  await sql`${INSERT_CHANGE} VALUES ${values}`.execute(db.withoutPlugins())
-}
-
-function valuesOf(slot: Slot<Insert>): RawBuilder<unknown> {
-  return sql`
+const CHANGES = insertion<Insert>(
+  (slot) => sql`
     (${slot('userId')}, ${slot('sequence')}, ${slot('type')}, ${slot('at')}, ${slot('previousAt')},
      ${slot('name')}, ${slot('version')}, ${slot('size')}, ${slot('sha256')}, ${slot('visibility')},
      ${slot('previousName')}, ${slot('capacity')}, ${slot('used')})
-  `
+  `,
+  (rows) => sql`
+    INSERT INTO changes (user_id, sequence, type, at, previous_at, name, version, size, sha256,
+      visibility, previous_name, capacity, used)
+    VALUES ${rows}
+  `,
+)
+
+interface Trim {
+  readonly userId: UserId
+  readonly upTo: number
+  readonly limit: number
 }
 
-/** More than come between two calls, so that the number also shrinks. */
-const TRIMMED_AT_ONCE = 2 * TRIM_EVERY
-
-function trimUser(slot: Slot<{ readonly userId: UserId; readonly upTo: number }>) {
+function trimUser(slot: Slot<Trim>) {
   return sql`
     DELETE FROM changes WHERE user_id = ${slot('userId')} AND sequence IN (
       SELECT sequence FROM changes
       WHERE user_id = ${slot('userId')} AND sequence <= ${slot('upTo')}
-      ORDER BY sequence LIMIT ${sql.lit(TRIMMED_AT_ONCE)}
+      ORDER BY sequence LIMIT ${bigint(slot('limit'))}
     )
   `
 }

@@ -2,7 +2,7 @@ import type { FileLedger } from '../../core/files/file-ledger.ts'
 import type { Session } from '../ledger/session.ts'
 import { createFindFile } from './find-file.ts'
 import { listFiles } from './list.ts'
-import { deleteFile, updateFile } from './update-file.ts'
+import { changeFiles, deleteFile, updateFile } from './change-files.ts'
 
 export function createFileLedger({ database, change, readInOrder }: Session): FileLedger {
   return {
@@ -10,5 +10,6 @@ export function createFileLedger({ database, change, readInOrder }: Session): Fi
     listFiles: (page) => readInOrder((tx) => listFiles(tx, page)),
     deleteFile: (file) => change(file.userId, (tx) => deleteFile(tx, file)),
     updateFile: (file) => change(file.userId, (tx) => updateFile(tx, file)),
+    changeFiles: (batch) => change(batch.userId, (tx) => changeFiles(tx, batch)),
   }
 }

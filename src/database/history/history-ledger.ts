@@ -3,12 +3,12 @@ import type { DropVersion, HistoryLedger } from '../../core/history/history-ledg
 import { versionNotFound } from '../../core/history/past-version.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { restoreVersion } from '../files/change-files.ts'
 import { inactiveReason, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
 import { dropVersions, listUsersToTrim, ofVersions, trimHistory, versionsToDrop } from './drop.ts'
 import { journalMarkers, listUnmarked, recordMarkers } from './markers.ts'
 import { findPast, findPastVersion, listHistory } from './past-versions.ts'
-import { restoreVersion } from './restore.ts'
 
 export function createHistoryLedger(session: Session): HistoryLedger {
   const { change, query, readInOrder, transaction, userSemaphore } = session

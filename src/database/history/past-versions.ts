@@ -6,8 +6,11 @@ import type {
   ListHistory,
 } from '../../core/history/history-ledger.ts'
 import type { PastVersion } from '../../core/history/past-version.ts'
-import { objectKey } from '../../core/objects/object-key.ts'
+import { objectKey, type Version } from '../../core/objects/object-key.ts'
+import type { Caller } from '../../core/users/caller.ts'
+import { chunks } from '../../core/async/chunks.ts'
 import { isInRange } from '../prefix-range.ts'
+import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
 import { isActive, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { VERSION_COLUMNS } from '../ledger/rows.ts'
 
@@ -83,7 +86,7 @@ export async function findPastVersion(
   return typeof found === 'object' ? found.past : found
 }
 
-interface FoundPast {
+export interface FoundPast {
   readonly past: PastVersion
   readonly isMarked: boolean
   readonly now: number
@@ -99,22 +102,44 @@ export async function findPast(
   tx: LedgerTx,
   wanted: FindPastVersion,
 ): Promise<FoundPast | 'gone' | undefined> {
-  const { userId, userCreatedAt, version } = wanted
-  const { rows } = await sql<FoundRow>`
-    SELECT ${PAST_COLUMNS}, is_marked, ${tx.now} AS now,
-      CASE WHEN ${isExpired(tx)} THEN 1 ELSE 0 END AS is_expired
-    FROM history
-    WHERE version = ${version} AND user_id = ${userId}
-      AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
-  `.execute(tx.db)
-  if (rows[0] === undefined) return (await isGarbage(tx, wanted)) ? 'gone' : undefined
-  const { is_marked: marked, is_expired: expired, now, ...row } = rows[0]
+  const { version, ...caller } = wanted
+  const found = (await readPast(tx, { ...caller, versions: [version] })).get(version)
+  return found ?? ((await isGarbage(tx, wanted)) ? 'gone' : undefined)
+}
+
+interface ReadPast extends Caller {
+  readonly versions: readonly Version[]
+}
+
+/** Those of the versions that the history has. */
+export async function readPast(
+  tx: LedgerTx,
+  { userId, userCreatedAt, versions }: ReadPast,
+): Promise<ReadonlyMap<Version, FoundPast | 'gone'>> {
+  // With the plugin, each number of versions would prepare another statement.
+  const db = versions.length <= MOST_SINGLE ? tx.db : tx.db.withoutPlugins()
+  const found = new Map<Version, FoundPast | 'gone'>()
+  for (const page of chunks(versions, ROWS_AT_ONCE)) {
+    const { rows } = await sql<FoundRow>`
+      SELECT ${PAST_COLUMNS}, is_marked, ${tx.now} AS now,
+        CASE WHEN ${isExpired(tx)} THEN 1 ELSE 0 END AS is_expired
+      FROM history
+      WHERE version IN (${sql.join(page)}) AND user_id = ${userId}
+        AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
+    `.execute(db)
+    for (const row of rows) found.set(row.version, toFoundPast(tx, row))
+  }
+  return found
+}
+
+function toFoundPast(tx: LedgerTx, found: FoundRow): FoundPast | 'gone' {
+  const { is_marked: marked, is_expired: expired, now, ...row } = found
   if (expired === 1) return 'gone'
   return { past: toPastVersion(tx, row), isMarked: marked === 1, now }
 }
 
 /** Not for another user, although their id is in the key: the next user of the id has none of this garbage. */
-async function isGarbage(
+export async function isGarbage(
   { db }: LedgerTx,
   { userId, userCreatedAt, version }: FindPastVersion,
 ): Promise<boolean> {

@@ -2,7 +2,6 @@ import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
-import type { PastVersion } from '../../core/history/past-version.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import {
@@ -16,7 +15,6 @@ import type { Slot } from '../statement.ts'
 import { bigint, inactiveReason, isActive, type LedgerTx, type Rule, run } from './ledger-sql.ts'
 import {
   countHistory,
-  garbageBytes,
   mayCommit,
   mayRestore,
   needFrom,
@@ -24,10 +22,10 @@ import {
   OBJECT_OVERHEAD_BYTES,
 } from './quota-rule.ts'
 import { refusalReason } from './refusal-reason.ts'
-import { chunks } from '../../core/async/chunks.ts'
-import type { UserId } from '../../core/users/user-id.ts'
 import { type Eviction, reservedByEvicting } from './evictable.ts'
-import { INSERT_FILE, INSERT_PAST, REPLACE_FILE, USAGE_COLUMNS, usageIn } from './rows.ts'
+import { becomesPast } from './changed-rows.ts'
+import { USAGE_COLUMNS, usageIn } from './rows.ts'
+import { writeRows } from './write-rows.ts'
 
 interface Changes extends Caller {
   readonly changes: readonly FileChange[]
@@ -38,7 +36,7 @@ interface Changes extends Caller {
     readonly maxFiles: number
     readonly eviction: Eviction | undefined
   }
-  /** Set for a restore. */
+  /** Set for changes that may restore files. */
   readonly restore?: { readonly maxFiles: number }
   /** Set for the sweep, which also ends files of suspended users. */
   readonly isSweep?: boolean
@@ -47,9 +45,9 @@ interface Changes extends Caller {
 /**
  * The one place where files change. (`sweep/purge.ts` and `rebuild/` have statements for many rows; the commit statement
  * in `postgres/upload-statements.ts` is held to this function by tests.) Under the user's lock, updates the figures,
- * writes the rows in order, records what users are told, and moves each object that no file refers to any more to the
+ * writes the rows, records what users are told, and moves each object that no file refers to any more to the
  * history or to garbage, which a trigger counts. Throws if the user may not write, and for an upload or a restore also if
- * the quota refuses it.
+ * the quota refuses it. The quota is compared with what all changes together leave.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
   const { userId, userCreatedAt, changes, garbageDelayMs } = applied
@@ -58,16 +56,7 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
   const values = { userId, userCreatedAt, ...figures, events: events.length, ownReserved: 0 }
   const { rows } = await move(tx, applied, values)
   if (rows[0] === undefined) throw await refusal(tx, applied, figures)
-  await discardFiles(tx, { userId, files: changes.flatMap(discardedBy), garbageDelayMs })
-  for (const change of changes) {
-    const { file, old } = change
-    if (discardedBy(change).length > 0) continue
-    await writeRow(tx, change)
-    if (old === undefined || old.version === file?.version) continue
-    const endedAs = file === undefined ? 'deleted' : 'replaced'
-    if (becomesPast(tx, change)) await run(tx, insertPast, { ...old, endedAs })
-    else await run(tx, insertGarbage, { ...old, garbageDelayMs })
-  }
+  await writeRows(tx, { userId, changes, garbageDelayMs })
   const usage = usageIn(rows[0])
   await recordChanges(tx, { userId, events, end: rows[0] })
   const before = { ...usage, used: usage.used - figures.usedBytes }
@@ -123,49 +112,6 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
   const growth = Math.max(0, usedBytes + evictedBytes)
   const newFiles = files + evictedFiles
   return { size, usedBytes, files, newFiles, growth, ...evicted, pastBytes, pastVersions }
-}
-
-/** Whether the old content becomes history. */
-function becomesPast({ historyLifetimeMs }: Rule, change: FileChange): boolean {
-  const { file, old } = change
-  if (old === undefined || old.version === file?.version) return false
-  if (discardedBy(change).length > 0) return false
-  return historyLifetimeMs > 0 && old.sha256 !== file?.sha256
-}
-
-/** The file that ends without a history. */
-function discardedBy({ type, old }: FileChange): readonly File[] {
-  return type === 'evicted' || type === 'expired' ? [old] : []
-}
-
-interface Discarded {
-  readonly userId: UserId
-  readonly files: readonly File[]
-  readonly garbageDelayMs: number
-}
-
-const DISCARDED_AT_ONCE = 250
-
-/** In few statements, because a commit can evict 1,000 files. */
-async function discardFiles(
-  { db, now }: LedgerTx,
-  { userId, files, garbageDelayMs }: Discarded,
-): Promise<void> {
-  // With the plugin, each number of files would prepare another statement.
-  const unprepared = db.withoutPlugins()
-  for (const page of chunks(files, DISCARDED_AT_ONCE)) {
-    const names = sql.join(page.map(({ name }) => name))
-    await sql`DELETE FROM files WHERE user_id = ${userId} AND name IN (${names})`.execute(
-      unprepared,
-    )
-    const objects = page.map(
-      ({ objectKey, size }) =>
-        sql`(${objectKey}, ${now} + ${bigint(garbageDelayMs)}, ${userId}, ${garbageBytes(sql`${size}`)})`,
-    )
-    await sql`
-      INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${sql.join(objects)}
-    `.execute(unprepared)
-  }
 }
 
 /** Runs the one of the statements below whose rule applies. */
@@ -236,60 +182,5 @@ function moveFigures(
         ${countChanges(slot, rule)}
     WHERE user_id = ${slot('userId')} AND ${mayMove}
     RETURNING ${USAGE_COLUMNS}, ${rule.capacity} AS capacity, ${FEED_END_COLUMNS}
-  `
-}
-
-async function writeRow(tx: LedgerTx, { type, file, old }: FileChange): Promise<void> {
-  if (file === undefined) await run(tx, removeFile, old)
-  else if (type === 'updated') await run(tx, updateFile, { ...file, oldName: old.name })
-  else await run(tx, putFile, file)
-  if (type === 'restored') await run(tx, removePast, file)
-}
-
-function putFile(slot: Slot<File>) {
-  return sql`
-    ${INSERT_FILE}
-    VALUES
-      (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
-       ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
-       ${slot('updatedAt')}, ${slot('mediaType')}, ${slot('metadata')}, ${slot('expiresAt')},
-       ${slot('isKept')})
-    ${REPLACE_FILE}
-  `
-}
-
-function updateFile(slot: Slot<File & { readonly oldName: string }>) {
-  return sql`
-    UPDATE files
-    SET name = ${slot('name')}, visibility = ${slot('visibility')},
-        updated_at = ${slot('updatedAt')}, expires_at = ${slot('expiresAt')}, is_kept = ${slot('isKept')},
-        media_type = ${slot('mediaType')}, metadata = ${slot('metadata')}
-    WHERE user_id = ${slot('userId')} AND name = ${slot('oldName')}
-  `
-}
-
-function removeFile(slot: Slot<Pick<File, 'userId' | 'name'>>) {
-  return sql`DELETE FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}`
-}
-
-function insertPast(slot: Slot<File & Pick<PastVersion, 'endedAs'>>, { now }: Rule) {
-  return sql`
-    ${INSERT_PAST}
-    VALUES
-      (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
-       ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
-       ${slot('updatedAt')}, ${slot('mediaType')}, ${slot('metadata')}, ${now}, ${slot('endedAs')})
-  `
-}
-
-function removePast(slot: Slot<Pick<File, 'version'>>) {
-  return sql`DELETE FROM history WHERE version = ${slot('version')}`
-}
-
-function insertGarbage(slot: Slot<File & { readonly garbageDelayMs: number }>, { now }: Rule) {
-  return sql`
-    INSERT INTO garbage (object_key, not_before, user_id, bytes)
-    VALUES (${slot('objectKey')}, ${now} + ${slot('garbageDelayMs')}, ${slot('userId')},
-            ${garbageBytes(slot('size'))})
   `
 }

@@ -26,7 +26,8 @@ export interface Need {
 export interface UploadNeed extends Need {
   readonly userCreatedAt: RawBuilder<number>
   readonly size: Sql
-  readonly isNew: Sql
+  /** How many files more there will be; not positive for an overwrite. */
+  readonly newFiles: Sql
   readonly maxFiles: Sql
 }
 
@@ -93,14 +94,14 @@ export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
   return sql<boolean>`(${mayRestore(rule, need)} AND ${isGarbageBounded(rule, need)})`
 }
 
-/** As `mayCommit`, for bytes that the store has already. */
+/** As `mayCommit`, for bytes that the store has already, of any number of files. */
 export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  const { userCreatedAt, isNew, maxFiles, evictable } = need
+  const { userCreatedAt, newFiles, maxFiles, evictable } = need
   const orEvicting =
-    evictable === undefined ? sql`` : sql`OR ${filesToEvict(maxFiles)} <= ${evictable.files}`
+    evictable === undefined ? sql`` : sql`OR ${filesToEvict(need)} <= ${evictable.files}`
   return sql<boolean>`(
     ${isActive(userCreatedAt)}
-    AND (NOT ${isNew} OR file_count < ${maxFiles} ${orEvicting})
+    AND (${newFiles} <= 0 OR file_count + ${newFiles} <= ${maxFiles} ${orEvicting})
     AND ${hasRoom(rule, need)}
   )`
 }
@@ -138,7 +139,7 @@ export function shortageOf(
   const bytes = bytesToEvict(rule, need, reservedByEvicting(inline(eviction)))
   return sql<Shortage>`
     SELECT ${values.growth === 0 ? sql`0` : bytes} AS bytes,
-      ${values.newFiles === 0 ? sql`0` : filesToEvict(need.maxFiles)} AS files
+      ${values.newFiles === 0 ? sql`0` : filesToEvict(need)} AS files
     FROM quotas WHERE user_id = ${eviction.userId}
   `
 }
@@ -147,8 +148,8 @@ function bytesToEvict({ capacity }: Rule, need: Need, reservedByOthers: Sql): Sq
   return sql`used_bytes + ${reservedWith(need)} - ${reservedByOthers} - ${capacity}`
 }
 
-function filesToEvict(maxFiles: Sql): Sql {
-  return sql`file_count + 1 - ${maxFiles}`
+function filesToEvict({ newFiles, maxFiles }: Pick<UploadNeed, 'newFiles' | 'maxFiles'>): Sql {
+  return sql`file_count + ${newFiles} - ${maxFiles}`
 }
 
 /** Of all uploads, if this one reserves its growth. */
@@ -265,7 +266,7 @@ export function needFrom(slot: Slot<NeedValues>): UploadNeed {
     size: bigint(slot('size')),
     growth: bigint(slot('growth')),
     ownReserved: bigint(slot('ownReserved')),
-    isNew: sql`(${bigint(slot('newFiles'))} = 1)`,
+    newFiles: bigint(slot('newFiles')),
     maxFiles: bigint(slot('maxFiles')),
   }
 }

@@ -20,7 +20,7 @@ interface Refused {
   readonly need: {
     /** Of the file, in bytes. */
     readonly size: number
-    /** 1 if the file name is new, otherwise 0. */
+    /** How many files more there would be. */
     readonly newFiles: number
     /** Bytes reserved for the file so far; `undefined` if the limit of garbage was not tested. */
     readonly ownReserved?: number | undefined

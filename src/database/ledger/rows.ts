@@ -4,6 +4,7 @@ import type { Account, Usage } from '../../core/users/account-ledger.ts'
 import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
 import type { User } from '../../core/users/user-store.ts'
 import type { FileRow, UserRow } from '../schema.ts'
+import type { Slot } from '../statement.ts'
 
 /** Columns by `FileVersion` member, in the order of `INSERT_PAST`. */
 const VERSION_MEMBERS = {
@@ -45,6 +46,23 @@ export const INSERT_FILE = sql.raw(`INSERT INTO files (${Object.values(FILE_MEMB
 /** As `INSERT_FILE`, with the time and the kind of its end after the columns of the version. */
 export const INSERT_PAST = sql.raw(
   `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as)`,
+)
+
+/** The values of `INSERT_PAST`, but for the last two. */
+export function versionValues(slot: Slot<FileVersion>): RawBuilder<unknown> {
+  return sql.join(Object.keys(VERSION_MEMBERS).map((member) => slot(member as keyof FileVersion)))
+}
+
+/** The values of `INSERT_FILE`. */
+export function fileValues(slot: Slot<File>): RawBuilder<unknown> {
+  return sql.join(Object.keys(FILE_MEMBERS).map((member) => slot(member as keyof File)))
+}
+
+/** Completes `INSERT_FILE`: replaces all of a file of the same name. */
+export const OVERWRITE_FILE = sql.raw(
+  `ON CONFLICT (user_id, name) DO UPDATE SET ${Object.values(FILE_MEMBERS)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')}`,
 )
 
 /** Completes `INSERT_FILE`: replaces a file of the same name, but keeps its `created_at` and `is_kept`. */

@@ -138,7 +138,7 @@ function needOf(slot: Slot<ReserveValues>) {
     size: bytesOf(slot),
     growth: sql`growth.bytes`,
     ownReserved: sql`0`,
-    isNew: sql`growth.is_new`,
+    newFiles: sql`growth.new_files`,
     maxFiles: slot('maxFiles'),
   }
 }
@@ -148,7 +148,7 @@ function reserve({ now }: Rule, slot: Slot<ReserveValues>, mayReserve: RawBuilde
   const bytes = bytesOf(slot)
   const reserved = sql`
     growth AS MATERIALIZED (
-      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, COUNT(*) = 0 AS is_new,
+      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, 1 - COUNT(*) AS new_files,
              COALESCE(MAX(version), ${sql.lit(NO_FILE)}) AS version,
              COALESCE(MAX(expires_at), ${sql.lit(NEVER)}) AS expires_at
       FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
@@ -181,7 +181,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     size,
     growth: sql`change.growth`,
     ownReserved: sql`change.reserved`,
-    isNew: sql`NOT change.replaced`,
+    newFiles: sql`CASE WHEN change.replaced THEN 0 ELSE 1 END`,
     maxFiles: sql`CAST(${slot('maxFiles')} AS BIGINT)`,
   }
   return sql`

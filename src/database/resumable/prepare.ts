@@ -139,7 +139,7 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
         size,
         growth: sql`CASE WHEN files.size >= ${size} THEN 0 ELSE ${size} - COALESCE(files.size, 0) END`,
         ownReserved: sql`uploads.reserved_bytes`,
-        isNew: sql`files.version IS NULL`,
+        newFiles: sql`CASE WHEN files.version IS NULL THEN 1 ELSE 0 END`,
         maxFiles: bigint(append.maxFiles),
       })}
     ) THEN 1 ELSE 0 END AS may_commit

@@ -9,9 +9,10 @@ export interface TakeJsonOptions {
   readonly shutdown: AbortSignal
   /** Treats a missing body as `{}`. The route's schema refuses JSON that is not an object. */
   readonly isOptional?: boolean
+  /** 16 KiB by default, far more than most bodies of the API need. */
+  readonly maxBytes?: number
 }
 
-/** Far more than any JSON body of the API needs. */
 const MAX_BODY_BYTES = 16 * 1024
 
 const BODILESS = new Set(['GET', 'HEAD', 'DELETE'])
@@ -22,7 +23,7 @@ const BODILESS = new Set(['GET', 'HEAD', 'DELETE'])
  * with `request_timeout`. Sends `100 Continue` where expected.
  */
 export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
-  const { isOptional = false } = options
+  const { isOptional = false, maxBytes = MAX_BODY_BYTES } = options
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', (request, _raw, done) => {
@@ -41,7 +42,7 @@ export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
     if (BODILESS.has(method) && (announced > 0 || headers['transfer-encoding'] !== undefined)) {
       throw formatError(`A ${method} request must not have a body.`)
     }
-    if (announced > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
+    if (announced > maxBytes) throw bodyTooLarge(maxBytes)
     tellToContinue(request, reply)
   })
   app.addHook('preValidation', async (request) => {
@@ -55,10 +56,10 @@ export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
 
 async function textOf(
   request: FastifyRequest,
-  { idleTimeoutMs, shutdown: signal }: TakeJsonOptions,
+  { idleTimeoutMs, shutdown: signal, maxBytes = MAX_BODY_BYTES }: TakeJsonOptions,
 ): Promise<string> {
   assertIdentity(request.headers)
-  const check = atMost(MAX_BODY_BYTES)
+  const check = atMost(maxBytes)
   const body = new RequestBody({ request, check, signal, idleTimeoutMs })
   try {
     const bytes = Buffer.concat(await body.stream.toArray())

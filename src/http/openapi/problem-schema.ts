@@ -59,6 +59,7 @@ const FACTS = {
   unfinished_count: count("Number of the user's unfinished uploads."),
   unfinished_bytes: bytes('Sum of their announced lengths.'),
   max_unfinished_uploads: count('Maximum number of unfinished uploads.'),
+  operation: count('Index of the operation that a batch is refused for.'),
   database: {
     type: 'string',
     enum: ['ok', 'full', 'failing'],

@@ -29,6 +29,7 @@ import { listRoutes } from './files/list.ts'
 import { createListingTurns, type ReadInTurn } from './listing-turns.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageScope } from '../shared-routes/page.ts'
+import { batchRoutes } from './files/batch.ts'
 import { deleteRoutes } from './files/delete.ts'
 import { ownSessionRoutes } from './own-session.ts'
 import { sessionRoutes } from './session.ts'
@@ -154,6 +155,7 @@ async function usersScope(app: FastifyInstance, { options, shared }: UsersScope)
   await app.register(downloadRoutes, { ...shared, repository })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
+  await app.register(batchRoutes, files)
   await app.register(listRoutes, { repository, feed, readInTurn })
   await app.register(historyRoutes, { ...shared, history })
   await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })

@@ -204,6 +204,7 @@ function serverOptions(
       customOptions: {
         coerceTypes: false,
         removeAdditional: false,
+        discriminator: true,
         useDefaults: false,
         verbose: true,
       },

@@ -153,7 +153,8 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['format_error', 'The body is too large.'],
 }
 
-function parameterFault(error: unknown): AppError {
+/** The refusal of a request that its schema does not permit. */
+export function parameterFault(error: unknown): AppError {
   const { validation, validationContext } = error as Partial<FastifyError>
   const [fault] = validation ?? []
   const { missingProperty, additionalProperty } = fault?.params ?? {}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, isProblem } from '../../../client/src/client.ts'
+import { createVersion } from '../../../src/core/objects/object-key.ts'
 import { secretOf } from '../../http/fixture.ts'
 import {
   bytesOf,
@@ -179,6 +180,23 @@ describe('after a lost response', () => {
       code: 'outcome_unknown',
     })
     expect(await client.files.get('restored')).toMatchObject({ version })
+  })
+
+  it('a batch is not sent a second time, but after 429', async () => {
+    await client.files.upload('one', bytes)
+    const swap = [
+      { op: 'rename', name: 'one', new_name: 'spare' },
+      { op: 'rename', name: 'spare', new_name: 'two' },
+      { op: 'restore', version: createVersion(), ignore_missing: true },
+    ] as const
+    fixture.network.mishaps.push({ status: 429, retryAfter: 0 }, 'unanswered')
+    const lost = { code: 'connection_lost' }
+    expect(await errorOf(client.files.batch(swap))).toMatchObject(lost)
+    expect(await client.files.get('two')).toMatchObject({ size: bytes.length })
+    const error = await errorOf(client.files.batch([{ op: 'delete', name: 'two' }, ...swap]))
+    expect(error).toMatchObject({ code: 'not_found', problem: { operation: 1 } })
+    const [result] = (await client.files.batch([{ op: 'delete', name: 'two' }])).results
+    expect(result).toEqual({ op: 'delete', name: 'two', file: null })
   })
 
   it('nothing is created a second time, but after 429', async () => {

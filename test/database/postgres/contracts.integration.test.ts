@@ -1,5 +1,6 @@
 import { describe, inject } from 'vitest'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
+import { ledgerBatchContract } from '../../core/ledger/batch-contract.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
 import { ledgerDescriptionContract } from '../../core/ledger/description-contract.ts'
@@ -27,6 +28,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
   ledgerHistoryContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerHistoryContract('PostgreSQL, step by step', openSteps)
+  ledgerBatchContract('PostgreSQL', (options) => openPostgresHarness(undefined, options), 15)
   ledgerRetentionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerDescriptionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerDescriptionContract('PostgreSQL, step by step', openSteps)

@@ -1,4 +1,5 @@
 import { describe, inject } from 'vitest'
+import { ledgerBatchContract } from '../../core/ledger/batch-contract.ts'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
@@ -10,6 +11,7 @@ import { openSteps } from './harness.ts'
 /** What a batch of one statement replaces, and falls back to. The gate has the agreement of the two. */
 describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerContract('PostgreSQL, step by step', openSteps)
+  ledgerBatchContract('PostgreSQL, step by step', openSteps, 200)
   ledgerGarbageContract('PostgreSQL, step by step', openSteps)
   ledgerIdentityContract('PostgreSQL, step by step', openSteps)
   ledgerRaceContract('PostgreSQL, step by step', openSteps)

@@ -15,6 +15,7 @@ import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountsContract } from '../../core/users/accounts-contract.ts'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
+import { ledgerBatchContract } from '../../core/ledger/batch-contract.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
 import { ledgerDescriptionContract } from '../../core/ledger/description-contract.ts'
@@ -57,6 +58,7 @@ ledgerWebhooksContract('SQLite', openSqliteHarness, { hasOwnClock: true })
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerHistoryContract('SQLite', openSqliteHarness)
+ledgerBatchContract('SQLite', openSqliteHarness, 30)
 ledgerRetentionContract('SQLite', openSqliteHarness)
 ledgerDescriptionContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)

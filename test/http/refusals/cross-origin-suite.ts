@@ -107,6 +107,7 @@ export function crossOriginSuite(open: OpenService): void {
         ['/users/ME/repo/a', 'GET, HEAD'],
         ['/users/me/repo', 'GET, HEAD'],
         ['/users/ME/repo?limit=5', 'GET, HEAD'],
+        ['/users/me/batch', 'POST'],
         ['/users/me/capacity', 'GET, HEAD'],
         ['/session', 'GET, HEAD'],
         ['/users/me/access-tokens', 'GET, HEAD, POST'],

@@ -83,6 +83,12 @@ const OPERATIONS: Readonly<Record<string, (names: Names) => Operation>> = {
     path,
     ...json({}),
   }),
+  changeFiles: ({ name }) => ({
+    anyOf: ['delete'],
+    method: 'POST',
+    path: '/users/me/batch',
+    ...json({ operations: [{ op: 'delete', name }] }),
+  }),
   createUpload: ({ name }) => ({
     anyOf: UPLOAD,
     method: 'POST',
@@ -138,6 +144,7 @@ const NAMED = [
   'downloadOwnFile',
   'deleteFile',
   'changeFile',
+  'changeFiles',
   'createUpload',
   'downloadFile',
 ] as const

@@ -147,6 +147,12 @@ function otherRequest(subject: Subject, random: Random): Buffer {
       }),
     () =>
       message({
+        line: 'POST /users/me/batch',
+        headers: json,
+        body: Buffer.from(random.pick(BATCHES)),
+      }),
+    () =>
+      message({
         line: `OPTIONS ${keptPath}`,
         headers: ['Origin: http://a.test', 'Access-Control-Request-Method: PUT'],
       }),
@@ -161,6 +167,14 @@ const PAST_FILES = ['', '?limit=2', '?prefix=k&limit=1', '?name=k'] as const
 
 /** Of no version, so that what is restored is no file that the judge does not know. */
 const VERSIONS = ['019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e', 'a', '%00'] as const
+
+/** They change no file, since the judge would not know. */
+const BATCHES = [
+  '{"operations":[{"op":"delete","name":"none","ignore_missing":true}]}',
+  '{"operations":[{"op":"rename","name":"none","new_name":"k","if_match":"*","overwrite":true}]}',
+  '{"operations":[{"op":"update","name":"none","keep":true,"ignore_missing":true},{"op":"restore","version":"a"}]}',
+  '{"operations":[{"op":"update","name":"none","expires_at":"2100-01-01T00:00:00Z","visibility":"users"}]}',
+] as const
 
 const SECRETS = [`crl_${'A'.repeat(43)}`, 'none', '%00'] as const
 

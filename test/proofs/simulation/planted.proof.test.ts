@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PLANTED_BATCH_BUGS } from './plan/planted-batches.ts'
 import { PLANTED_FEED_BUGS } from './plan/planted-changes.ts'
 import { PLANTED_HISTORY_BUGS } from './plan/planted-history.ts'
 import { PLANTED_RESUMABLE_BUGS } from './plan/planted-resumable.ts'
@@ -28,6 +29,7 @@ const PLANTED = {
   ...PLANTED_FEED_BUGS,
   ...PLANTED_HISTORY_BUGS,
   ...PLANTED_RETENTION_BUGS,
+  ...PLANTED_BATCH_BUGS,
 }
 
 it.each(Object.entries(PLANTED))(

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../../core/quota/capacity.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
+import type { Usage } from '../../../core/users/account-ledger.ts'
 import { Bytes, Count } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
@@ -84,6 +85,18 @@ export function permittedVisibility(
   return visibility
 }
 
+export const RemainingCapacity = Type.Object({
+  capacity: Bytes('Capacity of the repository, in bytes.', 1_073_741_824),
+  used: Bytes('Bytes used by files.', 6143),
+  reserved: Bytes('Bytes reserved by uploads in progress.', 0),
+  available: Bytes('Bytes that are still available.', 1_073_735_681),
+})
+
+export function remainingCapacity(usage: Usage) {
+  const { capacity, used, reserved } = usage
+  return { capacity, used, reserved, available: availableBytes(usage) }
+}
+
 export const UploadedFile = Type.Intersect(
   [
     FileReply,
@@ -91,12 +104,7 @@ export const UploadedFile = Type.Intersect(
       replaced: Type.Boolean({
         description: 'Whether the upload replaced a file with the same name.',
       }),
-      capacity: Type.Object({
-        capacity: Bytes('Capacity of the repository, in bytes.'),
-        used: Bytes('Bytes used by files, including this one.'),
-        reserved: Bytes('Bytes reserved by uploads in progress.'),
-        available: Bytes('Bytes that are still available.'),
-      }),
+      capacity: RemainingCapacity,
       evicted: Type.Optional(
         Type.Object(
           {
@@ -115,11 +123,10 @@ export const UploadedFile = Type.Intersect(
 )
 
 export function uploadedFile({ file, replaced, usage, evicted }: CommittedUpload) {
-  const { capacity, used, reserved } = usage
   return {
     ...fileReply(file),
     replaced,
-    capacity: { capacity, used, reserved, available: availableBytes(usage) },
+    capacity: remainingCapacity(usage),
     ...(evicted && { evicted }),
   }
 }

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
 import { type AppError, formatError } from '../../../core/errors.ts'
 import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
-import { assertPermits } from '../../../core/auth/scope.ts'
+import { assertPermits, type Scoped } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import {
   MAX_MEDIA_TYPE_BYTES,
@@ -10,13 +9,12 @@ import {
   parseMediaType,
 } from '../../../core/files/media-type.ts'
 import { parseMetadataPatch } from '../../../core/files/metadata.ts'
-import type { FileUpdate } from '../../../core/files/update.ts'
+import type { FileUpdate } from '../../../core/files/operation.ts'
 import {
   FileReply,
   fileReply,
   type FileRouteOptions,
   OWN_FILE_PATH,
-  type OwnFile,
   ownFile,
 } from './file-resource.ts'
 import { permittedVisibility } from './file-upload.ts'
@@ -28,32 +26,51 @@ import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parame
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
+/** What a change can say of a file, besides its name. */
+export const TERMS = {
+  visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
+  keep: Type.Optional(Type.Boolean({ description: 'Whether uploads that evict spare the file.' })),
+  expires_at: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When the file expires, in the future; `null` if it does not.',
+    }),
+  ),
+  media_type: Type.Optional(
+    Type.String({
+      description: 'The media type of the content, such as `image/jpeg`, at most 255 bytes.',
+    }),
+  ),
+  metadata: Type.Optional(
+    Type.Unsafe<object | null>({
+      type: ['object', 'null'],
+      description:
+        'Merged into the metadata (RFC 7396): `null` removes a member, or all of them. What results has at most 2 KiB.',
+    }),
+  ),
+}
+
+/** As in the OpenAPI document. The parsers check what a schema would refuse with another error code. */
+export const DOCUMENTED_TERMS = {
+  ...TERMS,
+  media_type: {
+    ...TERMS.media_type,
+    maxLength: MAX_MEDIA_TYPE_BYTES,
+    pattern: MEDIA_TYPE_PATTERN,
+    examples: ['image/jpeg'],
+  },
+  metadata: {
+    ...TERMS.metadata,
+    additionalProperties: { type: ['string', 'null'] },
+    examples: [{ camera: 'back door', draft: null }],
+  },
+}
+
 const Body = Type.Object(
   {
     name: Type.Optional(Type.String({ description: 'The new file name, at most 255 bytes.' })),
-    visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
-    keep: Type.Optional(
-      Type.Boolean({ description: 'Whether uploads that evict spare the file.' }),
-    ),
-    expires_at: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        format: 'date-time',
-        description: 'When the file expires, in the future; `null` if it does not.',
-      }),
-    ),
-    media_type: Type.Optional(
-      Type.String({
-        description: 'The media type of the content, such as `image/jpeg`, at most 255 bytes.',
-      }),
-    ),
-    metadata: Type.Optional(
-      Type.Unsafe<object | null>({
-        type: ['object', 'null'],
-        description:
-          'Merged into the metadata (RFC 7396): `null` removes a member, or all of them. What results has at most 2 KiB.',
-      }),
-    ),
+    ...TERMS,
     overwrite: Type.Optional(
       Type.Boolean({
         default: false,
@@ -79,40 +96,58 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   const onRequest = async (request: FastifyRequest) => void ownFile(request, ...CHANGE_ACTIONS)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
-    const { overwrite = false, ...asked } = request.body
-    if (Object.keys(asked).length === 0) throw nothingToChange()
+    const { name, overwrite, ...terms } = request.body
+    if (name === undefined && !changesTerms(terms)) throw nothingToChange()
     const file = ownFile(request, ...CHANGE_ACTIONS)
     const changed = await repository.change({
       ...file,
-      ...permittedUpdate(file, asked, overwrite),
-      overwrite,
+      ...permittedChange(file, { ...terms, newName: name, overwrite }),
       precondition: parseWritePrecondition(request.headers),
     })
     return fileReply(changed)
   })
 }
 
-/** Throws if a value is invalid, or the caller's scope does not permit one of the changes. */
-function permittedUpdate(file: OwnFile, asked: Asked, overwrite: boolean): FileUpdate {
-  const { name, visibility, keep: isKept, expires_at: expiry, media_type: type, metadata } = asked
+/** `TERMS` in a body. */
+export interface AskedTerms {
+  readonly visibility?: Visibility | undefined
+  readonly keep?: boolean | undefined
+  readonly expires_at?: string | null | undefined
+  readonly media_type?: string | undefined
+  readonly metadata?: object | null | undefined
+}
+
+export function changesTerms(asked: AskedTerms): boolean {
+  return Object.keys(TERMS).some((member) => member in asked)
+}
+
+/** Throws as the parsers of the members do, and `scope_insufficient` for what the caller may not change. */
+export function permittedChange(
+  caller: Scoped,
+  asked: AskedTerms & {
+    readonly newName?: string | undefined
+    readonly overwrite?: boolean | undefined
+  },
+): Omit<FileUpdate, 'name' | 'precondition'> {
+  const { newName: text, visibility, keep: isKept, expires_at: expiry, overwrite = false } = asked
+  const { media_type: type, metadata } = asked
   const others = [isKept, expiry, type, metadata]
-  if (others.some((value) => value !== undefined)) assertPermits(file, ['replace'])
-  const newName = name === undefined ? undefined : parseFileName(name)
-  if (newName !== undefined) assertMayRename(file, { newName, overwrite })
+  if (others.some((value) => value !== undefined)) assertPermits(caller, ['replace'])
+  const newName = text === undefined ? undefined : parseFileName(text)
+  if (newName !== undefined) assertMayRename(caller, { newName, overwrite })
   return {
     newName,
-    visibility: permittedVisibility(file, visibility),
+    visibility: permittedVisibility(caller, visibility),
     isKept,
     expiresAt: expiry === undefined ? undefined : parseExpiry(expiry),
     mediaType: type === undefined ? undefined : parseMediaType(type),
     metadata: metadata === undefined ? undefined : parseMetadataPatch(metadata),
+    overwrite,
   }
 }
 
-type Asked = Omit<Static<typeof Body>, 'overwrite'>
-
 /** A change needs at least one of these. */
-const CHANGE_ACTIONS = ['share', 'delete', 'replace'] as const
+export const CHANGE_ACTIONS = ['share', 'delete', 'replace'] as const
 
 function parseExpiry(text: string | null): number {
   return text === null ? NEVER : parseTimestamp(text, 'expires_at')
@@ -120,19 +155,19 @@ function parseExpiry(text: string | null): number {
 
 /** Whether or not there is a file to overwrite, so that the answer tells nothing about it. */
 function assertMayRename(
-  file: OwnFile,
+  caller: Scoped,
   { newName, overwrite }: { readonly newName: FileName; readonly overwrite: boolean },
 ): void {
-  assertPermits(file, ['delete'])
-  assertPermits(file, ['create'], newName)
-  if (overwrite) assertPermits(file, ['replace'])
+  assertPermits(caller, ['delete'])
+  assertPermits(caller, ['create'], newName)
+  if (overwrite) assertPermits(caller, ['replace'])
 }
 
 function nothingToChange(): AppError {
   return formatError(`The body must contain at least one of ${MEMBERS.join(', ')}.`)
 }
 
-const MEMBERS = Object.keys(Body.properties).filter((member) => member !== 'overwrite')
+const MEMBERS = ['name', ...Object.keys(TERMS)]
 
 const CHANGE = described({
   operationId: 'changeFile',
@@ -142,24 +177,14 @@ const CHANGE = described({
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
-  // Its parser checks the name, and that of the metadata their members. An empty change has its own error code.
+  // Its parser checks the name. An empty change has its own error code.
   requestBody: jsonRequestBody({
     ...Body,
     anyOf: MEMBERS.map((member) => ({ required: [member] })),
     properties: {
       ...Body.properties,
+      ...DOCUMENTED_TERMS,
       name: { ...FILE_NAME_SCHEMA, ...Body.properties.name },
-      media_type: {
-        ...Body.properties.media_type,
-        maxLength: MAX_MEDIA_TYPE_BYTES,
-        pattern: MEDIA_TYPE_PATTERN,
-        examples: ['image/jpeg'],
-      },
-      metadata: {
-        ...Body.properties.metadata,
-        additionalProperties: { type: ['string', 'null'] },
-        examples: [{ camera: 'back door', draft: null }],
-      },
     },
   }),
   response: { 200: FileReply },

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import {
-  type FileName,
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
   parseFileName,
@@ -158,8 +157,7 @@ const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, opt
   app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
     const { name, overwrite = false } = request.body
     const version = pastVersion(request)
-    const old = await oldName(history, version)
-    const asked = name === undefined ? old : parseFileName(name)
+    const asked = name === undefined ? undefined : parseFileName(name)
     assertPermits(version, UPLOAD, asked)
     const restored = await history.restore({
       ...version,
@@ -205,22 +203,6 @@ async function isGone(
     if (isAppError(error, 'version_gone')) return true
     throw error
   }
-}
-
-/**
- * The name of a version that a token with a scope restores; other tokens need not know it. Throws `scope_insufficient`
- * if others could read the file again and the token may not share.
- */
-async function oldName(
-  history: Pick<History, 'stat'>,
-  wanted: Scoped & FindPastVersion,
-): Promise<FileName | undefined> {
-  if (wanted.scope === undefined) return undefined
-  const { userId, userCreatedAt, version } = wanted
-  const found = hidingGone(wanted, history.stat({ userId, userCreatedAt, version }))
-  const { name, visibility } = seen(wanted, await found)
-  if (visibility !== 'private') assertPermits(wanted, ['share'])
-  return name
 }
 
 /** Throws `not_found` for text that is no version. */

@@ -6,12 +6,11 @@ import { assertFeeds, record } from './feed.ts'
 import {
   applyCommit,
   applyPurge,
-  applyRemoval,
-  applyRestore,
-  applyUpdate,
+  applyOperations,
   assertSameUser,
   noteEffect,
 } from './file-changes.ts'
+import { operationsOf } from './batch-refusals.ts'
 import { assertLedger, assertObjects } from './ledger-check.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { currentFile, isOver, type Model, type ModelUser } from './model.ts'
@@ -115,19 +114,12 @@ function apply(options: Applied, call: AppliedCall): void {
       applyCommit(options, { upload: call.argument, answer: call.outcome.value, operation })
       break
     case 'deleteFile':
-      noteEffect(operation)
-      assertSameUser(options, operation)
-      applyRemoval(options, call.argument)
-      break
     case 'updateFile':
-      noteEffect(operation)
-      assertSameUser(options, operation)
-      applyUpdate(options, call.argument)
-      break
     case 'restoreVersion':
+    case 'changeFiles':
       noteEffect(operation)
       assertSameUser(options, operation)
-      applyRestore(options, call.argument)
+      applyOperations(options, { ...call.argument, operations: operationsOf(call) })
       break
     case 'expireFiles': {
       const { userId } = call.argument

@@ -29,6 +29,7 @@ export async function conduct(world: World, action: Action): Promise<void> {
     case 'list':
     case 'remove':
     case 'rename':
+    case 'batch':
     case 'restore':
     case 'retain':
       startOperation(world, action, instanceAt(world, action.process))

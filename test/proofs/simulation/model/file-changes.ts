@@ -1,6 +1,11 @@
 import { NEVER } from '../../../../src/core/files/file.ts'
 import type { CommittedUpload, CommitUpload } from '../../../../src/core/uploads/upload-ledger.ts'
-import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
+import type { ChangeFiles, DeleteFile } from '../../../../src/core/files/file-ledger.ts'
+import type {
+  FileOperation,
+  FileUpdate,
+  VersionRestore,
+} from '../../../../src/core/files/operation.ts'
 import { digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { Applied, CheckerOptions } from './applied.ts'
@@ -76,20 +81,48 @@ function termsOf({ fileName: name, content, action }: Operation, upload: ModelUp
 
 const NO_TERMS = { demands: 'nothing', evict: undefined, expiresInMs: undefined } as const
 
-export function applyRemoval(
-  { model, clock }: CheckerOptions,
-  { userId, name }: Parameters<Ledger['deleteFile']>[0],
+/** The model follows a call of the ledger that has done these operations, at once. */
+export function applyOperations(
+  applied: Applied,
+  { userId, operations }: Pick<ChangeFiles, 'userId' | 'operations'>,
 ): void {
+  const { model, clock } = applied
+  const before = model.user(userId)
+  model.atOnce(userId, () => {
+    const events = operations.flatMap((each) => perform(applied, { ...each, userId }))
+    record(model, { userId, events, clock })
+  })
+  assertFits(before, model.user(userId))
+}
+
+/** Does an operation in the model, and returns what its feed should tell of it. */
+export function perform(
+  applied: Applied,
+  operation: FileOperation & Pick<ChangeFiles, 'userId'>,
+): readonly FileEvent[] {
+  if (operation.op === 'restore') return performRestore(applied, operation)
+  const { userId, name, ignoresMissing } = operation
+  const file = currentFile(applied.model.user(userId), { name, now: applied.clock() })
+  if (file === undefined && ignoresMissing === true) return []
+  return operation.op === 'delete'
+    ? performRemoval(applied, operation)
+    : performUpdate(applied, operation)
+}
+
+function performRemoval(
+  { model, clock }: CheckerOptions,
+  { userId, name }: Pick<DeleteFile, 'userId' | 'name'>,
+): readonly FileEvent[] {
   const file = currentFile(model.user(userId), { name, now: clock() })
   demand(file !== undefined, 'I1', 'deleted a file that is not there')
   model.remove(userId, name)
-  record(model, { userId, events: [{ type: 'file.deleted', name, file }], clock })
+  return [{ type: 'file.deleted', name, file }]
 }
 
-export function applyUpdate(
+function performUpdate(
   applied: CheckerOptions,
-  change: Parameters<Ledger['updateFile']>[0],
-): void {
+  change: FileUpdate & Pick<ChangeFiles, 'userId'>,
+): readonly FileEvent[] {
   const { model, clock } = applied
   const now = Math.trunc(clock())
   const { userId, name, newName = name } = change
@@ -114,14 +147,14 @@ export function applyUpdate(
   } else if (isKept !== old.isKept || expiresAt !== old.expiresAt) {
     events.push({ type: 'file.updated', name, file })
   }
-  record(model, { userId, events, clock })
+  return events
 }
 
-/** Only what is past becomes current again, and a restore passes the quota rule (I15). */
-export function applyRestore(
+/** Only what is past becomes current again (I15). */
+function performRestore(
   applied: Applied,
-  { userId, version, name, overwrite }: Parameters<Ledger['restoreVersion']>[0],
-): void {
+  { userId, version, name, overwrite }: VersionRestore & Pick<ChangeFiles, 'userId'>,
+): readonly FileEvent[] {
   const { model, clock, before } = applied
   const past = before.history.find((row) => row.user_id === userId && row.version === version)
   demand(past !== undefined, 'I15', 'restored a version that is not past')
@@ -136,9 +169,7 @@ export function applyRestore(
   const isKept = old?.isKept ?? false
   const file = { version, size, sha256, updatedAt: now, expiresAt: NEVER, isKept }
   model.put(userId, { name: fileName, file })
-  const restored = { type: 'file.restored', name: fileName, file } as const
-  record(model, { userId, events: [...events, restored], clock })
-  assertFits(user, model.user(userId))
+  return [...events, { type: 'file.restored', name: fileName, file }]
 }
 
 /** What has grown is within the limits (I5). */

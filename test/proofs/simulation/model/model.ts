@@ -104,6 +104,23 @@ export class Model {
     this.#change(userId, { ...this.user(userId), ...feed })
   }
 
+  /** Nobody sees what the user is in between. */
+  atOnce(userId: UserId, change: () => void): void {
+    const before = this.#users.get(userId)?.length ?? 0
+    change()
+    const states = this.#users.get(userId) ?? []
+    states.splice(before, states.length - before - 1)
+  }
+
+  /** What the user would be. */
+  trying(userId: UserId, change: () => void): ModelUser {
+    const before = this.#users.get(userId)?.length ?? 0
+    change()
+    const user = this.user(userId)
+    this.#users.get(userId)?.splice(before)
+    return user
+  }
+
   #change(userId: UserId, user: ModelUser): void {
     this.#moment += 1
     const states = this.#users.get(userId) ?? []

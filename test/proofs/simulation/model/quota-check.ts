@@ -10,6 +10,7 @@ import type { AppliedCall } from '../world/seam.ts'
 import { type Applied, operationOf } from './applied.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { capacityOf, type Model, type ModelFile, usedBytes } from './model.ts'
+import { assertBatchRefusal } from './batch-refusals.ts'
 import { evictableFiles, replacedNames, reservedByEvicting, sizeOf } from './retention.ts'
 import { demand } from './violation.ts'
 
@@ -114,6 +115,10 @@ export function assertReserved(
 export function assertRefusal(applied: Applied, call: AppliedCall): void {
   if (call.outcome.status === 'fulfilled') return
   const reason: unknown = call.outcome.reason
+  if (call.method === 'changeFiles') {
+    assertBatchRefusal(applied, call)
+    return
+  }
   if (call.method === 'begin' && isAppError(reason, 'too_many_requests')) {
     const { userId } = call.argument
     const uploads = countUploads(applied.after, { userId, now: applied.clock() })

@@ -53,6 +53,7 @@ export type Action =
     }
   | RenameAction
   | RestoreAction
+  | BatchAction
   | RetainAction
   | { readonly kind: 'grant'; readonly user: number; readonly bytes: number }
   | { readonly kind: 'suspend' | 'activate' | 'delete user'; readonly user: number }
@@ -112,6 +113,24 @@ export interface RestoreAction {
   readonly overwrite: boolean
 }
 
+/** Several changes in one request. */
+export interface BatchAction {
+  readonly kind: 'batch'
+  readonly process: number
+  readonly user: number
+  readonly file: number
+  readonly operations: readonly BatchedAction[]
+}
+
+export interface BatchedAction {
+  readonly op: 'remove' | 'rename' | 'keep' | 'restore'
+  readonly file: number
+  readonly to: number
+  readonly past: number
+  readonly overwrite: boolean
+  readonly ignoresMissing: boolean
+}
+
 const process = fc.nat({ max: 2 })
 // Mostly the same user and file, so that operations meet.
 const user = fc.constantFrom(0, 0, 0, 1)
@@ -157,6 +176,24 @@ const retain: fc.Arbitrary<RetainAction> = fc.record({
   expiresInMs: resumable.expiresInMs,
 })
 
+const batch: fc.Arbitrary<BatchAction> = fc.record({
+  kind: fc.constant('batch'),
+  process,
+  user,
+  file,
+  operations: fc.array(
+    fc.record({
+      op: fc.constantFrom('remove', 'rename', 'keep', 'restore', 'restore'),
+      file,
+      to: file,
+      past: fc.constantFrom(0, 0, 1, 2),
+      overwrite: fc.boolean(),
+      ignoresMissing: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+})
+
 const fileAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 36, arbitrary: upload },
   {
@@ -180,6 +217,7 @@ const fileAction: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: retain },
+  { weight: 6, arbitrary: batch },
   {
     weight: 6,
     arbitrary: fc.record({

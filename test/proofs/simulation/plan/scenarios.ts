@@ -1,7 +1,18 @@
 import { LEASE_MS, PART_SIZE, HISTORY_LIFETIMES_MS, UPLOAD_LIFETIMES_MS } from './parameters.ts'
 import type { Plan, Scenarios, Step } from './plan.ts'
 import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
-import { act, later, LATER_MS, now, restore, retain, soon, upload } from './steps.ts'
+import {
+  act,
+  batch,
+  batched,
+  later,
+  LATER_MS,
+  now,
+  restore,
+  retain,
+  soon,
+  upload,
+} from './steps.ts'
 
 /**
  * Short plans without chance, on two instances, that are played with every fault at every call and a crash at every
@@ -87,6 +98,19 @@ export const FILE_SCENARIOS: Scenarios = {
     later(act('remove', 0)),
     later(upload({ size: 300, file: 1 })),
     later(restore()),
+  ],
+  'a batch of which only the end fits, beside an upload': [
+    now(upload({ size: 300 })),
+    later(act('remove', 0)),
+    later(upload({ size: 300, file: 1 })),
+    later(upload({ size: 20, file: 2 })),
+    now(batch(batched('restore'), batched('remove', { file: 1 }))),
+  ],
+  'a batch that is refused at its end, beside another': [
+    now(upload()),
+    later(upload({ size: 20, file: 1 })),
+    later(batch(batched('rename', { to: 2 }), batched('remove', { file: 3 }))),
+    now(batch(batched('rename', { to: 3 }), batched('rename', { file: 1, to: 0 }))),
   ],
   'an upload that outlives its lease while another instance sweeps': [
     now(upload()),

@@ -1,5 +1,13 @@
 import { MAX_FILE_SIZE, PART_SIZE } from './parameters.ts'
-import type { Action, RestoreAction, RetainAction, Step, UploadAction } from './plan.ts'
+import type {
+  Action,
+  BatchAction,
+  BatchedAction,
+  RestoreAction,
+  RetainAction,
+  Step,
+  UploadAction,
+} from './plan.ts'
 import type { AppendAction, CreateAction } from './resumable-actions.ts'
 
 export function upload(changes: Partial<UploadAction> = {}): UploadAction {
@@ -62,6 +70,18 @@ export function append(changes: Partial<AppendAction> = {}): AppendAction {
 /** Of the version that ended last, under the first name. */
 export function restore(changes: Partial<RestoreAction> = {}): RestoreAction {
   return { kind: 'restore', process: 0, user: 0, file: 0, past: 0, overwrite: false, ...changes }
+}
+
+/** Of the first file, unless it says another. */
+export function batched(
+  op: BatchedAction['op'],
+  changes: Partial<BatchedAction> = {},
+): BatchedAction {
+  return { op, file: 0, to: 0, past: 0, overwrite: false, ignoresMissing: false, ...changes }
+}
+
+export function batch(...operations: readonly BatchedAction[]): BatchAction {
+  return { kind: 'batch', process: 1, user: 0, file: 0, operations }
 }
 
 export function act(kind: 'get' | 'remove', process: number): Action {

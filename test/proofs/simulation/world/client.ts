@@ -6,6 +6,7 @@ import {
   parseFileNamePrefix,
 } from '../../../../src/core/files/file-name.ts'
 import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger.ts'
+import type { FileOperation } from '../../../../src/core/files/operation.ts'
 import type { Precondition } from '../../../../src/core/files/precondition.ts'
 import { MissingObject, type OpenedFile } from '../../../../src/core/files/open-content.ts'
 import type { Repository } from '../../../../src/core/files/repository.ts'
@@ -19,7 +20,7 @@ import { currentFile, type ModelUser } from '../model/model.ts'
 import { contentOf, digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
 import type { CreateAction } from '../plan/resumable-actions.ts'
-import type { FileAction, RestoreAction, UploadAction } from '../plan/plan.ts'
+import type { BatchAction, FileAction, RestoreAction, UploadAction } from '../plan/plan.ts'
 import { demand, Violation } from '../model/violation.ts'
 import type { Instance, World } from './world.ts'
 
@@ -112,7 +113,14 @@ function settle(
   demand(tookMs <= MAX_OPERATION_MS, 'I9', `took ${tookMs} ms`)
 }
 
-const WRITES: ReadonlySet<string> = new Set(['upload', 'remove', 'rename', 'restore', 'retain'])
+const WRITES: ReadonlySet<string> = new Set([
+  'upload',
+  'remove',
+  'rename',
+  'restore',
+  'retain',
+  'batch',
+])
 
 async function request(client: Client, action: FileAction): Promise<void> {
   const { operation, repository } = client
@@ -155,22 +163,49 @@ async function request(client: Client, action: FileAction): Promise<void> {
     }
     case 'restore':
       return restore(client, action)
+    case 'batch':
+      return batch(client, action)
   }
 }
 
-async function restore(
-  { operation, history }: Client,
-  { past, overwrite }: RestoreAction,
-): Promise<void> {
-  const { fileName: name } = operation
+async function batch({ operation, repository, history }: Client, action: BatchAction) {
   const caller = authorized(operation)
+  const hasRestore = action.operations.some(({ op }) => op === 'restore')
+  const versions = hasRestore ? await pastVersions({ operation, history }) : []
+  const operations = action.operations.flatMap((each): readonly FileOperation[] => {
+    const { op, overwrite, ignoresMissing } = each
+    const name = parseFileName(`file-${each.file}`)
+    const newName = op === 'rename' ? parseFileName(`file-${each.to}`) : undefined
+    const isKept = op === 'keep' ? overwrite : undefined
+    if (op === 'remove') return [{ op: 'delete', name, ignoresMissing }]
+    if (op === 'restore') {
+      const version = versions[each.past % versions.length]?.version
+      return version === undefined ? [] : [{ op, version, name, overwrite }]
+    }
+    const terms = { newName, isKept, overwrite, visibility: undefined }
+    return [{ op: 'update', name, ...terms, ignoresMissing }]
+  })
+  if (operations.length === 0) throw versionNotFound()
+  const { files } = await repository.changeAll({ ...caller, operations })
+  demand(files.length === operations.length, 'I1', 'answered other operations')
+}
+
+async function pastVersions({ operation, history }: Pick<Client, 'operation' | 'history'>) {
   const { versions } = await history.list({
-    ...caller,
+    ...authorized(operation),
     name: undefined,
     prefix: parseFileNamePrefix(''),
     after: undefined,
     limit: MAX_LISTED,
   })
+  return versions
+}
+
+async function restore(client: Client, { past, overwrite }: RestoreAction): Promise<void> {
+  const { operation, history } = client
+  const { fileName: name } = operation
+  const caller = authorized(operation)
+  const versions = await pastVersions(client)
   const chosen = versions[past % versions.length]
   if (chosen === undefined) throw versionNotFound()
   const { version } = chosen

@@ -5,7 +5,7 @@ import type { MediaType } from './media-type.ts'
 import { mergeMetadata, type MetadataPatch } from './metadata.ts'
 
 /** What is to change of a file. `undefined` keeps a member as it is. */
-export interface FileUpdate {
+export interface FilePatch {
   readonly newName?: FileName | undefined
   readonly visibility?: Visibility | undefined
   readonly isKept?: boolean | undefined
@@ -17,18 +17,18 @@ export interface FileUpdate {
 }
 
 /** Leaves out the other members of a request. */
-export function updateIn(request: FileUpdate): FileUpdate {
+export function patchIn(request: FilePatch): FilePatch {
   const { newName, visibility, isKept, expiresAt, mediaType, metadata } = request
   return { newName, visibility, isKept, expiresAt, mediaType, metadata }
 }
 
 /**
- * The file after the update, with the same version, object and `createdAt`. `now` is the time of the change. Throws
+ * The file after the patch, with the same version, object and `createdAt`. `now` is the time of the change. Throws
  * `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB.
  */
-export function updatedFile(old: File, update: FileUpdate, now: number): File {
-  const { newName: name = old.name, visibility = old.visibility, isKept, expiresAt } = update
-  const { mediaType = old.mediaType, metadata } = update
+export function updatedFile(old: File, patch: FilePatch, now: number): File {
+  const { newName: name = old.name, visibility = old.visibility, isKept, expiresAt } = patch
+  const { mediaType = old.mediaType, metadata } = patch
   if (expiresAt !== undefined && expiresAt <= now) {
     throw invalidParameter('expires_at', 'expires_at must be in the future.')
   }

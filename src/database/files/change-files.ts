@@ -1,0 +1,185 @@
+import { AppError, isAppError } from '../../core/errors.ts'
+import type {
+  ChangedFiles,
+  ChangeFiles,
+  DeleteFile,
+  UpdateFile,
+} from '../../core/files/file-ledger.ts'
+import type { File } from '../../core/files/file.ts'
+import { type FileOperation, refusalOfOperation } from '../../core/files/operation.ts'
+import type { RestoreVersion } from '../../core/history/history-ledger.ts'
+import { versionGoneFor } from '../../core/history/past-version.ts'
+import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
+import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
+import type { Usage } from '../../core/users/account-ledger.ts'
+import type { Caller } from '../../core/users/caller.ts'
+import { discardMarkers } from '../history/markers.ts'
+import { isGarbage } from '../history/past-versions.ts'
+import { applyChanges } from '../ledger/apply-changes.ts'
+import { inactiveReason, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { type Holdings, readHoldings } from './holdings.ts'
+import { type Planned, planOperation } from './plan-operation.ts'
+
+/** See `FileLedger.changeFiles`. */
+export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<ChangedFiles> {
+  const { planned, usage, restored } = await perform(tx, {
+    ...batch,
+    refusalOf: refusalOfOperation,
+  })
+  return { files: planned.map(({ file }) => file), usage, restored }
+}
+
+/** See `FileLedger.deleteFile`. */
+export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<void> {
+  await performOne(tx, request, { ...request, op: 'delete' })
+}
+
+/** See `FileLedger.updateFile`. */
+export async function updateFile(tx: LedgerTx, request: UpdateFile): Promise<File> {
+  const { planned } = await performOne(tx, request, { ...request, op: 'update' })
+  return currentFile(planned)
+}
+
+/** See `HistoryLedger.restoreVersion`. */
+export async function restoreVersion(
+  tx: LedgerTx,
+  request: RestoreVersion,
+): Promise<CommittedUpload> {
+  const { planned, usage } = await performOne(tx, request, { ...request, op: 'restore' })
+  const replaced = planned.changes.some(({ type, old }) => type === 'restored' && old !== undefined)
+  return { file: currentFile(planned), replaced, usage }
+}
+
+function currentFile({ file }: Planned): File {
+  if (file === undefined) throw new TypeError('The operation has left no file')
+  return file
+}
+
+interface Terms extends Caller {
+  readonly garbageDelayMs: number
+  /** Only what restores files can exceed it. */
+  readonly maxFiles?: number
+}
+
+interface Performed {
+  readonly planned: readonly Planned[]
+  readonly usage: Usage
+  /** Of the files that were past versions before. */
+  readonly restored: readonly ObjectKey[]
+}
+
+async function performOne(tx: LedgerTx, terms: Terms, operation: FileOperation) {
+  const refusalOf = (refusal: AppError): AppError => refusal
+  const { planned, usage } = await perform(tx, { ...terms, operations: [operation], refusalOf })
+  const [first] = planned
+  if (first === undefined) throw new TypeError('An operation was not planned')
+  return { planned: first, usage }
+}
+
+interface Perform extends Terms {
+  readonly operations: readonly FileOperation[]
+  readonly refusalOf: (refusal: AppError, operation: number) => AppError
+}
+
+/** Plans the operations in memory, one after the other, and applies all that they change at once. */
+async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
+  const { userId, userCreatedAt, operations, garbageDelayMs, maxFiles, refusalOf } = request
+  await lockUser(tx, userId)
+  const held = await readHoldings(tx, { userId, userCreatedAt, operations })
+  const planned: Planned[] = []
+  const marked: ObjectKey[] = []
+  for (const [index, operation] of operations.entries()) {
+    const each = await planNext(tx, { held, operation, request, index })
+    planned.push(each)
+    const past = operation.op === 'restore' ? held.pastVersion(operation.version) : undefined
+    if (typeof past === 'object' && past.isMarked && each.file) marked.push(each.file.objectKey)
+    held.apply(each.changes)
+  }
+  const changes = planned.flatMap((each) => each.changes)
+  const restore = maxFiles === undefined ? undefined : { maxFiles }
+  try {
+    const applied = { userId, userCreatedAt, changes, garbageDelayMs, ...(restore && { restore }) }
+    const usage = await applyChanges(tx, applied)
+    await discardMarkers(tx, { userId, keys: marked })
+    return { planned, usage, restored: restoredKeys(held, planned) }
+  } catch (error) {
+    throw isAppError(error) && BEYOND_QUOTA.has(error.code)
+      ? beyondQuota(error, { planned, refusalOf })
+      : error
+  }
+}
+
+interface Next {
+  readonly held: Holdings
+  readonly operation: FileOperation
+  readonly request: Perform
+  readonly index: number
+}
+
+/** The refusal of an inactive user takes precedence, and is that of no operation. */
+async function planNext(tx: LedgerTx, { held, operation, request, index }: Next): Promise<Planned> {
+  try {
+    return planOperation(held, operation)
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    const inactive = await inactiveReason(tx, request)
+    if (inactive !== undefined) throw inactive
+    throw request.refusalOf(await reasonOf(tx, { error, operation, request }), index)
+  }
+}
+
+/** Only a version that the history has not may have left it before. */
+async function reasonOf(
+  tx: LedgerTx,
+  { error, operation, request }: Pick<Next, 'operation' | 'request'> & { readonly error: AppError },
+): Promise<AppError> {
+  if (operation.op !== 'restore' || error.code !== 'not_found') return error
+  const { userId, userCreatedAt } = request
+  const { version } = operation
+  return (await isGarbage(tx, { userId, userCreatedAt, version }))
+    ? versionGoneFor({ scope: operation.scope })
+    : error
+}
+
+/** Of the versions that were past, and are current after all operations. */
+function restoredKeys(held: Holdings, planned: readonly Planned[]): readonly ObjectKey[] {
+  const keys = new Map<Version, ObjectKey>()
+  for (const { file, changes } of planned) {
+    const isRestored = changes.some(({ type }) => type === 'restored')
+    if (file !== undefined && isRestored) keys.set(file.version, file.objectKey)
+  }
+  return [...keys].flatMap(([version, key]) => (held.pastVersion(version) ? [] : key))
+}
+
+const BEYOND_QUOTA: ReadonlySet<string> = new Set(['file_count_exceeded', 'capacity_exceeded'])
+
+interface Refused extends Pick<Perform, 'refusalOf'> {
+  readonly planned: readonly Planned[]
+}
+
+/** The refusal of the operation after which, to the end, the files do not fit. */
+function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppError {
+  const { code, message, facts } = refusal
+  const isCount = code === 'file_count_exceeded'
+  const free = isCount
+    ? Number(facts['max_files']) - Number(facts['file_count'])
+    : facts['available']
+  const room = Math.max(0, Number(free))
+  const growth = planned.map(isCount ? addedFiles : addedBytes)
+  let before = growth.reduce((sum, each) => sum + each, 0)
+  const index = growth.findLastIndex((each) => {
+    before -= each
+    return before <= room
+  })
+  if (isCount) return refusalOf(refusal, index)
+  const requested = planned[index]?.file?.size ?? 0
+  return refusalOf(new AppError(code, message, { facts: { ...facts, requested } }), index)
+}
+
+function addedFiles({ changes }: Planned): number {
+  return changes.reduce((sum, { file, old }) => sum + (file ? 1 : 0) - (old ? 1 : 0), 0)
+}
+
+function addedBytes({ changes }: Planned): number {
+  return changes.reduce((sum, { file, old }) => sum + (file?.size ?? 0) - (old?.size ?? 0), 0)
+}

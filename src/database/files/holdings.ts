@@ -1,0 +1,125 @@
+import { type RawBuilder, sql } from 'kysely'
+import { chunks } from '../../core/async/chunks.ts'
+import type { FileChange } from '../../core/files/change.ts'
+import type { File } from '../../core/files/file.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { FileOperation } from '../../core/files/operation.ts'
+import type { Version } from '../../core/objects/object-key.ts'
+import type { Caller } from '../../core/users/caller.ts'
+import { type FoundPast, readPast } from '../history/past-versions.ts'
+import { becomesPast } from '../ledger/changed-rows.ts'
+import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
+import type { Holding, LedgerTx } from '../ledger/ledger-sql.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
+
+/** What a user has under the names and the versions of some operations, in memory. */
+export class Holdings {
+  /** The time of the changes, by the database's clock. 0 if nothing was found, so that nothing can change. */
+  readonly now: number
+  readonly #historyLifetimeMs: number
+  readonly #files: Map<FileName, File>
+  readonly #past: Map<Version, FoundPast | 'gone'>
+
+  constructor({ now, historyLifetimeMs, files, past }: HoldingsOptions) {
+    this.now = now
+    this.#historyLifetimeMs = historyLifetimeMs
+    this.#files = new Map(files.map((file) => [file.name, file]))
+    this.#past = new Map(past)
+  }
+
+  fileNamed(name: FileName): Holding {
+    const row = this.#files.get(name)
+    return row !== undefined && row.expiresAt <= this.now
+      ? { file: undefined, expired: row, row }
+      : { file: row, expired: undefined, row }
+  }
+
+  /** `undefined` also for a version that left the history before the operations. */
+  pastVersion(version: Version): FoundPast | 'gone' | undefined {
+    return this.#past.get(version)
+  }
+
+  /** Makes them what later operations find. */
+  apply(changes: readonly FileChange[]): void {
+    for (const change of changes) {
+      const { file, old } = change
+      if (old !== undefined) this.#files.delete(old.name)
+      if (file !== undefined) {
+        this.#files.set(file.name, file)
+        this.#past.delete(file.version)
+      }
+      if (old !== undefined && old.version !== file?.version) this.#end(old, change)
+    }
+  }
+
+  #end(old: File, change: FileChange): void {
+    const { now } = this
+    const historyLifetimeMs = this.#historyLifetimeMs
+    if (!becomesPast({ historyLifetimeMs }, change)) {
+      this.#past.set(old.version, 'gone')
+      return
+    }
+    const endedAs = change.file === undefined ? 'deleted' : 'replaced'
+    const past = { ...old, endedAt: now, endedAs, expiresAt: now + historyLifetimeMs } as const
+    this.#past.set(old.version, { past, isMarked: false, now })
+  }
+}
+
+interface HoldingsOptions {
+  readonly now: number
+  readonly historyLifetimeMs: number
+  readonly files: readonly File[]
+  readonly past: ReadonlyMap<Version, FoundPast | 'gone'>
+}
+
+interface Wanted extends Caller {
+  readonly operations: readonly FileOperation[]
+}
+
+/** Under the user's lock. */
+export async function readHoldings(tx: LedgerTx, wanted: Wanted): Promise<Holdings> {
+  const { userId, userCreatedAt, operations } = wanted
+  const versions = operations.flatMap((each) => (each.op === 'restore' ? each.version : []))
+  const past = await readPast(tx, { userId, userCreatedAt, versions })
+  const found = [...past.values()].filter((each) => each !== 'gone')
+  const names = new Set([
+    ...operations.flatMap((each) => namesOf(each)),
+    ...found.map((each) => each.past.name),
+  ])
+  const rows = await readFiles(tx, { userId, names: [...names] })
+  const times = [...found, ...rows].map((each) => each.now)
+  const files = rows.map(({ now: _now, ...file }) => file)
+  const { historyLifetimeMs } = tx
+  return new Holdings({ now: Math.max(0, ...times), historyLifetimeMs, files, past })
+}
+
+function namesOf(operation: FileOperation): readonly FileName[] {
+  const { op, name } = operation
+  const names = op === 'update' ? [name, operation.newName] : [name]
+  return names.filter((each) => each !== undefined)
+}
+
+type TimedFile = File & { readonly now: number }
+
+async function readFiles(
+  tx: LedgerTx,
+  { userId, names }: Pick<Caller, 'userId'> & { readonly names: readonly FileName[] },
+): Promise<readonly TimedFile[]> {
+  // With the plugin, each number of names would prepare another statement.
+  const db = names.length <= MOST_SINGLE ? tx.db : tx.db.withoutPlugins()
+  const files: TimedFile[] = []
+  for (const page of chunks(names, ROWS_AT_ONCE)) {
+    const { rows } = await selectFiles(
+      tx,
+      sql`
+      user_id = ${userId} AND name IN (${sql.join(page)})
+    `,
+    ).execute(db)
+    files.push(...rows)
+  }
+  return files
+}
+
+function selectFiles({ now }: LedgerTx, where: RawBuilder<unknown>): RawBuilder<TimedFile> {
+  return sql<TimedFile>`SELECT ${FILE_COLUMNS}, ${now} AS now FROM files WHERE ${where}`
+}

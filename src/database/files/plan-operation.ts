@@ -1,0 +1,109 @@
+import { coversName } from '../../core/auth/scope.ts'
+import type { AppError } from '../../core/errors.ts'
+import type { FileChange } from '../../core/files/change.ts'
+import { fileExists, fileNotFound, type File, NEVER } from '../../core/files/file.ts'
+import type {
+  FileDeletion,
+  FileOperation,
+  FileUpdate,
+  VersionRestore,
+} from '../../core/files/operation.ts'
+import { updatedFile } from '../../core/files/patch.ts'
+import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
+import {
+  assertMayRestore,
+  versionGoneFor,
+  versionNotFound,
+} from '../../core/history/past-version.ts'
+import { endExpired } from '../ledger/apply-changes.ts'
+import type { Holdings } from './holdings.ts'
+
+/** What an operation does. */
+export interface Planned {
+  /** After it; `undefined` if it is deleted, or was missing. */
+  readonly file: File | undefined
+  readonly changes: readonly FileChange[]
+}
+
+/** What the operation makes of the holdings. Throws as `FileLedger.changeFiles` rejects, but for the quota. */
+export function planOperation(held: Holdings, operation: FileOperation): Planned {
+  switch (operation.op) {
+    case 'delete':
+      return planDeletion(held, operation)
+    case 'update':
+      return planUpdate(held, operation)
+    case 'restore':
+      return planRestore(held, operation)
+  }
+}
+
+interface Lenient {
+  readonly ignoresMissing?: boolean | undefined
+}
+
+const NOTHING: Planned = { file: undefined, changes: [] }
+
+function missing({ ignoresMissing = false }: Lenient, refusal: AppError): Planned {
+  if (ignoresMissing) return NOTHING
+  throw refusal
+}
+
+function planDeletion(held: Holdings, operation: FileDeletion & Lenient): Planned {
+  const { file: old } = held.fileNamed(operation.name)
+  if (old === undefined) return missing(operation, fileNotFound())
+  assertMet(operation, old)
+  return { file: undefined, changes: [{ type: 'deleted', old }] }
+}
+
+function planUpdate(held: Holdings, operation: FileUpdate & Lenient): Planned {
+  const { newName: name = operation.name, overwrite } = operation
+  const { file: old } = held.fileNamed(operation.name)
+  if (old === undefined) return missing(operation, fileNotFound())
+  assertMet(operation, old)
+  const { file: displaced, expired } =
+    name === old.name ? { file: undefined, expired: undefined } : held.fileNamed(name)
+  if (displaced !== undefined && !overwrite) throw fileExists()
+  const file = updatedFile(old, operation, held.now)
+  const changes: FileChange[] = [...endExpired(expired), { type: 'updated', file, old }]
+  if (displaced !== undefined) changes.unshift({ type: 'deleted', old: displaced })
+  return { file, changes }
+}
+
+function planRestore(held: Holdings, operation: VersionRestore & Lenient): Planned {
+  const { scope, overwrite } = operation
+  const found = held.pastVersion(operation.version)
+  if (found === 'gone') return missing(operation, versionGoneFor({ scope }))
+  if (found === undefined || !coversName({ scope }, found.past.name)) {
+    return missing(operation, versionNotFound())
+  }
+  const { past } = found
+  assertMayRestore({ scope }, past)
+  const { name = past.name } = operation
+  const { file: old, expired } = held.fileNamed(name)
+  assertMet(operation, old)
+  if (old !== undefined && !overwrite) throw fileExists()
+  const { userId, version, objectKey, size, sha256, mediaType, metadata } = past
+  const file: File = {
+    userId,
+    name,
+    version,
+    objectKey,
+    size,
+    sha256,
+    visibility: old?.visibility ?? past.visibility,
+    createdAt: old?.createdAt ?? past.createdAt,
+    updatedAt: held.now,
+    mediaType,
+    metadata,
+    expiresAt: NEVER,
+    isKept: old?.isKept ?? 0,
+  }
+  return { file, changes: [...endExpired(expired), { type: 'restored', file, old }] }
+}
+
+function assertMet(
+  { precondition = {} }: { readonly precondition?: Precondition | undefined },
+  file: File | undefined,
+): void {
+  if (!isMet(precondition, file)) throw preconditionFailed()
+}

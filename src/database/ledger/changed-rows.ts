@@ -1,0 +1,64 @@
+import { type FileChange, isDiscarded } from '../../core/files/change.ts'
+import type { File } from '../../core/files/file.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { PastVersion } from '../../core/history/past-version.ts'
+import type { Version } from '../../core/objects/object-key.ts'
+import type { Rule } from './ledger-sql.ts'
+
+export type EndedFile = File & Pick<PastVersion, 'endedAs'>
+
+/** What changes leave of the rows, whatever they do in between. */
+export interface ChangedRows {
+  /** Files whose rows are deleted before others are written, because a version has one row only. */
+  readonly cleared: readonly FileName[]
+  readonly written: readonly File[]
+  /** Versions that leave the history, before others enter it. */
+  readonly restored: readonly Version[]
+  readonly past: readonly EndedFile[]
+  readonly garbage: readonly File[]
+}
+
+export function changedRows(rule: Rule, changes: readonly FileChange[]): ChangedRows {
+  const rows = new Map<FileName, Row>()
+  const past = new Map<Version, EndedFile>()
+  const restored = new Set<Version>()
+  const garbage: File[] = []
+  for (const change of changes) {
+    const { type, file, old } = change
+    if (old !== undefined)
+      rows.set(old.name, { before: old, ...rows.get(old.name), after: undefined })
+    if (file !== undefined)
+      rows.set(file.name, { before: undefined, ...rows.get(file.name), after: file })
+    if (type === 'restored' && !past.delete(file.version)) restored.add(file.version)
+    if (old === undefined || old.version === file?.version) continue
+    const endedAs = file === undefined ? 'deleted' : 'replaced'
+    if (becomesPast(rule, change)) past.set(old.version, { ...old, endedAs })
+    else garbage.push(old)
+  }
+  return { ...writes(rows), restored: [...restored], past: [...past.values()], garbage }
+}
+
+interface Row {
+  readonly before: File | undefined
+  readonly after: File | undefined
+}
+
+function writes(rows: ReadonlyMap<FileName, Row>): Pick<ChangedRows, 'cleared' | 'written'> {
+  const written = [...rows.values()].flatMap(({ after }) => after ?? [])
+  const places = new Map(written.map(({ version, name }) => [version, name]))
+  const cleared = [...rows].filter(([name, { before, after }]) => {
+    if (before === undefined) return false
+    return after === undefined || (places.get(before.version) ?? name) !== name
+  })
+  return { cleared: cleared.map(([name]) => name), written }
+}
+
+/** Whether the old content becomes history. */
+export function becomesPast(
+  { historyLifetimeMs }: Pick<Rule, 'historyLifetimeMs'>,
+  change: FileChange,
+): boolean {
+  const { file, old } = change
+  if (old === undefined || old.version === file?.version || isDiscarded(change)) return false
+  return historyLifetimeMs > 0 && old.sha256 !== file?.sha256
+}

@@ -1,0 +1,41 @@
+import { type RawBuilder, sql } from 'kysely'
+import { chunks } from '../../core/async/chunks.ts'
+import { type Build, inline, type Slot } from '../statement.ts'
+import { type LedgerTx, type Rule, run } from './ledger-sql.ts'
+
+/** How rows of one kind are inserted. A constant, as what `run` takes. */
+export interface Insertion<V> {
+  readonly one: Build<Rule, V, unknown>
+  readonly many: (rows: readonly V[], rule: Rule) => RawBuilder<unknown>
+}
+
+/** `rowOf` builds the values of a row, in parentheses, and `around` the statement around rows. */
+export function insertion<V>(
+  rowOf: (slot: Slot<V>, rule: Rule) => RawBuilder<unknown>,
+  around: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
+): Insertion<V> {
+  return {
+    one: (slot, rule) => around(rowOf(slot, rule)),
+    many: (rows, rule) => around(sql.join(rows.map((row) => rowOf(inline(row), rule)))),
+  }
+}
+
+/** Inserts a few rows by the prepared statement, and many by as few statements as possible. */
+export async function insertRows<V>(
+  tx: LedgerTx,
+  rows: readonly V[],
+  { one, many }: Insertion<V>,
+): Promise<void> {
+  if (rows.length <= MOST_SINGLE) {
+    for (const row of rows) await run(tx, one, row)
+    return
+  }
+  // With the plugin, each number of rows would prepare another statement.
+  const db = tx.db.withoutPlugins()
+  for (const page of chunks(rows, ROWS_AT_ONCE)) await many(page, tx).execute(db)
+}
+
+export const MOST_SINGLE = 2
+
+/** Of 13 values at most, so that no statement has more parameters than SQLite allows. */
+export const ROWS_AT_ONCE = 250

@@ -1,0 +1,206 @@
+import { MAX_OPERATIONS } from '../../../core/files/operation.ts'
+import type { Json } from '../../openapi/json.ts'
+import { described } from '../../openapi/operation.ts'
+import { jsonRequestBody } from '../../openapi/operation-object.ts'
+import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
+import { OneOf } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { FileReply, type fileReply } from './file-resource.ts'
+import { RemainingCapacity } from './file-upload.ts'
+import { type AskedTerms, DOCUMENTED_TERMS, TERMS } from './update.ts'
+
+export const OPS = ['delete', 'rename', 'update', 'restore'] as const
+
+interface Conditions {
+  readonly if_match?: string
+  readonly ignore_missing?: boolean
+}
+
+/** An operation as a request asks for it. */
+export type AskedOperation = Conditions &
+  (
+    | { readonly op: 'delete'; readonly name: string }
+    | (AskedTerms & {
+        readonly op: 'rename'
+        readonly name: string
+        readonly new_name: string
+        readonly overwrite?: boolean
+      })
+    | (AskedTerms & { readonly op: 'update'; readonly name: string })
+    | {
+        readonly op: 'restore'
+        readonly version: string
+        readonly new_name?: string
+        readonly overwrite?: boolean
+      }
+  )
+
+export const MAX_BATCH_BYTES = 2 ** 20
+
+const NAME = { type: 'string', description: 'The name of the file.' }
+
+const NEW_NAME = { type: 'string', description: 'The new name of the file.' }
+
+const VERSION = {
+  type: 'string',
+  description: 'The version of a replaced or deleted file, as in the history.',
+}
+
+const OVERWRITE = {
+  type: 'boolean',
+  default: false,
+  description:
+    'Whether to replace a file that has the new name. If `false`, the batch gets 409 when such a file exists.',
+}
+
+const CONDITIONS = {
+  if_match: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description:
+      'The etag, without its quotes, that the file must have, otherwise 412; `*` for any. For a restore, it is the etag ' +
+      'of the current file with that name.',
+  },
+  ignore_missing: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Whether to do nothing if there is no such file or version, instead of 404 or 410.',
+  },
+}
+
+/** Each with its required members, then the others. */
+const OPERATIONS = [
+  operation('delete', { name: NAME }, CONDITIONS),
+  operation(
+    'rename',
+    { name: NAME, new_name: NEW_NAME },
+    { overwrite: OVERWRITE, ...TERMS, ...CONDITIONS },
+  ),
+  operation('update', { name: NAME }, { ...TERMS, ...CONDITIONS }),
+  operation(
+    'restore',
+    { version: VERSION },
+    {
+      new_name: {
+        ...NEW_NAME,
+        description: 'The name of the restored file; by default, the one it had.',
+      },
+      overwrite: OVERWRITE,
+      ...CONDITIONS,
+    },
+  ),
+]
+
+function operation(op: AskedOperation['op'], required: Json, optional: Json) {
+  return {
+    type: 'object',
+    title: `${op[0]?.toUpperCase()}${op.slice(1)}Operation`,
+    required: ['op', ...Object.keys(required)],
+    properties: { op: { type: 'string', const: op }, ...required, ...optional } as Json,
+    additionalProperties: false,
+  }
+}
+
+const COUNT = { minItems: 1, maxItems: MAX_OPERATIONS }
+
+const Body = Type.Object(
+  {
+    operations: Type.Array(
+      Type.Unsafe<AskedOperation>({
+        type: 'object',
+        required: ['op'],
+        discriminator: { propertyName: 'op' },
+        oneOf: OPERATIONS,
+      }),
+      COUNT,
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Invalid names, media types and metadata have their own error codes. */
+const DOCUMENTED = OPERATIONS.map((each) => {
+  const { name, new_name: newName, ...properties } = each.properties
+  return {
+    ...each,
+    properties: {
+      ...properties,
+      ...('media_type' in properties ? DOCUMENTED_TERMS : {}),
+      ...(name === undefined ? {} : { name: { ...FILE_NAME_SCHEMA, ...name } }),
+      ...(newName === undefined ? {} : { new_name: { ...FILE_NAME_SCHEMA, ...newName } }),
+    },
+  }
+})
+
+const EXAMPLE = {
+  operations: [
+    { op: 'rename', name: 'save-1.tmp', new_name: 'world.dat', overwrite: true },
+    { op: 'rename', name: 'save-2.tmp', new_name: 'player.dat', overwrite: true },
+    { op: 'delete', name: 'journal', ignore_missing: true },
+  ],
+}
+
+const Result = Type.Object(
+  {
+    op: { ...OneOf(OPS, 'As in the operation.'), examples: ['rename'] },
+    name: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      examples: ['README.tmp'],
+      description:
+        'The `name` of the operation; for a restore, the name of the restored file, or `null` if the version was ' +
+        'missing and the operation has no `new_name`.',
+    }),
+    file: Type.Unsafe<ReturnType<typeof fileReply> | null>({
+      ...FileReply,
+      type: ['object', 'null'],
+      title: 'FileAfterOperation',
+      description: 'The file right after the operation; `null` if it is deleted, or was missing.',
+    }),
+  },
+  { title: 'OperationResult' },
+)
+
+const Reply = Type.Object(
+  { results: Type.Array(Result), capacity: RemainingCapacity },
+  {
+    title: 'BatchResult',
+    description:
+      'What each operation has done, in their order, and the capacity after all of them.',
+  },
+)
+
+export const BATCH = described({
+  operationId: 'changeFiles',
+  summary: "Delete, rename, change and restore several of the caller's files at once",
+  description:
+    `1 to ${MAX_OPERATIONS} operations, in order, in one transaction: all or nothing. Each operation finds what those ` +
+    'before it have left. Only the final state must fit the capacity and the number of files. A refusal is that of one ' +
+    'operation, whose index it has as `operation`. The body is JSON in UTF-8 of at most 1 MiB.',
+  tag: 'files',
+  body: Body,
+  requestBody: jsonRequestBody({
+    type: 'object',
+    title: 'Batch',
+    required: ['operations'],
+    properties: {
+      operations: { type: 'array', ...COUNT, items: { oneOf: DOCUMENTED } },
+    },
+    additionalProperties: false,
+    examples: [EXAMPLE],
+  }),
+  response: { 200: Reply },
+  responses: {
+    200: 'All operations have been done.',
+  },
+  problems: [
+    'invalid_file_name',
+    'not_found',
+    'version_gone',
+    'file_exists',
+    'precondition_failed',
+    'capacity_exceeded',
+    'file_count_exceeded',
+  ],
+})

@@ -1,0 +1,162 @@
+import type { FastifySchemaValidationError } from 'fastify'
+import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
+import {
+  type Action,
+  assertCovers,
+  assertPermits,
+  narrowPrecondition,
+} from '../../../core/auth/scope.ts'
+import { type AppError, formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
+import type { File } from '../../../core/files/file.ts'
+import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import { type FileOperation, refusalOfOperation } from '../../../core/files/operation.ts'
+import type { Precondition } from '../../../core/files/precondition.ts'
+import { isVersion } from '../../../core/objects/object-key.ts'
+import { takeJson } from '../../body/json-body.ts'
+import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { parameterFault } from '../../server/problem.ts'
+import { breakOff } from '../../server/request-outcome.ts'
+import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
+import { requireUser } from '../access-token.ts'
+import { type AskedOperation, BATCH, MAX_BATCH_BYTES, OPS } from './batch.openapi.ts'
+import { type FileRouteOptions, fileReply } from './file-resource.ts'
+import { remainingCapacity } from './file-upload.ts'
+import { CHANGE_ACTIONS, changesTerms, permittedChange, TERMS } from './update.ts'
+
+/** A batch holds its body in memory, which nothing else counts. */
+const LIMITS = { perOwner: 2, total: 16, counted: 'batches in progress' }
+
+/** `POST /users/me/batch`: several changes in one transaction. */
+export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
+  const { repository } = options
+  const slots = new ReaderSlots(LIMITS)
+  takeJson(app, { ...options, maxBytes: MAX_BATCH_BYTES })
+
+  app.post(
+    '/users/me/batch',
+    {
+      ...BATCH,
+      schemaErrorFormatter: faultOf,
+      onRequest: async (request, reply) => {
+        requireUser(request, ...ACTIONS)
+        const { socket } = request.raw
+        const leave = slots.take({
+          ...ownerOf(request),
+          size: 1,
+          socket: {
+            // A batch that has arrived is no slow one.
+            get bytesWritten() {
+              return request.body === undefined ? socket.bytesRead : Infinity
+            },
+            writableLength: 0,
+          },
+          giveWay: () => breakOff(reply, 'it gave way to another batch'),
+        })
+        reply.raw.once('close', leave)
+      },
+    },
+    async (request) => {
+      const caller = requireUser(request, ...ACTIONS)
+      const asked = request.body.operations
+      const operations = asked.map((each, index) => parseOperation(caller, each, index))
+      const { files, usage } = await repository.changeAll({ ...caller, operations })
+      const results = asked.map((each, index) => resultOf(each, files[index]))
+      return { results, capacity: remainingCapacity(usage) }
+    },
+  )
+}
+
+/** An operation needs at least one of these. */
+const ACTIONS = ['delete', 'share', 'replace', 'history'] as const
+
+/** The refusal of a body, which names the operation at fault. */
+function faultOf(
+  validation: readonly FastifySchemaValidationError[],
+  validationContext: string,
+): AppError {
+  const [fault] = validation
+  const [, index, member = ''] =
+    /^\/operations\/(\d+)\/?(.*)$/.exec(fault?.instancePath ?? '') ?? []
+  if (fault === undefined || index === undefined) {
+    return parameterFault({ validation, validationContext })
+  }
+  const refusal =
+    fault.keyword === 'discriminator'
+      ? invalidParameter('op', `op must be one of ${OPS.join(', ')}.`)
+      : parameterFault({
+          validation: [{ ...fault, instancePath: `/${member}` }],
+          validationContext: 'operations',
+        })
+  return refusalOfOperation(refusal, Number(index))
+}
+
+/** Asks the token what the single request of the operation would ask. Throws as that does, with the index. */
+function parseOperation(caller: TokenCaller, asked: AskedOperation, index: number): FileOperation {
+  try {
+    return permittedOperation(caller, asked)
+  } catch (error) {
+    throw isAppError(error) ? refusalOfOperation(error, index) : error
+  }
+}
+
+function permittedOperation(caller: TokenCaller, asked: AskedOperation): FileOperation {
+  const { if_match: etag, ignore_missing: ignoresMissing } = asked
+  const precondition = etag === undefined ? undefined : matching(etag)
+  switch (asked.op) {
+    case 'delete': {
+      const name = ownName(caller, ['delete'], asked.name)
+      return { op: 'delete', name, precondition, ignoresMissing }
+    }
+    case 'rename': {
+      const name = ownName(caller, CHANGE_ACTIONS, asked.name)
+      const change = permittedChange(caller, { ...asked, newName: asked.new_name })
+      return { op: 'update', name, ...change, precondition, ignoresMissing }
+    }
+    case 'update': {
+      if (!changesTerms(asked)) throw nothingToUpdate()
+      const name = ownName(caller, CHANGE_ACTIONS, asked.name)
+      return { op: 'update', name, ...permittedChange(caller, asked), precondition, ignoresMissing }
+    }
+    case 'restore':
+      return {
+        ...permittedRestore(caller, asked),
+        precondition: narrowPrecondition(caller, precondition),
+        ignoresMissing,
+      }
+  }
+}
+
+function matching(etag: string): Precondition {
+  return { ifMatch: etag === '*' ? '*' : [etag] }
+}
+
+function ownName(caller: TokenCaller, anyOf: readonly Action[], text: string): FileName {
+  assertPermits(caller, anyOf)
+  const name = parseFileName(text)
+  assertCovers(caller, name)
+  return name
+}
+
+function nothingToUpdate(): AppError {
+  return formatError(`An update must contain one of ${Object.keys(TERMS).join(', ')}.`)
+}
+
+const UPLOAD = ['create', 'replace'] as const
+
+function permittedRestore(
+  caller: TokenCaller,
+  asked: Extract<AskedOperation, { readonly op: 'restore' }>,
+) {
+  assertPermits(caller, ['history'])
+  const { version, new_name: text, overwrite = false } = asked
+  if (!isVersion(version)) throw invalidParameter('version', 'version must be that of a file.')
+  const name = text === undefined ? undefined : parseFileName(text)
+  assertPermits(caller, UPLOAD, name)
+  return { op: 'restore', version, name, overwrite, scope: caller.scope } as const
+}
+
+function resultOf(asked: AskedOperation, file: File | undefined) {
+  const { op } = asked
+  const name = op === 'restore' ? (file?.name ?? asked.new_name ?? null) : asked.name
+  return { op, name, file: file === undefined ? null : fileReply(file) }
+}

@@ -1,0 +1,252 @@
+import * as fc from 'fast-check'
+import { isAppError } from '../../../src/core/errors.ts'
+import type { ChangedFiles } from '../../../src/core/files/file-ledger.ts'
+import type { File } from '../../../src/core/files/file.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { availableBytes } from '../../../src/core/quota/capacity.ts'
+import type { Usage } from '../../../src/core/users/account-ledger.ts'
+import { createVersion, objectKey, type Version } from '../../../src/core/objects/object-key.ts'
+import type { FileOperation } from '../../../src/core/files/operation.ts'
+import { type Account, type LedgerHarness, LONG_MS } from './fixture.ts'
+
+const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
+
+export const MAX_FILES = 4
+
+/** An operation on the files and versions of either account: numbers are puts, wrapped around. */
+export type Asked = {
+  readonly ifMatch: number | undefined
+  readonly ignoresMissing: boolean
+} & (
+  | { readonly op: 'delete'; readonly name: string }
+  | {
+      readonly op: 'update'
+      readonly name: string
+      readonly newName: string | undefined
+      readonly isKept: boolean | undefined
+      readonly overwrite: boolean
+    }
+  | {
+      readonly op: 'restore'
+      readonly put: number
+      readonly name: string | undefined
+      readonly overwrite: boolean
+    }
+)
+
+export interface Story {
+  readonly puts: readonly {
+    readonly name: string
+    readonly size: number
+    readonly isShort: boolean
+  }[]
+  readonly before: readonly Asked[]
+  readonly reserved: number
+  readonly batch: readonly Asked[]
+}
+
+const name = fc.constantFrom(...NAMES)
+const put = fc.nat({ max: 9 })
+const common = {
+  ifMatch: fc.option(put, { nil: undefined, freq: 8 }),
+  ignoresMissing: fc.boolean(),
+}
+const optional = { nil: undefined, freq: 1 }
+
+const asked: fc.Arbitrary<Asked> = fc.oneof(
+  fc.record({ op: fc.constant('delete' as const), ...common, name }),
+  fc.record({
+    op: fc.constant('update' as const),
+    ...common,
+    name,
+    newName: fc.option(name, optional),
+    isKept: fc.option(fc.boolean(), optional),
+    overwrite: fc.boolean(),
+  }),
+  fc.record({
+    op: fc.constant('restore' as const),
+    ...common,
+    put,
+    name: fc.option(name, optional),
+    overwrite: fc.boolean(),
+  }),
+)
+
+export const story: fc.Arbitrary<Story> = fc.record({
+  puts: fc.array(
+    fc.record({
+      name,
+      size: fc.constantFrom(0, 5, 5, 10, 20, 30),
+      isShort: fc.nat(9).map((n) => n === 0),
+    }),
+    { minLength: 2, maxLength: 7 },
+  ),
+  before: fc.array(asked, { maxLength: 2 }),
+  reserved: fc.constantFrom(0, 0, 10, 40),
+  batch: fc.array(asked, { minLength: 1, maxLength: 8 }),
+})
+
+/** An account in which a story has happened up to its batch. */
+export interface Told {
+  readonly account: Account
+  /** By put. */
+  readonly versions: readonly Version[]
+}
+
+export async function tell(
+  { harness, account }: { readonly harness: LedgerHarness; readonly account: Account },
+  { puts, before, reserved }: Story,
+): Promise<Told> {
+  const versions: Version[] = []
+  for (const each of puts) {
+    const version = createVersion()
+    const expiresInMs = each.isShort ? 1 : undefined
+    const key = { version, objectKey: objectKey(account.userId, version) }
+    const begun = await refusedOrDone(account.begin(each.name, each.size, key))
+    if (begun === version) await account.commit(version, each.size, { expiresInMs })
+    versions.push(version)
+  }
+  if (puts.some(({ isShort }) => isShort)) await harness.advance(3)
+  const told = { account, versions }
+  for (const each of before) await refusedOrDone(perform(told, operationOf(told, each)))
+  if (reserved > 0) await refusedOrDone(account.begin('reserved', reserved))
+  return told
+}
+
+export function operationOf({ versions }: Told, operation: Asked): FileOperation {
+  const versionOf = (index: number): Version => versions[index % versions.length] ?? createVersion()
+  const { ifMatch, ignoresMissing } = operation
+  const precondition = ifMatch === undefined ? undefined : { ifMatch: [versionOf(ifMatch)] }
+  const common = { precondition, ignoresMissing }
+  const nameOf = (text: string | undefined) =>
+    text === undefined ? undefined : parseFileName(text)
+  if (operation.op === 'delete') {
+    return { ...common, op: 'delete', name: parseFileName(operation.name) }
+  }
+  const { overwrite } = operation
+  if (operation.op === 'restore') {
+    const { put: index, name: text } = operation
+    return { ...common, op: 'restore', version: versionOf(index), name: nameOf(text), overwrite }
+  }
+  const { isKept, name: text } = operation
+  const newName = nameOf(operation.newName)
+  const terms = { newName, isKept, overwrite, visibility: undefined }
+  return { ...common, op: 'update', name: parseFileName(text), ...terms }
+}
+
+/** By its single method. */
+export async function perform(
+  { account }: Told,
+  operation: FileOperation,
+): Promise<File | undefined> {
+  const { ignoresMissing = false, ...request } = operation
+  try {
+    if (request.op === 'delete') return void (await account.remove(request.name, request))
+    if (request.op === 'update') {
+      const { newName, ...change } = request
+      return await account.change(request.name, { ...change, ...(newName && { newName }) })
+    }
+    const { name: text, version, ...restore } = request
+    return (await account.restore(version, { ...restore, ...(text && { name: text }) })).file
+  } catch (error) {
+    const isMissing = isAppError(error, 'not_found') || isAppError(error, 'version_gone')
+    if (ignoresMissing && isMissing) return undefined
+    throw error
+  }
+}
+
+export interface Refusal {
+  readonly code: string
+  readonly operation: unknown
+}
+
+export async function refusedOrDone<T>(work: Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    return { code: error.code, operation: error.facts['operation'] }
+  }
+}
+
+/** What `changeFiles` promises, by the single methods on an account whose quota is not full in between. */
+export async function performAll(
+  told: Told,
+  { batch, limits }: { readonly batch: readonly Asked[]; readonly limits: Usage },
+): Promise<readonly (File | undefined)[] | Refusal> {
+  const files: (File | undefined)[] = []
+  const steps: { readonly used: number; readonly count: number }[] = []
+  for (const [operation, each] of batch.entries()) {
+    const { used = 0, fileCount: count = 0 } = (await told.account.usage()) ?? {}
+    steps.push({ used, count })
+    const done = await refusedOrDone(perform(told, operationOf(told, each)))
+    if (done !== undefined && 'code' in done) return { code: done.code, operation }
+    files.push(done)
+  }
+  const { used = 0, fileCount = 0 } = (await told.account.usage()) ?? {}
+  const mayHave = Math.max(limits.fileCount, MAX_FILES)
+  const mayUse = Math.max(limits.used, limits.used + availableBytes(limits))
+  const code =
+    fileCount > mayHave ? 'file_count_exceeded' : used > mayUse ? 'capacity_exceeded' : undefined
+  if (code === undefined) return files
+  const fits = (step: (typeof steps)[number]): boolean =>
+    code === 'file_count_exceeded' ? step.count <= mayHave : step.used <= mayUse
+  return { code, operation: steps.findLastIndex(fits) }
+}
+
+export async function performBatch(
+  told: Told,
+  { ledger, batch }: { readonly ledger: LedgerHarness['ledger']; readonly batch: readonly Asked[] },
+): Promise<ChangedFiles | Refusal> {
+  const { userId, userCreatedAt } = told.account
+  const operations = batch.map((each) => operationOf(told, each))
+  const terms = { maxFiles: MAX_FILES, garbageDelayMs: LONG_MS }
+  return await refusedOrDone(ledger.changeFiles({ userId, userCreatedAt, operations, ...terms }))
+}
+
+/** Everything that can be seen of an account, with puts for versions, and without times and the capacity. */
+export async function picture({
+  harness,
+  told,
+}: {
+  readonly harness: LedgerHarness
+  readonly told: Told
+}) {
+  const { account, versions } = told
+  const { userId } = account
+  const putOf = (text: string): number => versions.findIndex((version) => text.includes(version))
+  const { recorded, counted } = await harness.garbageBytes(userId)
+  const { bytes, versions: past, countedBytes, countedVersions } = await harness.history(userId)
+  const { garbage } = await harness.keys(userId)
+  const read = await harness.ledger.readChanges({ ...account, after: 0, limit: 1000 })
+  const changes = (read?.changes ?? []).filter((change) => 'file' in change)
+  return {
+    files: (await account.list()).map((file) => described(file, putOf)),
+    past: (await account.past())
+      .map(({ name: text, version, endedAs }) => `${putOf(version)} ${text} ${endedAs}`)
+      .sort(),
+    garbage: garbage.map(({ key }) => putOf(key)).sort(),
+    changes: changes.map(({ type, file, previousName }) => [
+      type,
+      putOf(file.version),
+      file.name,
+      previousName,
+    ]),
+    figures: { recorded, bytes, past },
+    isSound:
+      recorded === counted &&
+      bytes === countedBytes &&
+      past === countedVersions &&
+      JSON.stringify(await harness.audit(userId)) === JSON.stringify(await auditOf(account)),
+  }
+}
+
+async function auditOf(account: Account) {
+  const { used, reserved, fileCount } = (await account.usage()) ?? {}
+  return { used, fileCount, reserved }
+}
+
+export function described(file: File, putOf: (version: string) => number): string {
+  const { name: text, version, size, visibility, isKept } = file
+  return `${text}: ${putOf(version)}, ${size} bytes, ${visibility}, ${isKept}`
+}

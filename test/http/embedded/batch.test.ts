@@ -1,0 +1,9 @@
+import { describe } from 'vitest'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { batchRefusalsSuite } from '../batch/batch-refusals-suite.ts'
+import { batchSuite } from '../batch/batch-suite.ts'
+
+describe('the service on SQLite and local files', () => {
+  batchSuite(openEmbedded)
+  batchRefusalsSuite(openEmbedded)
+})

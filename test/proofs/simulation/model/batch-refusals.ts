@@ -1,0 +1,53 @@
+import { isAppError } from '../../../../src/core/errors.ts'
+import type { FileOperation } from '../../../../src/core/files/operation.ts'
+import { MAX_FILES } from '../plan/parameters.ts'
+import type { AppliedCall } from '../world/seam.ts'
+import type { Applied } from './applied.ts'
+import { perform } from './file-changes.ts'
+import { capacityOf, usedBytes } from './model.ts'
+import { demand } from './violation.ts'
+
+type FileCall = Extract<
+  AppliedCall,
+  { readonly method: 'deleteFile' | 'updateFile' | 'restoreVersion' | 'changeFiles' }
+>
+
+export function operationsOf(call: FileCall): readonly FileOperation[] {
+  switch (call.method) {
+    case 'deleteFile':
+      return [{ ...call.argument, op: 'delete' }]
+    case 'updateFile':
+      return [{ ...call.argument, op: 'update' }]
+    case 'restoreVersion':
+      return [{ ...call.argument, op: 'restore' }]
+    case 'changeFiles':
+      return call.argument.operations
+  }
+}
+
+/** A batch that is refused for want of room would not fit in the end, and the refusal names one of its operations. */
+export function assertBatchRefusal(applied: Applied, call: AppliedCall): void {
+  if (call.method !== 'changeFiles' || call.outcome.status === 'fulfilled') return
+  const reason: unknown = call.outcome.reason
+  if (!isAppError(reason) || OF_NO_OPERATION.has(reason.code)) return
+  const { userId, operations } = call.argument
+  const index = Number(reason.facts['operation'] ?? -1)
+  demand(index >= 0 && index < operations.length, 'I2', `refused for operation ${index}`)
+  if (!['capacity_exceeded', 'file_count_exceeded'].includes(reason.code)) return
+  const { model } = applied
+  const before = model.user(userId)
+  const end = model.trying(userId, () => {
+    for (const each of operations) perform(applied, { ...each, userId })
+  })
+  const reserved = applied.after.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
+  const isFull = usedBytes(end) > usedBytes(before) && usedBytes(end) + reserved > capacityOf(end)
+  const hasTooMany = end.files.size > before.files.size && end.files.size > MAX_FILES
+  const isTrue = reason.code === 'capacity_exceeded' ? isFull : hasTooMany
+  demand(isTrue, 'I5', `a batch that ends with ${usedBytes(end)} bytes is refused`)
+}
+
+const OF_NO_OPERATION: ReadonlySet<string> = new Set([
+  'access_token_invalid',
+  'user_suspended',
+  'unavailable',
+])
