@@ -28,8 +28,13 @@ export async function writeRows(
   await insertRows(tx, written, FILES)
   await deletePast(tx, restored)
   await insertRows(tx, past, PAST)
-  const delayed = garbage.map((file) => ({ ...file, garbageDelayMs }))
-  await insertRows(tx, delayed, GARBAGE)
+  const objects = garbage.map(({ objectKey, size }) => ({
+    userId,
+    objectKey,
+    size,
+    garbageDelayMs,
+  }))
+  await insertRows(tx, objects, GARBAGE)
 }
 
 /** Replaces a file of the same name. */
@@ -43,7 +48,9 @@ const PAST = insertion<EndedFile>(
   (rows) => sql`${INSERT_PAST} VALUES ${rows}`,
 )
 
-const GARBAGE = insertion<File & { readonly garbageDelayMs: number }>(
+type Discarded = Pick<File, 'userId' | 'objectKey' | 'size'> & Pick<Written, 'garbageDelayMs'>
+
+const GARBAGE = insertion<Discarded>(
   (slot, { now }) => sql`
     (${slot('objectKey')}, ${now} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},
      ${garbageBytes(slot('size'))})

@@ -1,12 +1,20 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NOTHING } from '../../../src/core/auth/scope.ts'
-import { NEVER } from '../../../src/core/files/file.ts'
+import { type File, NEVER } from '../../../src/core/files/file.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { type FileOperation, MAX_OPERATIONS } from '../../../src/core/files/operation.ts'
 import { createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
-import { described, performAll, performBatch, picture, story, tell } from './batch-model.ts'
+import {
+  described,
+  performAll,
+  performBatch,
+  picture,
+  story,
+  tell,
+  type Told,
+} from './batch-model.ts'
 import {
   type Account,
   count,
@@ -59,18 +67,15 @@ export function ledgerBatchContract(
         const expected = await performAll(single, { batch: told.batch, limits })
         const done = await performBatch(batched, { ledger: used.ledger, batch: told.batch })
         const after = await picture({ harness: used, told: batched })
-        expect(after.isSound).toBe(true)
-        if ('code' in expected) {
-          expect(done).toEqual(expected)
-          expect(after).toEqual(before)
-          return
-        }
-        expect(after).toEqual(await picture({ harness: used, told: single }))
-        if ('code' in done) throw new Error(`refused: ${JSON.stringify(done)}`)
-        const shown = (files: typeof expected, { versions }: typeof single) =>
+        const shown = (files: readonly (File | undefined)[], { versions }: Told) =>
           files.map((file) => file && described(file, (each) => versions.indexOf(each as Version)))
-        expect(shown(done.files, batched)).toEqual(shown(expected, single))
-        expect(done.usage).toEqual(await one.usage())
+        const isRefused = 'code' in expected
+        expect({ done: 'code' in done ? done : shown(done.files, batched), after }).toEqual({
+          done: isRefused ? expected : shown(expected, single),
+          after: isRefused ? before : await picture({ harness: used, told: single }),
+        })
+        expect(after.isSound).toBe(true)
+        expect('code' in done ? limits : done.usage).toEqual(await one.usage())
       })
       const forgetful = await open({ baseCapacity: 100 })
       try {

@@ -141,7 +141,10 @@ export async function perform(
 ): Promise<File | undefined> {
   const { ignoresMissing = false, ...request } = operation
   try {
-    if (request.op === 'delete') return void (await account.remove(request.name, request))
+    if (request.op === 'delete') {
+      await account.remove(request.name, request)
+      return undefined
+    }
     if (request.op === 'update') {
       const { newName, ...change } = request
       return await account.change(request.name, { ...change, ...(newName && { newName }) })
@@ -225,7 +228,7 @@ export async function picture({
     past: (await account.past())
       .map(({ name: text, version, endedAs }) => `${putOf(version)} ${text} ${endedAs}`)
       .sort(),
-    garbage: garbage.map(({ key }) => putOf(key)).sort(),
+    garbage: garbage.map(({ key }) => putOf(key)).sort((a, b) => a - b),
     changes: changes.map(({ type, file, previousName }) => [
       type,
       putOf(file.version),

@@ -37,10 +37,6 @@ export type AskedOperation = Conditions &
 
 export const MAX_BATCH_BYTES = 2 ** 20
 
-const NAME = { type: 'string', description: 'The name of the file.' }
-
-const NEW_NAME = { type: 'string', description: 'The new name of the file.' }
-
 const VERSION = {
   type: 'string',
   description: 'The version of a replaced or deleted file, as in the history.',
@@ -70,29 +66,31 @@ const CONDITIONS = {
   },
 }
 
-/** Each with its required members, then the others. */
-const OPERATIONS = [
-  operation('delete', { name: NAME }, CONDITIONS),
-  operation(
-    'rename',
-    { name: NAME, new_name: NEW_NAME },
-    { overwrite: OVERWRITE, ...TERMS, ...CONDITIONS },
-  ),
-  operation('update', { name: NAME }, { ...TERMS, ...CONDITIONS }),
-  operation(
-    'restore',
-    { version: VERSION },
-    {
-      new_name: {
-        ...NEW_NAME,
-        description: 'The name of the restored file; by default, the one it had.',
-      },
-      overwrite: OVERWRITE,
-      ...CONDITIONS,
-    },
-  ),
-]
+/** Of each operation, the schema with those of a file name and of the terms. */
+function operationsWith(fileName: Json, terms: Json) {
+  const name = { ...fileName, description: 'The name of the file.' }
+  const newName = { ...fileName, description: 'The new name of the file.' }
+  const restored = {
+    ...fileName,
+    description: 'The name of the restored file; by default, the one it had.',
+  }
+  return [
+    operation('delete', { name }, CONDITIONS),
+    operation(
+      'rename',
+      { name, new_name: newName },
+      { overwrite: OVERWRITE, ...terms, ...CONDITIONS },
+    ),
+    operation('update', { name }, { ...terms, ...CONDITIONS }),
+    operation(
+      'restore',
+      { version: VERSION },
+      { new_name: restored, overwrite: OVERWRITE, ...CONDITIONS },
+    ),
+  ]
+}
 
+/** With the members that it needs, then those that it may have. */
 function operation(op: AskedOperation['op'], required: Json, optional: Json) {
   return {
     type: 'object',
@@ -112,27 +110,14 @@ const Body = Type.Object(
         type: 'object',
         required: ['op'],
         discriminator: { propertyName: 'op' },
-        oneOf: OPERATIONS,
+        // Invalid names, media types and metadata have their own error codes.
+        oneOf: operationsWith({ type: 'string' }, TERMS),
       }),
       COUNT,
     ),
   },
   { additionalProperties: false },
 )
-
-/** Invalid names, media types and metadata have their own error codes. */
-const DOCUMENTED = OPERATIONS.map((each) => {
-  const { name, new_name: newName, ...properties } = each.properties
-  return {
-    ...each,
-    properties: {
-      ...properties,
-      ...('media_type' in properties ? DOCUMENTED_TERMS : {}),
-      ...(name === undefined ? {} : { name: { ...FILE_NAME_SCHEMA, ...name } }),
-      ...(newName === undefined ? {} : { new_name: { ...FILE_NAME_SCHEMA, ...newName } }),
-    },
-  }
-})
 
 const EXAMPLE = {
   operations: [
@@ -185,7 +170,11 @@ export const BATCH = described({
     title: 'Batch',
     required: ['operations'],
     properties: {
-      operations: { type: 'array', ...COUNT, items: { oneOf: DOCUMENTED } },
+      operations: {
+        type: 'array',
+        ...COUNT,
+        items: { oneOf: operationsWith(FILE_NAME_SCHEMA, DOCUMENTED_TERMS) },
+      },
     },
     additionalProperties: false,
     examples: [EXAMPLE],

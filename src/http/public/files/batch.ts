@@ -75,8 +75,7 @@ function faultOf(
   validationContext: string,
 ): AppError {
   const [fault] = validation
-  const [, index, member = ''] =
-    /^\/operations\/(\d+)\/?(.*)$/.exec(fault?.instancePath ?? '') ?? []
+  const [, , index, ...members] = fault?.instancePath.split('/') ?? []
   if (fault === undefined || index === undefined) {
     return parameterFault({ validation, validationContext })
   }
@@ -84,7 +83,7 @@ function faultOf(
     fault.keyword === 'discriminator'
       ? invalidParameter('op', `op must be one of ${OPS.join(', ')}.`)
       : parameterFault({
-          validation: [{ ...fault, instancePath: `/${member}` }],
+          validation: [{ ...fault, instancePath: `/${members.join('/')}` }],
           validationContext: 'operations',
         })
   return refusalOfOperation(refusal, Number(index))

@@ -1,3 +1,4 @@
+import { AppError, isAppError } from '../../../../src/core/errors.ts'
 import type { ChangedFiles } from '../../../../src/core/files/file-ledger.ts'
 import type { Variant } from '../world/world.ts'
 
@@ -16,9 +17,25 @@ export const PLANTED_BATCH_BUGS: Readonly<Record<string, Variant>> = {
     }),
   },
 
-  'refuses a batch that fits': {
+  'refuses batches that fit': {
     sharedLedger: ({ ledger }) => ({
-      changeFiles: (batch) => ledger.changeFiles({ ...batch, maxFiles: 1 }),
+      async changeFiles(batch) {
+        if (!batch.operations.some(({ op }) => op === 'restore')) return ledger.changeFiles(batch)
+        throw new AppError('capacity_exceeded', 'It is full.', { facts: { operation: 0 } })
+      },
+    }),
+  },
+
+  'does not tell which operation is refused': {
+    sharedLedger: ({ ledger }) => ({
+      async changeFiles(batch) {
+        try {
+          return await ledger.changeFiles(batch)
+        } catch (error) {
+          if (!isAppError(error)) throw error
+          throw new AppError(error.code, error.message)
+        }
+      },
     }),
   },
 }
