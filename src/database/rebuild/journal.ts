@@ -189,7 +189,7 @@ async function list(
     FROM rebuild_objects WHERE ${isBefore ?? sql`1 = 1`}
     ORDER BY user_id DESC, name DESC, version DESC LIMIT ${limit}
   `.execute(db)
-  return rows.map(({ is_past: past, ...object }) => ({ ...object, isPast: past === 1 }))
+  return rows.map(({ is_past: past, ...object }) => Object.assign(object, { isPast: past === 1 }))
 }
 
 interface Settling extends Pick<Fragments, 'now'> {

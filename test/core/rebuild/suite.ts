@@ -1,6 +1,8 @@
 import { NEVER } from '../../../src/core/files/file.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../../src/core/errors.ts'
+import { parseMediaType } from '../../../src/core/files/media-type.ts'
+import { parseMetadata } from '../../../src/core/files/metadata.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import {
   markerKey,
@@ -98,6 +100,20 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       })
       const user = { userId: ALICE, status: 'active', createdAt: began }
       expect(await users.findUser(ALICE)).toEqual(user)
+    })
+
+    it('says of a file what its upload has sent with it, as far as the object could take it', async () => {
+      const mediaType = parseMediaType('image/png')
+      const metadata = parseMetadata('{"place":"Köln"}')
+      const large = parseMetadata(JSON.stringify({ large: 'x'.repeat(2000) }))
+      await bed.lost.upload(ALICE, 'a', { content: 'small', mediaType, metadata })
+      await bed.lost.upload(ALICE, 'b', { content: 'x'.repeat(9_000), mediaType, metadata: large })
+      await bed.rebuild()
+      const { ledger } = await bed.rebuilt()
+      const found = (name: string) =>
+        ledger.findFile({ userId: ALICE, name: parseFileName(name), audience: 'owner' })
+      expect(await found('a')).toMatchObject({ mediaType, metadata })
+      expect(await found('b')).toMatchObject({ mediaType, metadata: null })
     })
 
     it('takes the newest of a name, and keeps what it replaced for a month', async () => {

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openService } from '../../../src/compose/compose.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import type { SentDescription } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import { objectKey, type ObjectKey, createVersion } from '../../../src/core/objects/object-key.ts'
@@ -27,11 +28,15 @@ export type OpenVerifyAdapters = () => Promise<VerifyAdapters>
 export const ALICE = parseUserId('alice')
 export const BOB = parseUserId('bob')
 
+export interface SentContent extends SentDescription {
+  readonly content: string
+}
+
 /** A repository as users work on it, and what a test needs to damage it. Garbage has no grace period. */
 export interface VerifyBed extends VerifyAdapters {
   readonly ledger: Ledger
   readonly users: UserStore
-  upload(userId: UserId, name: string, content: string): Promise<ObjectKey>
+  upload(userId: UserId, name: string, sent: string | SentContent): Promise<ObjectKey>
   /** The resumable uploads of a user. */
   uploadsOf(userId: UserId): Promise<UserUploads>
   remove(userId: UserId, name: string): Promise<void>
@@ -65,11 +70,20 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
     ledger,
     users,
     history,
-    upload: async (userId, name, content) => {
+    upload: async (userId, name, sent) => {
+      const file: SentContent = typeof sent === 'string' ? { content: sent } : sent
+      const { content, mediaType, metadata } = file
       const caller = authorized(await callerNamed(users, userId))
       const upload = { ...caller, name: parseFileName(name), visibility: () => undefined }
       const incoming = incomingFile(content)
-      return (await repository.upload({ ...upload, incoming, signal: never() })).file.objectKey
+      const described = { mediaType, metadata: () => metadata }
+      const stored = await repository.upload({
+        ...upload,
+        ...described,
+        incoming,
+        signal: never(),
+      })
+      return stored.file.objectKey
     },
     uploadsOf: (userId) => uploadsOf(service, userId),
     remove: async (userId, name) => {
