@@ -1,4 +1,4 @@
-import { mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { lstat, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -99,6 +99,23 @@ describe('the filesystem store', () => {
     })
     expect(synchronised.map(({ path }) => path)).toEqual(['users', `${key}.tmp`, 'users/ada'])
     expect(synchronised.at(-1)?.files.toSorted()).toEqual([key, `${key}.metadata`])
+  })
+
+  it('has metadata that are longer than the target of a link on any file system in a file', async () => {
+    const store = createFilesystemStore({ directory })
+    for (const [bytes, isLink] of [
+      [1023, true],
+      [1024, false],
+    ] as const) {
+      const key = freshKey('ada')
+      const metadata = { name: 'n'.repeat(bytes - '{"name":""}'.length) }
+      const body = chunked(Buffer.from('x'))
+      await store.put({ key, body, metadata, signal: never() })
+      expect((await lstat(join(directory, `${key}.metadata`))).isSymbolicLink()).toBe(isLink)
+      expect(await store.head({ key, signal: never() })).toEqual({ size: 1, metadata })
+      await store.remove({ key, signal: never() })
+      await expect(lstat(join(directory, `${key}.metadata`))).rejects.toThrow('ENOENT')
+    }
   })
 
   it('has no metadata where what lies beside the object is not of its making', async () => {
