@@ -4,14 +4,14 @@ import { type Config, readConfig } from './config/config.ts'
 import { formatByteSize } from './core/byte-size.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
-import { objectKey, createVersion } from './core/objects/object-key.ts'
+import { createVersion, type ObjectKey, objectKey } from './core/objects/object-key.ts'
 import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
-import { openDatabase, openObjectStore } from './compose/adapters.ts'
+import { openDatabase, openObjectStore, openRedirect } from './compose/adapters.ts'
 import { bodyOf } from './core/webhooks/webhook.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 import { measurePack, PACK_NAME } from './object-store/filesystem/pack/pack-file.ts'
@@ -42,6 +42,7 @@ export async function diagnose(
     await examine('object store', objectStore[config.objectStore.kind], () =>
       useObjectStore(config),
     ),
+    ...(await examineRedirect(config)),
     ...(await examineIdentityProvider(config)),
     ...(await examineReceiver(config)),
   ]
@@ -62,12 +63,45 @@ const ADVICE = {
       'Check that the server is running, and that OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys are correct. ' +
       'The user needs permission to get, put, delete and list objects and multipart uploads.',
   },
+  redirect:
+    'Check that S3_PUBLIC_ENDPOINT leads to the server of the bucket, also from this machine, and that a proxy before it ' +
+    'keeps the Host header.',
   webhookReceiver:
     'Check WEBHOOK_URL, and that the receiver verifies with a secret of WEBHOOK_SECRET and answers every event, ' +
     'also a ping, with 2xx.',
   identityProvider:
     'Check that JWT_JWKS_URL is the URL of the JSON Web Key Set of the identity provider.',
 } as const
+
+/** Downloads an object as a client does that is redirected. */
+async function examineRedirect({
+  objectStore,
+  maxFileSize,
+}: Config): Promise<readonly Diagnosis[]> {
+  const redirect = await openRedirect(objectStore)
+  if (redirect === undefined) return []
+  const follow = async (): Promise<string> => {
+    await using opened = new AsyncDisposableStack()
+    const objects = await openObjectStore(objectStore, { maxFileSize, warn: undefined })
+    opened.defer(() => objects.close())
+    const { urls } = redirect
+    await withObject(
+      objects,
+      (key) => Buffer.from(key),
+      async (key) => {
+        const url = await urls.sign({ key, disposition: 'attachment' })
+        const answer = await fetch(url, {
+          redirect: 'error',
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        })
+        if ((await answer.text()) !== key) throw new Error(`It answers with ${answer.status}.`)
+        assertClock(Date.parse(answer.headers.get('date') ?? ''))
+      },
+    )
+    return `read an object from ${urls.hostname}, past the service`
+  }
+  return [await examine('download redirect', ADVICE.redirect, follow)]
+}
 
 async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagnosis[]> {
   if (jwt === undefined) return []
@@ -151,7 +185,9 @@ async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<str
       assertClock(await readClock(objectStore.endpoint))
     }
     await objects.prepare(AbortSignal.timeout(TIMEOUT_MS))
-    for (const bodyOf of BODIES) await roundTrip(objects, bodyOf)
+    for (const bodyOf of BODIES) {
+      await withObject(objects, bodyOf, (key) => assertReadable(objects, key))
+    }
   } finally {
     await objects.close()
   }
@@ -169,22 +205,26 @@ const BODIES = [
   (key: string) => Readable.from([Buffer.from(key)]),
 ]
 
-async function roundTrip(
+async function withObject(
   objects: ObjectStore,
   bodyOf: (key: string) => Buffer | Readable,
+  use: (key: ObjectKey) => Promise<void>,
 ): Promise<void> {
   const key = objectKey(parseUserId('doctor'), createVersion())
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
-    await objects.put({ key, body: bodyOf(key), signal })
-    const opened = await objects.open({ key, signal })
-    const got = opened && Buffer.concat(await Array.fromAsync(chunksOf(opened)))
-    if (got?.toString() !== key) {
-      throw new Error('The object that was written could not be read back.')
-    }
+    await objects.put({ key, body: bodyOf(key), signal: AbortSignal.timeout(TIMEOUT_MS) })
+    await use(key)
   } finally {
     // No journal knows this object, and a put that timed out can leave it. So removal has its own time limit.
     await objects.remove({ key, signal: AbortSignal.timeout(TIMEOUT_MS) })
+  }
+}
+
+async function assertReadable(objects: ObjectStore, key: ObjectKey): Promise<void> {
+  const opened = await objects.open({ key, signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const got = opened && Buffer.concat(await Array.fromAsync(chunksOf(opened)))
+  if (got?.toString() !== key) {
+    throw new Error('The object that was written could not be read back.')
   }
 }
 

@@ -152,6 +152,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
     interimResponses: config.interimResponses,
+    redirect: service.redirect,
     apiDocs: config.apiDocs ? { page: pages.docs?.public } : undefined,
     page: pages.user,
     linkPage: pages.link,

@@ -4,6 +4,7 @@ import type { Config, JwtConfig, ObjectStoreConfig } from '../config/config.ts'
 import type { DatabaseConfig } from '../config/parsers.ts'
 import type { IdentityProvider } from '../core/auth/jwt-users.ts'
 import { AppError } from '../core/errors.ts'
+import type { DownloadRedirect } from '../core/objects/download-urls.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { createFreeSpace, type FreeSpace } from '../core/uploads/free-space.ts'
 import type { Database } from '../database/database.ts'
@@ -50,6 +51,18 @@ export async function openObjectStore(
     maxFileSize,
     warn,
   })
+}
+
+/** `undefined`: the service sends all contents itself. */
+export async function openRedirect(
+  config: ObjectStoreConfig,
+): Promise<DownloadRedirect | undefined> {
+  if (config.kind === 'file' || config.redirect === undefined) return undefined
+  const { bucket, region, forcePathStyle, credentials, redirect } = config
+  const { aboveBytes, endpoint } = redirect
+  const { createDownloadUrls } = await import('../object-store/s3/download-urls.ts')
+  const urls = await createDownloadUrls({ bucket, region, endpoint, forcePathStyle, credentials })
+  return { aboveBytes, urls }
 }
 
 /** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */

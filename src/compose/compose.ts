@@ -4,6 +4,7 @@ import {
   openJwt,
   openObjectStore,
   openPackMeasure,
+  openRedirect,
 } from './adapters.ts'
 import { type Config, partSizeOf } from '../config/config.ts'
 import { createAccessTokens } from '../core/auth/access-tokens.ts'
@@ -102,9 +103,12 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const { writer } = embedded ?? {}
   const useCases = createUseCases(config, { database, store, writer, jwt, overrides })
   const { ledger } = useCases
+  const redirect = await openRedirect(objectStore)
   const kept = opened.move()
   return {
     ...useCases,
+    /** `undefined`: the service sends all contents itself. */
+    redirect,
     /** Call before serving. Ends upload leases of dead processes (embedded database only) and returns how many. */
     join: async () => (embedded === undefined ? 0 : endLeases(embedded, { ledger, warn })),
     /** `file` must not exist; see `database/sqlite/backup.ts`. */

@@ -24,6 +24,7 @@ import {
   parsePort,
   parsePositiveCount,
   parseProxies,
+  parsePublicEndpoint,
   parseReceiver,
   parseUploadLifetime,
   parseUrl,
@@ -54,7 +55,19 @@ export interface WebhookConfig {
 
 export type ObjectStoreConfig =
   | { readonly kind: 'file'; readonly directory: string }
-  | (S3Settings & { readonly kind: 's3'; readonly bucket: string })
+  | (S3Settings & {
+      readonly kind: 's3'
+      readonly bucket: string
+      /** `undefined`: the service sends all contents itself. */
+      readonly redirect: RedirectConfig | undefined
+    })
+
+/** Downloads of larger files are redirected to the object store. */
+export interface RedirectConfig {
+  readonly aboveBytes: number
+  /** The store's for clients; `undefined`: that of AWS. */
+  readonly endpoint: string | undefined
+}
 
 export interface S3Settings {
   readonly region: string
@@ -160,9 +173,31 @@ function readMetrics({ setting }: Reader) {
 
 function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {
   const url = reader.setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
-  if (url.kind === 'file') return url
+  const redirect = readRedirect(reader)
+  if (url.kind === 'file') {
+    if (redirect !== undefined) reader.faults.push(REDIRECT_NEEDS_S3)
+    return url
+  }
   const { region, endpoint, forcePathStyle, credentials } = readS3(reader)
-  return { kind: 's3', bucket: url.bucket, region, endpoint, forcePathStyle, credentials }
+  if (redirect !== undefined && endpoint !== undefined && redirect.endpoint === undefined) {
+    reader.faults.push(REDIRECT_NEEDS_ENDPOINT)
+  }
+  const { bucket } = url
+  return { kind: 's3', bucket, region, endpoint, forcePathStyle, credentials, redirect }
+}
+
+const REDIRECT_NEEDS_S3 =
+  'DOWNLOAD_REDIRECT_ABOVE: needs OBJECT_STORE=s3://<bucket>, since local files have no URL of their own'
+
+const REDIRECT_NEEDS_ENDPOINT =
+  'S3_PUBLIC_ENDPOINT: is missing; with AWS_ENDPOINT_URL_S3, DOWNLOAD_REDIRECT_ABOVE needs it'
+
+function readRedirect({ setting }: Reader): RedirectConfig | undefined {
+  const aboveBytes = setting('DOWNLOAD_REDIRECT_ABOVE', '', (text) =>
+    text === '' ? undefined : parseByteSize(text),
+  )
+  const endpoint = setting('S3_PUBLIC_ENDPOINT', '', parsePublicEndpoint)
+  return aboveBytes === undefined ? undefined : { aboveBytes, endpoint }
 }
 
 function readS3({ setting, optional, faults }: Reader): S3Settings {

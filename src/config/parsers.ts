@@ -155,6 +155,13 @@ export function parseReceiver(text: string): string | undefined {
   throw new Error('must have no user name and no password; receivers verify the signature')
 }
 
+/** The signature covers the path, which a proxy could change. */
+export function parsePublicEndpoint(text: string): string | undefined {
+  const url = parseUrl(text)
+  if (url === undefined || new URL(url).origin === url.replace(/\/$/, '')) return url
+  throw new Error('must be an http or https URL without a path, such as https://s3.example.com')
+}
+
 /** Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
 export function parseWebhookSecrets(text: string): readonly Buffer[] {
   return text

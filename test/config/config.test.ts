@@ -322,6 +322,7 @@ describe('an S3 object store', () => {
       endpoint: undefined,
       forcePathStyle: false,
       credentials: undefined,
+      redirect: undefined,
     })
   })
 
@@ -350,6 +351,32 @@ describe('an S3 object store', () => {
     })
     const session = { ...s3, ...keys, AWS_SESSION_TOKEN: 'token' }
     expect(readConfig(session).objectStore).toMatchObject({ credentials: undefined })
+  })
+
+  it('sends downloads above a size itself, at the endpoint for clients', () => {
+    const aws = { ...s3, DOWNLOAD_REDIRECT_ABOVE: '16MiB' }
+    const aboveBytes = 16 * 2 ** 20
+    expect(readConfig(aws).objectStore).toMatchObject({
+      redirect: { aboveBytes, endpoint: undefined },
+    })
+    const own = { ...aws, AWS_ENDPOINT_URL_S3: 'http://minio:9000' }
+    const endpoint = 'https://s3.example.com/'
+    expect(readConfig({ ...own, S3_PUBLIC_ENDPOINT: endpoint }).objectStore).toMatchObject({
+      redirect: { aboveBytes, endpoint },
+    })
+    const off = { ...s3, S3_PUBLIC_ENDPOINT: endpoint }
+    expect(readConfig(off).objectStore).toMatchObject({ redirect: undefined })
+    expect(faults(own)).toEqual([expect.stringMatching(/^S3_PUBLIC_ENDPOINT: is missing; /)])
+  })
+
+  it.each([
+    [{ S3_PUBLIC_ENDPOINT: 'https://example.com/s3' }, 'S3_PUBLIC_ENDPOINT'],
+    [{ S3_PUBLIC_ENDPOINT: 'https://ann:pw@example.com' }, 'S3_PUBLIC_ENDPOINT'],
+    [{ S3_PUBLIC_ENDPOINT: 's3.example.com' }, 'S3_PUBLIC_ENDPOINT'],
+    [{ DOWNLOAD_REDIRECT_ABOVE: 'large' }, 'DOWNLOAD_REDIRECT_ABOVE'],
+    [{ DOWNLOAD_REDIRECT_ABOVE: '1', OBJECT_STORE: 'file:/srv' }, 'DOWNLOAD_REDIRECT_ABOVE'],
+  ])('does not with %o', (settings, name) => {
+    expect(faulty({ ...s3, ...settings })).toEqual([name])
   })
 
   it('refuses a path style that is neither true nor false', () => {

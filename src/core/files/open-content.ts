@@ -9,10 +9,13 @@ import {
 } from '../objects/object-store.ts'
 import type { FileVersion } from './file.ts'
 
-export type Selection = 'whole' | 'nothing' | ByteRange
+export type Extent = 'whole' | ByteRange
+
+/** `elsewhere`: the client gets these bytes from the store itself. */
+export type Selection = 'nothing' | Extent | { readonly elsewhere: Extent }
 
 export interface SelectContent {
-  /** Decides which bytes of the version that is opened are read; all of them by default. May throw. */
+  /** Decides which bytes of the version that is found are read; all of them by default. May throw. */
   readonly select?: ((file: FileVersion) => Selection) | undefined
   readonly signal: AbortSignal
 }
@@ -20,7 +23,7 @@ export interface SelectContent {
 export interface OpenedFile {
   readonly file: FileVersion
   readonly selection: Selection
-  /** `undefined` if nothing was selected or `content` is set. Otherwise as `OpenedObject.body`. */
+  /** `undefined` if nothing is read here or `content` is set. Otherwise as `OpenedObject.body`. */
   readonly body: Readable | undefined
   /** The selected bytes, if they are already in memory. */
   readonly content?: Uint8Array | undefined
@@ -43,7 +46,9 @@ export async function openContent(content: Content): Promise<OpenedFile> {
   for (;;) {
     const file = await find()
     const selection = select(file)
-    if (selection === 'nothing') return { file, selection, body: undefined }
+    if (selection === 'nothing' || isElsewhere(selection)) {
+      return { file, selection, body: undefined }
+    }
     const range = selection === 'whole' ? undefined : selection
     const opened = await objects.open({ key: file.objectKey, range, signal })
     if (opened?.size === file.size) {
@@ -56,6 +61,15 @@ export async function openContent(content: Content): Promise<OpenedFile> {
     if (file.version === missing) throw missingObject(file)
     missing = file.version
   }
+}
+
+export function isElsewhere(selection: Selection): selection is { readonly elsewhere: Extent } {
+  return typeof selection === 'object' && 'elsewhere' in selection
+}
+
+/** The bytes that the client gets, from here or elsewhere. */
+export function extentOf(selection: Selection): 'nothing' | Extent {
+  return isElsewhere(selection) ? selection.elsewhere : selection
 }
 
 /** The store reports a file's object as missing: the object is lost, or too few nodes are up to find it. */

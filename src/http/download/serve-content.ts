@@ -9,7 +9,15 @@ import type { Static } from 'typebox'
 import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
 import type { FileVersion } from '../../core/files/file.ts'
 import { DEFAULT_MEDIA_TYPE, inlineType } from '../../core/files/media-type.ts'
-import type { OpenedFile, SelectContent, Selection } from '../../core/files/open-content.ts'
+import {
+  type Extent,
+  extentOf,
+  isElsewhere,
+  type OpenedFile,
+  type SelectContent,
+  type Selection,
+} from '../../core/files/open-content.ts'
+import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
 import { discardBody } from '../body/discard-body.ts'
 import { addVary, contentDisposition } from '../headers/content-headers.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
@@ -18,12 +26,15 @@ import { Type } from '../openapi/type.ts'
 import { ownerOf, type ReaderSlots } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
 import { isUnread } from '../server/unread-body.ts'
+import { redirected, sendRedirect } from './redirect.ts'
 import { sendBody, type SlowReaderOptions, watchSlowReader } from './send-body.ts'
 
 export interface ServeOptions extends SlowReaderOptions {
   readonly downloads: ReaderSlots
   /** What the contents that all readers wait for may hold. */
   readonly waiting: FairShare
+  /** `undefined`: the service sends all contents itself. */
+  readonly redirect: DownloadRedirect | undefined
   readonly shutdown: AbortSignal
   /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
@@ -53,7 +64,7 @@ export function serveContent<T extends object>(
   { url, route: given, wanted, stat, open }: Served<T>,
 ): void {
   const route = { ...given, schema: { ...given.schema, querystring: CONTENT_QUERY } }
-  const { downloads, waiting, shutdown, idleTimeoutMs } = options
+  const { downloads, waiting, redirect, shutdown, idleTimeoutMs } = options
   const discarding = { signal: shutdown, idleTimeoutMs }
 
   app.get(url, route, async (request, reply) => {
@@ -70,9 +81,16 @@ export function serveContent<T extends object>(
       giveWay: () => breakOff(reply, 'it gave way to another download'),
     })
     reply.raw.once('close', leave)
-    const select = (file: FileVersion): Selection => selectRepresentation(request, file)
+    const select = (file: FileVersion): Selection => {
+      const selection = selectRepresentation(request, file)
+      return redirected(request, { file, selection, redirect })
+    }
     const opened = await open({ ...target, select, signal })
-    describe(reply, opened)
+    const { file, selection } = opened
+    if (redirect !== undefined && isElsewhere(selection)) {
+      return sendRedirect(reply, { file, urls: redirect.urls })
+    }
+    describe(reply, { file, selection: extentOf(selection) })
     watchSlowReader(reply, options)
     if (opened.content !== undefined) return opened.content
     const { body, release } = opened
@@ -105,7 +123,7 @@ const CONTENT_QUERY = Type.Object({
 
 interface Answer {
   readonly file: FileVersion
-  readonly selection: Selection
+  readonly selection: 'nothing' | Extent
 }
 
 function describe(reply: FastifyReply, { file, selection }: Answer): void {

@@ -10,7 +10,7 @@ import { MAX_PARSED_LENGTH } from './parsed-length.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, invalidParameter } from '../../core/errors.ts'
 import type { FileVersion } from '../../core/files/file.ts'
-import type { Selection } from '../../core/files/open-content.ts'
+import type { Extent } from '../../core/files/open-content.ts'
 import type { ByteRange } from '../../core/objects/object-store.ts'
 
 export interface Preconditions extends Precondition {
@@ -113,7 +113,7 @@ const ELEMENT = /[ \t]*(?:(W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"[ \t]*)?(
 export function selectRepresentation(
   { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
   file: FileVersion,
-): Selection {
+): 'nothing' | Extent {
   const { version: etag, updatedAt: lastModified, size } = file
   const outcome = evaluatePreconditions(parsePreconditions(headers), { etag, lastModified })
   if (outcome === 'failed') throw preconditionFailed()

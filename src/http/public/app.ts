@@ -4,6 +4,7 @@ import { ACTIONS } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Feed } from '../../core/changes/feed.ts'
 import type { Links } from '../../core/links/links.ts'
+import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
 import type { History } from '../../core/history/history.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
@@ -47,6 +48,8 @@ export interface AppOptions {
   readonly allowedOrigins: readonly string[]
   /** Whether clients of the IETF draft get 104: no proxy in front may break on it. */
   readonly interimResponses: boolean
+  /** If unset, the service sends all contents itself. */
+  readonly redirect: DownloadRedirect | undefined
   /** If unset, the API does not describe itself. */
   readonly apiDocs: { readonly page: PageFile | undefined } | undefined
   /** If unset, nobody signs in: neither the page nor `POST /session` exists. */
@@ -104,6 +107,7 @@ export async function buildApp(
   const shared = {
     downloads,
     waiting: createWaiting(),
+    redirect: options.redirect,
     readInTurn: createListingTurns({ shutdown, atOnce: limits.listings }),
     idleTimeoutMs: limits.idleTimeoutMs,
     stopping,
@@ -113,6 +117,8 @@ export async function buildApp(
   const { links, repository, uploads } = useCases
   const linking = {
     ...shared,
+    // The URL would tell whose files these are, and one use of the link would be any number of downloads.
+    redirect: undefined,
     links,
     repository,
     uploads,

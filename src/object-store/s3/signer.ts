@@ -22,6 +22,19 @@ export interface SignOptions {
   readonly now: number
 }
 
+interface Scope {
+  readonly time: string
+  readonly day: string
+  readonly scope: string
+}
+
+interface Signing {
+  /** Of all headers, sorted. */
+  readonly names: readonly string[]
+  readonly at: Scope
+  readonly credentials: SigningCredentials
+}
+
 /** Signs with AWS Signature Version 4 ("Authenticating Requests", S3 API reference). Caches the key of the day. */
 export class S3Signer {
   readonly #region: string
@@ -31,27 +44,59 @@ export class S3Signer {
     this.#region = region
   }
 
+  /** Returns the headers of the signed request. */
   sign(request: UnsignedRequest, { credentials, now }: SignOptions): Record<string, string> {
-    const time = `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
-    const day = time.slice(0, 8)
+    const at = this.#scopeAt(now)
     const headers: Record<string, string> = {
       ...request.headers,
       'x-amz-content-sha256': request.payloadSha256,
-      'x-amz-date': time,
+      'x-amz-date': at.time,
     }
     const { accessKeyId, sessionToken } = credentials
     if (sessionToken !== undefined) headers['x-amz-security-token'] = sessionToken
     const names = Object.keys(headers).sort()
-    const signed = names.join(';')
-    let canonical = `${request.method}\n${request.path}\n${formatQuery(request.query)}\n`
-    for (const name of names) canonical += `${name}:${headers[name]}\n`
-    canonical += `\n${signed}\n${request.payloadSha256}`
-    const scope = `${day}/${this.#region}/s3/aws4_request`
-    const text = `${ALGORITHM}\n${time}\n${scope}\n${hash('sha256', canonical)}`
-    const signature = createHmac('sha256', this.#key(credentials, day)).update(text).digest('hex')
+    const signature = this.#signature({ ...request, headers }, { names, at, credentials })
     headers['authorization'] =
-      `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signed}, Signature=${signature}`
+      `${ALGORITHM} Credential=${accessKeyId}/${at.scope}, ` +
+      `SignedHeaders=${names.join(';')}, Signature=${signature}`
     return headers
+  }
+
+  /** Returns the query of the signed request, with which anyone can send it for `lifeS` seconds from `now`. */
+  presign(
+    request: UnsignedRequest,
+    { credentials, now, lifeS }: SignOptions & { readonly lifeS: number },
+  ): Record<string, string> {
+    const at = this.#scopeAt(now)
+    const { accessKeyId, sessionToken } = credentials
+    const names = Object.keys(request.headers).sort()
+    const query: Record<string, string> = {
+      ...request.query,
+      'X-Amz-Algorithm': ALGORITHM,
+      'X-Amz-Credential': `${accessKeyId}/${at.scope}`,
+      'X-Amz-Date': at.time,
+      'X-Amz-Expires': `${lifeS}`,
+      'X-Amz-SignedHeaders': names.join(';'),
+    }
+    if (sessionToken !== undefined) query['X-Amz-Security-Token'] = sessionToken
+    const signature = this.#signature({ ...request, query }, { names, at, credentials })
+    query['X-Amz-Signature'] = signature
+    return query
+  }
+
+  #signature(request: UnsignedRequest, { names, at, credentials }: Signing): string {
+    const { method, path, query, headers, payloadSha256: payload } = request
+    let canonical = `${method}\n${path}\n${formatQuery(query)}\n`
+    for (const name of names) canonical += `${name}:${headers[name]}\n`
+    canonical += `\n${names.join(';')}\n${payload}`
+    const text = `${ALGORITHM}\n${at.time}\n${at.scope}\n${hash('sha256', canonical)}`
+    return createHmac('sha256', this.#key(credentials, at.day)).update(text).digest('hex')
+  }
+
+  #scopeAt(now: number): Scope {
+    const time = `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
+    const day = time.slice(0, 8)
+    return { time, day, scope: `${day}/${this.#region}/s3/aws4_request` }
   }
 
   #key({ secretAccessKey: secret }: SigningCredentials, day: string): KeyObject {

@@ -144,6 +144,7 @@ test('a client that leaves before its download begins takes no slot', async () =
     repository,
     downloads: slots,
     waiting: createWaiting(),
+    redirect: undefined,
     idleTimeoutMs: 1000,
     stopping: new AbortController().signal,
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import { createDownloadUrls } from '../../../src/object-store/s3/download-urls.ts'
 import { createS3Store, type S3StoreOptions } from '../../../src/object-store/s3/store.ts'
 import { appendStoreContract } from '../../core/objects/append-store-contract.ts'
 import type { AppendStoreUnderTest } from '../../core/objects/append-subject.ts'
@@ -115,6 +116,44 @@ function s3ServerTests(address: S3Address | undefined): void {
     await subject.dispose()
   })
 
+  it('gives an object, as an attachment, at a URL that opens no other and is dead after a minute', async () => {
+    const settings = freshBucket(address)
+    const subject = await openSubject(settings)
+    const { store } = subject
+    const [content, other] = [randomBytes(3 * PART_SIZE), randomBytes(10)]
+    const [key, otherKey] = [freshKey(), freshKey()]
+    await put(store, { key, content })
+    await put(store, { key: otherKey, content: other })
+    const disposition = `attachment; filename="a_b.html"; filename*=UTF-8''a%C3%A4b.html`
+    const signedAt = async (now: number): Promise<string> => {
+      const urls = await createDownloadUrls({ ...urlSettings(settings), now: () => now })
+      return urls.sign({ key, disposition })
+    }
+    const url = await signedAt(Date.now())
+    const whole = await fetch(url)
+    expect(whole.status).toBe(200)
+    expect(digest(new Uint8Array(await whole.arrayBuffer()))).toBe(digest(content))
+    expect(Object.fromEntries(whole.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': disposition,
+      'cache-control': 'private, no-store',
+    })
+    const part = await fetch(url, { headers: { range: 'bytes=5-14' } })
+    expect(part.status).toBe(206)
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(content.subarray(5, 15))
+
+    const statusOf = async (asked: string, method = 'GET') =>
+      (await fetch(asked, { method, ...(method === 'PUT' && { body: 'x' }) })).status
+    expect(await statusOf(url.replace(key, otherKey))).toBe(403)
+    expect(await statusOf(url.replace('attachment', 'inline'))).toBe(403)
+    expect(await statusOf(url.replace('X-Amz-Expires=60', 'X-Amz-Expires=600'))).toBe(403)
+    for (const method of ['PUT', 'DELETE']) expect(await statusOf(url, method)).toBe(403)
+    expect(await statusOf(await signedAt(Date.now() - 50_000))).toBe(200)
+    expect(await statusOf(await signedAt(Date.now() - 61_000))).toBe(403)
+    expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
+    await subject.dispose()
+  })
+
   it('says that a missing bucket is no missing object (E15)', async () => {
     const store = createS3Store(freshBucket(address))
     const named = { key: freshKey(), signal: never() }
@@ -130,6 +169,10 @@ function s3ServerTests(address: S3Address | undefined): void {
     await expect(store.prepare(never())).rejects.toMatchObject({ code: 'unavailable' })
     await store.close()
   })
+}
+
+function urlSettings({ bucket, region, endpoint, credentials }: S3StoreOptions) {
+  return { bucket, region, endpoint, credentials, forcePathStyle: true }
 }
 
 /** A store on a bucket of its own, with so few sockets that a leak of them is soon felt. */

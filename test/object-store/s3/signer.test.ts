@@ -40,6 +40,18 @@ const requests = fc.record({
   sessionToken: fc.option(fc.stringMatching(/^[A-Za-z0-9+/=]{1,100}$/), { nil: undefined }),
 })
 
+const DIGEST: Set<string> = new Set(['x-amz-content-sha256'])
+
+function oracleOf(sessionToken: string | undefined): SignatureV4 {
+  return new SignatureV4({
+    service: 's3',
+    region: 'eu-central-1',
+    sha256: Sha256,
+    uriEscapePath: false,
+    credentials: { ...CREDENTIALS, ...(sessionToken !== undefined && { sessionToken }) },
+  })
+}
+
 describe('the signature of a request to S3', () => {
   it("is that of the SDK's signer, whatever is signed (property)", async () => {
     const signer = new S3Signer('eu-central-1')
@@ -57,14 +69,7 @@ describe('the signature of a request to S3', () => {
           const request = { method, path, query, headers, payloadSha256: digest }
           const signed = signer.sign(request, { credentials, now })
 
-          const oracle = new SignatureV4({
-            service: 's3',
-            region: 'eu-central-1',
-            sha256: Sha256,
-            uriEscapePath: false,
-            credentials: { ...CREDENTIALS, ...(sessionToken !== undefined && { sessionToken }) },
-          })
-          const expected = await oracle.sign(
+          const expected = await oracleOf(sessionToken).sign(
             {
               method,
               path,
@@ -78,6 +83,36 @@ describe('the signature of a request to S3', () => {
           expect(signed).toEqual(expected.headers)
         },
       ),
+    )
+  })
+
+  it("is that of the SDK's signer in a URL too (property)", async () => {
+    const signer = new S3Signer('eu-central-1')
+    await fc.assert(
+      fc.asyncProperty(requests, async ({ path, query, now, sessionToken }) => {
+        const credentials = { ...CREDENTIALS, sessionToken }
+        const headers = { host: 'minio:9000' }
+        const request = { method: 'GET', path, query, headers, payloadSha256: 'UNSIGNED-PAYLOAD' }
+        const signed = signer.presign(request, { credentials, now, lifeS: 60 })
+        const expected = await oracleOf(sessionToken).presign(
+          {
+            method: 'GET',
+            path,
+            query,
+            protocol: 'http:',
+            hostname: 'minio',
+            // Tells the SDK which digest to sign.
+            headers: { ...headers, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
+          },
+          {
+            signingDate: new Date(now),
+            expiresIn: 60,
+            unsignableHeaders: DIGEST,
+            unhoistableHeaders: DIGEST,
+          },
+        )
+        expect(signed).toEqual(expected.query)
+      }),
     )
   })
 

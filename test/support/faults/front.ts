@@ -20,6 +20,8 @@ export interface Front {
   readonly pages: Map<string, Answer>
   /** By method what it answers 503 with, with these headers, when the request's body has come. */
   readonly refusals: Map<string, OutgoingHttpHeaders>
+  /** The heads of the requests that it passed on. */
+  readonly passedOn: readonly IncomingMessage[]
   stop(): Promise<void>
 }
 
@@ -27,13 +29,16 @@ export interface Front {
 export async function startFront({ port }: { readonly port: number }): Promise<Front> {
   const pages = new Map([['/page', { type: 'text/html', content: '<!doctype html><body></body>' }]])
   const refusals = new Map<string, OutgoingHttpHeaders>()
+  const passedOn: IncomingMessage[] = []
   const server = createServer((incoming, outgoing) => {
     const page = pages.get(incoming.url ?? '')
     const refusal = refusals.get(incoming.method ?? '')
     if (refusal !== undefined) {
       incoming.resume().once('end', () => outgoing.writeHead(503, refusal).end())
-    } else if (page === undefined) forward(incoming, outgoing, port)
-    else outgoing.writeHead(200, { 'content-type': page.type }).end(page.content)
+    } else if (page === undefined) {
+      passedOn.push(incoming)
+      forward(incoming, outgoing, port)
+    } else outgoing.writeHead(200, { 'content-type': page.type }).end(page.content)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -42,6 +47,7 @@ export async function startFront({ port }: { readonly port: number }): Promise<F
     url: `http://127.0.0.1:${address.port}`,
     pages,
     refusals,
+    passedOn,
     async stop() {
       server.closeAllConnections()
       server.close()

@@ -19,6 +19,29 @@ export async function openOnS3(
   return openIn(await createPlace(address), options)
 }
 
+export interface Redirecting extends TestServiceOptions {
+  readonly aboveBytes: number
+  readonly endpoint?: string | undefined
+}
+
+/** Such a service, which redirects downloads of more than so many bytes. */
+export async function openRedirecting(
+  address: S3Address | undefined,
+  { aboveBytes, endpoint, ...options }: Redirecting,
+): Promise<TestService> {
+  const place = await createPlace(address)
+  const redirect = redirectSettings(address, { aboveBytes, endpoint })
+  return openIn({ ...place, environment: { ...place.environment, ...redirect } }, options)
+}
+
+/** By default, the server has another host name for clients than the services of the tests have. */
+export function redirectSettings(
+  address: S3Address | undefined,
+  { aboveBytes, endpoint = address?.endpoint.replace('127.0.0.1', 'localhost') }: Redirecting,
+): Readonly<Record<string, string>> {
+  return { DOWNLOAD_REDIRECT_ABOVE: `${aboveBytes}`, S3_PUBLIC_ENDPOINT: endpoint ?? '' }
+}
+
 /** Two instances of such a service. */
 export async function openTwinsOnS3(address: S3Address | undefined): Promise<TwinServices> {
   return openTwinsIn(await createPlace(address))

@@ -44,9 +44,20 @@ export const CONTENT_RESPONSES = {
   304: { headers: VALIDATORS, description: 'The client already has this version.' },
 } as const satisfies Operation['responses']
 
+/** Of contents that the service may redirect to the object store. */
+export const REDIRECTED_RESPONSES = {
+  ...CONTENT_RESPONSES,
+  307: {
+    headers: ['Location', 'Cache-Control'],
+    description:
+      'Only with the setting `DOWNLOAD_REDIRECT_ABOVE`: the object store has the content at this URL, for one minute. Send ' +
+      '`Range` there again, but no token.',
+  },
+} as const satisfies Operation['responses']
+
 const DOWNLOAD = {
   tag: 'files',
-  responses: CONTENT_RESPONSES,
+  responses: REDIRECTED_RESPONSES,
   credentials: 'optional',
   problems: ['not_found', 'range_not_satisfiable'],
 } as const satisfies Partial<Operation>

@@ -36,7 +36,7 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, parseCursor, readLimit } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
 import { assertPrefixDecodable } from '../decodable-prefix.ts'
-import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
+import { CONDITIONS, REDIRECTED_RESPONSES } from '../files/download.openapi.ts'
 import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
@@ -241,7 +241,7 @@ const DOWNLOAD = {
   operationId: 'downloadPastVersion',
   summary: 'Download a replaced or deleted file, or a range of it',
   parameters: { path: { version: VERSION_PARAM }, header: CONDITIONS },
-  responses: CONTENT_RESPONSES,
+  responses: REDIRECTED_RESPONSES,
   problems: ['not_found', 'version_gone', 'range_not_satisfiable'],
 } as const satisfies Operation
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter } from '../../../core/errors.ts'
 import type { Links } from '../../../core/links/links.ts'
+import { extentOf } from '../../../core/files/open-content.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
@@ -46,9 +47,10 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
         select,
         signal,
       })
-      const { file, selection, body } = opened
+      const { file, body } = opened
+      const extent = extentOf(opened.selection)
       // Only a download that starts at byte 0 counts. It is counted once the content is open, so that a failure costs no use.
-      if (selection === 'whole' || (selection !== 'nothing' && selection.first === 0)) {
+      if (extent === 'whole' || (extent !== 'nothing' && extent.first === 0)) {
         await links.countDownload({ link, owner }).catch((error: unknown) => {
           if (body !== undefined) discardContent({ body })
           throw error
