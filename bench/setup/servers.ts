@@ -1,8 +1,12 @@
 import { firstOf } from '../../test/support/servers/local-server.ts'
-import { startMinio, startMinioProgram } from '../../test/support/servers/minio.ts'
+import { minioProgram, startMinio } from '../../test/support/servers/minio.ts'
 import { startDurable, startPostgres } from '../../test/support/servers/postgres.ts'
 import type { RunningPostgres } from '../../test/support/servers/postgres.ts'
-import type { S3Server, Unavailable } from '../../test/support/servers/s3-server.ts'
+import {
+  type S3Server,
+  startS3Program,
+  type Unavailable,
+} from '../../test/support/servers/s3-server.ts'
 
 /** What stacks are made of, started when the first asks for it. */
 export interface Servers {
@@ -17,6 +21,10 @@ export function createServers(opened: AsyncDisposableStack): Servers {
   const minio = lazily(() => preferably(startMinioProgram, startMinio), opened)
   const postgres = lazily(() => preferably(startDurable, startPostgres), opened)
   return { minio, postgres }
+}
+
+async function startMinioProgram(): Promise<S3Server> {
+  return startS3Program(await minioProgram())
 }
 
 async function preferably<T>(

@@ -76,7 +76,7 @@ export function testTakeovers(current: Current): void {
   })
 
   it('is not mixed with other bytes that the one before still writes', async () => {
-    const { store, partSize } = current()
+    const { store, partSize, keepsReplacedParts = false } = current()
     for (const offset of [0, 100, partSize + 100]) {
       const content = randomBytes(3 * partSize)
       const upload = open(current, content.length)
@@ -91,7 +91,7 @@ export function testTakeovers(current: Current): void {
       await older.catch(() => undefined)
       await upload.append(content.subarray(upload.offset))
       // Where it knew the upload, it has replaced a part of it.
-      const isReplaced = store.hasTails && offset > partSize
+      const isReplaced = store.hasTails && offset > partSize && !keepsReplacedParts
       const finished = await upload.finish()
       const stored = await read(store, upload.key)
       expect([finished?.size, stored?.sha256]).toEqual(

@@ -7,6 +7,8 @@ import type { StoreUnderTest } from './object-store-contract.ts'
 export interface AppendStoreUnderTest extends StoreUnderTest {
   /** The part size of the uploads: any, but for servers, which take none below 5 MiB. */
   readonly partSize: number
+  /** Whether an upload can be completed of the parts that were confirmed, also after others have replaced them. */
+  readonly keepsReplacedParts?: boolean
 }
 
 export type Current = () => AppendStoreUnderTest

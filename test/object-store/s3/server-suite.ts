@@ -14,15 +14,23 @@ import { spyOnParts } from '../../support/faults/spying-transport.ts'
 import { freshBucket, openUploads, removeBucket } from '../../support/service/test-bucket.ts'
 
 /** What the S3 store has to do on every server that it is said to work with; skipped without one. */
-export function s3ServerSuite(name: string, address: S3Address | undefined): void {
+export function s3ServerSuite(
+  name: string,
+  address: S3Address | undefined,
+  differences: ServerDifferences = {},
+): void {
   describe.skipIf(address === undefined)(`S3, on ${name},`, () => {
-    s3ServerTests(address)
+    s3ServerTests(address, differences)
   })
 }
 
-function s3ServerTests(address: S3Address | undefined): void {
-  const createSubject = (options: Partial<S3StoreOptions> = {}) =>
-    openSubject({ ...freshBucket(address), ...options })
+type ServerDifferences = Pick<AppendStoreUnderTest, 'keepsReplacedParts'>
+
+function s3ServerTests(address: S3Address | undefined, differences: ServerDifferences): void {
+  const createSubject = async (options: Partial<S3StoreOptions> = {}) => ({
+    ...(await openSubject({ ...freshBucket(address), ...options })),
+    ...differences,
+  })
 
   objectStoreContract('the S3 store', () => createSubject())
   appendStoreContract('the S3 store', () => createSubject())

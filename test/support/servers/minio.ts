@@ -1,7 +1,8 @@
 import { startContainer } from './container.ts'
-import { answers, findProgram, freePort, type ProgramOptions } from './local-server.ts'
+import { answers, findProgram, freePort } from './local-server.ts'
 import {
   findS3Server,
+  type S3Program,
   type S3Server,
   startS3Program,
   TEST_ACCOUNT,
@@ -16,7 +17,7 @@ export function startMinio(): Promise<S3Server | Unavailable> {
   return findS3Server({
     name: 'MinIO',
     variables: 'TEST_S3',
-    starts: [startImage, startMinioProgram],
+    starts: [startImage, async () => startS3Program(await minioProgram())],
   })
 }
 
@@ -43,33 +44,16 @@ async function startImage(): Promise<S3Server> {
   return { address: { endpoint: `http://${host}:${port}`, ...TEST_ACCOUNT }, stop }
 }
 
-/** Runs the `minio` of this machine. */
-export async function startMinioProgram(): Promise<S3Server> {
-  const { endpoint, server } = await minioProgram()
-  return startS3Program({ ...server, endpoint })
-}
-
-export interface MinioProgram {
-  readonly endpoint: string
-  /** With the folder that holds all it has, for `runServer`. */
-  readonly server: Pick<ProgramOptions, 'program' | 'isReady'> & {
-    readonly environment: Readonly<Record<string, string>>
-    readonly args: (folder: string) => readonly string[]
-  }
-}
-
-/** The `minio` of this machine, on ports that nobody else has. */
-export async function minioProgram(): Promise<MinioProgram> {
+/** The `minio` of this machine. */
+export async function minioProgram(): Promise<S3Program> {
   const address = `127.0.0.1:${await freePort()}`
   const console = `127.0.0.1:${await freePort()}`
   const options = ['--quiet', '--address', address, '--console-address', console]
   return {
+    program: await findProgram('minio'),
     endpoint: `http://${address}`,
-    server: {
-      program: await findProgram('minio'),
-      environment: MINIO_ENVIRONMENT,
-      args: (folder) => ['server', ...options, folder],
-      isReady: () => answers(`http://${address}${READY_PATH}`),
-    },
+    environment: MINIO_ENVIRONMENT,
+    args: (folder) => ['server', ...options, folder],
+    isReady: () => answers(`http://${address}${READY_PATH}`),
   }
 }

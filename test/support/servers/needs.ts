@@ -10,8 +10,13 @@ export const NOT_RUN = 'NOT RUN: '
 export function isSkipped(reason: string | undefined): boolean {
   if (reason === undefined) return false
   if (process.env['REQUIRE_SERVICES'] === '1') throw new Error(reason)
-  console.warn(NOT_RUN + reason)
+  warnNotRun(reason)
   return true
+}
+
+/** Says that tests were skipped, also in CI: for what takes too long to install there. */
+export function warnNotRun(reason: string): void {
+  console.warn(NOT_RUN + reason)
 }
 
 /** Why something that tests need can't be had, or `undefined` if it can. */

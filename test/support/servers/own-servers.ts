@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createFolder, freePort, type RunningServer, runServer } from './local-server.ts'
+import { createFolder, freePort, type RunningServer } from './local-server.ts'
 import { minioProgram } from './minio.ts'
 import { findInstalled, initialise, localUrl, runPostgres } from './postgres-program.ts'
-import { TEST_ACCOUNT } from './s3-server.ts'
+import { runS3Program, type S3Program, TEST_ACCOUNT } from './s3-server.ts'
 
 const execute = promisify(execFile)
 
@@ -52,11 +52,17 @@ export interface OwnedServer {
 
 /** Runs the `minio` of this machine. */
 export async function startOwnMinio(opened: AsyncDisposableStack): Promise<OwnedServer> {
-  const folder = await createFolder('minio')
+  return startOwnS3(opened, await minioProgram())
+}
+
+export async function startOwnS3(
+  opened: AsyncDisposableStack,
+  program: S3Program,
+): Promise<OwnedServer> {
+  const folder = await createFolder('s3')
   opened.defer(() => folder.remove())
-  const { endpoint, server } = await minioProgram()
-  const args = server.args(folder.path)
-  const own = await startOwn(opened, () => runServer({ ...server, args, stopSignal: 'SIGKILL' }))
+  const { endpoint } = program
+  const own = await startOwn(opened, () => runS3Program(program, folder.path))
   const settings = {
     OBJECT_STORE: 's3://watched',
     AWS_ENDPOINT_URL_S3: endpoint,

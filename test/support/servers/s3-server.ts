@@ -1,4 +1,4 @@
-import { createFolder, firstOf, runServer } from './local-server.ts'
+import { createFolder, firstOf, type RunningServer, runServer } from './local-server.ts'
 
 /** Where an S3 server of the tests is, and its administrator's key. */
 export interface S3Address {
@@ -54,7 +54,8 @@ function namedServer(variables: string): S3Server | undefined {
   return { address: { endpoint, accessKeyId, secretAccessKey, region }, stop: async () => {} }
 }
 
-interface S3Program {
+/** A program of this machine that is an S3 server for `TEST_ACCOUNT`, on ports that nobody else has. */
+export interface S3Program {
   readonly program: string
   readonly endpoint: string
   readonly environment: Readonly<Record<string, string>>
@@ -63,12 +64,12 @@ interface S3Program {
   readonly isReady: () => Promise<boolean>
 }
 
-/** Runs a program of this machine on a folder that goes with it. */
-export async function startS3Program(options: S3Program): Promise<S3Server> {
-  const { args, endpoint, ...server } = options
+/** Runs such a program on a folder that goes with it. */
+export async function startS3Program(server: S3Program): Promise<S3Server> {
+  const { endpoint } = server
   const folder = await createFolder('s3')
   try {
-    const running = await runServer({ ...server, args: args(folder.path), stopSignal: 'SIGKILL' })
+    const running = await runS3Program(server, folder.path)
     const stop = async (): Promise<void> => {
       await running.stop()
       await folder.remove()
@@ -78,4 +79,12 @@ export async function startS3Program(options: S3Program): Promise<S3Server> {
     await folder.remove()
     throw error
   }
+}
+
+/** Runs such a program on a folder that holds all it has. Its end is that of a crash. */
+export function runS3Program(
+  { program, environment, args, isReady }: S3Program,
+  folder: string,
+): Promise<RunningServer> {
+  return runServer({ program, environment, args: args(folder), isReady, stopSignal: 'SIGKILL' })
 }

@@ -1,6 +1,7 @@
 import { answers, findProgram, freePort } from './local-server.ts'
 import {
   findS3Server,
+  type S3Program,
   type S3Server,
   startS3Program,
   TEST_ACCOUNT,
@@ -15,7 +16,7 @@ export function startVersitygw(): Promise<S3Server | Unavailable> {
   return findS3Server({
     name: 'versitygw',
     variables: 'TEST_VERSITYGW',
-    starts: [startProgram],
+    starts: [async () => startS3Program(await versitygwProgram())],
   })
 }
 
@@ -27,16 +28,16 @@ const ENVIRONMENT = {
   VGW_REGION: TEST_ACCOUNT.region,
 }
 
-/** Its folder has to be on a file system with extended attributes, where it keeps what it knows of an object. */
-async function startProgram(): Promise<S3Server> {
+/** The `versitygw` of this machine. Its folder has to be on a file system with extended attributes, where it keeps what it knows of an object. */
+export async function versitygwProgram(): Promise<S3Program> {
   const program = await findProgram('versitygw')
   const address = `127.0.0.1:${await freePort()}`
   const options = ['--quiet', '--port', address, '--health', READY_PATH]
-  return startS3Program({
+  return {
     program,
     endpoint: `http://${address}`,
     environment: ENVIRONMENT,
     args: (folder) => [...options, 'posix', folder],
     isReady: () => answers(`http://${address}${READY_PATH}`),
-  })
+  }
 }
