@@ -45,6 +45,7 @@ export async function seaweedfsProgram(): Promise<S3Program> {
       AWS_SECRET_ACCESS_KEY: TEST_ACCOUNT.secretAccessKey,
     },
     args: (folder) => [
+      `-logdir=${folder}`,
       'server',
       `-dir=${folder}`,
       '-ip=127.0.0.1',
