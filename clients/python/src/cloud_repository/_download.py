@@ -1,0 +1,144 @@
+"""Downloads, which continue where they were cut."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from base64 import b64decode
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import IO, Any
+
+import httpx
+
+from ._http import Attempts, Call, Http, conditions
+from ._modes import Iteration, M, Verb
+from .errors import CloudRepositoryError, unexpected
+
+#: A path, or a binary file.
+Target = str | os.PathLike[str] | IO[bytes]
+
+
+class Download(Iteration[M, bytes]):
+    """A file that is being downloaded. Iterate it once for its content, or `read` it, or `close` it.
+
+    After a lost connection, the content continues where it was cut, and only with the same version of the file. Raises
+    `file_changed` if that is gone, `digest_mismatch` if the whole file does not have its digest, and `connection_lost`
+    after five attempts without a byte.
+    """
+
+    #: The number of bytes of the content, and of the whole file.
+    size: int
+    file_size: int
+    etag: str
+    #: SHA-256 of the whole file in hexadecimal.
+    sha256: str | None
+
+    def __init__(self, http: Http[M], path: str, start: int, end: int | None) -> None:
+        # The service would ignore any other range, and send the whole file.
+        if start < 0 or (end is not None and end <= start):
+            raise ValueError("A range has at least one byte.")
+        super().__init__(http.io, lambda: self._content)
+        self._http = http
+        self._path = path
+        self._start = start
+        self._last = "" if end is None else str(end - 1)
+        self._attempts = Attempts(http)
+        self._content = self._chunks()
+
+    async def open(self, to: Target | None) -> Download[M]:
+        """Returns when the head of the response has arrived, or all of the content is written."""
+        self._response, self._end, self.file_size, self.etag = await self._ask(self._start, None)
+        self.size = self._end - self._start
+        found = re.search(r"sha-256=:([A-Za-z0-9+/=]+):", self._response.headers.get("repr-digest", ""))
+        self.sha256 = None if found is None else b64decode(found[1]).hex()
+        if isinstance(to, (str, os.PathLike)):
+            await self._save(os.path.realpath(to))
+        elif to is not None:
+            await self._copy(to)
+        return self
+
+    @Verb
+    async def read(self) -> bytes:
+        """All of the content."""
+        return b"".join([chunk async for chunk in self._content])
+
+    @Verb
+    async def close(self) -> None:
+        """Ends the download before its end."""
+        await self._content.aclose()
+        await self._io.close(self._response)
+
+    async def _save(self, path: str) -> None:
+        """The file appears, or is replaced, when all of the content has arrived."""
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as device:  # Or a pipe.
+                return await self._copy(device)
+        part = f"{path}.{secrets.token_hex(4)}.part"
+        try:
+            with open(part, "xb") as file:
+                await self._copy(file)
+            os.replace(part, path)
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    async def _copy(self, file: IO[bytes]) -> None:
+        async for chunk in self._content:
+            await self._io.call(file.write, chunk)
+
+    async def _chunks(self) -> AsyncGenerator[bytes, None]:
+        at, sha256 = self._start, hashlib.sha256()
+        while at < self._end:
+            try:
+                async with aclosing(self._http.stream(self._response)) as chunks:
+                    async for chunk in chunks:
+                        self._attempts.reset()
+                        at += len(chunk)
+                        sha256.update(chunk)
+                        yield chunk
+                if at < self._end:
+                    raise CloudRepositoryError("connection_lost", "The response was cut off.")
+            except CloudRepositoryError as error:
+                await self._attempts.wait_after(error)
+                self._response, *_ = await self._ask(at, self.etag)
+        await self._io.close(self._response)
+        if self.size == self.file_size and self.sha256 not in (None, sha256.hexdigest()):
+            detail = f"The content has the digest {sha256.hexdigest()} instead of {self.sha256}."
+            raise CloudRepositoryError("digest_mismatch", detail, sha256=sha256.hexdigest())
+
+    async def _ask(self, start: int, etag: str | None) -> tuple[httpx.Response, int, int, str]:
+        """Asks for the bytes from `start` on, of the same version if there is an etag.
+
+        Returns the response, where it ends, the size of the file, and its etag.
+        """
+        is_part = start > 0 or self._last != ""
+        ranged = {"range": f"bytes={start}-{self._last}"} if is_part else {}
+        call = Call("GET", self._path, headers={**conditions(etag), "want-repr-digest": "sha-256=1", **ranged})
+        while True:
+            try:
+                response = await self._http.send(call, stream=True)
+                extent = _extent_of(response.headers, is_part)
+                if extent is None or extent[0] != start:
+                    await self._io.close(response)
+                    raise unexpected(response, "file from the requested byte on")
+                return response, *extent[1:]
+            except CloudRepositoryError as error:
+                if etag is not None and error.code in ("precondition_failed", "not_found", "version_gone"):
+                    detail = "The file has changed during the download."
+                    raise CloudRepositoryError("file_changed", detail) from error
+                await self._attempts.wait_after(error)
+
+
+def _extent_of(headers: httpx.Headers, is_part: bool) -> tuple[int, int, int, str] | None:
+    """The first byte and the end of the content, the size of the file, and its etag.
+
+    A weak etag is none: a proxy has changed the content, and so its length.
+    """
+    length = headers.get("content-length", "")
+    text = headers.get("content-range", "") if is_part else f"bytes 0-{int(length) - 1}/{length}" if length.isdecimal() else ""
+    found: Any = re.fullmatch(r"bytes (\d+)-(-?\d+)/(\d+)", text)
+    etag = re.fullmatch(r'"(.+)"', headers.get("etag", ""))
+    return (int(found[1]), int(found[2]) + 1, int(found[3]), etag[1]) if found and etag else None
