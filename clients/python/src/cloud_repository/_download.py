@@ -9,7 +9,7 @@ import secrets
 from base64 import b64decode
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import IO, Any
+from typing import IO
 
 import httpx
 
@@ -22,7 +22,7 @@ Target = str | os.PathLike[str] | IO[bytes]
 
 
 class Download(Iteration[M, bytes]):
-    """A file that is being downloaded. Iterate it once for its content, or `read` it, or `close` it.
+    """A file that is being downloaded. Iterate it for its content, or `read` it, or `close` it.
 
     After a lost connection, the content continues where it was cut, and only with the same version of the file. Raises
     `file_changed` if that is gone, `digest_mismatch` if the whole file does not have its digest, and `connection_lost`
@@ -40,13 +40,12 @@ class Download(Iteration[M, bytes]):
         # The service would ignore any other range, and send the whole file.
         if start < 0 or (end is not None and end <= start):
             raise ValueError("A range has at least one byte.")
-        super().__init__(http.io, lambda: self._content)
+        super().__init__(http.io, self._chunks)
         self._http = http
         self._path = path
         self._start = start
         self._last = "" if end is None else str(end - 1)
         self._attempts = Attempts(http)
-        self._content = self._chunks()
 
     async def open(self, to: Target | None) -> Download[M]:
         """Returns when the head of the response has arrived, or all of the content is written."""
@@ -63,12 +62,11 @@ class Download(Iteration[M, bytes]):
     @Verb
     async def read(self) -> bytes:
         """All of the content."""
-        return b"".join([chunk async for chunk in self._content])
+        return b"".join([chunk async for chunk in self._chunks()])
 
     @Verb
     async def close(self) -> None:
-        """Ends the download before its end."""
-        await self._content.aclose()
+        """Ends a download that is not read to its end."""
         await self._io.close(self._response)
 
     async def _save(self, path: str) -> None:
@@ -86,11 +84,13 @@ class Download(Iteration[M, bytes]):
                 os.remove(part)
 
     async def _copy(self, file: IO[bytes]) -> None:
-        async for chunk in self._content:
+        async for chunk in self._chunks():
             await self._io.call(file.write, chunk)
 
     async def _chunks(self) -> AsyncGenerator[bytes, None]:
         at, sha256 = self._start, hashlib.sha256()
+        if self._response.is_closed and self.size > 0:  # It was read before.
+            self._response, *_ = await self._ask(at, self.etag)
         while at < self._end:
             try:
                 async with aclosing(self._http.stream(self._response)) as chunks:
@@ -138,7 +138,7 @@ def _extent_of(headers: httpx.Headers, is_part: bool) -> tuple[int, int, int, st
     A weak etag is none: a proxy has changed the content, and so its length.
     """
     length = headers.get("content-length", "")
-    text = headers.get("content-range", "") if is_part else f"bytes 0-{int(length) - 1}/{length}" if length.isdecimal() else ""
-    found: Any = re.fullmatch(r"bytes (\d+)-(-?\d+)/(\d+)", text)
+    whole = f"bytes 0-{int(length) - 1}/{length}" if length.isdecimal() else ""
+    found = re.fullmatch(r"bytes (\d+)-(-?\d+)/(\d+)", headers.get("content-range", "") if is_part else whole)
     etag = re.fullmatch(r'"(.+)"', headers.get("etag", ""))
     return (int(found[1]), int(found[2]) + 1, int(found[3]), etag[1]) if found and etag else None

@@ -3,6 +3,7 @@
 import inspect
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 from urllib.parse import quote, urlencode
@@ -78,8 +79,9 @@ class Http(Generic[M]):
     async def stream(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         """The content of a response, as it arrives."""
         try:
-            async for chunk in self.io.chunks(response):
-                yield chunk
+            async with aclosing(self.io.chunks(response)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         except httpx.RequestError as cause:
             raise CloudRepositoryError("connection_lost", "The response was cut off.") from cause
         finally:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import httpx
@@ -29,7 +29,7 @@ class Blocking:
     async def send(self, request: httpx.Request, stream: bool) -> httpx.Response:
         return self.client.send(request, stream=stream)
 
-    async def chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
+    async def chunks(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         for chunk in response.iter_raw():
             yield chunk
 
@@ -57,8 +57,9 @@ class Asyncio:
     async def send(self, request: httpx.Request, stream: bool) -> httpx.Response:
         return await self.client.send(request, stream=stream)
 
-    def chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        return response.aiter_raw()
+    async def chunks(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
+        async for chunk in response.aiter_raw():
+            yield chunk
 
     async def close(self, response: httpx.Response) -> None:
         await response.aclose()

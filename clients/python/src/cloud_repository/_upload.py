@@ -79,7 +79,8 @@ class _Transfer:
             return await self._put()
         previous = None
         if self._terms.resume_key is not None:
-            same = [self._terms.resume_key, self.part.end, self._terms.name, self._terms.query, self._terms.headers, given]
+            terms = self._terms
+            same = [terms.resume_key, self.part.end, terms.name, terms.query, terms.headers, given]
             self._marker = hashlib.sha256(json.dumps(same).encode()).hexdigest()
             previous = await self._find(self._http)
         while True:

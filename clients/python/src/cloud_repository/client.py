@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from datetime import datetime, timezone
 from types import EllipsisType
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import httpx
 
@@ -16,10 +16,8 @@ from ._http import Call, Http, Retry, Token, conditions, segment
 from ._modes import Asyncio, Blocking, Bound, Iteration, M, Verb
 from ._upload import TUS, UPLOADS, Terms, upload
 from .errors import CloudRepositoryError
-from .models import (
-    AccessToken, Capacity, Change, CreatedLink, File, IssuedAccessToken, Link, PastVersion, Scope, Session,
-    UnfinishedUpload, UploadedFile, Visibility,
-)  # fmt: skip
+from .models import AccessToken, Capacity, Change, CreatedLink, File, IssuedAccessToken, Link, PastVersion, Scope
+from .models import Session, UnfinishedUpload, UploadedFile, Visibility
 
 T = TypeVar("T")
 
@@ -75,7 +73,8 @@ class Files(Resource[M]):
         The content is bytes, a `Path`, a binary file or an iterator of bytes, for `AsyncClient` also an asynchronous
         one. More than 8 MiB continue after a lost connection. If the content is a `Path`, or `resume_key` names it, a
         later upload of the same content and terms continues what an earlier process has left. Any other upload that
-        fails is cancelled. If a response was lost and the content is stored, the upload succeeds, also with a condition.
+        fails is cancelled. If the content is stored and the response was lost, the upload succeeds, also with a
+        condition.
 
         - `if_match`: an etag: only if the file has it; `*`: only if there is a file.
         - `if_none_match`: an etag: only if the file has another one; `*`: only if there is no file.
@@ -121,9 +120,7 @@ class Files(Resource[M]):
         return file
 
     @Verb
-    async def rename(
-        self, name: str, new_name: str, *, overwrite: bool = False, if_match: str | None = None
-    ) -> File:
+    async def rename(self, name: str, new_name: str, *, overwrite: bool = False, if_match: str | None = None) -> File:
         """Raises `file_exists` if the new name is taken, unless `overwrite` is set.
 
         A lost response is resolved if `if_match` is an etag and the file still has it. Otherwise it can end with

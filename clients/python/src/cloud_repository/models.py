@@ -1,4 +1,4 @@
-"""The JSON of the service, as docs/api.md describes it. Sizes are in bytes, times in RFC 3339, digests in hexadecimal."""
+"""The JSON of the service, as docs/api.md describes it. Sizes are in bytes, and times in RFC 3339."""
 
 # fmt: off
 from typing import Literal, TypedDict

@@ -1,0 +1,225 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blocksOf } from '../../documents/pages.ts'
+import { MIB, secretOf } from '../../http/fixture.ts'
+import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
+import { startBadNetwork } from '../../support/faults/mishaps.ts'
+import { isSkipped } from '../../support/servers/needs.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
+import { createContent } from '../package/fixture.ts'
+import { changesSuite } from './changes-suite.ts'
+import { fakesSuite } from './fakes-suite.ts'
+import {
+  installPackage,
+  type Mode,
+  type PythonProject,
+  startSession,
+  whyNoPython,
+} from './installed-package.ts'
+import { faultsSuite } from './faults-suite.ts'
+import { resourcesSuite } from './resources-suite.ts'
+import type { PythonFixture } from './fixture.ts'
+
+const execute = promisify(execFile)
+
+describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
+  const opened = new AsyncDisposableStack()
+  let service: TestService
+  let project: PythonProject
+  beforeAll(async () => {
+    service = await openEmbedded({ maxFileSize: 64 * MIB, historyLifetimeMs: 3_600_000 })
+    opened.defer(() => service.stop())
+    project = await installPackage(opened)
+  })
+  afterAll(() => opened.disposeAsync())
+
+  const createToken = async () => secretOf(await service.createUser(256 * MIB))
+
+  describe.each<Mode>(['Client', 'AsyncClient'])('%s', (mode) => {
+    let fixture: PythonFixture
+    beforeAll(async () => {
+      const network = await startBadNetwork(service)
+      opened.defer(() => network.stop())
+      const user = await service.createUser(256 * MIB)
+      const environment = { URL: network.url, DIRECT: service.url, TOKEN: secretOf(user) }
+      const session = await startSession(opened, { project, mode, environment })
+      fixture = { mode, network, service, user, session, project }
+    })
+
+    faultsSuite(() => fixture)
+    fakesSuite(() => fixture)
+    changesSuite(() => fixture)
+    resourcesSuite(() => fixture)
+
+    it('uploads and downloads over breaking connections', async () => {
+      await using running = new AsyncDisposableStack()
+      const proxy = await startBreakingProxy({ port: service.port, seed: 3 })
+      running.defer(() => proxy.stop())
+      const { bytes, sha256 } = createContent(8 * MIB + 5)
+      await project.write('film.bin', bytes)
+      const environment = { URL: proxy.url, DIRECT: service.url, TOKEN: await createToken() }
+      const session = await startSession(running, { project, mode, environment })
+      const digests = await session.run(`
+        reported = []
+        content = Path("film.bin").read_bytes()
+        async def stream():
+            for chunk in chunked(content):
+                yield chunk
+        digests = []
+        for one in [Path("film.bin"), stream() if is_async else chunked(content)]:
+            file = await client.files.upload("film", one, on_progress=lambda *sent: reported.append(sent))
+            assert reported[-1] == (8 * 2**20 + 5,) * 2, reported[-1]
+            await client.files.download("film", "copy.bin")
+            digests += [file["sha256"], sha256(Path("copy.bin").read_bytes())]
+        return digests
+      `)
+      expect(digests).toEqual(Array.from({ length: 4 }, () => sha256))
+      expect(proxy.breaks.length).toBeGreaterThan(20)
+      expect((await readdir(project.folder)).filter((name) => name.endsWith('.part'))).toEqual([])
+    })
+  })
+
+  it('continues an upload after a kill of its process', async () => {
+    const { bytes, sha256 } = createContent(9 * MIB + 5)
+    await project.write('film.bin', bytes)
+    await project.write(
+      'killed.py',
+      `import os, signal, sys
+from pathlib import Path
+from cloud_repository import Client
+
+client = Client(os.environ["URL"], os.environ["TOKEN"])
+
+def stop(sent, total):
+    if sent > 4e6 and sys.argv[1] == "stop":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+print(client.files.upload("film", Path("film.bin"), on_progress=stop)["version"])
+print(*[upload["upload_id"] for upload in client.uploads.list()])`,
+    )
+    const env = { URL: service.url, TOKEN: await createToken() }
+    const child = spawn(project.python, ['killed.py', 'stop'], { cwd: project.folder, env })
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+    const left = await project.run(
+      [
+        '-c',
+        'import os, cloud_repository as c\nprint(*c.Client(os.environ["URL"], os.environ["TOKEN"]).uploads.list())',
+      ],
+      env,
+    )
+    const [version, ...unfinished] = (await project.run(['killed.py', 'go'], env)).split('\n')
+    expect(left).toContain(version)
+    expect(unfinished.join('')).toBe('')
+    const file = await fetch(`${service.url}/users/me/repo`, {
+      headers: { authorization: `Bearer ${env.TOKEN}` },
+    })
+    expect(await file.json()).toMatchObject({ files: [{ sha256 }] })
+  })
+
+  it('is built with what PyPI needs, and the minor of the service', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+    const [major, minor] = version.split('.')
+    const named = new RegExp(
+      `^cloud_repository-${major}\\.${minor}\\.\\d+(\\.tar\\.gz|-py3-none-any\\.whl)$`,
+    )
+    expect(project.built.filter((name) => named.test(name))).toHaveLength(2)
+    const program =
+      'import json; from importlib.metadata import *; print(json.dumps(metadata("cloud-repository").json))'
+    const metadata: unknown = JSON.parse(await project.run(['-c', program]))
+    expect(metadata).toMatchObject({
+      license_expression: 'Apache-2.0',
+      license_file: ['LICENSE'],
+      requires_python: '>=3.10',
+      requires_dist: ['httpx<1,>=0.27'],
+    })
+  })
+
+  describe('the README', () => {
+    it('has programs that run', async () => {
+      const path = 'clients/python/README.md'
+      const text = await readFile(path, 'utf8')
+      const programs = blocksOf({ path, text }).filter(({ language }) => language === 'python')
+      expect(programs.length).toBeGreaterThan(3)
+      const { bytes, sha256 } = createContent(100_000)
+      await project.write('film.mov', bytes)
+      const env = { ACCESS_TOKEN: await createToken() }
+      const outputs: string[] = []
+      for (const [index, { text: program }] of programs.entries()) {
+        const here = program.replaceAll('http://127.0.0.1:3000', service.url)
+        await project.write(`readme${index}.py`, here)
+        outputs.push(await project.run(['-W', 'error', `readme${index}.py`], env))
+      }
+      expect(outputs[0]).toBe(`film.mov: 100000 bytes, SHA-256 ${sha256}\nfilm.mov 100000\n`)
+      const copy = await readFile(join(project.folder, 'copy.mov'))
+      expect(copy.equals(bytes)).toBe(true)
+      expect(outputs.slice(1).join('')).toBe(
+        'file.renamed zero.txt\n0.txt\nAnother device was faster.\nnormal None\n',
+      )
+    })
+  })
+
+  describe('the types', () => {
+    const mypy = async (words: readonly string[]) => {
+      const args = [
+        '-m',
+        'mypy',
+        '--no-error-summary',
+        '--cache-dir',
+        join(project.folder, 'types'),
+        ...words,
+      ]
+      return execute('python3', args).then(
+        ({ stdout }) => stdout,
+        (error: { readonly stdout: string }) => error.stdout,
+      )
+    }
+
+    it('are sound', async () => {
+      expect(
+        await mypy(['--config-file', 'clients/python/pyproject.toml', 'clients/python/src']),
+      ).toBe('')
+    })
+
+    it('tell the blocking from the asynchronous client, and find mistakes', async () => {
+      const path = await project.write('typed.py', TYPED)
+      const output = await mypy(['--strict', '--python-executable', project.python, path])
+      const faults = [...output.matchAll(/^[^:]+:(\d+): error: (.*)$/gm)].map(([, line]) =>
+        Number(line),
+      )
+      const wrong = TYPED.split('\n').flatMap((line, index) =>
+        line.endsWith('# wrong') ? [index + 1] : [],
+      )
+      expect({ faults: [...new Set(faults)], output }).toMatchObject({ faults: wrong })
+    })
+  })
+})
+
+const TYPED = `from cloud_repository import AsyncClient, Client, CloudRepositoryError
+from cloud_repository.models import File
+
+client = Client("http://a", "token")
+size: int = client.files.upload("a", b"a", if_none_match="*")["size"]
+names: list[str] = [file["name"] for file in client.files.list(prefix="a")]
+content: bytes = client.files.download("a").read()
+sequence: int = next(iter(client.changes.follow("cursor")))["sequence"]
+wrong: str = client.capacity()["used"]  # wrong
+client.files.upload("a", b"a", if_mach="*")  # wrong
+client.files.upload("a", 5)  # wrong
+client.files.get("a")["siz"]  # wrong
+
+
+async def main(client: AsyncClient) -> File:
+    file = await client.files.upload("a", b"a")
+    async for change in client.changes.follow():
+        print(change["name"])
+    for change in client.changes.follow():  # wrong
+        break
+    client.files.get("a")["size"]  # wrong
+    async with client:
+        return await client.files.rename("a", "b") if file["replaced"] else file
+`
