@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { CLIENTS, type ClientProgram } from '../clients/programs.ts'
+import { blocksOf } from '../documents/pages.ts'
 import { UPLOADERS } from '../clients/resumable/programs.ts'
 
 /** The page of clients, with the source files that the tests run. */
@@ -11,7 +12,13 @@ export async function clientsPage(): Promise<string> {
     await codeOf('ts', 'test/clients/back-end.ts'),
   ]
   const sections = await Promise.all(CLIENTS.map((client) => sectionOf('##', client)))
-  const start = [INTRODUCTION, PACKAGE, await packageProgram(), RULES]
+  const packages = [
+    PACKAGE,
+    await firstProgram('js', 'client/README.md'),
+    PYTHON_PACKAGE,
+    await firstProgram('python', 'clients/python/README.md'),
+  ]
+  const start = [INTRODUCTION, ...packages, RULES]
   const parts = [...start, ...webPage, PROGRAMS, ...sections, ...(await largeFiles())]
   return `${parts.join('\n\n')}\n`
 }
@@ -22,11 +29,11 @@ async function largeFiles(): Promise<readonly string[]> {
   return [LARGE_FILES, UPLOAD_PAGE, page, ...programs]
 }
 
-/** The first program of the package's README. A test runs it. */
-async function packageProgram(): Promise<string> {
-  const text = await readFile('client/README.md', 'utf8')
-  const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(text) ?? []
-  return `\`\`\`js\n${program}\`\`\``
+/** The first program of a package's README. A test runs it. */
+async function firstProgram(language: string, path: string): Promise<string> {
+  const blocks = blocksOf({ path, text: await readFile(path, 'utf8') })
+  const program = blocks.find((block) => block.language === language)
+  return `\`\`\`${language}\n${program?.text}\`\`\``
 }
 
 async function sectionOf(level: string, { title, language, file }: ClientProgram) {
@@ -39,14 +46,14 @@ async function codeOf(language: string, file: string): Promise<string> {
 
 const INTRODUCTION = `# Clients
 
-[A package](#typescript-and-javascript) for TypeScript and JavaScript does all that this page explains. To write a
-client in another language, or without a package, start from one of these examples: [a web page](#a-web-page), or a
-[program](#programs) that uses [curl](#curl), [Python](#python-with-requests), [Node.js](#nodejs-with-fetch),
-[Go](#go-with-nethttp), [Java](#java-with-httpclient) or [C](#c-with-libcurl). For files that take minutes to send, use
-[resumable uploads](#large-files-that-survive-a-lost-connection) with [tus-js-client](#tus-js-client-in-a-page),
-[tuspy](#tuspy), [tus-java-client](#tus-java-client) or [curl](#tus-with-curl). The source files of all examples are in
-[test/clients](../test/clients). The tests run them against the service over a network that loses connections.
-\`npm run docs\` generates this page.
+Packages for [TypeScript and JavaScript](#typescript-and-javascript) and for [Python](#python) do all that this page
+explains. To write a client in another language, or without a package, start from one of these examples: [a web
+page](#a-web-page), or a [program](#programs) that uses [curl](#curl), [Python](#python-with-requests),
+[Node.js](#nodejs-with-fetch), [Go](#go-with-nethttp), [Java](#java-with-httpclient) or [C](#c-with-libcurl). For files
+that take minutes to send, use [resumable uploads](#large-files-that-survive-a-lost-connection) with
+[tus-js-client](#tus-js-client-in-a-page), [tuspy](#tuspy), [tus-java-client](#tus-java-client) or
+[curl](#tus-with-curl). The source files of all examples are in [test/clients](../test/clients). The tests run them
+against the service over a network that loses connections. \`npm run docs\` generates this page.
 
 [http-transcripts.md](http-transcripts.md) shows the bytes of requests and responses, and [api.md](api.md) is the
 reference. Code generators can use [openapi.json](../api/openapi.json).`
@@ -57,6 +64,13 @@ const PACKAGE = `## TypeScript and JavaScript
 downloads after a lost connection or a crash, checks digests, and follows changes. Its page has a gallery for browsers.
 
     npm install @cloud-repository/client`
+
+const PYTHON_PACKAGE = `## Python
+
+[cloud-repository](../clients/python/README.md) does the same in Python 3.10 and newer, blocking or with asyncio. Its
+page has programs for asyncio, for changes, and for conditional uploads.
+
+    pip install cloud-repository`
 
 const RULES = `## What every client should do
 

@@ -4,7 +4,18 @@ import { describe, expect, it } from 'vitest'
 import { allOf, blocksOf, filesIn, type Page, readPages } from './pages.ts'
 
 const pages = await readPages()
-const folders = ['src', 'test', 'bench', 'client', 'deploy', 'scripts', 'web', 'api', 'docs']
+const folders = [
+  'src',
+  'test',
+  'bench',
+  'client',
+  'clients',
+  'deploy',
+  'scripts',
+  'web',
+  'api',
+  'docs',
+]
 const found = await Promise.all(folders.map((folder) => filesIn(folder)))
 const files = [...(await readdir('.')), ...found.flat()]
 

@@ -9,7 +9,7 @@ export interface Page {
 
 /** All of them, by path. */
 export async function readPages(): Promise<readonly Page[]> {
-  const folders = ['bench', 'client', 'docs', 'src', 'test', 'web']
+  const folders = ['bench', 'client', 'clients', 'docs', 'src', 'test', 'web']
   const found = await Promise.all(folders.map(filesIn))
   const files = [...(await readdir('.')), ...found.flat()]
   const paths = files.filter((path) => path.endsWith('.md')).toSorted()

@@ -133,7 +133,6 @@ print(*[upload["upload_id"] for upload in client.uploads.list()])`,
     const metadata: unknown = JSON.parse(await project.run(['-c', program]))
     expect(metadata).toMatchObject({
       license_expression: 'Apache-2.0',
-      license_file: ['LICENSE'],
       requires_python: '>=3.10',
       requires_dist: ['httpx<1,>=0.27'],
     })
@@ -185,6 +184,27 @@ print(*[upload["upload_id"] for upload in client.uploads.list()])`,
       ).toBe('')
     })
 
+    it('have the members that the OpenAPI document has', async () => {
+      const program = `import json, typing, cloud_repository.models as models
+kinds = {name: kind for name, kind in vars(models).items() if typing.is_typeddict(kind)}
+print(json.dumps({name: {
+    key: key in kind.__required_keys__ for key in kind.__required_keys__ | kind.__optional_keys__} for name, kind in kinds.items()}))`
+      const models = JSON.parse(await project.run(['-c', program])) as Record<string, object>
+      const { components } = JSON.parse(await readFile('api/openapi.json', 'utf8')) as {
+        readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+      }
+      for (const [model, schema] of Object.entries(SCHEMAS)) {
+        const { properties = {}, required = [] } = components.schemas[schema] ?? {}
+        const members = Object.keys(properties).map((name) => [name, required.includes(name)])
+        const more = model === 'Change' ? { cursor: true } : {}
+        expect({ model, ...models[model] }).toEqual({
+          model,
+          ...Object.fromEntries(members),
+          ...more,
+        })
+      }
+    })
+
     it('tell the blocking from the asynchronous client, and find mistakes', async () => {
       const path = await project.write('typed.py', TYPED)
       const output = await mypy(['--strict', '--python-executable', project.python, path])
@@ -198,6 +218,27 @@ print(*[upload["upload_id"] for upload in client.uploads.list()])`,
     })
   })
 })
+
+interface Schema {
+  readonly properties?: object
+  readonly required?: readonly string[]
+}
+
+/** The schemas of the models. */
+const SCHEMAS = {
+  File: 'File',
+  PastVersion: 'PastVersion',
+  UnfinishedUpload: 'Upload',
+  Change: 'RepositoryChange',
+  Link: 'Link',
+  CreatedLink: 'CreatedLink',
+  Scope: 'Scope',
+  Session: 'OwnToken',
+  AccessToken: 'AccessToken',
+  IssuedAccessToken: 'IssuedAccessToken',
+  Capacity: 'Capacity',
+  Grant: 'GrantInForce',
+}
 
 const TYPED = `from cloud_repository import AsyncClient, Client, CloudRepositoryError
 from cloud_repository.models import File
