@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { upload } from '../../http/fixture.ts'
 import type { PythonFixture } from './fixture.ts'
 
 export function changesSuite(get: () => PythonFixture): void {
@@ -70,16 +71,15 @@ export function changesSuite(get: () => PythonFixture): void {
             return change["name"]`)
       await expect.poll(() => network.requests.length).toBe(2)
       const { service, user } = get()
-      const { upload } = await import('../../http/fixture.ts')
       await upload(service, { user, name: 'present' })
       expect(await following).toBe('present')
     })
 
     it.each([
-      ['nonsense', 400, 'invalid_parameter', 'CloudRepositoryError'],
-      ['old', 410, 'cursor_expired', 'CursorExpired'],
-      ['proxied', 200, 'unexpected_response', 'CloudRepositoryError'],
-    ])('raises the refusal of a cursor that is %s', async (cursor, status, code, kind) => {
+      { cursor: 'unknown', status: 400, code: 'invalid_parameter', kind: 'CloudRepositoryError' },
+      { cursor: 'old', status: 410, code: 'cursor_expired', kind: 'CursorExpired' },
+      { cursor: 'proxied', status: 200, code: 'unexpected_response', kind: 'CloudRepositoryError' },
+    ])('raises $kind, $code', async ({ cursor, status, code, kind }) => {
       await using server = await startStream((response) => {
         const type = status === 200 ? 'text/html' : 'application/problem+json'
         response.writeHead(status, { 'content-type': type })

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 
 folder, wheel = sys.argv[1:]
 subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-packages = Path(sysconfig.get_path("purelib", "venv", {"base": folder, "platbase": folder}))
+packages = Path(sysconfig.get_path("purelib", "posix_prefix", {"base": folder, "platbase": folder}))
 
 
 def copy(name, copied):
