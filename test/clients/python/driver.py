@@ -40,10 +40,11 @@ def fake(answer):
 
 def fake_uploads(**answers):
     """A client of a service that answers requests for resumable uploads so, by how many appends there were."""
-    kept.asked = []
+    kept.asked, kept.sizes = [], []
 
     def answer(request):
         kept.asked.append(request.method)
+        kept.sizes.append(len(request.content))
         # The cancellation of the upload.
         if request.method == "GET":
             return httpx.Response(200, json={"uploads": [], "next_cursor": None})

@@ -67,6 +67,18 @@ export function fakesSuite(get: () => PythonFixture): void {
     expect((await asked()).filter((method) => method === 'POST')).toHaveLength(1)
   })
 
+  it('the reason of a refusal is asked for without content if it was lost while content was sent', async () => {
+    const program = `
+        refused = httpx.Response(403, json={"code": "capacity_exceeded", "detail": "no"})
+        client = fake_uploads(
+            POST=created,
+            HEAD=lambda _: offset(200, 0),
+            PATCH=lambda _: refused if kept.sizes[-1] == 0 else lost(),
+        )
+        await client.files.upload("film", bytes(9 * 2**20))`
+    expect(await errorOf(program)).toMatchObject({ code: 'capacity_exceeded', status: 403 })
+  })
+
   it('a service that does not answer after it has stored the file is not sent the content again', async () => {
     const program = `
       import re
