@@ -164,14 +164,15 @@ print(*[upload["upload_id"] for upload in client.uploads.list()])`,
 
   describe('the types', () => {
     const mypy = async (words: readonly string[]) => {
-      const args = [
-        '-m',
-        'mypy',
+      const cache = join(project.folder, 'types')
+      const shared = [
         '--no-error-summary',
         '--cache-dir',
-        join(project.folder, 'types'),
-        ...words,
+        cache,
+        '--python-executable',
+        project.python,
       ]
+      const args = ['-m', 'mypy', ...shared, ...words]
       return execute('python3', args).then(
         ({ stdout }) => stdout,
         (error: { readonly stdout: string }) => error.stdout,
@@ -207,7 +208,7 @@ print(json.dumps({name: {
 
     it('tell the blocking from the asynchronous client, and find mistakes', async () => {
       const path = await project.write('typed.py', TYPED)
-      const output = await mypy(['--strict', '--python-executable', project.python, path])
+      const output = await mypy(['--strict', path])
       const faults = [...output.matchAll(/^[^:]+:(\d+): error: (.*)$/gm)].map(([, line]) =>
         Number(line),
       )
