@@ -201,7 +201,11 @@ export function ledgerBatchContract(
       expect((await batch(swaps)).usage).toMatchObject({ used: 1, fileCount: 1 })
       const [left] = await account.list()
       expect(left).toMatchObject({ name: 'new-f0', isKept: 1 })
+      await harness.countChanges(account.userId, 400_000)
+      const rows = await harness.changeRows(account.userId)
       await batch((await account.past()).map(({ version }) => restore(version)))
+      // It forgets more than it adds, however many those are.
+      expect(await harness.changeRows(account.userId)).toBe(rows - 1024)
       const { bytes, countedBytes, versions } = await harness.history(account.userId)
       expect([bytes, versions]).toEqual([countedBytes, 0])
       expect(await account.usage()).toMatchObject(await harness.audit(account.userId))
