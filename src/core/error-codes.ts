@@ -65,7 +65,7 @@ const KINDS = {
     meaning:
       'The access token does not permit this. `required` is the missing action, or the member of the scope or of the ' +
       'terms that is too narrow.',
-    detail: 'The access token does not permit this request.',
+    detail: 'The access token does not permit this request: it lacks "delete".',
     facts: { required: 'delete' },
   },
   access_token_limit_exceeded: {

@@ -174,9 +174,10 @@ export function completeScope({
 }
 
 function insufficient(required: string): AppError {
-  return new AppError('scope_insufficient', 'The access token does not permit this request.', {
-    facts: { required },
-  })
+  const isAction = ACTIONS.some((action) => action === required)
+  const reason = isAction ? `it lacks "${required}"` : `its "${required}" is too narrow`
+  const detail = `The access token does not permit this request: ${reason}.`
+  return new AppError('scope_insufficient', detail, { facts: { required } })
 }
 
 /** For a child that would outlive its parent. */
