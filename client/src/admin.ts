@@ -87,11 +87,19 @@ export interface AdminClient {
   user(userId: string): UserAdmin
 }
 
-/** `url` is the address of the admin listener, and `token` the `ADMIN_TOKEN` of the deployment. Not for browsers. */
+/**
+ * `url` is the address of the admin listener, and `token` the `ADMIN_TOKEN` of the deployment, which no browser may have.
+ * With `cookies` instead, a page of the admin listener uses its session. Throws a `CloudRepositoryError` with the code
+ * `invalid_url`.
+ */
 export function createAdminClient(
-  options: ServiceAddress & { readonly token: Token },
+  options: ServiceAddress &
+    (
+      | { readonly token: Token; readonly cookies?: never }
+      | { readonly cookies: true; readonly token?: never }
+    ),
 ): AdminClient {
-  const http = createHttp(options, { token: options.token })
+  const http = createHttp(options)
   return {
     users: usersOf(http),
     webhooks: webhooksOf(http),
@@ -112,12 +120,12 @@ function usersOf(http: Http): Users {
     get: async (userId, { signal } = {}) => http.json({ path: pathOf(userId), signal }),
     list(options = {}) {
       const query = { prefix: options.prefix }
-      const itemsOf = ({ users }: Schemas['UserPage']) => users
-      return createListing(http, { path: USERS, options, query, itemsOf })
+      const listed = { path: USERS, options, query, member: 'users' } as const
+      return createListing<Schemas['UserPage'], 'users'>(http, listed)
     },
     setStatus: async (userId, status, { signal } = {}) =>
       http.json({ method: 'PATCH', path: pathOf(userId), json: { status }, signal }),
-    delete: async (userId, { signal } = {}) => remove(http, pathOf(userId), signal),
+    delete: async (userId, { signal } = {}) => http.remove({ path: pathOf(userId), signal }),
   }
 }
 
@@ -129,30 +137,30 @@ function userOf(http: Http, userId: string): UserAdmin {
     tokens: createTokens(http, `${user}/access-tokens`),
     devices: {
       list(options = {}) {
-        const itemsOf = ({ devices }: Schemas['DevicePage']) => devices
-        return createListing(http, { path: `${user}/devices`, options, itemsOf })
+        const listed = { path: `${user}/devices`, options, member: 'devices' } as const
+        return createListing<Schemas['DevicePage'], 'devices'>(http, listed)
       },
       put: async (deviceId, terms = {}, { signal } = {}) => {
         const path = `${user}/devices/${segment(deviceId)}`
         return http.json({ method: 'PUT', path, json: terms, signal })
       },
       delete: async (deviceId, { signal } = {}) =>
-        remove(http, `${user}/devices/${segment(deviceId)}`, signal),
+        http.remove({ path: `${user}/devices/${segment(deviceId)}`, signal }),
     },
     grants: {
       list(options = {}) {
-        const itemsOf = ({ grants }: Schemas['GrantPage']) => grants
-        return createListing(http, { path: `${user}/grants`, options, itemsOf })
+        const listed = { path: `${user}/grants`, options, member: 'grants' } as const
+        return createListing<Schemas['GrantPage'], 'grants'>(http, listed)
       },
       put: async (key, terms, { signal } = {}) =>
         http.json({ method: 'PUT', path: grantPath(key), json: terms, signal }),
-      revoke: async (key, { signal } = {}) => remove(http, grantPath(key), signal),
+      revoke: async (key, { signal } = {}) => http.remove({ path: grantPath(key), signal }),
     },
     history: {
       list(options = {}) {
         const query = { name: options.name }
-        const itemsOf = ({ versions }: Schemas['HistoryPage']) => versions
-        return createListing(http, { path: `${user}/history`, options, query, itemsOf })
+        const listed = { path: `${user}/history`, options, query, member: 'versions' } as const
+        return createListing<Schemas['HistoryPage'], 'versions'>(http, listed)
       },
       restore: async (version, terms = {}, { signal } = {}) => {
         const path = `${user}/history/${segment(version)}/restore`
@@ -161,11 +169,11 @@ function userOf(http: Http, userId: string): UserAdmin {
     },
     uploads: {
       list(options = {}) {
-        const itemsOf = ({ uploads }: Schemas['UnfinishedUploadPage']) => uploads
-        return createListing(http, { path: `${user}/uploads`, options, itemsOf })
+        const listed = { path: `${user}/uploads`, options, member: 'uploads' } as const
+        return createListing<Schemas['UnfinishedUploadPage'], 'uploads'>(http, listed)
       },
       cancel: async (uploadId, { signal } = {}) =>
-        remove(http, `${user}/uploads/${segment(uploadId)}`, signal),
+        http.remove({ path: `${user}/uploads/${segment(uploadId)}`, signal }),
     },
   }
 }
@@ -174,16 +182,12 @@ function webhooksOf(http: Http): ParkedWebhooks {
   const pathOf = (webhookId: string): string => `${WEBHOOKS}/${segment(webhookId)}`
   return {
     list(options = {}) {
-      const itemsOf = ({ webhooks }: Schemas['ParkedWebhookPage']) => webhooks
-      return createListing(http, { path: WEBHOOKS, options, itemsOf })
+      const listed = { path: WEBHOOKS, options, member: 'webhooks' } as const
+      return createListing<Schemas['ParkedWebhookPage'], 'webhooks'>(http, listed)
     },
     async retry(webhookId, { signal } = {}) {
       await http.call({ method: 'POST', path: `${pathOf(webhookId)}/retry`, signal })
     },
-    discard: async (webhookId, { signal } = {}) => remove(http, pathOf(webhookId), signal),
+    discard: async (webhookId, { signal } = {}) => http.remove({ path: pathOf(webhookId), signal }),
   }
-}
-
-async function remove(http: Http, path: string, signal: AbortSignal | undefined): Promise<void> {
-  await http.call({ method: 'DELETE', path, signal })
 }

@@ -67,6 +67,8 @@ export type ClientOptions = ServiceAddress &
   )
 
 export type Capacity = components['schemas']['Capacity']
+/** An access token: its user, its scope (`null` permits everything), and when it expires. */
+export type Session = components['schemas']['OwnToken']
 
 /** The repository of one user. It keeps no state and no connection, and need not be closed. */
 export interface Client {
@@ -78,11 +80,13 @@ export interface Client {
   readonly tokens: Tokens
   /** A consistent snapshot of what the user stores and may store, in bytes. */
   capacity(options?: { readonly signal?: AbortSignal | undefined }): Promise<Capacity>
+  /** Who is signed in, and what the access token permits. */
+  session(options?: { readonly signal?: AbortSignal | undefined }): Promise<Session>
 }
 
+/** Throws a `CloudRepositoryError` with the code `invalid_url`. */
 export function createClient(options: ClientOptions): Client {
-  const { token, cookies } = options
-  const http = createHttp(options, { ...(token && { token }), ...(cookies && { cookies }) })
+  const http = createHttp(options)
   return {
     files: createFiles(http),
     uploads: createUploads(http),
@@ -91,5 +95,6 @@ export function createClient(options: ClientOptions): Client {
     links: createLinks(http),
     tokens: createTokens(http, 'users/me/access-tokens'),
     capacity: ({ signal } = {}) => http.json({ path: 'users/me/capacity', signal }),
+    session: ({ signal } = {}) => http.json({ path: 'session', signal }),
   }
 }

@@ -9,6 +9,7 @@ export type ServiceErrorCode = components['schemas']['Problem']['code']
 /**
  * The codes that the client adds.
  *
+ * - `invalid_url`: the `url` of the client is no address with `http:` or `https:`. Nothing was sent.
  * - `connection_lost`: no complete response arrived, also after the retries. The request may have taken effect.
  * - `unexpected_response`: a response that is not from the service, for example of a proxy. `status` has its status.
  * - `file_changed`: the file was replaced or deleted while it was being downloaded. Download it again.
@@ -17,6 +18,7 @@ export type ServiceErrorCode = components['schemas']['Problem']['code']
  * - `upload_superseded`: the upload was stored, and the file has been replaced or deleted since.
  */
 export type ClientErrorCode =
+  | 'invalid_url'
   | 'connection_lost'
   | 'unexpected_response'
   | 'file_changed'
@@ -103,8 +105,12 @@ export function unexpectedResponse(
   status: number,
   { missing, cause }: { readonly missing: string; readonly cause?: unknown },
 ): CloudRepositoryError {
+  return new CloudRepositoryError(unexpected(status, missing), { status, cause })
+}
+
+function unexpected(status: number, missing: string): ProblemOf<'unexpected_response'> {
   const detail = `The response has the status ${status} and no ${missing}.`
-  return new CloudRepositoryError({ code: 'unexpected_response', detail }, { status, cause })
+  return { code: 'unexpected_response', detail }
 }
 
 /** The error of a response that is not a success. Responses to `HEAD` and those of proxies have no problem document. */
@@ -116,10 +122,7 @@ export function refusal(response: {
   const { status, headers, text } = response
   const seconds = headers.get('retry-after')
   const retryAfter = seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) : undefined
-  const problem: ProblemOf<ErrorCode> = parseProblem(text) ?? {
-    code: 'unexpected_response',
-    detail: `The response has the status ${status} and no problem document.`,
-  }
+  const problem = parseProblem(text) ?? unexpected(status, 'problem document')
   return new CloudRepositoryError(problem, { status, retryAfter })
 }
 

@@ -2,7 +2,7 @@ import { download, type Download, type DownloadOptions } from './files/download.
 import { clientError, isProblem } from './errors.ts'
 import type { components } from './generated/api.ts'
 import { findFile } from './files/get-file.ts'
-import { type Conditions, conditionHeaders, type Http, parseJson, segment } from './http/http.ts'
+import { type Conditions, conditionHeaders, type Http, segment } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 import type { UploadedFile } from './files/upload.ts'
 
@@ -44,8 +44,8 @@ export function createHistory(http: Http): History {
   return {
     list(options = {}) {
       const { name, prefix } = options
-      const itemsOf = ({ versions }: HistoryPage) => versions
-      return createListing(http, { path: PATH, options, query: { name, prefix }, itemsOf })
+      const listed = { path: PATH, options, query: { name, prefix }, member: 'versions' } as const
+      return createListing<HistoryPage, 'versions'>(http, listed)
     },
     download: async (version, options = {}) => download(http, pathOf(version), options),
     async restore(version, options = {}) {
@@ -53,25 +53,15 @@ export function createHistory(http: Http): History {
       const json = { name, overwrite }
       const headers = conditionHeaders(options)
       const path = `${pathOf(version)}/restore`
-      for (const attempts = http.attempts(signal); ;) {
-        try {
-          const reply = await http.ask({ method: 'POST', path, json, headers, signal })
-          return parseJson(reply) as UploadedFile
-        } catch (error) {
-          if (attempts.isUncertain && isProblem(error, 'not_found', 'precondition_failed')) {
-            const file = name === undefined ? undefined : await findFile(http, { name, signal })
-            if (file?.version === version) return file
-            throw clientError('outcome_unknown', 'The response to the restore was lost.', error)
-          }
-          await attempts.waitAfter(error)
-        }
-      }
+      const call = { method: 'POST', path, json, headers, signal } as const
+      return http.json<UploadedFile>(call, async (error) => {
+        if (!isProblem(error, 'not_found', 'precondition_failed')) return undefined
+        const file = name === undefined ? undefined : await findFile(http, { name, signal })
+        if (file?.version === version) return file
+        throw clientError('outcome_unknown', 'The response to the restore was lost.', error)
+      })
     },
-    async purge(version, { signal } = {}) {
-      await http.call({ method: 'DELETE', path: pathOf(version), signal })
-    },
-    async purgeAll({ signal } = {}) {
-      await http.call({ method: 'DELETE', path: PATH, signal })
-    },
+    purge: async (version, { signal } = {}) => http.remove({ path: pathOf(version), signal }),
+    purgeAll: async ({ signal } = {}) => http.remove({ path: PATH, signal }),
   }
 }

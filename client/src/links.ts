@@ -33,9 +33,8 @@ export function createLinks(http: Http): Links {
     create: (terms, { signal } = {}) =>
       http.json({ method: 'POST', path: PATH, json: terms, isCreation: true, signal }),
     list: (options = {}) =>
-      createListing(http, { path: PATH, options, itemsOf: ({ links }: LinkPage) => links }),
-    async revoke(linkId, { signal } = {}) {
-      await http.call({ method: 'DELETE', path: `${PATH}/${segment(linkId)}`, signal })
-    },
+      createListing<LinkPage, 'links'>(http, { path: PATH, options, member: 'links' }),
+    revoke: async (linkId, { signal } = {}) =>
+      http.remove({ path: `${PATH}/${segment(linkId)}`, signal }),
   }
 }

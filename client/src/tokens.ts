@@ -29,13 +29,12 @@ export function createTokens(http: Http, path: string): Tokens {
     create: (terms = {}, { signal } = {}) =>
       http.json({ method: 'POST', path, json: terms, isCreation: true, signal }),
     list: (options = {}) =>
-      createListing(http, {
+      createListing<AccessTokenPage, 'access_tokens'>(http, {
         path,
         options,
-        itemsOf: (page: AccessTokenPage) => page.access_tokens,
+        member: 'access_tokens',
       }),
-    async revoke(tokenId, { signal } = {}) {
-      await http.call({ method: 'DELETE', path: `${path}/${segment(tokenId)}`, signal })
-    },
+    revoke: async (tokenId, { signal } = {}) =>
+      http.remove({ path: `${path}/${segment(tokenId)}`, signal }),
   }
 }

@@ -9,6 +9,11 @@ export type UploadPage = components['schemas']['UploadPage']
 export interface Uploads {
   /** The oldest first. */
   list(options?: ListingOptions): Listing<UnfinishedUpload, UploadPage>
+  /** One upload. If it has been finished since, `file` is what it stored, unless that is replaced or deleted. */
+  get(
+    uploadId: string,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<UnfinishedUpload>
   /** Ends an upload and releases its space. Rejects with `upload_gone` or `not_found` if it has ended. */
   cancel(uploadId: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
 }
@@ -16,12 +21,12 @@ export interface Uploads {
 const PATH = 'users/me/uploads'
 
 export function createUploads(http: Http): Uploads {
+  const pathOf = (uploadId: string): string => `${PATH}/${segment(uploadId)}`
   return {
     list: (options = {}) =>
-      createListing(http, { path: PATH, options, itemsOf: ({ uploads }: UploadPage) => uploads }),
-    async cancel(uploadId, { signal } = {}) {
-      const path = `${PATH}/${segment(uploadId)}`
-      await http.call({ method: 'DELETE', path, headers: { 'tus-resumable': '1.0.0' }, signal })
-    },
+      createListing<UploadPage, 'uploads'>(http, { path: PATH, options, member: 'uploads' }),
+    get: async (uploadId, { signal } = {}) => http.json({ path: pathOf(uploadId), signal }),
+    cancel: async (uploadId, { signal } = {}) =>
+      http.remove({ path: pathOf(uploadId), headers: { 'tus-resumable': '1.0.0' }, signal }),
   }
 }

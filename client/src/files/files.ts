@@ -2,7 +2,7 @@ import { clientError, isProblem } from '../errors.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { components, operations } from '../generated/api.ts'
 import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, type Http, parseJson, segment } from '../http/http.ts'
+import { type Conditions, conditionHeaders, type Http, segment } from '../http/http.ts'
 import { createListing, type Listing, type ListingOptions } from '../http/listing.ts'
 import type { Content, StreamContent } from './source.ts'
 import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
@@ -104,8 +104,8 @@ export function createFiles(http: Http): Files {
     list(options = {}) {
       const { prefix, order, userId } = options
       const path = repositoryPath(userId)
-      const itemsOf = ({ files }: FilePage) => files.filter((file) => file !== null)
-      return createListing(http, { path, options, query: { prefix, order }, itemsOf })
+      const listed = { path, options, query: { prefix, order }, member: 'files' } as const
+      return createListing<FilePage, 'files'>(http, listed)
     },
     get: (name, options = {}) => getFile(http, { name, ...options }),
     async rename(name, newName, options = {}) {
@@ -115,24 +115,18 @@ export function createFiles(http: Http): Files {
         { name: newName, ...(overwrite !== undefined && { overwrite }) },
         options,
       )
-      for (const attempts = http.attempts(signal); ;) {
-        try {
-          return parseJson(await http.ask(call)) as StoredFile
-        } catch (error) {
-          if (attempts.isUncertain && isProblem(error, 'not_found')) {
-            const file = await findFile(http, { name: newName, signal })
-            // A rename keeps the etag.
-            if (file !== undefined && file.etag === ifMatch) return file
-            throw clientError('outcome_unknown', 'The response to the rename was lost.', error)
-          }
-          await attempts.waitAfter(error)
-        }
-      }
+      return http.json<StoredFile>(call, async (error) => {
+        if (!isProblem(error, 'not_found')) return undefined
+        const file = await findFile(http, { name: newName, signal })
+        // A rename keeps the etag.
+        if (file !== undefined && file.etag === ifMatch) return file
+        throw clientError('outcome_unknown', 'The response to the rename was lost.', error)
+      })
     },
     update: async (name, update, options = {}) => http.json(change(name, update, options)),
-    async delete(name, options = {}) {
+    delete: async (name, options = {}) => {
       const headers = conditionHeaders(options)
-      await http.call({ method: 'DELETE', path: pathOf(name), headers, signal: options.signal })
+      return http.remove({ path: pathOf(name), headers, signal: options.signal })
     },
     batch: async (operations, { signal } = {}) =>
       http.json({

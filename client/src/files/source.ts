@@ -18,7 +18,9 @@ export interface PathContent {
 export interface Source {
   readonly size: number
   /** Tells content that has changed from content that has not, in a later process too. */
-  readonly fingerprint: string | undefined
+  readonly fingerprint?: string | undefined
+  /** In milliseconds since 1970, if it is known. */
+  readonly modified?: number | undefined
   /** The bytes from `start` up to `end`. Rejects with the error of what is read. */
   read(start: number, end: number): AsyncIterable<Uint8Array>
   /** The same bytes without reading them, for browsers. `undefined` for a file by its path. */
@@ -42,7 +44,6 @@ export async function openSource(content: Blob | Uint8Array | PathContent): Prom
 export function bytesSource(bytes: Uint8Array): Source {
   return {
     size: bytes.length,
-    fingerprint: undefined,
     async *read(start, end) {
       for (const [from, to] of chunks(start, end)) yield bytes.subarray(from, to)
     },
@@ -55,6 +56,7 @@ function blobSource(blob: Blob): Source {
   return {
     size: blob.size,
     fingerprint: name === undefined ? undefined : `${name} ${blob.size} ${lastModified}`,
+    modified: lastModified,
     async *read(start, end) {
       for (const [from, to] of chunks(start, end)) {
         yield new Uint8Array(await blob.slice(from, to).arrayBuffer())
@@ -71,6 +73,7 @@ async function pathSource(path: string): Promise<Source> {
   return {
     size,
     fingerprint: `${path} ${size} ${mtimeMs}`,
+    modified: Math.floor(mtimeMs),
     async *read(start, end) {
       const file = await files.open(path)
       try {

@@ -51,6 +51,12 @@ export interface UploadOptions extends Conditions {
    * A `File` and a path have such a key already.
    */
   readonly resumeKey?: string | undefined
+  /**
+   * Continues this upload of `uploads.list` instead of looking for one. The caller knows that its content and its terms
+   * are the same: only with a `digest` does the service refuse a mixture. `null` begins anew. With either, a resumable
+   * upload that fails is kept.
+   */
+  readonly uploadId?: string | null | undefined
   /** Called with the id of a resumable upload as soon as it is known, for `uploads.cancel`. */
   readonly onUploadId?: (uploadId: string) => void
   /**
@@ -102,10 +108,11 @@ export async function upload(
   const one: Upload = { name, options, digest: known }
   const isLarge = resume === 'auto' ? source.size > RESUMABLE_BYTES : resume
   if (!isLarge || source.size === 0) return putWhole(http, one, source)
-  const { uploadResumably } = await import('./resumable.ts')
+  const { uploadResumably } = await loadResumable()
   return uploadResumably(http, one, source)
 }
 
+/** Sends a stream, in one request if it is short. Cancels it if it is not read to its end. */
 async function uploadStream(
   http: Http,
   {
@@ -125,13 +132,16 @@ async function uploadStream(
     const first = await parts.next()
     if (first.isLast && (resume === 'auto' || first.source.size === 0))
       return await putWhole(http, one, first.source)
-    const { uploadParts } = await import('./resumable.ts')
+    const { uploadParts } = await loadResumable()
     return await uploadParts(http, one, { first, next: () => parts.next() })
   } finally {
-    // Cancels a stream that was not read to its end. Not awaited, because it may never end.
+    // Not awaited, because it may never end.
     chunks.return?.().catch(() => undefined)
   }
 }
+
+/** Most uploads do not need it. */
+const loadResumable = () => import('./resumable/resumable.ts')
 
 /** Sends the content in one request, and again after a temporary failure. */
 async function putWhole(http: Http, one: Upload, source: Source): Promise<UploadedFile> {
@@ -140,24 +150,21 @@ async function putWhole(http: Http, one: Upload, source: Source): Promise<Upload
   const total = source.size
   const onSent = (sent: number): void => onProgress?.({ sent, total })
   const call = { ...putOf(one), content: { source, start: 0, end: total, onSent } }
-  for (const attempts = http.attempts(signal); ;) {
+  const file = await http.json<UploadedFile>(call, async (error) => {
+    // The attempt may have stored the file, which then no longer meets the condition.
+    if (!isProblem(error, 'precondition_failed')) return undefined
+    const digest = one.digest ?? (await digestOf(source, signal))
     try {
-      const reply = await http.ask(call)
-      onProgress?.({ sent: total, total })
-      return parseJson(reply) as UploadedFile
-    } catch (error) {
-      // An attempt whose response was lost may have stored the file, which then no longer meets the condition.
-      if (attempts.isUncertain && isProblem(error, 'precondition_failed')) {
-        const file = await findFile(http, { name, signal }).catch((cause: unknown) => {
-          // Only a token that may not read the file leaves the refusal as the best answer.
-          if (!isProblem(cause, 'scope_insufficient')) throw cause
-        })
-        const digest = one.digest ?? (await digestOf(source, signal))
-        if (file?.sha256 === digest) return file
-      }
-      await attempts.waitAfter(error)
+      const found = await findFile(http, { name, signal })
+      return found?.sha256 === digest ? found : undefined
+    } catch (cause) {
+      // Only a token that may not read the file leaves the refusal as the best answer.
+      if (isProblem(cause, 'scope_insufficient')) return undefined
+      throw cause
     }
-  }
+  })
+  onProgress?.({ sent: total, total })
+  return file
 }
 
 async function putStream(

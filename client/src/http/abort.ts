@@ -1,8 +1,17 @@
-/** Rejects with the reason of the signal as soon as it aborts. */
+/** The part of a page that is used, so that the types do not need the DOM. */
+interface Page {
+  readonly navigator?: { readonly onLine?: boolean }
+  addEventListener(type: string, listener: () => void, options: { readonly once: true }): void
+}
+
+/** Ends earlier if the browser is offline and comes back. Rejects with the reason of the signal as soon as it aborts. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const page = globalThis as unknown as Page
   let timer: ReturnType<typeof setTimeout> | undefined
   const elapsed = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
+    if (page.navigator?.onLine === false)
+      page.addEventListener('online', () => resolve(), { once: true })
   })
   try {
     await unlessAborted(elapsed, signal)

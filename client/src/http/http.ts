@@ -1,4 +1,11 @@
-import { clientError, connectionLost, isProblem, refusal, unexpectedResponse } from '../errors.ts'
+import {
+  clientError,
+  type CloudRepositoryError,
+  connectionLost,
+  isProblem,
+  refusal,
+  unexpectedResponse,
+} from '../errors.ts'
 import { unlessAborted } from './abort.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import { Attempts, hadNoEffect, type RetryPolicy } from './retry.ts'
@@ -13,6 +20,11 @@ export interface ServiceAddress {
   /** Replaces the `fetch` of the runtime. */
   readonly fetch?: typeof fetch | undefined
   readonly retry?: RetryPolicy | undefined
+  /**
+   * Called when a request has ended, also before it is sent again: with its error, or without one after a success. A page
+   * can tell that the connection is lost, or ask the user to sign in again. Not called for an abort.
+   */
+  readonly onRequestEnd?: ((error?: CloudRepositoryError) => void) | undefined
 }
 
 /** An access token, or a function that returns the current one, called before each request. */
@@ -37,6 +49,14 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
+/**
+ * Called with the refusal of a repetition, if the response to an earlier attempt was lost. Resolves to what that attempt
+ * has done, or to `undefined` if it has done nothing.
+ */
+export type Recover<T> = (error: unknown) => T | undefined | Promise<T | undefined>
+
+export type Removal = Pick<Call, 'path' | 'headers' | 'signal'>
+
 /** A successful response that has arrived whole. */
 export interface Reply {
   readonly status: number
@@ -53,20 +73,19 @@ export interface Http {
   /** Sends a request, also again after temporary failures. */
   call(call: Call): Promise<Reply>
   /** As `call`, for a response with JSON. */
-  json<T>(call: Call): Promise<T>
+  json<T>(call: Call, recover?: Recover<T>): Promise<T>
+  /** Deletes what is there. Succeeds if a repetition finds nothing. */
+  remove(call: Removal): Promise<void>
   /** Counts the attempts of a transfer that decides itself what to repeat. */
   attempts(signal: AbortSignal | undefined): Attempts
 }
 
-const DONE: Reply = { status: 204, headers: { get: () => null }, text: '' }
-
-export function createHttp(address: ServiceAddress, { token, cookies }: Credentials): Http {
-  const { location } = globalThis as { readonly location?: { readonly href: string } }
-  const { url } = address
-  const base = new URL(url.endsWith('/') ? url : `${url}/`, location?.href)
-  const retry = address.retry ?? {}
-  const isNative = address.fetch === undefined
-  const send = address.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
+/** Throws a `CloudRepositoryError` with the code `invalid_url`. */
+export function createHttp(options: ServiceAddress & Credentials): Http {
+  const { token, cookies = false, retry = {}, onRequestEnd } = options
+  const base = parseBase(options.url)
+  const isNative = options.fetch === undefined
+  const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
 
   async function headersOf({ headers = {}, json, signal }: Call): Promise<Headers> {
     signal?.throwIfAborted()
@@ -104,7 +123,7 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       headers,
       body: body?.body ?? (json === undefined ? null : JSON.stringify(json)),
       duplex: 'half',
-      credentials: cookies === true ? 'include' : 'omit',
+      credentials: cookies ? 'include' : 'omit',
       cache: 'no-store',
       signal: watchdog.signal,
       // Node.js otherwise keeps all that it has sent, in case it has to send it again.
@@ -112,12 +131,12 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
     } as RequestInit
     const end = (): void => {
       watchdog.end()
-      body?.end()
+      body?.end?.()
     }
     const lost = (cause: unknown): unknown => {
       end()
       if (signal?.aborted === true) return signal.reason
-      return body?.failure() ?? connectionLost(cause)
+      return body?.failure?.() ?? connectionLost(cause)
     }
     let response
     try {
@@ -133,7 +152,20 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
     throw refusal({ status, headers: response.headers, text: await answer.text() })
   }
 
-  async function ask(call: Call): Promise<Reply> {
+  async function watched<T>(request: Promise<T>): Promise<T> {
+    try {
+      const result = await request
+      onRequestEnd?.()
+      return result
+    } catch (error) {
+      if (isProblem(error)) onRequestEnd?.(error)
+      throw error
+    }
+  }
+
+  const ask = (call: Call): Promise<Reply> => watched(askOnce(call))
+
+  async function askOnce(call: Call): Promise<Reply> {
     const blob = isNative && call.content !== undefined ? blobOf(call.content) : undefined
     if (blob !== undefined) return askByXhr(call, blob)
     const answer = await open(call)
@@ -149,10 +181,13 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
       watchdog.expect(sent < blob.size ? SENDING_MS : STORING_MS)
       content?.onSent?.(sent)
     }
-    const request = { method, url: urlOf(call), headers, body: blob, onSent }
     const reply = await sendByXhr({
-      ...request,
-      withCredentials: cookies === true,
+      method,
+      url: urlOf(call),
+      headers,
+      body: blob,
+      onSent,
+      withCredentials: cookies,
       signal: watchdog.signal,
     })
       .catch(async (cause: unknown) => {
@@ -168,28 +203,55 @@ export function createHttp(address: ServiceAddress, { token, cookies }: Credenti
 
   const attempts = (signal: AbortSignal | undefined): Attempts => new Attempts(retry, signal)
 
-  async function call(asked: Call): Promise<Reply> {
-    for (const tries = attempts(asked.signal); ;) {
+  /** Makes attempts, until one succeeds or `recover` finds what one has done whose response was lost. */
+  async function repeat<T>(
+    { signal, isCreation }: Call,
+    attempt: () => Promise<T>,
+    recover: Recover<T> = () => undefined,
+  ): Promise<T> {
+    for (const tries = attempts(signal); ;) {
       try {
-        const reply = await ask(asked)
-        // A proxy or a page to sign in says 200, and has deleted nothing.
-        if (asked.method === 'DELETE' && reply.status === 200)
-          throw unexpectedResponse(reply.status, { missing: 'deletion' })
-        return reply
+        return await attempt()
       } catch (error) {
-        if (asked.isCreation === true && !hadNoEffect(error)) throw error
-        // The attempt whose response was lost has deleted it.
-        if (asked.method === 'DELETE' && tries.isUncertain && isGone(error)) return DONE
+        if (isCreation === true && !hadNoEffect(error)) throw error
+        const done = tries.isUncertain ? await recover(error) : undefined
+        if (done !== undefined) return done
         await tries.waitAfter(error)
       }
     }
   }
 
-  async function json<T>(asked: Call): Promise<T> {
-    return parseJson(await call(asked)) as T
+  async function remove(asked: Removal): Promise<void> {
+    const attempt = async (): Promise<true> => {
+      const { status } = await ask({ ...asked, method: 'DELETE' })
+      // A proxy or a page to sign in says 200, and has deleted nothing.
+      if (status === 200) throw unexpectedResponse(status, { missing: 'deletion' })
+      return true
+    }
+    await repeat(asked, attempt, (error) => isGone(error) || undefined)
   }
 
-  return { ask, open, call, json, attempts }
+  return {
+    ask,
+    open: (call) => watched(open(call)),
+    call: (asked) => repeat(asked, () => ask(asked)),
+    json: <T>(asked: Call, recover?: Recover<T>) =>
+      repeat(asked, async () => parseJson(await ask(asked)) as T, recover),
+    remove,
+    attempts,
+  }
+}
+
+function parseBase(url: string): URL {
+  const { location } = globalThis as { readonly location?: { readonly href: string } }
+  try {
+    const base = new URL(url.endsWith('/') ? url : `${url}/`, location?.href)
+    // `localhost:3000` has the scheme `localhost:`.
+    if (/^https?:$/.test(base.protocol)) return base
+  } catch {
+    // Told below.
+  }
+  throw clientError('invalid_url', `${JSON.stringify(url)} is no address with http: or https:.`)
 }
 
 /** Whether there is nothing to delete. An upload that has become a file is not deleted. */

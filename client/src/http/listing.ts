@@ -14,17 +14,23 @@ export interface ListingOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-interface Listed<Item, Page> {
+interface Listed<Member> {
   readonly path: string
   readonly options: ListingOptions
   readonly query?: Readonly<Record<string, string | undefined>>
-  readonly itemsOf: (page: Page) => readonly Item[]
+  /** The member of a page that has its entries. */
+  readonly member: Member
 }
 
-export function createListing<Item, Page extends { readonly next_cursor: string | null }>(
+export function createListing<
+  Page extends { readonly next_cursor: string | null } & Readonly<
+    Record<Member, readonly unknown[]>
+  >,
+  Member extends string,
+>(
   http: Http,
-  { path, options, query, itemsOf }: Listed<Item, Page>,
-): Listing<Item, Page> {
+  { path, options, query, member }: Listed<Member>,
+): Listing<Page[Member][number], Page> {
   async function* pages(): AsyncGenerator<Page> {
     const { limit, signal } = options
     let { cursor } = options
@@ -39,7 +45,7 @@ export function createListing<Item, Page extends { readonly next_cursor: string 
   return {
     pages,
     async *[Symbol.asyncIterator]() {
-      for await (const page of pages()) yield* itemsOf(page)
+      for await (const page of pages()) yield* page[member]
     },
   }
 }

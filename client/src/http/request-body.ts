@@ -17,9 +17,9 @@ export interface RequestBody {
   /** `undefined` if the runtime sets the header itself, or if the length is unknown. */
   readonly length: number | undefined
   /** The error of the source or of `onSent`, which `fetch` would report as a failure of its own. */
-  failure(): unknown
+  failure?(): unknown
   /** Releases the source, of which `fetch` does not read the rest. */
-  end(): void
+  end?(): void
 }
 
 /** A stream in Node.js, Deno and Bun, so that nothing is read before the network takes it; a `Blob` in browsers. */
@@ -32,7 +32,7 @@ export function openBody(content: SentContent, expect: (ms: number) => void): Re
   if (whole !== undefined) {
     // Nothing tells when it is sent.
     expect(STORING_MS)
-    return { body: whole, length: undefined, failure: () => undefined, end: () => undefined }
+    return { body: whole, length: undefined }
   }
   const chunks = source.read(start, until ?? Infinity)[Symbol.asyncIterator]()
   let failure: unknown

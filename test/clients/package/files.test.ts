@@ -237,6 +237,28 @@ describe('files', () => {
 })
 
 describe('the token', () => {
+  it('is described by the session, with what it permits and its end', async () => {
+    const { client, network, user } = fixture
+    expect(await client.session()).toEqual({
+      user_id: user.userId,
+      scope: null,
+      expires_at: null,
+    })
+    const scope = { actions: ['read'], prefix: 'a-' } as const
+    const { access_token: token } = await client.tokens.create({ scope, expires_in: 60 })
+    const narrow = createClient({ url: network.url, token })
+    const session = await narrow.session()
+    expect(session.scope).toMatchObject(scope)
+    expect(Date.parse(String(session.expires_at))).toBeGreaterThan(Date.now())
+    expect(await errorOf(narrow.files.delete('a-1'))).toMatchObject({
+      code: 'scope_insufficient',
+      message: 'The access token does not permit this request: it lacks "delete".',
+    })
+    expect(await errorOf(narrow.files.get('b'))).toMatchObject({
+      message: 'The access token does not permit this request: its "prefix" is too narrow.',
+    })
+  })
+
   it('can come from a function, which is asked before each request', async () => {
     const tokens = [secretOf(fixture.user), `crt_${'A'.repeat(43)}`]
     const token = () => Promise.resolve(tokens.shift() ?? '')

@@ -44,6 +44,7 @@ export async function uploads(
   await files.upload('a', 'text')
   // @ts-expect-error no content
   await files.upload('a')
+  await files.upload('a', content, { uploadId: null })
   // @ts-expect-error an unknown visibility
   await files.upload('a', content, { visibility: 'everyone' })
   // @ts-expect-error an unknown value

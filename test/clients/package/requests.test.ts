@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { createAdminClient } from '../../../client/src/admin.ts'
-import { createClient } from '../../../client/src/client.ts'
+import { type CloudRepositoryError, createClient } from '../../../client/src/client.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
 import { errorOf, IMPATIENT } from './fixture.ts'
 
@@ -12,6 +12,59 @@ afterAll(() => opened.disposeAsync())
 afterEach(() => vi.unstubAllGlobals())
 
 const url = 'http://fake'
+
+describe('the url', () => {
+  it.each(['', 'files.example.com', 'localhost:3000', '/', 'ftp://a', 'http://', undefined])(
+    '%j is refused before anything is sent',
+    (wrong) => {
+      const given = { url: wrong as string }
+      const invalid = expect.objectContaining({ code: 'invalid_url' }) as Error
+      expect(() => createClient(given)).toThrow(invalid)
+      expect(() => createAdminClient({ ...given, token: 'x' })).toThrow(invalid)
+    },
+  )
+
+  it.each([
+    ['http://a', 'http://a/session'],
+    ['https://a:1/base/path', 'https://a:1/base/path/session'],
+  ])('%s is the address that requests are sent below', async (below, sent) => {
+    const { calls, client } = answering('unavailable', 404)
+    await errorOf(createClient({ url: below, fetch: client }).session())
+    expect(calls.map(String)).toEqual([sent])
+  })
+})
+
+it('the end of each request is told, also of one that is sent again', async () => {
+  const ends: unknown[] = []
+  let calls = 0
+  const client: typeof fetch = () => {
+    calls += 1
+    if (calls === 1) return Promise.reject(new TypeError('lost'))
+    if (calls === 2) return Promise.resolve(Response.json({ code: 'unavailable' }, { status: 503 }))
+    return Promise.resolve(Response.json({ user_id: 'ann' }))
+  }
+  const onRequestEnd = (error?: CloudRepositoryError): void => void ends.push(error?.code)
+  const options = { url, retry: IMPATIENT, fetch: client, onRequestEnd }
+  await createClient(options).session()
+  expect(ends).toEqual(['connection_lost', 'unavailable', undefined])
+  await errorOf(createClient(options).session({ signal: AbortSignal.abort() }))
+  expect(ends).toHaveLength(3)
+})
+
+it('a wait ends when the browser is online again', async () => {
+  const page = new EventTarget()
+  vi.stubGlobal('navigator', { onLine: false })
+  vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+  let calls = 0
+  const client: typeof fetch = () => {
+    calls += 1
+    if (calls > 1) return Promise.resolve(Response.json({ user_id: 'ann' }))
+    setTimeout(() => page.dispatchEvent(new Event('online')), 20)
+    return Promise.reject(new TypeError('lost'))
+  }
+  const retry = { firstDelay: 30_000 }
+  expect(await createClient({ url, retry, fetch: client }).session()).toEqual({ user_id: 'ann' })
+})
 
 describe('the token function', () => {
   it('does not hold up an abort', async () => {

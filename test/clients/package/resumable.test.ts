@@ -147,6 +147,51 @@ describe('an upload of an earlier process', () => {
     expect(await storedVersions()).toEqual([id, file.version])
   })
 
+  it('is continued by its id, without a question for others, and kept if it fails again', async () => {
+    const { id, offset } = await interrupt(content.bytes, { resumeKey: 'one' })
+    const other = new File([content.bytes], 'renamed since.mov')
+    const asked: string[] = []
+    const stop = new AbortController()
+    const onUploadId = (known: string): void => {
+      asked.push(known)
+      stop.abort()
+    }
+    const { files, uploads } = direct
+    const options = { uploadId: id, onUploadId }
+    const failed = files.upload('film', other, { ...options, signal: stop.signal })
+    expect(await errorOf(failed)).toMatchObject({ name: 'AbortError' })
+    expect(await uploads.get(id)).toMatchObject({ upload_id: id, offset, file: null })
+    const front = await startFront()
+    const file = await clientOf(user, front.url).files.upload('film', other, options)
+    expect(file).toMatchObject({ version: id, sha256: content.sha256 })
+    expect(front.appended()).toBe(content.bytes.length - offset)
+    expect(asked).toEqual([id, id])
+    expect((await uploads.get(id)).file).toMatchObject({ version: id })
+  })
+
+  it('is not continued if the caller wants a new one, which is kept', async () => {
+    const { id } = await interrupt(content.bytes, { resumeKey: 'one' })
+    const stop = new AbortController()
+    const options = { resumeKey: 'one', uploadId: null, signal: stop.signal }
+    const abort = (): void => stop.abort()
+    await errorOf(direct.files.upload('film', content.bytes, { ...options, onUploadId: abort }))
+    const left = await unfinished()
+    expect(left).toHaveLength(2)
+    expect(left[0]?.upload_id).toBe(id)
+  })
+
+  it('tells when its file was modified', async () => {
+    const lastModified = 1_700_000_000_123
+    const path = await placeOnDisk(content.bytes)
+    await utimes(path, lastModified / 1000, lastModified / 1000)
+    for (const what of [{ path }, new File([content.bytes], 'film', { lastModified })]) {
+      const { id } = await interrupt(what, {})
+      const { metadata } = await direct.uploads.get(id)
+      expect(metadata['modified']).toBe(String(lastModified))
+      await direct.uploads.cancel(id)
+    }
+  })
+
   it('that was cancelled or has expired begins anew', async () => {
     const options = { resumeKey: 'film' }
     const { id } = await interrupt(content.bytes, options)
