@@ -92,6 +92,10 @@ export function connectionLost(cause: unknown): CloudRepositoryError {
   return clientError('connection_lost', 'The connection to the service was lost.', cause)
 }
 
+export function outcomeUnknown(cause: unknown): CloudRepositoryError {
+  return clientError('outcome_unknown', 'The response to the change was lost.', cause)
+}
+
 export function clientError(
   code: Exclude<ClientErrorCode, 'unexpected_response'> | 'not_found' | 'invalid_file_name',
   detail: string,

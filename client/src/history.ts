@@ -1,5 +1,5 @@
 import { download, type Download, type DownloadOptions } from './files/download.ts'
-import { clientError, isProblem } from './errors.ts'
+import { isProblem, outcomeUnknown } from './errors.ts'
 import type { components } from './generated/api.ts'
 import { findFile } from './files/get-file.ts'
 import { type Conditions, conditionHeaders, type Http, segment } from './http/http.ts'
@@ -58,7 +58,7 @@ export function createHistory(http: Http): History {
         if (!isProblem(error, 'not_found', 'precondition_failed')) return undefined
         const file = name === undefined ? undefined : await findFile(http, { name, signal })
         if (file?.version === version) return file
-        throw clientError('outcome_unknown', 'The response to the restore was lost.', error)
+        throw outcomeUnknown(error)
       })
     },
     purge: async (version, { signal } = {}) => http.remove({ path: pathOf(version), signal }),

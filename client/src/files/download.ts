@@ -1,6 +1,7 @@
 import {
   clientError,
   CloudRepositoryError,
+  connectionLost,
   isProblem,
   type ProblemOf,
   unexpectedResponse,
@@ -87,7 +88,7 @@ export async function download(
     while (start < extent.end) {
       try {
         const bytes = await answer.read(STALL_MS)
-        if (bytes === undefined) throw clientError('connection_lost', 'The response was cut off.')
+        if (bytes === undefined) throw connectionLost(undefined)
         attempts.reset()
         start += bytes.length
         return bytes

@@ -1,4 +1,4 @@
-import { clientError, isProblem } from '../errors.ts'
+import { isProblem, outcomeUnknown } from '../errors.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { components, operations } from '../generated/api.ts'
 import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } from './get-file.ts'
@@ -120,7 +120,7 @@ export function createFiles(http: Http): Files {
         const file = await findFile(http, { name: newName, signal })
         // A rename keeps the etag.
         if (file !== undefined && file.etag === ifMatch) return file
-        throw clientError('outcome_unknown', 'The response to the rename was lost.', error)
+        throw outcomeUnknown(error)
       })
     },
     update: async (name, update, options = {}) => http.json(change(name, update, options)),

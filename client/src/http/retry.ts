@@ -9,6 +9,8 @@ export interface RetryPolicy {
   readonly maxWait?: number | undefined
   /** The wait before the first retry in milliseconds, without the random part. It doubles with each retry. Default 500. */
   readonly firstDelay?: number | undefined
+  /** Which of the temporary failures are worth a retry: a lost connection, 408, 429 and 5xx. By default, all of them. */
+  readonly when?: ((error: CloudRepositoryError) => boolean) | undefined
 }
 
 const MAX_DELAY_MS = 30_000
@@ -45,16 +47,24 @@ export class Attempts {
     error: unknown,
     also: (error: CloudRepositoryError) => boolean = () => false,
   ): Promise<void> {
-    const { tries = 5, maxWait = 60, firstDelay = 500 } = this.#policy
-    if (!isTemporary(error) && !(isProblem(error) && also(error))) throw error
-    const { retryAfter = 0 } = error
+    const { tries = 5, maxWait = 60, when = () => true } = this.#policy
+    if (!(isTemporary(error) && when(error)) && !(isProblem(error) && also(error))) throw error
     this.isUncertain ||= !hadNoEffect(error)
     this.#failures += 1
-    if (this.#failures >= tries || retryAfter > maxWait) throw error
-    const delay = Math.min(firstDelay * 2 ** (this.#failures - 1), MAX_DELAY_MS)
-    const random = Math.min(delay * (0.5 + Math.random()), maxWait * 1000)
-    await pause(Math.max(retryAfter * 1000, random), this.#signal)
+    if (this.#failures >= tries || (error.retryAfter ?? 0) > maxWait) throw error
+    await pause(retryDelay(error, this.#failures, this.#policy), this.#signal)
   }
+}
+
+/** Milliseconds before the next attempt after so many failures: with a random part, and at least `Retry-After`. */
+export function retryDelay(
+  error: unknown,
+  failures: number,
+  { firstDelay = 500, maxWait = 60 }: RetryPolicy = {},
+): number {
+  const delay = Math.min(firstDelay * 2 ** (failures - 1), MAX_DELAY_MS)
+  const random = Math.min(delay * (0.5 + Math.random()), maxWait * 1000)
+  return Math.max(isProblem(error) ? 1000 * (error.retryAfter ?? 0) : 0, random)
 }
 
 /** Whether the same request may succeed later. A webhook that its receiver has refused would be sent again. */

@@ -33,7 +33,7 @@ export function sendByXhr(request: XhrRequest): Promise<Reply> {
     const end = (): void => signal.removeEventListener('abort', abort)
     const fail = (): void => {
       end()
-      reject(new Error('The request got no response.', { cause: signal.reason }))
+      reject(signal.reason)
     }
     xhr.upload.addEventListener('progress', (event) => {
       request.onSent((event as Event & { readonly loaded: number }).loaded)

@@ -32,7 +32,7 @@ export async function installPackage(opened: AsyncDisposableStack): Promise<Empt
   return { folder, write, bundle }
 
   async function bundle(program: string): Promise<readonly Rolldown.OutputChunk[]> {
-    const entry = await write('entry.js', program)
+    const entry = await write('entry.ts', program)
     const built = await build({
       root: folder,
       configFile: false,

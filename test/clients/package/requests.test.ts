@@ -122,6 +122,13 @@ it('a wait is never longer than maxWait', async () => {
   expect(waits).toEqual([50, 50])
 })
 
+it('a failure that the caller finds not worth a retry is not sent again', async () => {
+  const { url: at, calls, client } = answering('internal_error', 500)
+  const retry = { ...IMPATIENT, when: ({ status = 0 }: CloudRepositoryError) => status !== 500 }
+  await errorOf(createClient({ url: at, retry, fetch: client }).capacity())
+  expect(calls).toHaveLength(1)
+})
+
 it('another status of a proxy, such as 520, is temporary too', async () => {
   const { url: at, calls, client } = answering(undefined, 520)
   await errorOf(createClient({ url: at, retry: IMPATIENT, fetch: client }).capacity())

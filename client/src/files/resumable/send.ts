@@ -88,6 +88,7 @@ export async function sendParts(sending: Sending, attempts: Attempts): Promise<v
   }
 
   let now = sending.hasBegun ? await askOffset() : { offset: 0, isStored: false }
+  report(now.offset)
   let isStuck = false
   for (;;) {
     while (!now.isStored && (part.isLast || now.offset < base + part.source.size)) {
