@@ -45,7 +45,7 @@ export function imageSuite(project: Project): void {
         readonly components: readonly { readonly name: string }[]
       }
       const names = sbom.components.map(({ name }) => name)
-      const pages = ['preact', '@preact/signals', '@uppy/core']
+      const pages = ['preact', '@preact/signals']
       expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'pg', ...pages]))
       expect(names).not.toContain('vitest')
       const notice = await docker([...read, '/app/NOTICE'])

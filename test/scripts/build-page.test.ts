@@ -24,7 +24,8 @@ beforeEach(async () => {
   opened = new AsyncDisposableStack()
   root = await temporaryFolder(opened)
   built = join(root, 'dist', 'web')
-  for (const name of ['package-lock.json', 'tsconfig.json', 'scripts', 'web', 'api']) {
+  const copied = ['package-lock.json', 'tsconfig.json', 'scripts', 'web', 'api', 'client/src']
+  for (const name of copied) {
     await cp(name, join(root, name), { recursive: true, preserveTimestamps: true })
   }
   await symlink(resolve('node_modules'), join(root, 'node_modules'))
@@ -95,13 +96,16 @@ describe('what builds the page', () => {
     expect(await builds()).toBe(4)
   })
 
-  it('builds again when a document of the API is newer', async () => {
-    await build()
-    const later = new Date((await stat(join(built, 'index.html'))).mtimeMs + 1)
-    await utimes(join(root, 'api', 'openapi.json'), later, later)
-    await build()
-    expect(await builds()).toBe(2)
-  })
+  it.each(['api/openapi.json', 'client/src/client.ts'])(
+    'builds again when %s is newer',
+    async (source) => {
+      await build()
+      const later = new Date((await stat(join(built, 'index.html'))).mtimeMs + 1)
+      await utimes(join(root, source), later, later)
+      await build()
+      expect(await builds()).toBe(2)
+    },
+  )
 
   it('compresses each file once, also where another build writes nothing', async () => {
     await build()

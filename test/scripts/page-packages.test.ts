@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/service/program.ts'
 const execute = promisify(execFile)
 
 /** What a page cannot do without: what `web/` imports, and what that pulls in. */
-const IN_PAGES = ['@preact/signals', '@preact/signals-core', '@uppy/core', 'lodash', 'preact']
+const IN_PAGES = ['@preact/signals', '@preact/signals-core', 'preact']
 
 interface Bill {
   readonly components: readonly {

@@ -321,7 +321,8 @@ describeInBrowser('the files', (browser) => {
       refusals += 1
       if (refusals > 1) return await route.continue()
       await upload(service, { user, name: 'delta.txt', content: 'x' })
-      await route.fulfill({ status: 410, body: '{}' })
+      const body = JSON.stringify({ status: 410, code: 'cursor_expired' })
+      await route.fulfill({ status: 410, body })
     })
     await page.reload()
     await expect.poll(() => names(page)).toContain('delta.txt')

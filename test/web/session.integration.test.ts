@@ -185,7 +185,7 @@ describeInBrowser('signing in', (browser) => {
     const { page, context } = await visitAs({ browser: browser(), service, user })
     const chunk = Promise.withResolvers<void>()
     const asked = Promise.withResolvers<void>()
-    await page.route('**/tus-transport*', async (route) => {
+    await page.route('**/assets/resumable-*', async (route) => {
       asked.resolve()
       await chunk.promise
       await route.continue()

@@ -1,7 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { ConnectionError, isPassing, ProblemError, problemOf, retryMs } from '../shared/api.ts'
+import { isProblem } from '../../client/src/errors.ts'
+import { openSource, type Source } from '../../client/src/files/source.ts'
+import { createHttp, type Http } from '../../client/src/http/http.ts'
+import { isTemporary } from '../../client/src/http/retry.ts'
 import { messageOf } from '../shared/error-message.ts'
-import { pause } from '../shared/sleep.ts'
 import { messages } from '../messages.ts'
 import type { Visit } from './visit.ts'
 
@@ -30,8 +32,8 @@ export interface Drops {
 /** Larger files are sent with tus, and continue after a lost connection. */
 const RESUMABLE_BYTES = 16 * 2 ** 20
 
-/** Of one file, before the visitor has to retry. */
-const MAX_RETRIES = 8
+/** Of one request, before the visitor has to retry. */
+const MAX_TRIES = 9
 
 /** Sends files by a drop link, one after the other. */
 export function createDrops(visit: Visit): Drops {
@@ -61,40 +63,26 @@ export function createDrops(visit: Visit): Drops {
   async function send({ id }: Drop): Promise<void> {
     const file = files.get(id)
     if (file === undefined) return
-    const sender = file.size < RESUMABLE_BYTES ? undefined : await loadResumable()
-    let uploadUrl: string | undefined
-    const onProgress = (sent: number): void => change(id, { sent })
     let hasLostAnswer = false
-    for (let retries = 0; ; retries += 1) {
-      change(id, { state: { kind: 'sending' } })
-      try {
-        if (sender === undefined) await put(visit, { file, onProgress })
-        else {
-          await sender.send(
-            {
-              content: file,
-              endpoint: `${visit.api.urlOf(visit.pathOf('uploads'))}/`,
-              uploadUrl,
-              metadata: { filename: file.name },
-              headers: {},
-              onProgress,
-              onCreated: (url) => (uploadUrl = url),
-            },
-            new AbortController().signal,
-          )
-        }
-        change(id, { sent: file.size, state: { kind: 'done' } })
-        files.delete(id)
-        return
-      } catch (error) {
-        if (!isPassing(error) || retries >= MAX_RETRIES) {
-          change(id, { state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
-          return
-        }
-        hasLostAnswer ||= error instanceof ConnectionError
-        change(id, { state: { kind: 'paused' } })
-        await pause(retryMs(error, retries))
-      }
+    const http = createHttp({
+      ...visit.connection.once,
+      retry: { tries: MAX_TRIES, maxWait: 3600 },
+      onRequestEnd(error) {
+        hasLostAnswer ||= isProblem(error, 'connection_lost')
+        if (isTemporary(error)) change(id, { state: { kind: 'paused' } })
+      },
+    })
+    const onProgress = (sent: number): void => change(id, { sent, state: { kind: 'sending' } })
+    change(id, { state: { kind: 'sending' } })
+    try {
+      const source = await openSource(file)
+      const resumable = file.size < RESUMABLE_BYTES ? undefined : await loadResumable()
+      const drop = { http, visit, name: file.name, source, onProgress }
+      await (resumable ?? put)(drop)
+      change(id, { sent: file.size, state: { kind: 'done' } })
+      files.delete(id)
+    } catch (error) {
+      change(id, { state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
     }
   }
 
@@ -127,35 +115,29 @@ export function createDrops(visit: Visit): Drops {
 /** `undefined` if it cannot be loaded, as after an update of the service: then the file is sent in one request. */
 async function loadResumable() {
   try {
-    const { createResumableSender } = await import('../shared/uploads/tus-transport.ts')
-    return createResumableSender()
+    return (await import('./resumable-drop.ts')).sendResumably
   } catch {
     return undefined
   }
 }
 
-/** Not by `fetch`, which tells nothing of its progress. */
-function put(
-  visit: Visit,
-  { file, onProgress }: { readonly file: File; readonly onProgress: (sent: number) => void },
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const request = new XMLHttpRequest()
-  request.open('PUT', visit.api.urlOf(visit.pathOf(file.name)))
-  request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded))
-  request.addEventListener('error', () => reject(new ConnectionError(undefined)))
-  request.addEventListener('load', () => {
-    const { status, responseText: text } = request
-    if (status === 200) resolve()
-    else reject(problemOf({ status, text, retryAfter: request.getResponseHeader('retry-after') }))
-  })
-  request.send(file)
-  return promise
+/** One file, and the link that takes it. */
+export interface SentDrop {
+  readonly http: Http
+  readonly visit: Visit
+  readonly name: string
+  readonly source: Source
+  readonly onProgress: (sent: number) => void
+}
+
+async function put({ http, visit, name, source, onProgress }: SentDrop): Promise<void> {
+  const content = { source, start: 0, end: source.size, onSent: onProgress }
+  await http.call({ method: 'PUT', path: visit.pathOf(name), content })
 }
 
 /** `hasLostAnswer`: an earlier attempt may have stored the file. */
 function wordOf(error: unknown, hasLostAnswer: boolean): string {
-  const code = error instanceof ProblemError ? error.code : ''
+  const code = isProblem(error) ? error.code : ''
   const { refusals, lost } = messages.visit
   if (hasLostAnswer && code in lost) return lost[code as keyof typeof lost]
   return code in refusals

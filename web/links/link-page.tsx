@@ -100,7 +100,7 @@ function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink 
   }, [title])
   return (
     <div class="visit">
-      {!visit.api.isConnected.value && (
+      {!visit.connection.isConnected.value && (
         <p class="banner" role="alert">
           <Icon name="warning" />
           {messages.connectionLost}

@@ -45,7 +45,7 @@ export function LinkedFiles({ visit, link }: Props) {
             )}
             <a
               class="button button-main"
-              href={visit.api.urlOf(visit.pathOf(file.name))}
+              href={visit.connection.urlOf(visit.pathOf(file.name))}
               download={file.name}
               aria-label={messages.files.download(file.name)}
               onClick={() => {
@@ -100,7 +100,7 @@ function Preview({ visit, file, onClose }: PreviewProps) {
     let url: string | undefined
     const gone = new AbortController()
     async function load(): Promise<void> {
-      const address = visit.api.urlOf(visit.pathOf(file.name))
+      const address = visit.connection.urlOf(visit.pathOf(file.name))
       const response = await fetch(address, { signal: gone.signal })
       if (!response.ok) throw new Error(`Status ${response.status}.`)
       if (previewOf(file) === 'text') setText(await response.text())

@@ -1,5 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, createApi, ProblemError } from '../shared/api.ts'
+import { isProblem } from '../../client/src/errors.ts'
+import { createHttp } from '../../client/src/http/http.ts'
+import { connect, type Connection } from '../shared/connection.ts'
 import { messageOf } from '../shared/error-message.ts'
 import { messages } from '../messages.ts'
 
@@ -30,7 +32,7 @@ export type VisitState =
   | { readonly kind: 'open'; readonly link: OpenLink }
 
 export interface Visit {
-  readonly api: Api
+  readonly connection: Connection
   readonly state: ReadonlySignal<VisitState>
   /** The path of a file of the link, or of its uploads, below the page's base. */
   pathOf(name: string): string
@@ -48,7 +50,8 @@ export interface Visit {
 export function createVisit(address: string): Visit {
   const { pathname } = new URL(address)
   const path = `links/${pathname.slice(pathname.lastIndexOf('/') + 1)}`
-  const api = createApi({ base: new URL('..', address).href, onRefusedToken: () => undefined })
+  const connection = connect({ base: new URL('..', address).href, onRefusedToken: () => undefined })
+  const reader = createHttp(connection.patient)
   const state = signal<VisitState>({ kind: 'loading' })
 
   async function attempt(work: () => Promise<void>): Promise<void> {
@@ -66,13 +69,13 @@ export function createVisit(address: string): Visit {
 
   async function read(): Promise<void> {
     await attempt(async () => {
-      const link = await api.read<LinkReply>(path)
+      const link = await reader.json<LinkReply>({ path })
       state.value = isOpen(link) ? { kind: 'open', link } : { kind: 'locked', problem: undefined }
     })
   }
 
   return {
-    api,
+    connection,
     state,
     pathOf: (name) => `${path}/${encodeURIComponent(name)}`,
     read,
@@ -81,8 +84,8 @@ export function createVisit(address: string): Visit {
       if (state.value.kind !== 'open') return
       const { link } = state.value
       await attempt(async () => {
-        const query = new URLSearchParams({ cursor: link.next_cursor ?? '' })
-        const next = await api.read<LinkReply>(`${path}?${query.toString()}`)
+        const query = { cursor: link.next_cursor ?? '' }
+        const next = await reader.json<LinkReply>({ path, query })
         const files = [...link.files, ...(next.files ?? [])]
         const next_cursor = next.next_cursor ?? null
         change({ files, next_cursor })
@@ -91,7 +94,7 @@ export function createVisit(address: string): Visit {
 
     async recount() {
       try {
-        const { uses_left = null } = await api.read<LinkReply>(path)
+        const { uses_left = null } = await reader.json<LinkReply>({ path })
         change({ uses_left })
       } catch (error) {
         if (isGone(error)) state.value = { kind: 'ended' }
@@ -100,7 +103,7 @@ export function createVisit(address: string): Visit {
 
     async unlock(password) {
       try {
-        await api.call(path, { method: 'POST', json: { password } })
+        await createHttp(connection.brief).call({ method: 'POST', path, json: { password } })
       } catch (error) {
         state.value = { kind: 'locked', problem: wordOf(error) }
         return
@@ -115,7 +118,7 @@ export function createVisit(address: string): Visit {
 }
 
 function isGone(error: unknown): boolean {
-  return error instanceof ProblemError && error.code === 'not_found'
+  return isProblem(error, 'not_found')
 }
 
 function isOpen(link: LinkReply): link is LinkReply & OpenLink {
@@ -123,7 +126,7 @@ function isOpen(link: LinkReply): link is LinkReply & OpenLink {
 }
 
 function wordOf(error: unknown): string {
-  const code = error instanceof ProblemError ? error.code : ''
+  const code = isProblem(error) ? error.code : ''
   const { reasons } = messages.visit
   return code in reasons ? reasons[code as keyof typeof reasons] : messages.failed(messageOf(error))
 }

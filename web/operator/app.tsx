@@ -9,9 +9,9 @@ import { UsersView } from './users-view.tsx'
 const words = messages.operator
 
 export function App({ page }: { readonly page: Page }) {
-  const { session, api, watch, toasts } = page
+  const { session, connection, watch, toasts } = page
   const state = session.state.value
-  const isLost = !api.isConnected.value || watch.health.value.kind === 'unreachable'
+  const isLost = !connection.isConnected.value || watch.health.value.kind === 'unreachable'
   return (
     <>
       {isLost && (

@@ -1,5 +1,7 @@
 import { effect, untracked } from '@preact/signals'
-import { createApi } from '../shared/api.ts'
+import { createAdminClient } from '../../client/src/admin.ts'
+import { createHttp } from '../../client/src/http/http.ts'
+import { connect } from '../shared/connection.ts'
 import { messageOf } from '../shared/error-message.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
@@ -14,10 +16,13 @@ export type Page = ReturnType<typeof createPage>
 export function createPage(base: string) {
   const toasts = createToasts()
   const place = watchPlace()
-  const api = createApi({ base, onRefusedToken: (reason) => session.refuse(reason) })
-  const users = createUserList(api)
+  const connection = connect({ base, onRefusedToken: (cause) => session.refuse(cause) })
+  const reader = createAdminClient(connection.patient)
+  const client = createAdminClient(connection.brief)
+  const http = createHttp(connection.brief)
+  const users = createUserList(reader)
   const session = createSession({
-    api: () => api,
+    http,
     ask: () => users.load(),
     member: 'admin_token',
     nobody: 'unauthorized',
@@ -29,7 +34,7 @@ export function createPage(base: string) {
     onRefused: (reason) => toasts.show(reason),
   })
   const watch = createServiceWatch({
-    api,
+    http: createHttp(connection.once),
     isWanted: () => session.state.value.kind === 'open' && !document.hidden,
   })
 
@@ -50,5 +55,5 @@ export function createPage(base: string) {
     void session.begin(undefined)
   }
 
-  return { api, place, session, signOut, toasts, users, watch, start }
+  return { client, connection, place, reader, session, signOut, toasts, users, watch, start }
 }

@@ -3,7 +3,8 @@ import { messageOf } from '../shared/error-message.ts'
 import { FormDialog } from '../shared/form-dialog.tsx'
 import { formatTime } from '../shared/format.ts'
 import { messages } from '../messages.ts'
-import type { ParkedWebhook, ParkedWebhookPage } from './model.ts'
+import type { ParkedWebhook } from '../../client/src/admin.ts'
+import { firstPage } from '../shared/connection.ts'
 import type { Page } from './page.ts'
 import { Entry, SectionFrame } from '../shared/section.tsx'
 
@@ -11,18 +12,18 @@ const words = messages.operator.webhooks
 
 /** The events that could not be delivered, the oldest 100 of them. Empty if there are none, as it should be. */
 export function ParkedWebhooks({ page }: { readonly page: Page }) {
-  const { api, toasts } = page
+  const { client, reader, toasts } = page
   const [parked, setParked] = useState<readonly ParkedWebhook[]>([])
   const [discarding, setDiscarding] = useState<ParkedWebhook>()
 
   async function read(): Promise<void> {
-    const found = await api.read<ParkedWebhookPage>('admin/webhooks/parked?limit=100')
-    setParked(found.webhooks)
+    const found = await firstPage(reader.webhooks.list({ limit: 100 }))
+    setParked(found?.webhooks ?? [])
   }
 
   async function sendAgain({ webhook_id: id }: ParkedWebhook): Promise<void> {
     try {
-      await api.call(`admin/webhooks/parked/${id}/retry`, { method: 'POST' })
+      await client.webhooks.retry(id)
       await read()
     } catch (error) {
       toasts.show(messages.failed(messageOf(error)))
@@ -30,7 +31,7 @@ export function ParkedWebhooks({ page }: { readonly page: Page }) {
   }
 
   async function discard({ webhook_id: id }: ParkedWebhook): Promise<void> {
-    await api.call(`admin/webhooks/parked/${id}`, { method: 'DELETE' })
+    await client.webhooks.discard(id)
     await read()
   }
 

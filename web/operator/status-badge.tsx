@@ -1,6 +1,6 @@
 import { messages } from '../messages.ts'
-import type { AccountStatus } from './model.ts'
+import type { User } from '../../client/src/admin.ts'
 
-export function StatusBadge({ status }: { readonly status: AccountStatus }) {
+export function StatusBadge({ status }: { readonly status: User['status'] }) {
   return <span class={`status status-${status}`}>{messages.operator.statuses[status]}</span>
 }

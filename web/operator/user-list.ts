@@ -1,10 +1,11 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ProblemError } from '../shared/api.ts'
-import type { Account, AccountPage } from './model.ts'
+import type { AdminClient, User } from '../../client/src/admin.ts'
+import { isProblem } from '../../client/src/errors.ts'
+import { firstPage } from '../shared/connection.ts'
 
 export interface UserList {
   /** The users read so far, ordered by id. */
-  readonly users: ReadonlySignal<readonly Account[]>
+  readonly users: ReadonlySignal<readonly User[]>
   readonly hasMore: ReadonlySignal<boolean>
   /** The current id prefix. */
   readonly prefix: ReadonlySignal<string>
@@ -20,8 +21,8 @@ export interface UserList {
 
 const PAGE_USERS = 100
 
-export function createUserList(api: Api): UserList {
-  const users = signal<readonly Account[]>([])
+export function createUserList(client: Pick<AdminClient, 'users'>): UserList {
+  const users = signal<readonly User[]>([])
   const hasMore = signal(false)
   const prefix = signal('')
   let cursor: string | null = null
@@ -29,29 +30,27 @@ export function createUserList(api: Api): UserList {
   let pending = 0
   let isFirst = true
 
-  async function ask(query: URLSearchParams): Promise<AccountPage> {
+  async function ask(after: string | null) {
+    const options = { prefix: prefix.value || undefined, limit: PAGE_USERS }
     try {
-      return await api.read<AccountPage>(`admin/users?${query.toString()}`)
+      return await firstPage(client.users.list({ ...options, cursor: after ?? undefined }))
     } catch (error) {
-      if (isImpossiblePrefix(error)) return { users: [], next_cursor: null }
+      if (isImpossiblePrefix(error)) return undefined
       throw error
     }
   }
 
   /** Only the result of the latest read counts. */
   async function read(after: string | null): Promise<void> {
-    const query = new URLSearchParams({ limit: String(PAGE_USERS) })
-    if (prefix.value !== '') query.set('prefix', prefix.value)
-    if (after !== null) query.set('cursor', after)
     lastAsked += 1
     const asked = lastAsked
     pending += 1
     try {
-      const page = await ask(query)
+      const { users: found = [], next_cursor: next = null } = (await ask(after)) ?? {}
       if (asked !== lastAsked) return
       isFirst = after === null
-      users.value = isFirst ? page.users : [...users.value, ...page.users]
-      cursor = page.next_cursor
+      users.value = isFirst ? found : [...users.value, ...found]
+      cursor = next
       hasMore.value = cursor !== null
     } finally {
       pending -= 1
@@ -83,5 +82,5 @@ export function createUserList(api: Api): UserList {
 
 /** The prefix contains a character that no id has, so no user matches. */
 function isImpossiblePrefix(error: unknown): boolean {
-  return error instanceof ProblemError && error.facts['parameter'] === 'prefix'
+  return isProblem(error, 'invalid_parameter') && error.problem.parameter === 'prefix'
 }

@@ -1,12 +1,12 @@
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
 import { messages } from '../messages.ts'
-import type { Account } from './model.ts'
+import type { User } from '../../client/src/admin.ts'
 import { addressOf } from './route.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 const words = messages.operator.users
 
-export function UserTable({ users }: { readonly users: readonly Account[] }) {
+export function UserTable({ users }: { readonly users: readonly User[] }) {
   return (
     <table class="users" aria-label={words.title}>
       <thead>
@@ -31,7 +31,7 @@ export function UserTable({ users }: { readonly users: readonly Account[] }) {
   )
 }
 
-function UserRow({ account }: { readonly account: Account }) {
+function UserRow({ account }: { readonly account: User }) {
   const { user_id: userId, status, created_at: since, capacity: figures } = account
   return (
     <tr>
@@ -55,7 +55,7 @@ function UserRow({ account }: { readonly account: Account }) {
 }
 
 /** The text has all figures; the bar is decorative. */
-function UseBar({ figures }: { readonly figures: Account['capacity'] }) {
+function UseBar({ figures }: { readonly figures: User['capacity'] }) {
   const { used, capacity, state } = figures
   const share = capacity === 0 ? Number(used > 0) : Math.min(1, used / capacity)
   return (

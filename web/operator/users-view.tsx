@@ -5,7 +5,6 @@ import { messageOf } from '../shared/error-message.ts'
 import { Search } from '../shared/search.tsx'
 import { messages } from '../messages.ts'
 import { TextField } from '../shared/text-field.tsx'
-import type { Account } from './model.ts'
 import type { Page } from './page.ts'
 import { ParkedWebhooks } from './parked-webhooks.tsx'
 import { addressOf } from './route.ts'
@@ -95,10 +94,8 @@ function MakeUserDialog({ page, onClose }: { readonly page: Page; readonly onClo
 
   async function make(): Promise<void> {
     const wanted = userId.trim()
-    const { api } = page
-    const account = await (wanted === ''
-      ? api.call<Account>('admin/users', { method: 'POST' })
-      : api.call<Account>(`admin/users/${encodeURIComponent(wanted)}`, { method: 'PUT' }))
+    const { users } = page.client
+    const account = await (wanted === '' ? users.create() : users.put(wanted))
     location.hash = addressOf(account.user_id)
   }
 

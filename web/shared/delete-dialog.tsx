@@ -1,10 +1,7 @@
-import type { Api } from './api.ts'
 import { FormDialog } from './form-dialog.tsx'
 
 export interface DeleteDialogProps {
-  readonly api: Api
-  /** In the API, of what is deleted. */
-  readonly path: string
+  readonly remove: () => Promise<void>
   readonly title: string
   readonly subject: string
   /** Label of the button that deletes. */
@@ -18,10 +15,10 @@ export interface DeleteDialogProps {
 
 /** Asks before it deletes something. */
 export function DeleteDialog(props: DeleteDialogProps) {
-  const { api, path, title, subject, action, text, onChange, onClose } = props
+  const { title, subject, action, text, onChange, onClose } = props
 
-  async function remove(): Promise<void> {
-    await api.call(path, { method: 'DELETE' })
+  async function submit(): Promise<void> {
+    await props.remove()
     onChange()
   }
 
@@ -31,7 +28,7 @@ export function DeleteDialog(props: DeleteDialogProps) {
       subject={subject}
       action={action}
       isGrave
-      submit={remove}
+      submit={submit}
       onClose={onClose}
     >
       <p>{text}</p>

@@ -1,4 +1,4 @@
-import { ProblemError } from './api.ts'
+import { isProblem } from '../../client/src/errors.ts'
 import { messageOf } from './error-message.ts'
 import { messages } from '../messages.ts'
 
@@ -6,22 +6,11 @@ const words = messages.history.refusals
 
 /** Why the service did not restore a version that had this name. */
 export function restoreRefusal(error: unknown, name: string): string {
-  if (!(error instanceof ProblemError)) return messages.failed(messageOf(error))
-  switch (error.code) {
-    case 'file_exists':
-    // For a token that may only create.
-    case 'precondition_failed':
-      return words.exists(name)
-    case 'capacity_exceeded':
-      return words.full(name, error.fact('available'))
-    case 'file_count_exceeded':
-      return messages.uploads.refusals.file_count_exceeded
-    case 'scope_insufficient':
-      return words.shared(name)
-    case 'not_found':
-    case 'version_gone':
-      return words.gone(name)
-    default:
-      return messages.failed(messageOf(error))
-  }
+  // The condition is that of a token that may only create.
+  if (isProblem(error, 'file_exists', 'precondition_failed')) return words.exists(name)
+  if (isProblem(error, 'capacity_exceeded')) return words.full(name, error.problem.available)
+  if (isProblem(error, 'file_count_exceeded')) return messages.uploads.refusals.file_count_exceeded
+  if (isProblem(error, 'scope_insufficient')) return words.shared(name)
+  if (isProblem(error, 'not_found', 'version_gone')) return words.gone(name)
+  return messages.failed(messageOf(error))
 }

@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { messages } from '../messages.ts'
-import { type Api, ProblemError, TWO_TOKENS } from './api.ts'
+import type { Http } from '../../client/src/http/http.ts'
+import { causeOf, TWO_TOKENS } from './connection.ts'
 import { messageOf } from './error-message.ts'
 
 export type SessionState =
@@ -28,12 +29,12 @@ export interface Session {
   signOut(): Promise<void>
   /** Checks the session again, after another tab has signed in or out. */
   look(): Promise<void>
-  /** Ends the session after the service has refused the token; `reason` is that of the `ProblemError`. */
+  /** Ends the session after the service has refused the token; `reason` is the `causeOf` the error. */
   refuse(reason: string): void
 }
 
 export interface SessionOptions {
-  readonly api: () => Api
+  readonly http: Http
   /** A request that succeeds only while signed in. */
   readonly ask: () => Promise<unknown>
   /** The JSON member that holds the token. */
@@ -57,7 +58,7 @@ export interface SessionOptions {
 
 /** The sign-in state. The token is stored only in a cookie that scripts cannot read. */
 export function createSession(options: SessionOptions): Session {
-  const { api, ask, member, nobody, words, trustsLinks, onChanging, onChange, onRefused } = options
+  const { http, ask, member, nobody, words, trustsLinks, onChanging, onChange, onRefused } = options
   const { reasons } = words
   const state = signal<SessionState>({ kind: 'opening' })
   const link = signal<string | undefined>(undefined)
@@ -67,7 +68,7 @@ export function createSession(options: SessionOptions): Session {
   }
 
   function closedFor(error: unknown): SessionState {
-    const code = codeOf(error)
+    const code = causeOf(error)
     if (code === nobody) return { kind: 'closed', reason: undefined }
     return { kind: 'closed', reason: reasonOf(error), hasLeftovers: code === TWO_TOKENS }
   }
@@ -89,7 +90,7 @@ export function createSession(options: SessionOptions): Session {
     const wasOpen = state.value.kind === 'open'
     await onChanging()
     try {
-      await api().call('session', { method: 'POST', json: { [member]: token } })
+      await http.call({ method: 'POST', path: 'session', json: { [member]: token } })
       await look()
       // Without a reason, the service saw no token.
       if (state.value.kind === 'closed' && state.value.reason === undefined) close(words.notKept)
@@ -103,7 +104,7 @@ export function createSession(options: SessionOptions): Session {
   }
 
   function reasonOf(error: unknown): string {
-    return wordOf(codeOf(error)) ?? messages.failed(messageOf(error))
+    return wordOf(causeOf(error)) ?? messages.failed(messageOf(error))
   }
 
   function wordOf(code: string): string | undefined {
@@ -138,7 +139,7 @@ export function createSession(options: SessionOptions): Session {
     },
 
     async signOut() {
-      await api().call('session', { method: 'DELETE' })
+      await http.remove({ path: 'session' })
       close()
       onChange()
     },
@@ -154,8 +155,4 @@ export function createSession(options: SessionOptions): Session {
       }
     },
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof ProblemError ? error.reason : ''
 }

@@ -12,12 +12,12 @@ import type { Page } from './user-page.ts'
 import { UploadPanel } from './uploads/upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
-  const { session, api, toasts, permissions } = page
+  const { session, connection, toasts, permissions } = page
   const isOpen = session.state.value.kind === 'open'
   const user = isOpen ? permissions.token.value?.user_id : undefined
   return (
     <>
-      {!api.isConnected.value && (
+      {!connection.isConnected.value && (
         <p class="banner" role="alert">
           <Icon name="warning" />
           {messages.connectionLost}

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Api } from '../shared/api.ts'
+import type { Client } from '../../client/src/client.ts'
 import type { Capacity } from '../shared/model.ts'
 import { throttle } from '../shared/throttle.ts'
 import type { Permissions } from './permissions.ts'
@@ -14,13 +14,13 @@ export interface CapacityFigures {
 }
 
 export function createCapacityFigures(
-  api: Api,
+  client: Pick<Client, 'capacity'>,
   { may }: Pick<Permissions, 'may'>,
 ): CapacityFigures {
   const figures = signal<Capacity>()
 
   async function read(): Promise<Capacity | undefined> {
-    const answer = may('read') ? await api.read<Capacity>('users/me/capacity') : undefined
+    const answer = may('read') ? await client.capacity() : undefined
     figures.value = answer
     return answer
   }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { formatBytes } from '../shared/format.ts'
 import { Icon, type IconName } from '../shared/icon.tsx'
-import type { Capacity, Grant } from '../shared/model.ts'
+import type { Capacity } from '../shared/model.ts'
 import { messages } from '../messages.ts'
 
 const words = messages.capacity
@@ -84,7 +84,13 @@ function State({ capacity }: { readonly capacity: Capacity }) {
   )
 }
 
-function GrantRow({ grant, capacity }: { readonly grant: Grant; readonly capacity: Capacity }) {
+function GrantRow({
+  grant,
+  capacity,
+}: {
+  readonly grant: Capacity['grants'][number]
+  readonly capacity: Capacity
+}) {
   const { source, reference, bytes, model, ends_at: end } = grant
   const isBase = source === 'base'
   const name = isBase ? words.base : reference

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Api } from '../shared/api.ts'
+import type { Client } from '../../client/src/client.ts'
 import type { OwnToken, TokenAction } from '../shared/model.ts'
 import { permits, termsWithin, within } from '../shared/token-scope.ts'
 
@@ -7,7 +7,7 @@ import { permits, termsWithin, within } from '../shared/token-scope.ts'
 export interface Permissions {
   /** `undefined` before the first `read`. */
   readonly token: ReadonlySignal<OwnToken | undefined>
-  /** Asks the service. Rejects with a `ProblemError`. */
+  /** Asks the service. Rejects with a `CloudRepositoryError`. */
   readonly read: () => Promise<void>
   /** Whether the token permits one of the actions. */
   readonly may: (...anyOf: readonly TokenAction[]) => boolean
@@ -24,7 +24,7 @@ export interface Permissions {
   readonly terms: (all: readonly number[]) => readonly number[]
 }
 
-export function createPermissions(api: Api): Permissions {
+export function createPermissions(client: Pick<Client, 'session'>): Permissions {
   const token = signal<OwnToken>()
   const scope = () => token.value?.scope ?? null
   const may: Permissions['may'] = (...anyOf) => permits(scope(), ...anyOf)
@@ -33,7 +33,7 @@ export function createPermissions(api: Api): Permissions {
   return {
     token,
     async read() {
-      token.value = await api.read<OwnToken>('session')
+      token.value = await client.session()
     },
     may,
     mayUpload: () => may('create', 'replace'),

@@ -1,4 +1,4 @@
-import { type Api, pathOf, ProblemError } from '../shared/api.ts'
+import { type Files, isProblem } from '../../client/src/client.ts'
 import { messageOf } from '../shared/error-message.ts'
 import type { FileEntry } from '../shared/model.ts'
 import type { Toasts } from '../shared/toasts.tsx'
@@ -12,7 +12,7 @@ import { restoreRefusal } from '../shared/restore-refusal.ts'
 const words = messages.removal
 
 export interface RemovalOptions {
-  readonly api: Api
+  readonly files: Pick<Files, 'delete'>
   readonly list: FileList
   readonly history: History
   readonly capacity: CapacityFigures
@@ -24,7 +24,7 @@ export interface RemovalOptions {
 export type Remove = (file: FileEntry) => Promise<void>
 
 export function createRemove(options: RemovalOptions): Remove {
-  const { api, list, history, capacity, toasts, permissions } = options
+  const { files, list, history, capacity, toasts, permissions } = options
 
   async function undo({ name, etag: version }: FileEntry): Promise<void> {
     try {
@@ -50,15 +50,12 @@ export function createRemove(options: RemovalOptions): Remove {
 
   async function send({ name, etag }: FileEntry): Promise<boolean> {
     try {
-      const headers = { 'if-match': `"${etag}"` }
-      await api.call(pathOf(name), { method: 'DELETE', headers, keepalive: true })
+      await files.delete(name, { ifMatch: etag })
       return true
     } catch (error) {
-      const code = error instanceof ProblemError ? error.code : ''
-      if (code === 'not_found') return true
-      toasts.show(
-        code === 'precondition_failed' ? words.changed(name) : messages.failed(messageOf(error)),
-      )
+      if (isProblem(error, 'not_found')) return true
+      const hasChanged = isProblem(error, 'precondition_failed')
+      toasts.show(hasChanged ? words.changed(name) : messages.failed(messageOf(error)))
       return false
     }
   }

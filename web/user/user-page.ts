@@ -1,8 +1,10 @@
 import { effect, untracked } from '@preact/signals'
-import { createApi } from '../shared/api.ts'
+import { createClient } from '../../client/src/client.ts'
+import { pause } from '../../client/src/http/abort.ts'
+import { createHttp } from '../../client/src/http/http.ts'
+import { connect } from '../shared/connection.ts'
 import { messageOf } from '../shared/error-message.ts'
-import type { FileEntry } from '../shared/model.ts'
-import { pause } from '../shared/sleep.ts'
+import type { FileEntry, UploadEntry } from '../shared/model.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
@@ -13,7 +15,7 @@ import { createFileList } from './files/file-list.ts'
 import { createHistory } from './history/history.ts'
 import { createPermissions } from './permissions.ts'
 import { createRemove } from './undo-delete.ts'
-import { createSender, type Sender } from './uploads/uppy-transport.ts'
+import { takeDroppedFiles } from './uploads/dropped-files.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './cross-tab.ts'
 import { createUploads } from './uploads/queue.ts'
@@ -42,12 +44,15 @@ export function createPage({
 }) {
   const toasts = createToasts()
   const tabs = openTabs(base)
-  const api = createApi({ base, onRefusedToken: (reason) => session.refuse(reason) })
-  const permissions = createPermissions(api)
-  const capacity = createCapacityFigures(api, permissions)
-  const list = createFileList(api, permissions)
+  const connection = connect({ base, onRefusedToken: (cause) => session.refuse(cause) })
+  const reader = createClient(connection.patient)
+  const client = createClient(connection.brief)
+  const http = createHttp(connection.brief)
+  const permissions = createPermissions(reader)
+  const capacity = createCapacityFigures(reader, permissions)
+  const list = createFileList(reader.files, permissions)
   const session = createSession({
-    api: () => api,
+    http,
     async ask() {
       await permissions.read()
       await capacity.read()
@@ -59,22 +64,24 @@ export function createPage({
     async onChanging() {
       tabs.tell({ kind: 'session_changing' })
       uploads.hold()
-      await pause(HEARD_MS)
+      await pause(HEARD_MS, undefined)
     },
     onChange: () => tabs.tell({ kind: 'session' }),
     onRefused: (reason) => toasts.show(reason),
   })
-  const history = createHistory({ api, list, capacity })
+  const history = createHistory({ reader, client, http, list, capacity })
   const access = createAccess()
-  const remove = createRemove({ api, list, history, capacity, toasts, permissions })
-  let sender: Sender | undefined
-  const unfinished = createUnfinishedUploads(api)
-  const transfer = createTransfer({
-    api,
+  const remove = createRemove({
+    files: client.files,
+    list,
+    history,
+    capacity,
+    toasts,
     permissions,
-    unfinished,
-    sender: () => (sender ??= createSender({ target, onDropped })),
   })
+  const unfinished = createUnfinishedUploads({ reader, client, http })
+  const { files } = createClient(connection.once)
+  const transfer = createTransfer({ files, permissions })
   const uploads = createUploads({
     list,
     capacity,
@@ -102,9 +109,9 @@ export function createPage({
   }
 
   /** Stores the file of a complete upload. */
-  async function finishUpload(id: string): Promise<void> {
+  async function finishUpload(upload: UploadEntry): Promise<void> {
     try {
-      const { file } = await unfinished.finish(id)
+      const { file } = await unfinished.finish(upload)
       onUploaded(file ?? undefined)
     } catch (error) {
       toasts.show(refusalOf(error))
@@ -182,10 +189,10 @@ export function createPage({
   }
 
   function start(accessToken: string | undefined): void {
-    sender = createSender({ target, onDropped })
+    takeDroppedFiles(target, onDropped)
     tabs.listen(hear)
     followFiles({
-      api,
+      client: reader,
       list,
       userId: () => permissions.token.value?.user_id ?? '',
       onChange() {
@@ -230,13 +237,15 @@ export function createPage({
 
   return {
     access,
-    api,
     cancelUpload,
     capacity,
+    client,
+    connection,
     finishUpload,
     history,
     list,
     permissions,
+    reader,
     remove,
     session,
     signOut,

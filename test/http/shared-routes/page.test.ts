@@ -59,6 +59,17 @@ describe('the page', () => {
     }
   })
 
+  it('takes at most 48 KiB of the network for a first visit', async () => {
+    const { body } = await download(service, { path: '/' })
+    const assets = body.toString().matchAll(/"\.(\/assets\/[^"]+\.(?:css|js))"/g)
+    const paths = ['/', ...Array.from(assets, ([, path = '']) => path)]
+    const headers = { 'accept-encoding': 'br' }
+    const replies = await Promise.all(paths.map((path) => download(service, { path, headers })))
+    const bytes = replies.reduce((sum, reply) => sum + reply.body.length, 0)
+    console.log(`The first visit takes ${bytes} bytes.`)
+    expect(bytes).toBeLessThan(48 * 1024)
+  })
+
   it.each([
     ['gzip, deflate, br, zstd', 'br'],
     ['br;q=0.1, gzip', 'br'],

@@ -1,5 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ConnectionError, ProblemError } from '../../shared/api.ts'
+import { isProblem } from '../../../client/src/errors.ts'
+import type { Http } from '../../../client/src/http/http.ts'
 import { readSample, type Sample } from './metrics-text.ts'
 
 /** Health of the service and its dependencies. */
@@ -27,7 +28,7 @@ export interface ServiceWatch {
 }
 
 export interface ServiceWatchOptions {
-  readonly api: Api
+  readonly http: Http
   readonly isWanted: () => boolean
 }
 
@@ -37,16 +38,16 @@ const INTERVAL_MS = 3_000
 const MAX_SAMPLES = 300
 
 /** Polls health and metrics, and keeps the samples while the page is open. */
-export function createServiceWatch({ api, isWanted }: ServiceWatchOptions): ServiceWatch {
+export function createServiceWatch({ http, isWanted }: ServiceWatchOptions): ServiceWatch {
   const health = signal<Health>({ kind: 'unknown' })
   const samples = signal<readonly Sample[]>([])
 
   let isLooking = false
 
   async function ask(): Promise<void> {
-    health.value = await askHealth(api)
+    health.value = await askHealth(http)
     if (health.value.kind === 'unreachable') return
-    const text = await api.text('metrics')
+    const { text } = await http.ask({ path: 'metrics' })
     const sample = readSample(text, performance.now())
     samples.value = [...samples.value, sample].slice(-MAX_SAMPLES)
   }
@@ -76,15 +77,19 @@ export function createServiceWatch({ api, isWanted }: ServiceWatchOptions): Serv
   }
 }
 
-async function askHealth(api: Api): Promise<Health> {
+async function askHealth(http: Http): Promise<Health> {
   try {
-    await api.call('readyz', {})
+    await http.ask({ path: 'readyz' })
     return { kind: 'ready' }
   } catch (error) {
-    if (error instanceof ConnectionError) return { kind: 'unreachable' }
+    if (isProblem(error, 'connection_lost')) return { kind: 'unreachable' }
     // A response of a proxy says nothing about the dependencies.
-    if (!(error instanceof ProblemError) || error.code !== 'unavailable') return { kind: 'unknown' }
-    const parts = new Set(PARTS.filter((part) => error.facts[part] === 'failing'))
+    if (!isProblem(error, 'unavailable')) return { kind: 'unknown' }
+    const members = Object.entries(error.problem)
+    const failing = new Set(
+      members.filter(([, state]) => state === 'failing').map(([name]) => name),
+    )
+    const parts = new Set(PARTS.filter((part) => failing.has(part)))
     return parts.size === 0 ? { kind: 'stopping' } : { kind: 'failing', parts }
   }
 }

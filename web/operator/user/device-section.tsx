@@ -5,14 +5,14 @@ import { formatBytes, formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 import { bytesOf, NO_SIZE, SizeField } from '../form-fields.tsx'
 import { TextField } from '../../shared/text-field.tsx'
-import type { Device } from '../model.ts'
+import type { Device } from '../../../client/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.devices
 
 export function DeviceSection(props: SectionProps) {
-  const { page, path, record, onChange } = props
+  const { user, record, onChange } = props
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Device>()
   return (
@@ -41,8 +41,7 @@ export function DeviceSection(props: SectionProps) {
       {isAdding && <AddDevice {...props} onClose={() => setAdding(false)} />}
       {leaving !== undefined && (
         <DeleteDialog
-          api={page.api}
-          path={`${path}/devices/${encodeURIComponent(leaving.device_id)}`}
+          remove={() => user.devices.delete(leaving.device_id)}
           title={words.removeTitle}
           subject={leaving.device_id}
           action={words.remove}
@@ -55,19 +54,18 @@ export function DeviceSection(props: SectionProps) {
   )
 }
 
-function AddDevice({ page, path, onChange, onClose }: SectionProps & { onClose: () => void }) {
+function AddDevice({ user, onChange, onClose }: SectionProps & { onClose: () => void }) {
   const [deviceId, setDeviceId] = useState('')
   const [model, setModel] = useState('')
   const [size, setSize] = useState(NO_SIZE)
   const bytes = bytesOf(size)
 
   async function add(): Promise<void> {
-    const json = {
+    const terms = {
       ...(model.trim() === '' ? {} : { model: model.trim() }),
       ...(bytes === undefined ? {} : { bytes }),
     }
-    const id = encodeURIComponent(deviceId.trim())
-    await page.api.call(`${path}/devices/${id}`, { method: 'PUT', json })
+    await user.devices.put(deviceId.trim(), terms)
     onChange()
   }
 

@@ -5,14 +5,14 @@ import { formatBytes, formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 import { bytesOf, NO_SIZE, SizeField } from '../form-fields.tsx'
 import { TextField } from '../../shared/text-field.tsx'
-import type { Grant } from '../model.ts'
+import type { Grant } from '../../../client/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.grants
 
 export function GrantSection(props: SectionProps) {
-  const { page, path, record, onChange } = props
+  const { user, record, onChange } = props
   const [isAdding, setAdding] = useState(false)
   const [ending, setEnding] = useState<Grant>()
   return (
@@ -41,8 +41,7 @@ export function GrantSection(props: SectionProps) {
       {isAdding && <AddGrant {...props} onClose={() => setAdding(false)} />}
       {ending !== undefined && (
         <DeleteDialog
-          api={page.api}
-          path={`${path}/${addressOf(ending)}`}
+          remove={() => user.grants.revoke(ending)}
           title={words.revokeTitle}
           subject={`${ending.source} ${ending.reference}`}
           action={words.revoke}
@@ -76,11 +75,7 @@ function periodOf(grant: Grant): readonly string[] {
   return [(state === 'to-come' ? words.from : words.since)(formatTime(from)), end]
 }
 
-function addressOf({ source, reference }: Pick<Grant, 'source' | 'reference'>): string {
-  return `grants/${encodeURIComponent(source)}/${encodeURIComponent(reference)}`
-}
-
-function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: () => void }) {
+function AddGrant({ user, onChange, onClose }: SectionProps & { onClose: () => void }) {
   const [source, setSource] = useState<string>(words.usualSource)
   const [reference, setReference] = useState('')
   const [size, setSize] = useState(NO_SIZE)
@@ -88,11 +83,11 @@ function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: (
   const bytes = bytesOf(size)
 
   async function add(): Promise<void> {
+    if (bytes === undefined) return
     // The last second of that day in the operator's time zone.
-    const json =
+    const terms =
       end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T23:59:59`).toISOString() }
-    const grant = { source: source.trim(), reference: reference.trim() }
-    await page.api.call(`${path}/${addressOf(grant)}`, { method: 'PUT', json })
+    await user.grants.put({ source: source.trim(), reference: reference.trim() }, terms)
     onChange()
   }
 

@@ -1,9 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
-import { ProblemError } from '../../shared/api.ts'
+import { isProblem } from '../../../client/src/errors.ts'
+import type { PastVersion } from '../../../client/src/admin.ts'
+import { firstPage } from '../../shared/connection.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
-import type { PastVersion, PastVersionPage } from '../../shared/model.ts'
 import { restoreRefusal } from '../../shared/restore-refusal.ts'
 import { Search } from '../../shared/search.tsx'
 import { messages } from '../../messages.ts'
@@ -13,8 +14,9 @@ import type { SectionProps } from './section-props.ts'
 const words = messages.operator.history
 
 /** The newest 100 past versions of a user, or of one name. Loaded on request. */
-export function HistorySection({ page, path, onChange }: SectionProps) {
-  const { api, toasts } = page
+export function HistorySection({ page, user, record, onChange }: SectionProps) {
+  const { reader, toasts } = page
+  const { history } = reader.user(record.account.user_id)
   const [name, setName] = useState('')
   const [versions, setVersions] = useState<readonly PastVersion[]>()
   const [replacing, setReplacing] = useState<PastVersion>()
@@ -24,18 +26,17 @@ export function HistorySection({ page, path, onChange }: SectionProps) {
   async function list(wanted: string): Promise<void> {
     setName(wanted)
     const turn = (asked.current += 1)
-    const named = wanted === '' ? '' : `&name=${encodeURIComponent(wanted)}`
     try {
-      const found = await api.read<PastVersionPage>(`${path}/history?limit=100${named}`)
+      const found = await firstPage(history.list({ name: wanted || undefined, limit: 100 }))
       // A later search may have overtaken this one.
-      if (turn === asked.current) setVersions(found.versions)
+      if (turn === asked.current) setVersions(found?.versions)
     } catch (error) {
       toasts.show(messages.failed(messageOf(error)))
     }
   }
 
   async function restore({ version, name: old }: PastVersion, overwrite: boolean): Promise<void> {
-    await api.call(`${path}/history/${version}/restore`, { method: 'POST', json: { overwrite } })
+    await user.history.restore(version, { overwrite })
     toasts.show(messages.history.restored(old))
     onChange()
     await list(name)
@@ -45,7 +46,7 @@ export function HistorySection({ page, path, onChange }: SectionProps) {
     try {
       await restore(past, false)
     } catch (error) {
-      if (error instanceof ProblemError && error.code === 'file_exists') setReplacing(past)
+      if (isProblem(error, 'file_exists')) setReplacing(past)
       else toasts.show(restoreRefusal(error, past.name))
     }
   }

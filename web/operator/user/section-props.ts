@@ -1,3 +1,4 @@
+import type { UserAdmin } from '../../../client/src/admin.ts'
 import type { Page } from '../page.ts'
 import type { UserRecord } from './user-record.ts'
 
@@ -5,8 +6,8 @@ import type { UserRecord } from './user-record.ts'
 export interface SectionProps {
   readonly page: Page
   readonly record: UserRecord
-  /** The user's path in the admin API. */
-  readonly path: string
+  /** Changes what belongs to the user. */
+  readonly user: UserAdmin
   /** Called after a change, to read the record again in the background. */
   readonly onChange: () => void
 }

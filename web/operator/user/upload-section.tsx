@@ -2,14 +2,14 @@ import { useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
-import type { UnfinishedUpload } from '../model.ts'
+import type { UnfinishedUpload } from '../../../client/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.uploads
 
 /** Empty for a user without unfinished uploads, as most are. */
-export function UploadSection({ page, path, record, onChange }: SectionProps) {
+export function UploadSection({ user, record, onChange }: SectionProps) {
   const { uploads } = record
   const [ending, setEnding] = useState<UnfinishedUpload>()
   if (uploads.length === 0 && ending === undefined) return null
@@ -36,8 +36,7 @@ export function UploadSection({ page, path, record, onChange }: SectionProps) {
       </SectionFrame>
       {ending !== undefined && (
         <DeleteDialog
-          api={page.api}
-          path={`${path}/uploads/${ending.upload_id}`}
+          remove={() => user.uploads.cancel(ending.upload_id)}
           title={words.discardTitle}
           subject={ending.name}
           action={words.discard}

@@ -29,14 +29,13 @@ export function UserActions(props: SectionProps) {
 
 type DialogProps = SectionProps & { readonly onClose: () => void }
 
-function StatusDialog({ page, record, path, onChange, onClose }: DialogProps) {
+function StatusDialog({ page, record, onChange, onClose }: DialogProps) {
   const { account } = record
   // The status when the dialog opened, even if it changes meanwhile.
   const [isActive] = useState(account.status === 'active')
 
   async function change(): Promise<void> {
-    const json = { status: isActive ? 'suspended' : 'active' }
-    await page.api.call(path, { method: 'PATCH', json })
+    await page.client.users.setStatus(account.user_id, isActive ? 'suspended' : 'active')
     onChange()
   }
 
@@ -54,12 +53,12 @@ function StatusDialog({ page, record, path, onChange, onClose }: DialogProps) {
   )
 }
 
-function RemovalDialog({ page, record, path, onClose }: DialogProps) {
+function RemovalDialog({ page, record, onClose }: DialogProps) {
   const { user_id: userId, capacity } = record.account
   const [typed, setTyped] = useState('')
 
   async function remove(): Promise<void> {
-    await page.api.call(path, { method: 'DELETE' })
+    await page.client.users.delete(userId)
     page.toasts.show(words.removed(userId))
     location.hash = ALL_USERS
   }

@@ -1,14 +1,19 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ProblemError } from '../../shared/api.ts'
+import type {
+  AdminClient,
+  Device,
+  Grant,
+  UnfinishedUpload,
+  User,
+} from '../../../client/src/admin.ts'
+import { isProblem } from '../../../client/src/errors.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import type { AccessToken } from '../../shared/model.ts'
-import { readAll } from '../../shared/read-all.ts'
 import { messages } from '../../messages.ts'
-import type { Account, Device, Grant, UnfinishedUpload } from '../model.ts'
 
 /** All that an operator can see of a user. This excludes the files, but not the names of unfinished uploads. */
 export interface UserRecord {
-  readonly account: Account
+  readonly account: User
   readonly devices: readonly Device[]
   /** Without the grants of devices. */
   readonly grants: readonly Grant[]
@@ -21,15 +26,14 @@ export interface WatchedRecord {
   readonly record: ReadonlySignal<UserRecord | null | undefined>
   /** Why the last read failed. */
   readonly problem: ReadonlySignal<string | undefined>
-  readonly path: string
   /** Reads the record again. Never rejects. */
   read(): Promise<void>
   /** As `read`, but does nothing during a read. */
   refresh(): Promise<void>
 }
 
-export function createUserRecord(api: Api, userId: string): WatchedRecord {
-  const path = `admin/users/${encodeURIComponent(userId)}`
+export function createUserRecord(client: AdminClient, userId: string): WatchedRecord {
+  const user = client.user(userId)
   const record = signal<UserRecord | null>()
   const problem = signal<string>()
   let lastAsked = 0
@@ -38,16 +42,16 @@ export function createUserRecord(api: Api, userId: string): WatchedRecord {
   async function ask(): Promise<UserRecord | null> {
     try {
       const [account, devices, grants, tokens, uploads] = await Promise.all([
-        api.read<Account>(path),
-        readAll<Device>(api, { path: `${path}/devices`, member: 'devices' }),
-        readAll<Grant>(api, { path: `${path}/grants`, member: 'grants' }),
-        readAll<AccessToken>(api, { path: `${path}/access-tokens`, member: 'access_tokens' }),
-        readAll<UnfinishedUpload>(api, { path: `${path}/uploads`, member: 'uploads' }),
+        client.users.get(userId),
+        Array.fromAsync(user.devices.list(ALL)),
+        Array.fromAsync(user.grants.list(ALL)),
+        Array.fromAsync(user.tokens.list(ALL)),
+        Array.fromAsync(user.uploads.list(ALL)),
       ])
       const others = grants.filter(({ source }) => source !== 'device')
       return { account, devices, grants: others, tokens, uploads }
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.code !== 'not_found') throw error
+      if (!isProblem(error, 'not_found')) throw error
       return null
     }
   }
@@ -73,5 +77,8 @@ export function createUserRecord(api: Api, userId: string): WatchedRecord {
     if (pending === 0) await read()
   }
 
-  return { record, problem, path, read, refresh }
+  return { record, problem, read, refresh }
 }
+
+/** In pages of the greatest size. */
+const ALL = { limit: 1000 }

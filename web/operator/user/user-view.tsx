@@ -5,7 +5,7 @@ import { messages } from '../../messages.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
 import { HistorySection } from './history-section.tsx'
-import type { Account } from '../model.ts'
+import type { User } from '../../../client/src/admin.ts'
 import type { Page } from '../page.ts'
 import { ALL_USERS } from '../route.ts'
 import { StatusBadge } from '../status-badge.tsx'
@@ -19,7 +19,7 @@ const words = messages.operator.user
 
 /** One user with figures, devices, grants and access tokens. */
 export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {
-  const watched = useMemo(() => createUserRecord(page.api, userId), [userId])
+  const watched = useMemo(() => createUserRecord(page.reader, userId), [userId])
   const record = watched.record.value
   const problem = watched.problem.value
   // At the interval of the charts, to show the user's activity.
@@ -45,7 +45,7 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
           <Record
             page={page}
             record={record}
-            path={watched.path}
+            user={page.client.user(userId)}
             onChange={() => void watched.read()}
           />
         )}
@@ -55,7 +55,7 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
 }
 
 /** Receives the focus after navigation by a link. */
-function Heading({ userId, account }: { userId: string; account: Account | undefined }) {
+function Heading({ userId, account }: { userId: string; account: User | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [userId])
   return (
@@ -89,7 +89,7 @@ function Record(props: SectionProps) {
   )
 }
 
-function UserFigures({ account }: { readonly account: Account }) {
+function UserFigures({ account }: { readonly account: User }) {
   const { capacity, used, reserved, available, file_count: count, state } = account.capacity
   const whole = Math.max(1, capacity, used + reserved)
   const figures = [

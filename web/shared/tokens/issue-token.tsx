@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Api } from '../api.ts'
+import type { AccessTokenTerms, Tokens } from '../../../client/src/client.ts'
 import { FormDialog } from '../form-dialog.tsx'
 import type { OwnToken, TokenAction, TokenScope } from '../model.ts'
 import { permits, termsWithin, within } from '../token-scope.ts'
@@ -20,15 +20,14 @@ const PRESETS = {
   sync: ['read', 'create', 'replace', 'delete'],
 } as const satisfies Readonly<Record<string, readonly TokenAction[] | undefined>>
 
-const EVICTING = { when_full: 'evict_oldest' }
+const EVICTING = { when_full: 'evict_oldest' } as const
 
 export type Preset = keyof typeof PRESETS
 
 const PRESET_NAMES = Object.keys(PRESETS) as readonly Preset[]
 
 export interface IssueTokenProps {
-  readonly api: Api
-  readonly path: string
+  readonly tokens: Tokens
   readonly title: string
   readonly preset?: Preset
   /** The token that makes it, which limits it. */
@@ -39,7 +38,7 @@ export interface IssueTokenProps {
 }
 
 export function IssueToken(props: IssueTokenProps) {
-  const { api, path, title, parent, onChange, onIssued, onClose } = props
+  const { tokens, title, parent, onChange, onIssued, onClose } = props
   const limit = parent?.scope ?? null
   const presets = PRESET_NAMES.filter((name) => isWithin(limit, name))
   const terms = termsWithin(parent, TERMS)
@@ -57,12 +56,12 @@ export function IssueToken(props: IssueTokenProps) {
       ...(ownPrefix !== '' && { prefix: ownPrefix }),
       ...(evicts && EVICTING),
     }
-    const json = {
+    const terms: AccessTokenTerms = {
       label: label.trim(),
       ...validityOf(days),
       ...(Object.keys(scope).length > 0 && { scope }),
     }
-    const issued = await api.call<{ access_token: string }>(path, { method: 'POST', json })
+    const issued = await tokens.create(terms)
     // First, before anything else can fail: the token is shown only once.
     onIssued(issued.access_token)
     onChange()

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Api } from '../api.ts'
+import type { Tokens } from '../../../client/src/client.ts'
 import { DeleteDialog } from '../delete-dialog.tsx'
 import { formatTime } from '../format.ts'
 import type { AccessToken, OwnToken } from '../model.ts'
@@ -11,11 +11,10 @@ import { IssueToken, type Preset } from './issue-token.tsx'
 const words = messages.tokens
 
 export interface TokenListProps {
-  readonly api: Api
-  /** Of the tokens in the API. */
-  readonly path: string
+  /** Those of the user. */
+  readonly tokens: Tokens
   /** Oldest first. */
-  readonly tokens: readonly AccessToken[]
+  readonly entries: readonly AccessToken[]
   readonly title?: string
   /** The label of the button that makes a token. */
   readonly add?: string
@@ -29,14 +28,14 @@ export interface TokenListProps {
 
 /** The access tokens of a user, newest first, to issue and to revoke. */
 export function TokenList(props: TokenListProps) {
-  const { api, path, tokens, title = words.title, add = words.issue, onChange } = props
+  const { tokens, entries, title = words.title, add = words.issue, onChange } = props
   const [isIssuing, setIssuing] = useState(false)
   const [ending, setEnding] = useState<AccessToken>()
   const [secret, setSecret] = useState<string>()
   return (
     <>
       <SectionFrame title={title} empty={words.empty} add={add} onAdd={() => setIssuing(true)}>
-        {tokens.toReversed().map((token) => (
+        {entries.toReversed().map((token) => (
           <Entry
             key={token.token_id}
             icon="lock"
@@ -58,8 +57,7 @@ export function TokenList(props: TokenListProps) {
       {secret !== undefined && <IssuedToken secret={secret} onClose={() => setSecret(undefined)} />}
       {ending !== undefined && (
         <DeleteDialog
-          api={api}
-          path={`${path}/${encodeURIComponent(ending.token_id)}`}
+          remove={() => tokens.revoke(ending.token_id)}
           title={words.revokeTitle}
           subject={nameOf(ending)}
           action={words.revoke}

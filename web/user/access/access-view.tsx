@@ -2,19 +2,16 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { messageOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { AccessToken, LinkEntry } from '../../shared/model.ts'
-import { readAll } from '../../shared/read-all.ts'
 import { TokenList } from '../../shared/tokens/token-list.tsx'
 import { messages } from '../../messages.ts'
-import { LINKS_PATH } from '../links/create-link.tsx'
 import { LinkList } from '../links/link-list.tsx'
 import type { Page } from '../user-page.ts'
 
 const words = messages.access
-const PATH = 'users/me/access-tokens'
 
 /** The tokens and links that the user has made, to make more and to revoke them. */
 export function AccessView({ page }: { readonly page: Page }) {
-  const { api, access, permissions } = page
+  const { client, reader, access, permissions } = page
   const [tokens, setTokens] = useState<readonly AccessToken[]>()
   const [links, setLinks] = useState<readonly LinkEntry[]>()
   const [problem, setProblem] = useState<string>()
@@ -22,9 +19,9 @@ export function AccessView({ page }: { readonly page: Page }) {
 
   async function read(): Promise<void> {
     try {
-      const all = await readAll<AccessToken>(api, { path: PATH, member: 'access_tokens' })
+      const all = await Array.fromAsync(reader.tokens.list({ limit: 1000 }))
       setTokens(all.filter(isValid))
-      setLinks(await readAll<LinkEntry>(api, { path: LINKS_PATH, member: 'links' }))
+      setLinks(await Array.fromAsync(reader.links.list({ limit: 1000 })))
       setProblem(undefined)
     } catch (error) {
       setProblem(messages.failed(messageOf(error)))
@@ -56,9 +53,8 @@ export function AccessView({ page }: { readonly page: Page }) {
         )}
         {tokens !== undefined && (
           <TokenList
-            api={api}
-            path={PATH}
-            tokens={tokens}
+            tokens={client.tokens}
+            entries={tokens}
             title={words.valid}
             add={words.connect}
             preset="sync"
@@ -66,14 +62,7 @@ export function AccessView({ page }: { readonly page: Page }) {
             onChange={() => void read()}
           />
         )}
-        {links !== undefined && (
-          <LinkList
-            api={api}
-            permissions={permissions}
-            links={links}
-            onChange={() => void read()}
-          />
-        )}
+        {links !== undefined && <LinkList page={page} links={links} onChange={() => void read()} />}
       </div>
     </main>
   )

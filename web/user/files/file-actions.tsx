@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
-import { pathOf, ProblemError } from '../../shared/api.ts'
+import type { FileUpdate } from '../../../client/src/client.ts'
+import { isProblem } from '../../../client/src/errors.ts'
+import { filePath } from '../../shared/connection.ts'
 import { CopyField } from '../../shared/copy-field.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
 import { Icon } from '../../shared/icon.tsx'
@@ -35,21 +37,15 @@ export function FileActionDialog(props: FileActionProps) {
   return kind === 'rename' ? <RenameDialog {...props} /> : <MoreDialog {...props} />
 }
 
-interface Change extends Partial<StayChange> {
-  readonly name?: string
-  readonly visibility?: Visibility
-  readonly overwrite?: boolean
+/** Updates a file, and no other that has its name by now, perhaps of a user who has signed in meanwhile. */
+async function change(page: Page, file: FileEntry, update: FileUpdate): Promise<void> {
+  show(page, file, await page.client.files.update(file.name, update, { ifMatch: file.etag }))
 }
 
-/** Updates a file, and no other that has its name by now, perhaps of a user who has signed in meanwhile. */
-async function change(page: Page, file: FileEntry, json: Change): Promise<FileEntry> {
-  const { api, list, capacity } = page
-  const headers = { 'if-match': `"${file.etag}"` }
-  const changed = await api.call<FileEntry>(pathOf(file.name), { method: 'PATCH', json, headers })
+function show({ list, capacity }: Page, file: FileEntry, changed: FileEntry): void {
   if (changed.name !== file.name) list.drop(file.name)
   list.put(changed)
   capacity.refresh()
-  return changed
 }
 
 function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
@@ -60,7 +56,7 @@ function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
       <div class="choices">
         <a
           class="button"
-          href={page.api.urlOf(pathOf(file.name))}
+          href={page.connection.urlOf(filePath(file.name))}
           download={file.name}
           onClick={onClose}
         >
@@ -104,12 +100,12 @@ function RenameDialog({ page, action, onClose }: FileActionProps) {
       return
     }
     try {
-      await change(page, file, { name, overwrite })
+      const options = { ifMatch: file.etag, overwrite }
+      show(page, file, await page.client.files.rename(file.name, name, options))
       onClose()
     } catch (error) {
-      const code = error instanceof ProblemError ? error.code : ''
-      setTaken(code === 'file_exists' && permissions.may('replace'))
-      setProblem(renameProblem(code, { name, error }))
+      setTaken(isProblem(error, 'file_exists') && permissions.may('replace'))
+      setProblem(renameProblem(error, name))
     }
   }
 
@@ -160,18 +156,16 @@ function RenameDialog({ page, action, onClose }: FileActionProps) {
   )
 }
 
-function renameProblem(code: string, { name, error }: { name: string; error: unknown }): string {
+function renameProblem(error: unknown, name: string): string {
   const words = messages.rename
-  if (code === 'file_exists') return words.taken(name)
-  return code === 'invalid_file_name' ? words.invalid : changeProblem(error)
+  if (isProblem(error, 'file_exists')) return words.taken(name)
+  return isProblem(error, 'invalid_file_name') ? words.invalid : changeProblem(error)
 }
 
 function changeProblem(error: unknown): string {
-  const isGone = error instanceof ProblemError && GONE.has(error.code)
+  const isGone = isProblem(error, 'not_found', 'precondition_failed')
   return isGone ? messages.rename.gone : messages.failed(messageOf(error))
 }
-
-const GONE = new Set(['not_found', 'precondition_failed'])
 
 /** Selects the name without its extension, which users rarely change. */
 function selectStem(input: HTMLInputElement | null): void {
@@ -193,7 +187,7 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
   const [isBusy, setBusy] = useState(false)
   const [isTimed, setTimed] = useState(false)
   const [address, setAddress] = useState<string>()
-  const link = page.api.urlOf(pathOf(file.name, file.user_id))
+  const link = page.connection.urlOf(filePath(file.name, file.user_id))
 
   async function choose(visibility: Visibility): Promise<void> {
     setBusy(true)
@@ -232,8 +226,7 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
       </button>
       {isTimed && (
         <CreateLink
-          api={page.api}
-          permissions={page.permissions}
+          page={page}
           name={file.name}
           onCreated={setAddress}
           onClose={() => setTimed(false)}

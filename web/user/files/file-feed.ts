@@ -1,11 +1,9 @@
 import { effect, untracked } from '@preact/signals'
-import { type Api, ProblemError } from '../../shared/api.ts'
-import type { ChangeEntry } from '../../shared/model.ts'
-import { backOffMs, pause } from '../../shared/sleep.ts'
+import { type Change, type Client, isProblem } from '../../../client/src/client.ts'
 import type { FileList } from './file-list.ts'
 
 export interface FileFeedOptions {
-  readonly api: Pick<Api, 'urlOf' | 'read'>
+  readonly client: Pick<Client, 'changes'>
   readonly list: FileList
   /** The id of the user who is signed in. */
   readonly userId: () => string
@@ -14,14 +12,13 @@ export interface FileFeedOptions {
 }
 
 /**
- * Shows in the list what other tabs and devices change, from server-sent events: from the cursor of each first page that
- * the list reads, until the list is cleared. A hidden tab closes its stream and catches up when it is shown again, since a
- * browser opens only six connections to an origin.
+ * Shows in the list what other tabs and devices change: from the cursor of each first page that the list reads, until the
+ * list is cleared. A hidden tab stops following and catches up when it is shown again, since a browser opens only six
+ * connections to an origin.
  */
-export function followFiles({ api, list, userId, onChange }: FileFeedOptions): void {
-  let source: EventSource | undefined
+export function followFiles({ client, list, userId, onChange }: FileFeedOptions): void {
+  let following: AbortController | undefined
   let cursor: string | undefined
-  let failures = 0
 
   effect(() => {
     const from = list.changesCursor.value
@@ -34,49 +31,38 @@ export function followFiles({ api, list, userId, onChange }: FileFeedOptions): v
   document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()))
 
   function open(): void {
-    if (source !== undefined || document.hidden || cursor === undefined) return
-    const opened = new EventSource(api.urlOf(pathOf(cursor)))
-    source = opened
-    opened.addEventListener('open', () => (failures = 0))
-    opened.addEventListener('change', ({ data, lastEventId }: MessageEvent<string>) => {
-      cursor = lastEventId
-      apply(JSON.parse(data) as ChangeEntry)
-    })
-    opened.addEventListener('error', () => {
-      // A browser reconnects by itself unless the service has refused.
-      if (opened.readyState === EventSource.CLOSED) void openAgain(opened)
-    })
+    if (following !== undefined || document.hidden || cursor === undefined) return
+    following = new AbortController()
+    void follow(following.signal)
   }
 
   function close(): void {
-    source?.close()
-    source = undefined
+    following?.abort()
+    following = undefined
   }
 
-  /** Asks why the stream was refused, since `EventSource` does not tell. The session handles a refused token. */
-  async function openAgain(refused: EventSource): Promise<void> {
-    failures += 1
-    await pause(backOffMs(failures))
-    if (source !== refused || cursor === undefined) return
+  async function follow(signal: AbortSignal): Promise<void> {
     try {
-      await api.read(`${pathOf(cursor)}&limit=1`)
+      for await (const change of client.changes.follow({ cursor, signal })) {
+        cursor = change.cursor
+        apply(change)
+      }
     } catch (error) {
-      const isExpired = error instanceof ProblemError && error.code === 'cursor_expired'
-      if (isExpired && source === refused) await list.reload().catch(() => undefined)
-      return
+      // The session handles a refused token.
+      if (!signal.aborted && isProblem(error, 'cursor_expired'))
+        await list.reload().catch(() => undefined)
     }
-    if (source !== refused) return
-    close()
-    open()
   }
 
-  function apply(change: ChangeEntry): void {
+  function apply(change: Change): void {
+    // Those of the capacity have no name.
+    if (change.name === undefined) return onChange()
     if (ENDS.has(change.type)) list.drop(change.name)
-    else if (change.type.startsWith('file.')) put(change)
+    else put(change)
     onChange()
   }
 
-  function put(change: ChangeEntry): void {
+  function put(change: FileChange): void {
     const { type, name, previous_name: previousName = name, version, visibility, size, at } = change
     const files = list.files.value
     const shown = files.find((file) => file.name === name)
@@ -90,8 +76,6 @@ export function followFiles({ api, list, userId, onChange }: FileFeedOptions): v
   }
 }
 
-const ENDS: ReadonlySet<string> = new Set(['file.deleted', 'file.evicted', 'file.expired'])
+type FileChange = Extract<Change, { readonly name: string }>
 
-function pathOf(cursor: string): string {
-  return `users/me/changes?${new URLSearchParams({ cursor }).toString()}`
-}
+const ENDS: ReadonlySet<string> = new Set(['file.deleted', 'file.evicted', 'file.expired'])

@@ -1,10 +1,6 @@
 import { type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
-import type { FileEntry, FilePage, Order } from '../../shared/model.ts'
-
-/** The part of the `Api` that a list needs. */
-export interface Reader {
-  readonly read: <T>(path: string) => Promise<T>
-}
+import { type Files, isProblem } from '../../../client/src/client.ts'
+import type { FileEntry, Order } from '../../shared/model.ts'
 
 /** The part of the `Permissions` that a list needs. */
 export interface ListPermissions {
@@ -38,7 +34,10 @@ export interface FileList {
 const PAGE_FILES = 500
 
 /** The user's files, read page by page and updated without reading them again; none for a token that may not read. */
-export function createFileList(api: Reader, { may, narrow }: ListPermissions): FileList {
+export function createFileList(
+  service: Pick<Files, 'list' | 'get'>,
+  { may, narrow }: ListPermissions,
+): FileList {
   const order = signal<Order>('name')
   const prefix = signal('')
   const loaded = signal<readonly FileEntry[]>([])
@@ -65,15 +64,15 @@ export function createFileList(api: Reader, { may, narrow }: ListPermissions): F
       let next = after
       let files: readonly FileEntry[] = []
       let changes: string | undefined
-      // A page of a search can be empty, although later pages are not.
-      do {
-        const page = await api.read<FilePage>(pathOfPage(next))
+      for await (const page of listFrom(after).pages()) {
         // A later read, with another order or search, has replaced this one.
         if (mine !== reading) return
         files = page.files
         changes ??= page.changes_cursor
         next = page.next_cursor
-      } while (files.length === 0 && next !== null)
+        // A page of a search can be empty, although later pages are not.
+        if (files.length > 0) break
+      }
       loaded.value = after === null ? files : [...loaded.value, ...notIn(loaded.value, files)]
       cursor.value = next
       for (const change of changed) change()
@@ -83,12 +82,13 @@ export function createFileList(api: Reader, { may, narrow }: ListPermissions): F
     }
   }
 
-  function pathOfPage(after: string | null): string {
-    const query = new URLSearchParams({ order: order.value, limit: String(PAGE_FILES) })
-    const sought = narrow(prefix.value)
-    if (sought !== '') query.set('prefix', sought)
-    if (after !== null) query.set('cursor', after)
-    return `users/me/repo?${query.toString()}`
+  function listFrom(after: string | null) {
+    return service.list({
+      order: order.value,
+      limit: PAGE_FILES,
+      prefix: narrow(prefix.value) || undefined,
+      cursor: after ?? undefined,
+    })
   }
 
   function notIn(others: readonly FileEntry[], files: readonly FileEntry[]): readonly FileEntry[] {
@@ -153,9 +153,12 @@ export function createFileList(api: Reader, { may, narrow }: ListPermissions): F
 
     async find(name) {
       if (!may('read')) return undefined
-      const query = new URLSearchParams({ prefix: name, limit: '1' })
-      const { files } = await api.read<FilePage>(`users/me/repo?${query.toString()}`)
-      return files.find((file) => file.name === name)
+      try {
+        return await service.get(name)
+      } catch (error) {
+        if (isProblem(error, 'not_found')) return undefined
+        throw error
+      }
     },
   }
 }

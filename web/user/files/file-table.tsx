@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { filePath } from '../../shared/connection.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry, Order } from '../../shared/model.ts'
@@ -27,7 +28,7 @@ export interface FileTableProps {
 
 /** All files; only the visible rows are rendered. Arrow keys move between rows. */
 export function FileTable({ page, onSort, onAct }: FileTableProps) {
-  const { list, api } = page
+  const { list, connection } = page
   const files = list.files.value
   const actions = permittedActions(page.permissions)
   const { region, setRegion, keyOf, window, visible } = useRowWindow<HTMLDivElement>(
@@ -90,7 +91,7 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
                 <FileRow
                   key={keyOf(index)}
                   file={file}
-                  url={api.urlOf(`users/me/repo/${encodeURIComponent(file.name)}`)}
+                  url={connection.urlOf(filePath(file.name))}
                   index={index}
                   isCurrent={index === active}
                   actions={actions}

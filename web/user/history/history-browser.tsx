@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ProblemError } from '../../shared/api.ts'
+import { isProblem } from '../../../client/src/errors.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { PastVersion } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
@@ -43,9 +43,8 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
     try {
       await restore(past, false)
     } catch (error) {
-      const code = error instanceof ProblemError ? error.code : ''
-      if (code === 'file_exists' && may('replace')) setQuestion({ kind: 'replace', past })
-      else if (code === 'precondition_failed' && !may('create'))
+      if (isProblem(error, 'file_exists') && may('replace')) setQuestion({ kind: 'replace', past })
+      else if (isProblem(error, 'precondition_failed') && !may('create'))
         toasts.show(messages.uploads.refusals.absent)
       else toasts.show(restoreRefusal(error, past.name))
     }
@@ -88,7 +87,7 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
               <PastRow
                 key={past.version}
                 past={past}
-                url={page.api.urlOf(pastPath(past.version))}
+                url={page.connection.urlOf(pastPath(past.version))}
                 onRestore={permissions.mayUpload() ? tryRestore : undefined}
                 onPurge={() => setQuestion({ kind: 'purge', past })}
               />

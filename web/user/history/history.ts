@@ -1,11 +1,14 @@
-import { type Api, ProblemError } from '../../shared/api.ts'
-import type { FileEntry } from '../../shared/model.ts'
+import { type Client, isProblem } from '../../../client/src/client.ts'
+import { type Http, segment } from '../../../client/src/http/http.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
-import { createPastVersions, HISTORY_PATH, type PastVersions } from './past-versions.ts'
+import { createPastVersions, type PastVersions } from './past-versions.ts'
 
 export interface HistoryOptions {
-  readonly api: Api
+  /** For what is shown, and for what the user does. */
+  readonly reader: Pick<Client, 'history'>
+  readonly client: Pick<Client, 'history'>
+  readonly http: Http
   readonly list: FileList
   readonly capacity: CapacityFigures
 }
@@ -16,7 +19,7 @@ export interface RestoreRequest {
   readonly overwrite: boolean
 }
 
-/** What the user has replaced or deleted. Changes reject with a `ProblemError` or a `ConnectionError`. */
+/** What the user has replaced or deleted. Changes reject with a `CloudRepositoryError`. */
 export interface History extends PastVersions {
   /** Whether the version can be restored: `false` only if the service says so. */
   canRestore(version: string): Promise<boolean>
@@ -26,8 +29,9 @@ export interface History extends PastVersions {
   purgeAll(): Promise<void>
 }
 
-export function createHistory({ api, list, capacity }: HistoryOptions): History {
-  const past = createPastVersions(api)
+export function createHistory(options: HistoryOptions): History {
+  const { reader, client, http, list, capacity } = options
+  const past = createPastVersions(reader.history)
 
   function forget(version?: string): void {
     past.forget(version)
@@ -39,26 +43,25 @@ export function createHistory({ api, list, capacity }: HistoryOptions): History 
 
     async canRestore(version) {
       try {
-        await api.call(pastPath(version), { method: 'HEAD' })
+        await http.call({ method: 'HEAD', path: pastPath(version) })
         return true
       } catch (error) {
-        return !(error instanceof ProblemError && [404, 410].includes(error.status))
+        return !(isProblem(error) && (error.status === 404 || error.status === 410))
       }
     },
 
     async restore({ version, overwrite }) {
-      const call = { method: 'POST', json: { overwrite } } as const
-      list.put(await api.call<FileEntry>(`${pastPath(version)}/restore`, call))
+      list.put(await client.history.restore(version, { overwrite }))
       forget(version)
     },
 
     async purge(version) {
-      await api.call(pastPath(version), { method: 'DELETE' })
+      await client.history.purge(version)
       forget(version)
     },
 
     async purgeAll() {
-      await api.call(HISTORY_PATH, { method: 'DELETE' })
+      await client.history.purgeAll()
       forget()
     },
   }
@@ -66,5 +69,5 @@ export function createHistory({ api, list, capacity }: HistoryOptions): History 
 
 /** The path of a version. */
 export function pastPath(version: string): string {
-  return `${HISTORY_PATH}/${encodeURIComponent(version)}`
+  return `users/me/history/${segment(version)}`
 }

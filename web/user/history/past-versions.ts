@@ -1,7 +1,8 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { PastVersion, PastVersionPage } from '../../shared/model.ts'
+import type { History } from '../../../client/src/client.ts'
+import { firstPage } from '../../shared/connection.ts'
+import type { PastVersion } from '../../shared/model.ts'
 import { throttle } from '../../shared/throttle.ts'
-import type { Reader } from '../files/file-list.ts'
 
 export interface HistoryView {
   /** Only versions of this file name; `undefined` for those of all files. */
@@ -26,15 +27,13 @@ export interface PastVersions {
   forget(version?: string): void
 }
 
-export const HISTORY_PATH = 'users/me/history'
-
 const PAGE_VERSIONS = 100
 
 /** The service's limit of a page. */
 const MAX_PAGE_VERSIONS = 1_000
 
 /** The replaced and deleted files in the view, read page by page while it is open. */
-export function createPastVersions(api: Reader): PastVersions {
+export function createPastVersions(history: Pick<History, 'list'>): PastVersions {
   const view = signal<HistoryView>()
   const versions = signal<readonly PastVersion[]>([])
   const cursor = signal<string | null>(null)
@@ -44,13 +43,10 @@ export function createPastVersions(api: Reader): PastVersions {
   /** Only the result of the latest read counts. */
   async function read(after: string | null, limit: number): Promise<void> {
     const mine = (reading += 1)
-    const query = new URLSearchParams({ limit: String(limit) })
-    const name = view.value?.name
-    if (name !== undefined) query.set('name', name)
-    if (after !== null) query.set('cursor', after)
+    const options = { limit, name: view.value?.name, cursor: after ?? undefined }
     try {
-      const page = await api.read<PastVersionPage>(`${HISTORY_PATH}?${query.toString()}`)
-      if (mine !== reading) return
+      const page = await firstPage(history.list(options))
+      if (mine !== reading || page === undefined) return
       versions.value = after === null ? page.versions : [...versions.value, ...page.versions]
       cursor.value = page.next_cursor
     } catch {

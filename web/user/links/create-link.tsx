@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { Api } from '../../shared/api.ts'
 import { CopyField } from '../../shared/copy-field.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
@@ -8,10 +7,9 @@ import { TermField, validityOf } from '../../shared/term-field.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
 import type { Permissions } from '../permissions.ts'
+import type { Page } from '../user-page.ts'
 
 const words = messages.links
-
-export const LINKS_PATH = 'users/me/links'
 
 const NEEDS = { download: 'read', drop: 'create' } as const
 
@@ -24,8 +22,7 @@ export function permittedKinds({ may }: Permissions): readonly LinkKind[] {
 const TERMS = [1, 7, 30, 0] as const
 
 export interface CreateLinkProps {
-  readonly api: Api
-  readonly permissions: Permissions
+  readonly page: Page
   /** The one file of the link; without it, the user chooses what the link is for. */
   readonly name?: string
   /** Called after the link was created, with its address. */
@@ -34,7 +31,8 @@ export interface CreateLinkProps {
 }
 
 /** Asks for the terms of a link, and creates it. */
-export function CreateLink({ api, permissions, name, onCreated, onClose }: CreateLinkProps) {
+export function CreateLink({ page, name, onCreated, onClose }: CreateLinkProps) {
+  const { client, connection, permissions } = page
   const kinds = permittedKinds(permissions)
   const [kind, setKind] = useState<LinkKind>(kinds[0] ?? 'download')
   const [prefix, setPrefix] = useState(permissions.prefix())
@@ -45,17 +43,19 @@ export function CreateLink({ api, permissions, name, onCreated, onClose }: Creat
   const [days, setDays] = useState<number>(terms.includes(7) ? 7 : 0)
 
   async function create(): Promise<void> {
-    const json = {
-      kind,
-      ...(name === undefined ? { prefix: permissions.within(prefix) } : { name }),
+    const common = {
       label: label.trim(),
       ...validityOf(days),
       ...(password !== '' && { password }),
       ...(uses.trim() !== '' && { max_uses: Number(uses) }),
     }
-    const { secret } = await api.call<{ secret: string }>(LINKS_PATH, { method: 'POST', json })
+    const { secret } = await client.links.create(
+      name === undefined
+        ? { kind, prefix: permissions.within(prefix), ...common }
+        : { kind: 'download', name, ...common },
+    )
     // Not `url`: behind a proxy, the page knows better how it was reached.
-    onCreated(api.urlOf(`links/${secret}`))
+    onCreated(connection.urlOf(`links/${secret}`))
   }
 
   const subject = name === undefined ? {} : { subject: name }

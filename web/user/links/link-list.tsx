@@ -1,18 +1,16 @@
 import { useState } from 'preact/hooks'
-import type { Api } from '../../shared/api.ts'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { formatTime } from '../../shared/format.ts'
 import type { LinkEntry } from '../../shared/model.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import { messages } from '../../messages.ts'
-import type { Permissions } from '../permissions.ts'
-import { CreatedLink, CreateLink, LINKS_PATH, permittedKinds } from './create-link.tsx'
+import type { Page } from '../user-page.ts'
+import { CreatedLink, CreateLink, permittedKinds } from './create-link.tsx'
 
 const words = messages.links
 
 export interface LinkListProps {
-  readonly api: Api
-  readonly permissions: Permissions
+  readonly page: Page
   /** Oldest first. */
   readonly links: readonly LinkEntry[]
   /** Called after a change, to read the links again. */
@@ -20,7 +18,7 @@ export interface LinkListProps {
 }
 
 /** The user's links, newest first, to create and to revoke. */
-export function LinkList({ api, permissions, links, onChange }: LinkListProps) {
+export function LinkList({ page, links, onChange }: LinkListProps) {
   const [isCreating, setCreating] = useState(false)
   const [address, setAddress] = useState<string>()
   const [ending, setEnding] = useState<LinkEntry>()
@@ -29,7 +27,7 @@ export function LinkList({ api, permissions, links, onChange }: LinkListProps) {
       <SectionFrame
         title={words.title}
         empty={words.empty}
-        add={permittedKinds(permissions).length > 0 ? words.create : undefined}
+        add={permittedKinds(page.permissions).length > 0 ? words.create : undefined}
         onAdd={() => setCreating(true)}
       >
         {links.toReversed().map((link) => (
@@ -48,8 +46,7 @@ export function LinkList({ api, permissions, links, onChange }: LinkListProps) {
       </SectionFrame>
       {isCreating && (
         <CreateLink
-          api={api}
-          permissions={permissions}
+          page={page}
           onCreated={(created) => {
             setAddress(created)
             onChange()
@@ -62,8 +59,7 @@ export function LinkList({ api, permissions, links, onChange }: LinkListProps) {
       )}
       {ending !== undefined && (
         <DeleteDialog
-          api={api}
-          path={`${LINKS_PATH}/${ending.link_id}`}
+          remove={() => page.client.links.revoke(ending.link_id)}
           title={words.revokeTitle}
           subject={nameOf(ending)}
           action={words.revoke}

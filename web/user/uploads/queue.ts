@@ -1,7 +1,7 @@
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
-import { retryMs } from '../../shared/api.ts'
+import { pause } from '../../../client/src/http/abort.ts'
+import { retryDelay } from '../../../client/src/http/retry.ts'
 import type { FileEntry } from '../../shared/model.ts'
-import { pause } from '../../shared/sleep.ts'
 import { messages } from '../../messages.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Transfer } from './transfer.ts'
@@ -141,14 +141,14 @@ export function createUploads(options: UploadsOptions): Uploads {
     // The precondition of an upload cannot be changed, and this one cannot become true again.
     if (isPreconditionFailed(error)) await cancelUpload(item)
     if (item.uploadId === undefined) item.sent = 0
-    const state = found ?? (await stateAfter(error, item))
+    const state = found ?? stateAfter(error)
     if (state.kind === 'lost' || state.kind === 'paused') later(item, state.kind, error)
     else set(item, state)
   }
 
   /** Lets other uploads run, and retries after a delay. */
   function later(item: UploadItem, kind: 'lost' | 'paused', error: unknown): void {
-    const ms = retryMs(error, item.tries)
+    const ms = retryDelay(error, item.tries + 1)
     item.tries += 1
     // While the browser is offline, lost connections do not count.
     if (item.tries > MAX_TRIES && (kind === 'paused' || navigator.onLine)) {
@@ -161,7 +161,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   async function retryAfter(item: UploadItem, ms: number): Promise<void> {
     const { state } = item
-    await pause(ms)
+    await pause(ms, undefined)
     // The user may have retried already.
     if (item.state === state) set(item, { kind: 'waiting' })
     pump()

@@ -72,7 +72,7 @@ function UnfinishedRow({ upload, page }: RowProps) {
           class="icon-button"
           aria-label={words.retry(name)}
           title={messages.retry}
-          onClick={() => void page.finishUpload(id)}
+          onClick={() => void page.finishUpload(upload)}
         >
           <Icon name="retry" />
         </button>

@@ -1,4 +1,6 @@
-import { ConnectionError, isPassing, isTokenCode, ProblemError } from '../../shared/api.ts'
+import { type CloudRepositoryError, isProblem } from '../../../client/src/errors.ts'
+import { isTemporary } from '../../../client/src/http/retry.ts'
+import { isTokenCode } from '../../shared/connection.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import { messages } from '../../messages.ts'
 import type { Permissions } from '../permissions.ts'
@@ -6,15 +8,13 @@ import { fullState } from './upload-check.ts'
 import { nextName, type UploadItem, type UploadState } from './upload-item.ts'
 
 /** The state of a failed upload. `lost` and `paused` are retried. */
-export async function stateAfter(error: unknown, item: UploadItem): Promise<UploadState> {
+export function stateAfter(error: unknown): UploadState {
   const { refusals } = messages.uploads
-  if (!(error instanceof ProblemError)) {
-    const isLost = error instanceof ConnectionError && (await isReadable(item.content))
-    return isLost ? { kind: 'lost' } : { kind: 'refused', text: refusals.unreadable }
-  }
+  if (!isProblem(error)) return { kind: 'refused', text: refusals.unreadable }
+  if (error.code === 'connection_lost') return { kind: 'lost' }
   if (isTokenCode(error.code)) return { kind: 'signed_out' }
   if (isCancelled(error)) return { kind: 'refused', text: refusals.cancelled }
-  if (isPassing(error) || hasChanged(error) || isBehind(error)) return { kind: 'paused' }
+  if (isTemporary(error) || hasChanged(error) || isBehind(error)) return { kind: 'paused' }
   return { kind: 'refused', text: refusalText(error) }
 }
 
@@ -27,15 +27,8 @@ export function unforeseen(
   item: UploadItem,
   { may, token, within }: Permissions,
 ): UploadState | undefined {
-  if (!(error instanceof ProblemError) || (token.value?.scope ?? null) === null) return undefined
-  if (error.code === 'capacity_exceeded') {
-    const [capacity, used, available] = [
-      error.fact('capacity'),
-      error.fact('used'),
-      error.fact('available'),
-    ]
-    return fullState(item, { capacity, used, available })
-  }
+  if ((token.value?.scope ?? null) === null) return undefined
+  if (isProblem(error, 'capacity_exceeded')) return fullState(item, error.problem)
   if (may('read') || !isPreconditionFailed(error)) return undefined
   if (item.mayReplace) {
     return may('create') ? undefined : { kind: 'refused', text: messages.uploads.refusals.absent }
@@ -47,38 +40,31 @@ export function unforeseen(
 
 /** Whether file or capacity have changed since the check, so that a retry must check again. */
 export function hasChanged(error: unknown): boolean {
-  return error instanceof ProblemError && CHANGED.has(error.code)
+  return isProblem(error, 'precondition_failed', 'capacity_exceeded')
 }
 
-const CHANGED = new Set(['precondition_failed', 'capacity_exceeded'])
-
 export function isPreconditionFailed(error: unknown): boolean {
-  return error instanceof ProblemError && error.code === 'precondition_failed'
+  return isProblem(error, 'precondition_failed')
 }
 
 /** Whether the resumable upload can no longer be continued. */
 export function isGone(error: unknown): boolean {
-  if (!(error instanceof ProblemError)) return false
-  return error.code === 'not_found' || (error.code === 'upload_gone' && !isFinished(error))
+  return isProblem(error, 'not_found', 'upload_gone')
 }
 
 /** By the user, in another tab or on another device, or by an operator. */
-function isCancelled({ code, facts }: ProblemError): boolean {
-  return code === 'upload_gone' && facts['outcome'] === 'cancelled'
+function isCancelled(error: unknown): boolean {
+  return isProblem(error, 'upload_gone') && error.problem.outcome === 'cancelled'
 }
 
-function isFinished({ facts }: ProblemError): boolean {
-  return facts['outcome'] === 'finished'
-}
-
-/** Whether the service has a newer state of the upload than this page. */
-function isBehind(error: ProblemError): boolean {
-  return error.code === 'offset_mismatch' || error.code === 'upload_gone' || isGone(error)
+/** Whether the service has a newer state of the upload than this page, or another client sends it. */
+function isBehind(error: CloudRepositoryError): boolean {
+  return isProblem(error, 'offset_mismatch') || error.status === 423 || isGone(error)
 }
 
 /** Why the service did not store the file of a complete upload. */
 export function refusalOf(error: unknown): string {
-  const code = error instanceof ProblemError ? error.code : ''
+  const code = isProblem(error) ? error.code : ''
   return storingRefused(code) ?? messages.failed(messageOf(error))
 }
 
@@ -88,26 +74,11 @@ export function storingRefused(code: string): string | undefined {
   return Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals] : undefined
 }
 
-function refusalText(error: ProblemError): string {
+function refusalText(error: CloudRepositoryError): string {
   const { refusals } = messages.uploads
-  switch (error.code) {
-    case 'file_count_exceeded':
-    case 'invalid_file_name':
-    case 'unfinished_uploads_exceeded':
-      return refusals[error.code]
-    case 'file_too_large':
-      return refusals.file_too_large(error.fact('max_file_size'))
-    default:
-      return messages.failed(messageOf(error))
-  }
-}
-
-/** Browsers report an unreadable file and a lost connection as the same error. */
-async function isReadable(content: Blob): Promise<boolean> {
-  try {
-    await content.slice(0, 1).arrayBuffer()
-    return true
-  } catch {
-    return false
-  }
+  if (isProblem(error, 'file_too_large'))
+    return refusals.file_too_large(error.problem.max_file_size)
+  return isProblem(error, 'file_count_exceeded', 'invalid_file_name', 'unfinished_uploads_exceeded')
+    ? refusals[error.code]
+    : messages.failed(messageOf(error))
 }

@@ -230,6 +230,7 @@ const VIEW = ofLinks({
   response: { 200: Reply },
   responses: {
     200: { description: 'The link.', headers: ['Cache-Control'], content: PAGE },
+    304: { description: 'The browser already has this page.', headers: ['ETag', 'Cache-Control'] },
     404: { description: 'A browser gets a page that says so.', content: PAGE },
   },
   problems: ['not_found'],

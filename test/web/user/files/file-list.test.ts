@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
-import type { FileEntry, FilePage } from '../../../../web/shared/model.ts'
+import { createFiles } from '../../../../client/src/files/files.ts'
+import { createHttp } from '../../../../client/src/http/http.ts'
+import type { FileEntry } from '../../../../web/shared/model.ts'
 import { createFileList } from '../../../../web/user/files/file-list.ts'
 
 const FILE: FileEntry = {
@@ -13,15 +15,14 @@ const FILE: FileEntry = {
 }
 
 /** A list that reads these pages in their order, and the cursors that it asks with. */
-function listOf(pages: readonly FilePage[]) {
+function listOf(pages: readonly object[]) {
   const asked: (string | null)[] = []
-  const reader = {
-    read: async <T>(path: string) => {
-      asked.push(new URL(path, 'http://service').searchParams.get('cursor'))
-      return pages[asked.length - 1] as T
-    },
+  const answer: typeof fetch = (url) => {
+    asked.push((url as URL).searchParams.get('cursor'))
+    return Promise.resolve(Response.json(pages[asked.length - 1]))
   }
-  const list = createFileList(reader, { may: () => true, narrow: (prefix) => prefix })
+  const files = createFiles(createHttp({ url: 'http://service', fetch: answer }))
+  const list = createFileList(files, { may: () => true, narrow: (prefix) => prefix })
   return { list, asked }
 }
 

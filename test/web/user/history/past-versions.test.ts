@@ -1,22 +1,39 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { PastVersion, PastVersionPage } from '../../../../web/shared/model.ts'
+import type { History, HistoryListingOptions, HistoryPage } from '../../../../client/src/history.ts'
+import type { PastVersion } from '../../../../web/shared/model.ts'
 import { createPastVersions } from '../../../../web/user/history/past-versions.ts'
 
 function pastOf(version: string): PastVersion {
   const [ended_at, expires_at] = ['2026-11-24T00:00:00Z', '2026-12-24T00:00:00Z']
-  return { version, name: 'a', size: 1, ended_at, ended_as: 'deleted', expires_at }
+  const file = {
+    name: 'a',
+    size: 1,
+    sha256: '',
+    visibility: 'private',
+    created_at: ended_at,
+  } as const
+  return { ...file, version, ended_at, ended_as: 'deleted', expires_at }
 }
 
 /** Past versions whose reads the test answers, in any order. */
 function createRead() {
-  const reads: { query: string; resolve: (page: PastVersionPage) => void }[] = []
-  const past = createPastVersions({
-    read: async <T>(path: string) => {
-      const { promise, resolve } = Promise.withResolvers<PastVersionPage>()
-      reads.push({ query: path.slice(path.indexOf('?') + 1), resolve })
-      return (await promise) as T
+  const reads: { query: string; resolve: (page: HistoryPage) => void }[] = []
+  async function* pages(options: HistoryListingOptions = {}) {
+    const { promise, resolve } = Promise.withResolvers<HistoryPage>()
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(options)) {
+      if (value !== undefined) query.set(name, String(value))
+    }
+    reads.push({ query: query.toString(), resolve })
+    yield await promise
+  }
+  const list: History['list'] = (options) => ({
+    pages: () => pages(options),
+    async *[Symbol.asyncIterator]() {
+      for await (const { versions } of pages(options)) yield* versions
     },
   })
+  const past = createPastVersions({ list })
   const answer = async (at: number, versions: readonly string[], cursor: string | null = null) => {
     reads[at]?.resolve({ versions: versions.map(pastOf), next_cursor: cursor })
     await vi.advanceTimersByTimeAsync(0)

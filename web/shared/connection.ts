@@ -1,0 +1,91 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { ServiceAddress } from '../../client/src/client.ts'
+import { type CloudRepositoryError, isProblem } from '../../client/src/errors.ts'
+import { repositoryPath } from '../../client/src/files/get-file.ts'
+import { segment } from '../../client/src/http/http.ts'
+
+/** How a page reaches the service that it comes from, with the cookie of its session. */
+export interface Connection {
+  /** Whether the last request of a patient client got a response. */
+  readonly isConnected: ReadonlySignal<boolean>
+  /** Resolves a path against the page's base URL. */
+  urlOf(path: string): string
+  /** For what the page shows: asks until the service answers, be it that it has failed. */
+  readonly patient: PageOptions
+  /** For what the user does: asks again for a few seconds. A deletion outlives the page. */
+  readonly brief: PageOptions
+  /** For what the page itself repeats: asks once. */
+  readonly once: PageOptions
+}
+
+type PageOptions = ServiceAddress & { readonly cookies: true }
+
+export interface ConnectionOptions {
+  /** The base URL of the page. */
+  readonly base: string
+  /** Called when the service refuses the token of a request, with its `causeOf`. */
+  readonly onRefusedToken: (cause: string) => void
+}
+
+export function connect({ base, onRefusedToken }: ConnectionOptions): Connection {
+  const isConnected = signal(true)
+
+  function notice(error?: CloudRepositoryError): void {
+    if (error !== undefined && isTokenCode(error.code)) onRefusedToken(causeOf(error))
+  }
+
+  const once = { url: base, cookies: true, retry: { tries: 1 }, onRequestEnd: notice } as const
+  return {
+    isConnected,
+    urlOf: (path) => new URL(path, base).href,
+    once,
+    brief: {
+      ...once,
+      retry: { tries: 3, maxWait: 5 },
+      fetch: (url, init) => fetch(url, { ...init, keepalive: init?.method === 'DELETE' }),
+    },
+    patient: {
+      ...once,
+      retry: { tries: Infinity, maxWait: 3600, when: ({ status }) => status !== 500 },
+      onRequestEnd(error) {
+        isConnected.value = !isProblem(error, 'connection_lost')
+        notice(error)
+      },
+    },
+  }
+}
+
+const TOKEN_CODES = new Set([
+  'access_token_missing',
+  'access_token_invalid',
+  'user_suspended',
+  // For the admin token.
+  'unauthorized',
+])
+
+export function isTokenCode(code: string): boolean {
+  return TOKEN_CODES.has(code)
+}
+
+/** The browser has sent two different access tokens. */
+export const TWO_TOKENS = 'two_access_tokens'
+
+/** The code of an error, or a more specific name for one of its causes; empty for any other error. */
+export function causeOf(error: unknown): string {
+  if (isProblem(error, 'access_token_invalid') && Number(error.problem.access_tokens) > 1)
+    return TWO_TOKENS
+  return isProblem(error) ? error.code : ''
+}
+
+/** The path of a file, of the caller by default. */
+export function filePath(name: string, userId?: string): string {
+  return `${repositoryPath(userId)}/${segment(name)}`
+}
+
+/** The first page of a listing. */
+export async function firstPage<Page>(listing: {
+  pages(): AsyncIterable<Page>
+}): Promise<Page | undefined> {
+  for await (const page of listing.pages()) return page
+  return undefined
+}
