@@ -12,7 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { version } = createRequire(import.meta.url)('recheck/package.json')
 const KEPT = join(root, 'node_modules', '.cache', `regexps-${version}.json`)
 
-/** `test/clients` has the programs that docs/clients.md publishes. */
+/** `test/clients` has the programs that docs/clients.md names. */
 const CHECKED = ['src', 'web', 'scripts', 'client/src', 'test/clients'].map((folder) =>
   join(root, folder),
 )

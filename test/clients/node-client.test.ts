@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MIB } from '../http/fixture.ts'
@@ -91,7 +91,7 @@ beforeEach(async () => {
 })
 afterEach(() => opened.disposeAsync())
 
-describe.each(NODES)('the client for Node.js that docs/clients.md shows, on $title', (node) => {
+describe.each(NODES)('the client for Node.js that docs/clients.md names, on $title', (node) => {
   const skipped = isSkipped(whyNot(node.command))
 
   interface Ran {
@@ -116,7 +116,7 @@ describe.each(NODES)('the client for Node.js that docs/clients.md shows, on $tit
   }
 
   async function paste(): Promise<void> {
-    await writeFile(join(folder, 'client.mjs'), await codeOf('Node.js with fetch'))
+    await copyFile('test/clients/client.mjs', join(folder, 'client.mjs'))
   }
 
   it.skipIf(skipped).each([
@@ -169,11 +169,4 @@ describe.each(NODES)('the client for Node.js that docs/clients.md shows, on $tit
 
 function tokenOf({ cookie }: TestUser): string {
   return cookie.slice('access_token='.length)
-}
-
-/** The code below a heading of the page. */
-async function codeOf(title: string): Promise<string> {
-  const [, section = ''] = (await readFile('docs/clients.md', 'utf8')).split(`\n## ${title}\n`)
-  const [, code = ''] = /^```\w+\n(.*?)^```$/ms.exec(section) ?? []
-  return code
 }

@@ -6,11 +6,9 @@ const execute = promisify(execFile)
 
 type Command = readonly [string, ...string[]]
 
-/** A client in one of the languages that `docs/clients.md` shows. */
+/** A client in one of the languages that `docs/clients.md` names. */
 export interface ClientProgram {
-  /** As the page has it. */
   readonly title: string
-  /** What the page calls the language of its code. */
   readonly language: string
   readonly file: string
   /** Succeeds where the client can run. */

@@ -7,14 +7,14 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { type BreakingProxy, startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
-import { startFront } from '../../support/faults/front.ts'
-import { startBrowser, whyNoBrowser } from '../../support/http/browser.ts'
+import { whyNoBrowser } from '../../support/http/browser.ts'
 import { startWebSite, type WebSite } from '../../support/http/web-site.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { chromiumSuite } from './chromium-suite.ts'
 import { clientOf, createContent } from './fixture.ts'
+import { samplesSuite } from './samples-suite.ts'
 import { type EmptyProject, installPackage, machinePath, NODES } from './installed-package.ts'
 
 const execute = promisify(execFile)
@@ -131,70 +131,9 @@ it('the version of the package has the minor of the service', async () => {
   expect(client).toEqual(own)
 })
 
-describe('the README', () => {
-  it('has a program that runs', async () => {
-    const content = createContent(100_000)
-    const program = (await blockOf('js')).replace('http://127.0.0.1:3000', service.url)
-    await project.write('first.js', program)
-    await project.write('film.mov', content.bytes)
-    const env = { PATH: machinePath(), ACCESS_TOKEN: secretOf(user) }
-    const [{ node, words }] = NODES
-    const { stdout } = await execute(node, [...words, 'first.js'], { cwd: project.folder, env })
-    const first = `film.mov: 100000 bytes, SHA-256 ${content.sha256}`
-    expect(stdout).toBe(`${first}\nfilm.mov 100000\n`)
-    const copy = await readFile(join(project.folder, 'copy.mov'))
-    expect(copy.equals(content.bytes)).toBe(true)
-  })
-
-  it.skipIf(skipped)('has a gallery that works in Chromium', async () => {
-    const html = await blockOf('html')
-    const [before = '', script = ''] = html.split('<script type="module">')
-    const [chunk, ...lazy] = await project.bundle(script.replace('</script>', ''))
-    await using running = new AsyncDisposableStack()
-    const front = await startFront(service)
-    running.defer(() => front.stop())
-    const content = `${before}<script type="module" src="/entry.js"></script>`
-    front.pages.set('/gallery', { type: 'text/html', content })
-    for (const { fileName, code } of [chunk, ...lazy].filter((one) => one !== undefined)) {
-      front.pages.set(`/${fileName}`, { type: 'text/javascript', content: code })
-    }
-    const browser = await startBrowser()
-    running.defer(() => browser.close())
-    const page = await browser.newPage()
-    await service.setCapacity(user, 1000)
-    const { files } = clientOf(user, service.url)
-    const picture = Buffer.from(PICTURE, 'base64')
-    await files.upload('first.gif', picture)
-    const [name = '', value = ''] = user.cookie.split('=')
-    await page.context().addCookies([{ name, value, url: front.url }])
-    await page.goto(`${front.url}/gallery`)
-    const shown = () => page.evaluate('Array.from(document.images, ({ alt }) => alt)')
-    await expect.poll(shown).toEqual(['first.gif'])
-    const mimeType = 'image/gif'
-    await page.locator('input').setInputFiles({ name: 'own.gif', mimeType, buffer: picture })
-    await expect.poll(shown).toEqual(['first.gif', 'own.gif'])
-    expect(await page.evaluate('document.querySelector("progress").value')).toBe(1)
-    await files.rename('first.gif', 'renamed.gif')
-    await expect.poll(shown).toEqual(['own.gif', 'renamed.gif'])
-    await files.delete('own.gif')
-    await expect.poll(shown).toEqual(['renamed.gif'])
-    const buffer = Buffer.alloc(2000)
-    await page.locator('input').setInputFiles({ name: 'large.gif', mimeType, buffer })
-    const text = () => page.locator('p').textContent()
-    await expect
-      .poll(text)
-      .toBe(`Your repository is full: ${1000 - picture.length} bytes are free.`)
-  })
-
-  /** The first block of the README in a language. */
-  async function blockOf(language: string): Promise<string> {
-    const text = await readFile('client/README.md', 'utf8')
-    return text.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? ''
-  }
+describe('the samples', () => {
+  samplesSuite({ open: () => project })
 })
-
-/** One pixel. */
-const PICTURE = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'
 
 describe('the types of the package', () => {
   it.each([

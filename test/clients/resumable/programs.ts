@@ -8,7 +8,7 @@ const JAVA_LIBRARY = join(
   '.m2/repository/io/tus/java/client/tus-java-client/0.5.1/tus-java-client-0.5.1.jar',
 )
 
-/** The programs that `docs/clients.md` shows for large files. */
+/** The programs that `docs/clients.md` names for large files. */
 export const UPLOADERS: readonly ClientProgram[] = [
   {
     title: 'tus-js-client in Node.js',
