@@ -130,7 +130,7 @@ function expectRange({ start, end = Infinity }: NonNullable<DownloadOptions['ran
   const isInteger = Number.isSafeInteger(start) && (end === Infinity || Number.isSafeInteger(end))
   // The service ignores the header of any other range, and sends the whole file.
   if (!isInteger || start < 0 || end <= start)
-    throw new RangeError('A range has at least one byte, and its limits are integers.')
+    throw new RangeError('A range has integer limits and at least one byte.')
 }
 
 /** Which bytes of which version a response has. */

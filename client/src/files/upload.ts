@@ -122,8 +122,7 @@ async function uploadStream(
   }: { readonly name: string; readonly content: StreamContent; readonly options: UploadOptions },
 ): Promise<UploadedFile> {
   const { digest, signal, resume = 'auto' } = options
-  if (digest === true)
-    throw new TypeError('A stream is read only once: its digest has to be known.')
+  if (digest === true) throw new TypeError('The digest of a stream has to be known.')
   const one: Upload = { name, options, digest }
   const chunks = chunksOf(content)
   try {

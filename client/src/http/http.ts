@@ -15,7 +15,10 @@ import { sendByXhr } from './xhr.ts'
 
 /** How to reach the service. */
 export interface ServiceAddress {
-  /** The address of the service with its `BASE_PATH`, such as `https://files.example.com`. In a page, it can be a path. */
+  /**
+   * The address of the service with its `BASE_PATH`, such as `https://files.example.com`. In a page, it can be a path, such
+   * as `/`. A server that renders the page can create the client, but not use it.
+   */
   readonly url: string
   /** Replaces the `fetch` of the runtime. */
   readonly fetch?: typeof fetch | undefined
@@ -82,8 +85,9 @@ export interface Http {
 
 /** Throws a `CloudRepositoryError` with the code `invalid_url`. */
 export function createHttp(options: ServiceAddress & Credentials): Http {
-  const { token, cookies = false, retry = {}, onRequestEnd } = options
-  const base = parseBase(options.url)
+  const { url, token, cookies = false, retry = {}, onRequestEnd } = options
+  // Where a server renders a page, a path has no origin. Nothing is requested there.
+  if (typeof url !== 'string' || !url.startsWith('/')) parseBase(url)
   const isNative = options.fetch === undefined
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
 
@@ -100,11 +104,11 @@ export function createHttp(options: ServiceAddress & Credentials): Http {
   }
 
   function urlOf({ path, query = {} }: Call): URL {
-    const url = new URL(path, base)
+    const full = new URL(path, parseBase(url))
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value))
+      if (value !== undefined) full.searchParams.set(name, String(value))
     }
-    return url
+    return full
   }
 
   async function open(call: Call): Promise<Answer & { text(): Promise<string> }> {

@@ -14,7 +14,7 @@ afterEach(() => vi.unstubAllGlobals())
 const url = 'http://fake'
 
 describe('the url', () => {
-  it.each(['', 'files.example.com', 'localhost:3000', '/', 'ftp://a', 'http://', undefined])(
+  it.each(['', 'files.example.com', 'localhost:3000', 'ftp://a', 'http://', undefined])(
     '%j is refused before anything is sent',
     (wrong) => {
       const given = { url: wrong as string }
@@ -23,6 +23,16 @@ describe('the url', () => {
       expect(() => createAdminClient({ ...given, token: 'x' })).toThrow(invalid)
     },
   )
+
+  it('can be a path where there is a page, and is refused elsewhere only when it is used', async () => {
+    const { calls, client: fetch } = answering('unavailable', 404)
+    const client = createClient({ url: '/files', fetch })
+    expect(await errorOf(client.session())).toMatchObject({ code: 'invalid_url' })
+    expect(calls).toEqual([])
+    vi.stubGlobal('location', new URL('https://a/page?b'))
+    await errorOf(client.session())
+    expect(calls.map(String)).toEqual(['https://a/files/session'])
+  })
 
   it.each([
     ['http://a', 'http://a/session'],

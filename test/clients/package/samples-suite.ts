@@ -197,7 +197,7 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
     await using running = new AsyncDisposableStack()
     const front = await startFront(service)
     running.defer(() => front.stop())
-    const content = html.replace('/gallery.ts', '/entry.js')
+    const content = html.replace('/src/gallery.ts', '/entry.js')
     front.pages.set('/gallery', { type: 'text/html', content })
     for (const { fileName, code } of [chunk, ...lazy].filter((one) => one !== undefined)) {
       front.pages.set(`/${fileName}`, { type: 'text/javascript', content: code })
