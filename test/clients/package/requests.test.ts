@@ -61,7 +61,7 @@ it('the end of each request is told, also of one that is sent again', async () =
   expect(ends).toHaveLength(3)
 })
 
-it('a wait ends when the browser is online again', async () => {
+it('a wait ends when the browser is online again', { timeout: 10_000 }, async () => {
   const page = new EventTarget()
   vi.stubGlobal('navigator', { onLine: false })
   vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
