@@ -10,6 +10,8 @@ function pastOf(version: string): PastVersion {
     size: 1,
     sha256: '',
     visibility: 'private',
+    media_type: 'text/plain',
+    metadata: {},
     created_at: ended_at,
   } as const
   return { ...file, version, ended_at, ended_as: 'deleted', expires_at }
