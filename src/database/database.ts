@@ -61,6 +61,8 @@ export interface Fragments {
   /** Ends a SELECT to lock its rows until the transaction ends; `undefined` if the transaction locks the database. */
   readonly forUpdate: RawBuilder<unknown> | undefined
   readonly bytewise: RawBuilder<unknown>
+  /** SQL for where `part` begins in `text`, in characters from 1; 0 if it is not there. */
+  readonly indexOf: (text: RawBuilder<unknown>, part: RawBuilder<unknown>) => RawBuilder<number>
   /** Ends a CREATE TABLE whose rows are found only by their primary key, and stored in it if the engine can do that. */
   readonly clustered: RawBuilder<unknown>
 }

@@ -10,6 +10,13 @@ import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
 export interface FileListingOptions extends ListingOptions {
   /** Lists only names that begin with this. */
   readonly prefix?: string | undefined
+  /** Lists only names that contain this, in any case. */
+  readonly contains?: string | undefined
+  /**
+   * One character. The pages have the names that contain it after the prefix rolled up as `prefixes`, each once and up
+   * to and including the character; other names are listed. Only with an order by name.
+   */
+  readonly delimiter?: string | undefined
   /** The default is `name`, bytewise. A leading `-` sorts in descending order. */
   readonly order?: NonNullable<
     NonNullable<operations['listOwnFiles']['parameters']['query']>['order']
@@ -102,10 +109,10 @@ export function createFiles(http: Http): Files {
     upload: (name, content, options = {}) => upload(http, { name, content, options }),
     download: async (name, options = {}) => download(http, pathOf(name, options.userId), options),
     list(options = {}) {
-      const { prefix, order, userId } = options
+      const { prefix, contains, delimiter, order, userId } = options
       const path = repositoryPath(userId)
-      const listed = { path, options, query: { prefix, order }, member: 'files' } as const
-      return createListing<FilePage, 'files'>(http, listed)
+      const query = { prefix, contains, delimiter, order }
+      return createListing<FilePage, 'files'>(http, { path, options, query, member: 'files' })
     },
     get: (name, options = {}) => getFile(http, { name, ...options }),
     async rename(name, newName, options = {}) {

@@ -18,7 +18,7 @@ export interface FindFile {
 export interface ListFiles extends Listing {
   readonly userCreatedAt?: number | undefined
   readonly audience: Audience
-  /** How many of the files that the audience may see are looked at, at most. */
+  /** How many rows are read, at most. */
   readonly maxScanned: number
 }
 
@@ -52,10 +52,10 @@ export interface FileLedger {
 
   /**
    * Guarantees that a file which is not created, removed or moved while a client reads page after page is listed
-   * exactly once. The cost of a page does not depend on the number of files: a listing with a prefix in any order other
-   * than by name scans the files in that order, at most `maxScanned` for a page. With `hidesOthers`, it sorts those with
-   * the prefix instead, and rejects with `invalid_parameter` (`order`) if they are more than `maxScanned`. Empty for a
-   * user who is unknown, suspended or deleted.
+   * exactly once. A page reads at most `maxScanned` rows of an index, whatever it lists, and of a common prefix one row
+   * unless it searches for a text. With `hidesOthers`, a listing in any order other than by name sorts the files with
+   * the prefix, and rejects with `invalid_parameter` (`order`) if they are `maxScanned` or more. Empty for a user who is
+   * unknown, suspended or deleted.
    */
   listFiles(page: ListFiles): Promise<ListedFiles>
 

@@ -14,6 +14,8 @@ const FORBIDDEN_CHARACTERS = '/\\\\\\u0000-\\u001f\\u007f'
 /** JSON Schema patterns; they do not limit the length. */
 export const FILE_NAME_PATTERN = `^(?!\\.{1,2}$)[^${FORBIDDEN_CHARACTERS}]+$`
 export const FILE_NAME_PREFIX_PATTERN = `^[^${FORBIDDEN_CHARACTERS}]*$`
+/** One character of a file name, in a Unicode regular expression. */
+export const CHARACTER_PATTERN = `^[^${FORBIDDEN_CHARACTERS}]$`
 
 /**
  * Returns `text` unchanged, or throws `invalid_file_name` unless it is 1 to 255 bytes of UTF-8 without `/`, `\`, C0
@@ -34,9 +36,17 @@ export type FileNamePrefix = string & { readonly [prefixBrand]: 'FileNamePrefix'
 
 /** Throws `invalid_parameter` when no file name can begin with `text`, which may be empty. */
 export function parseFileNamePrefix(text: string): FileNamePrefix {
+  return parseNamePart(text, 'prefix') as FileNamePrefix
+}
+
+/** As `parseFileNamePrefix`, for a text anywhere in a name. */
+export function parseNamePart(
+  text: string,
+  parameter: 'prefix' | 'contains' | 'delimiter',
+): string {
   const fault = text === '' || text === '.' || text === '..' ? undefined : faultOf(text)
-  if (fault === undefined) return text as FileNamePrefix
-  throw invalidParameter('prefix', `The prefix ${fault}.`)
+  if (fault === undefined) return text
+  throw invalidParameter(parameter, `The value of ${parameter} ${fault}.`)
 }
 
 /** Begins every name. */

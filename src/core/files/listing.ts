@@ -1,5 +1,6 @@
+import { invalidParameter } from '../errors.ts'
 import type { File } from './file.ts'
-import type { FileName, FileNamePrefix } from './file-name.ts'
+import { type FileName, type FileNamePrefix, parseNamePart } from './file-name.ts'
 import type { UserId } from '../users/user-id.ts'
 
 /** `-` is descending. Names compare bytewise; ties are ordered by name in the same direction. */
@@ -7,34 +8,60 @@ export const FILE_ORDERS = ['name', '-name', 'updated_at', '-updated_at', 'size'
 
 export type FileOrder = (typeof FILE_ORDERS)[number]
 
-/** The position right after a file as it was listed, even if it has changed since. */
-export interface FilePosition {
+/** The position right after a file as it was listed, even if it has changed since, or after all names of a prefix. */
+export type FilePosition = AfterFile | AfterPrefix
+
+interface AfterFile {
   readonly name: FileName
   /** The sort key: milliseconds or bytes, 0 when ordered by name. */
   readonly value: number
+  readonly isPrefix?: undefined
+}
+
+/** Only when ordered by name. */
+interface AfterPrefix {
+  readonly name: FileNamePrefix
+  readonly value: 0
+  readonly isPrefix: true
+}
+
+/** Rolls names up to common prefixes, as S3 does. */
+export interface RollUp {
+  /** One character. */
+  readonly delimiter: string
+  /** Names end at the first delimiter after this prefix, which all listed names have. */
+  readonly prefix: FileNamePrefix
 }
 
 /** A page of a user's files. */
 export interface Listing {
   readonly userId: UserId
   readonly prefix: FileNamePrefix
+  /** Only names that contain this text, in any case. See `containsText`. */
+  readonly contains?: string | undefined
+  /** Only with an order by name. */
+  readonly rollUp?: RollUp | undefined
   /** Whether not even a position may tell anything of other files than those with the prefix. */
   readonly hidesOthers?: boolean | undefined
   readonly order: FileOrder
   readonly after: FilePosition | undefined
+  /** The maximum number of files and common prefixes together. */
   readonly limit: number
 }
 
 /**
- * What a listing found. It can end before the page is full, and even without a file, if it has looked at as many files
- * as it may: `scannedTo` is then the position of the last one, after which the next page continues.
+ * What a listing found, in its order. It can end before the page is full, and even without an entry, if it has read as
+ * many files as it may.
  */
 export interface ListedFiles {
   readonly files: readonly File[]
-  readonly scannedTo: FilePosition | undefined
+  /** The common prefixes, each with its delimiter. */
+  readonly prefixes: readonly FileNamePrefix[]
+  /** Where the next page continues; `undefined` on the last page. */
+  readonly next: FilePosition | undefined
 }
 
-/** Bounds what one request costs. Only a prefix in an order other than by name makes a listing skip files. */
+/** Bounds what one request costs, whatever its parameters. */
 export const MAX_SCANNED_FILES = 2_000
 
 /** The owner sees all files, other viewers those that they may download. */
@@ -43,4 +70,43 @@ export type Audience = 'owner' | 'users' | 'anyone'
 export function positionOf(file: File, order: FileOrder): FilePosition {
   const values = { name: 0, updated_at: file.updatedAt, size: file.size }
   return { name: file.name, value: values[order.replace('-', '') as keyof typeof values] }
+}
+
+/** What the listing shows in place of the name; `undefined` if it shows the file. */
+export function commonPrefixOf(
+  name: string,
+  { rollUp }: Pick<Listing, 'rollUp'>,
+): FileNamePrefix | undefined {
+  if (rollUp === undefined) return undefined
+  const at = name.indexOf(rollUp.delimiter, rollUp.prefix.length)
+  return at < 0 ? undefined : (name.slice(0, at + rollUp.delimiter.length) as FileNamePrefix)
+}
+
+/**
+ * Returns whether a name contains the text in any case. It runs in the service, because `lower` of SQLite knows ASCII
+ * only, and that of PostgreSQL depends on the locale.
+ */
+export function containsText(text: string): (name: string) => boolean {
+  const wanted = lowerCase(text)
+  return (name) => lowerCase(name).includes(wanted)
+}
+
+/** Unicode lower case, with one sigma: by its place in a word, JavaScript gives another one. */
+function lowerCase(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ')
+}
+
+/** Throws `invalid_parameter` for a text that no name can contain. Empty is as if it was left out. */
+export function parseContains(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : parseNamePart(text, 'contains')
+}
+
+/** Throws `invalid_parameter` (`delimiter`) unless it is one character that a name can contain, in an order by name. */
+export function parseDelimiter(text: string | undefined, order: FileOrder): string | undefined {
+  if (text === undefined) return undefined
+  if (Array.from(text).length !== 1) {
+    throw invalidParameter('delimiter', 'delimiter must be one character.')
+  }
+  if (order === 'name' || order === '-name') return parseNamePart(text, 'delimiter')
+  throw invalidParameter('delimiter', 'A listing with a delimiter is ordered by name.')
 }

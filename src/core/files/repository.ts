@@ -1,14 +1,7 @@
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
-import { cutPage } from '../pagination.ts'
 import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
-import {
-  type Audience,
-  type FilePosition,
-  type Listing,
-  MAX_SCANNED_FILES,
-  positionOf,
-} from './listing.ts'
+import { type Audience, type ListedFiles, type Listing, MAX_SCANNED_FILES } from './listing.ts'
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
 import { removeMarkers } from '../history/remove-markers.ts'
 import type { ChangedFiles, FileLedger } from './file-ledger.ts'
@@ -23,13 +16,6 @@ import type { UploadLedger } from '../uploads/upload-ledger.ts'
 export interface ListRepository extends Listing {
   /** `undefined` without an access token. */
   readonly viewer: Caller | undefined
-}
-
-export interface FilePage {
-  /** Can be fewer than the limit, or none, before the last page. */
-  readonly files: readonly File[]
-  /** `undefined` on the last page. */
-  readonly next: FilePosition | undefined
 }
 
 export interface ReadFile {
@@ -61,7 +47,7 @@ export interface Repository extends Uploads {
   open(file: OpenFile): Promise<OpenedFile>
 
   /** The files that the viewer may download; all of them for the owner. Empty for an unknown user. */
-  list(page: ListRepository): Promise<FilePage>
+  list(page: ListRepository): Promise<ListedFiles>
 
   /**
    * See `AccountLedger.reportCapacity` and, read right after it, `ResumableLedger.measureUnfinished`. Rejects with
@@ -105,23 +91,25 @@ export function createRepository(options: RepositoryOptions): Repository {
     if (status !== 'active') throw inactiveUser(status)
   }
 
-  async function list(page: ListRepository): Promise<FilePage> {
-    const { userId, viewer, prefix, hidesOthers, order, after, limit } = page
+  async function list(page: ListRepository): Promise<ListedFiles> {
+    const { userId, viewer, prefix, contains, rollUp, hidesOthers, order, after, limit } = page
     const seenBy = audienceOf(userId, viewer)
     const found = await ledger.listFiles({
       userId,
       userCreatedAt: seenBy.userCreatedAt,
       audience: seenBy.audience,
       prefix,
+      contains,
+      rollUp,
       hidesOthers,
       order,
       after,
-      limit: limit + 1,
+      limit,
       maxScanned: MAX_SCANNED_FILES,
     })
-    const { page: files, last } = cutPage(found.files, limit)
-    if (files.length === 0) await requireActive(userId, seenBy)
-    return { files, next: last === undefined ? found.scannedTo : positionOf(last, order) }
+    const isEmpty = found.files.length === 0 && found.prefixes.length === 0
+    if (isEmpty) await requireActive(userId, seenBy)
+    return found
   }
 
   const uploads = createUploads(options)

@@ -9,10 +9,10 @@ import type { PastVersion } from '../../core/history/past-version.ts'
 import { objectKey, type Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import { chunks } from '../../core/async/chunks.ts'
-import { isInRange } from '../prefix-range.ts'
 import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
-import { isActive, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { activeOwner, isActive, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { VERSION_COLUMNS } from '../ledger/rows.ts'
+import { scan } from '../scan.ts'
 
 /** Of a row of `history`. */
 export function isExpired({
@@ -32,50 +32,35 @@ function toPastVersion({ historyLifetimeMs }: LedgerTx, row: PastRow): PastVersi
   return { ...row, expiresAt: row.endedAt + historyLifetimeMs }
 }
 
-/** The caller's versions after the position. One bound per side, as in `isInRange`. */
-function versionsIn(
-  tx: LedgerTx,
-  { userId, userCreatedAt, after }: ListHistory,
-  end?: EndPosition,
-): RawBuilder<unknown> {
-  const from = after && sql`AND (ended_at, version) < (${after.endedAt}, ${after.version})`
-  const to =
-    end === undefined
-      ? sql`ended_at > ${tx.now} - ${tx.historyLifetimeMs}`
-      : sql`(ended_at, version) >= (${end.endedAt}, ${end.version})`
-  return sql`
-    user_id = ${userId} ${from ?? sql``} AND ${to}
-    AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
-  `
-}
-
 /** Keyset pagination, as `listFiles`. */
 export async function listHistory(tx: LedgerTx, page: ListHistory): Promise<ListedVersions> {
-  const { name, prefix, limit } = page
-  const end = name === undefined && prefix !== '' ? await endOfScan(tx, page) : undefined
-  const isNamed =
-    name === undefined
-      ? prefix === ''
-        ? sql``
-        : sql`AND ${isInRange(sql`name`, { prefix, after: '' })}`
-      : sql`AND name = ${name}`
-  const { rows } = await sql<PastRow>`
-    SELECT ${PAST_COLUMNS} FROM history
-    WHERE ${versionsIn(tx, page, end)} ${isNamed}
-    ORDER BY ended_at DESC, version DESC LIMIT ${limit}
-  `.execute(tx.db)
-  const versions = rows.map((row) => toPastVersion(tx, row))
-  return { versions, scannedTo: versions.length < limit ? end : undefined }
+  const { name, prefix, after, limit, maxScanned } = page
+  const versions: PastVersion[] = []
+  const scannedTo = await scan<PastRow, EndPosition>({
+    after,
+    limit,
+    maxScanned,
+    read: (part) => readHistory(tx, { ...page, ...part }),
+    take: (row) => {
+      if (name !== undefined || row.name.startsWith(prefix)) versions.push(toPastVersion(tx, row))
+      return versions.length < limit
+    },
+    positionAfter: ({ endedAt, version }) => ({ endedAt, version }),
+  })
+  return { versions, scannedTo }
 }
 
-/** The position of the last version that the page may look at; `undefined` if fewer are left. */
-async function endOfScan(tx: LedgerTx, page: ListHistory): Promise<EndPosition | undefined> {
-  const { rows } = await sql<EndPosition>`
-    SELECT ended_at AS "endedAt", version FROM history
-    WHERE ${versionsIn(tx, page)}
-    ORDER BY ended_at DESC, version DESC LIMIT 1 OFFSET ${page.maxScanned - 1}
+/** The caller's versions after the position. One bound per side, as in `isInRange`. */
+async function readHistory(tx: LedgerTx, page: ListHistory): Promise<readonly PastRow[]> {
+  const { name, after, limit } = page
+  const from = after && sql`AND (ended_at, version) < (${after.endedAt}, ${after.version})`
+  const { rows } = await sql<PastRow>`
+    SELECT ${PAST_COLUMNS} FROM history
+    WHERE user_id = ${activeOwner(page)} ${from ?? sql``} AND ended_at > ${tx.now} - ${tx.historyLifetimeMs}
+      ${name === undefined ? sql`` : sql`AND name = ${name}`}
+    ORDER BY ended_at DESC, version DESC LIMIT ${limit}
   `.execute(tx.db)
-  return rows[0]
+  return rows
 }
 
 export async function findPastVersion(

@@ -40,6 +40,7 @@ export interface Rule extends Clock {
 
 export interface LedgerTx extends Rule, Clocked {
   readonly forUpdate: Fragments['forUpdate']
+  readonly indexOf: Fragments['indexOf']
   /** Bytes of capacity that every user has without a grant. */
   readonly baseCapacity: number
   readonly compile: Compiler<Rule>
@@ -103,6 +104,22 @@ export function isActive(
 /** SQL that excludes another user of the same id from `users`; empty without a creation time. */
 export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown> {
   return userCreatedAt === undefined ? sql`` : sql`AND users.created_at = ${userCreatedAt}`
+}
+
+/**
+ * SQL for the user whose rows are listed. It is the key of the search: in a condition, SQLite would test it for each
+ * row, and all rows of a suspended user would be read.
+ */
+export function activeOwner({
+  userId,
+  userCreatedAt,
+}: {
+  readonly userId: UserId
+  readonly userCreatedAt?: number | undefined
+}): RawBuilder<unknown> {
+  return sql`(
+    SELECT id FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
+  )`
 }
 
 /** A resumable upload counts only while a request holds it. `MAX_UNFINISHED_UPLOADS` limits the others. */

@@ -41,10 +41,11 @@ export interface LedgerOptions {
 export function createSession(database: Database, options: LedgerOptions): Session {
   const { baseCapacity, queuesWebhooks = false, historyLifetimeMs = 0 } = options
   const historyShare = historyLifetimeMs > 0 ? (options.historyShare ?? 0) : 0
-  const { kysely, now, forUpdate, changesPerUser } = database
+  const { kysely, now, forUpdate, indexOf, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
   const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare }
-  const common = { ...rule, forUpdate, baseCapacity, compile: createCompiler(kysely, rule) }
+  const compile = createCompiler(kysely, rule)
+  const common = { ...rule, forUpdate, indexOf, baseCapacity, compile }
   const txOn = (db: LedgerTx['db']): LedgerTx => ({ ...common, db })
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })

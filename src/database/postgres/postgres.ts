@@ -33,6 +33,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     // A write without a row: its COMMIT waits like any other, and needs no lock.
     confirmation: sql`SELECT pg_logical_emit_message(true, 'cloud_repository_confirm', '')`,
     bytewise: sql`"C"`,
+    indexOf: (text, part) => sql<number>`strpos(${text}, ${part})`,
     clustered: sql``,
     createTrigger: ({ name, event, when, statement }) => [
       sql.raw(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS

@@ -43,6 +43,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     // A commit is synced to the disk before any read can see it.
     confirmation: undefined,
     bytewise: sql`BINARY`,
+    indexOf: (text, part) => sql<number>`instr(${text}, ${part})`,
     clustered: sql`WITHOUT ROWID`,
     createTrigger: ({ name, event, when, statement }) => [
       sql.raw(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN ${statement}; END`),

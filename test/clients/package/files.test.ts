@@ -188,6 +188,10 @@ describe('files', () => {
     const pages = await Array.fromAsync(client.files.list({ prefix: 'list-', limit: 2 }).pages())
     expect(pages.map(({ files }) => files.length)).toEqual([2, 1])
     expect(pages[0]?.changes_cursor).toEqual(expect.any(String))
+    expect(await names({ contains: 'T-B' })).toEqual(['list-b'])
+    const [folders] = await Array.fromAsync(client.files.list({ delimiter: '-' }).pages())
+    expect(folders?.prefixes).toContain('list-')
+    expect(folders?.files.map(({ name }) => name)).toContain('other')
 
     const file = await client.files.get('list-a')
     expect(file).toMatchObject({ name: 'list-a', visibility: 'private', keep: false })

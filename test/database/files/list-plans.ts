@@ -1,6 +1,12 @@
 import { type CompiledQuery, sql } from 'kysely'
+import type { ListFiles } from '../../../src/core/files/file-ledger.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import { type Audience, FILE_ORDERS, type FileOrder } from '../../../src/core/files/listing.ts'
+import {
+  type Audience,
+  FILE_ORDERS,
+  type FileOrder,
+  type ListedFiles,
+} from '../../../src/core/files/listing.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
@@ -16,6 +22,7 @@ export interface ListPlan {
 }
 
 const AUDIENCES = ['owner', 'users', 'anyone'] as const satisfies Audience[]
+const NAME_ORDERS = ['name', '-name'] as const
 const SHARED = { owner: '', users: 'shared_', anyone: 'public_' } as const
 
 /** The plans of all kinds of listings, in a table where one user has most files and few of them are shared. */
@@ -26,19 +33,9 @@ export async function explainListings(database: Database, explain: string): Prom
     for (const order of FILE_ORDERS) {
       for (const prefix of ['', 'b']) {
         for (const after of [undefined, { name, value: 5 }]) {
-          const page = {
-            audience,
-            order,
-            after,
-            prefix: parseFileNamePrefix(prefix),
-            limit: 101,
-            maxScanned: 2000,
-          }
+          const page = { audience, order, after, prefix: parseFileNamePrefix(prefix) }
           const listing = `${audience} by ${order}, prefix "${prefix}", after ${after?.name ?? 'nothing'}`
-          const statements: CompiledQuery[] = []
-          const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
-          await ledger.listFiles({ userId: MANY, ...page })
-          const plan = (await explainAll({ database, statements, explain })).join('\n')
+          const { plan } = await explainListing(database, explain, page)
           plans.push({ listing, index: indexOf(audience, order), plan })
         }
       }
@@ -47,44 +44,120 @@ export async function explainListings(database: Database, explain: string): Prom
   return plans
 }
 
-/** The rows of `files` that PostgreSQL reads, at most, for a page of a prefix that matches nothing. */
+/** The plans of all listings with a delimiter. */
+export async function explainRollUps(database: Database, explain: string): Promise<ListPlan[]> {
+  const plans: ListPlan[] = []
+  for (const audience of AUDIENCES) {
+    for (const order of NAME_ORDERS) {
+      const { plan } = await explainListing(database, explain, {
+        audience,
+        order,
+        prefix: parseFileNamePrefix('b'),
+        rollUp: { delimiter: '0', prefix: parseFileNamePrefix('b') },
+      })
+      plans.push({ listing: `${audience} by ${order}`, index: indexOf(audience, order), plan })
+    }
+  }
+  return plans
+}
+
+const COUNTING = 'EXPLAIN (ANALYZE, TIMING OFF)'
+
+/**
+ * The rows of `files` that PostgreSQL reads, at most, for a page that finds nothing, or that has expired, or that rolls
+ * up names.
+ */
 export async function mostRowsRead(database: Database, maxScanned: number): Promise<number> {
+  const [b, nothing] = [parseFileNamePrefix('b'), parseFileNamePrefix('nothing')]
+  const kinds: readonly Kind[] = [
+    ...FILE_ORDERS.flatMap((order): Kind[] => [
+      { order, prefix: nothing },
+      { order, contains: 'nothing' },
+      { order, userId: EXPIRED },
+      { order, prefix: b, hidesOthers: true },
+    ]),
+    ...NAME_ORDERS.flatMap((order): Kind[] => [
+      { order, rollUp: { delimiter: '0', prefix: b } },
+      { order, rollUp: { delimiter: '-', prefix: b }, userId: EXPIRED },
+      { order, rollUp: { delimiter: '0', prefix: b }, contains: 'nothing' },
+    ]),
+  ]
   let most = 0
   for (const audience of AUDIENCES) {
-    for (const order of FILE_ORDERS) {
-      const statements: CompiledQuery[] = []
-      const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
-      const prefix = parseFileNamePrefix('nothing')
-      const page = { audience, order, after: undefined, prefix, limit: 101, maxScanned }
-      await ledger.listFiles({ userId: MANY, ...page })
-      const explain = 'EXPLAIN (ANALYZE, TIMING OFF)'
-      const plans = await explainAll({ database, statements, explain })
-      for (const plan of plans) most = Math.max(most, rowsOf(plan))
+    for (const kind of kinds) {
+      const { plan } = await explainListing(database, COUNTING, { audience, ...kind, maxScanned })
+      most = Math.max(most, rowsOf(plan))
     }
   }
   return most
 }
 
-/** Of the scan of `files`: the rows that it returns, and those that its filter removes. */
+/** What a listing of 10,000 files in seven folders finds, and the rows that PostgreSQL reads for it. */
+export async function rollUpFolders(
+  database: Database,
+): Promise<Pick<ListedFiles, 'prefixes'> & { readonly rows: number }> {
+  const prefix = parseFileNamePrefix('')
+  const kind = { userId: FOLDERS, rollUp: { delimiter: '-', prefix } }
+  const { plan, found } = await explainListing(database, COUNTING, kind)
+  return { prefixes: found?.prefixes ?? [], rows: rowsOf(plan) }
+}
+
+type Kind = Partial<ListFiles>
+
+/** A listing that is refused has a plan as well. */
+async function explainListing(
+  database: Database,
+  explain: string,
+  page: Kind,
+): Promise<{ readonly plan: string; readonly found: ListedFiles | undefined }> {
+  const statements: CompiledQuery[] = []
+  const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+  const request: ListFiles = {
+    userId: MANY,
+    audience: 'owner',
+    order: 'name',
+    prefix: parseFileNamePrefix(''),
+    after: undefined,
+    limit: 101,
+    maxScanned: 2000,
+    ...page,
+  }
+  const found = await ledger.listFiles(request).catch(() => undefined)
+  return { plan: (await explainAll({ database, statements, explain })).join('\n'), found }
+}
+
+/** Of all scans of `files`: the rows that they return, and those that their filters remove. */
 function rowsOf(plan: string): number {
-  const [, returned = 0] = / on files .*?actual rows=(\d+)/s.exec(plan) ?? []
-  const [, removed = 0] = /Rows Removed by Filter: (\d+)/.exec(plan) ?? []
-  return Number(returned) + Number(removed)
+  let rows = 0
+  let loops: number | undefined
+  for (const line of plan.split('\n')) {
+    const [isNode, table, returned, times] =
+      /(?: on (\w+) .*)?\(actual rows=([\d.]+) loops=(\d+)\)/.exec(line) ?? []
+    if (isNode !== undefined) loops = table === 'files' ? Number(times) : undefined
+    if (loops === undefined) continue
+    const [, removed = 0] = /Rows Removed by \w+(?: \w+)*: (\d+)/.exec(line) ?? []
+    rows += loops * (Number(returned ?? 0) + Number(removed))
+  }
+  return rows
 }
 
 const MANY = parseUserId('many')
+const EXPIRED = parseUserId('expired')
+const FOLDERS = parseUserId('folders')
 
 export async function fillWithFiles(database: Database): Promise<void> {
   const users = createUserStore(database, { baseCapacity: 0 })
-  for (const userId of ['few', MANY, 'others']) {
+  for (const userId of ['few', MANY, 'others', EXPIRED, FOLDERS]) {
     await users.createUser(parseUserId(userId))
-    const count = userId === MANY ? 10_000 : 100
+    const count = userId === MANY || userId === FOLDERS ? 10_000 : 300
+    const name = userId === FOLDERS ? sql`'folder' || (n % 7) || '-' || n` : sql`'b' || n`
+    const expiresAt = userId === EXPIRED ? sql`1` : sql`9007199254740991`
     await sql`
-      INSERT INTO files
-        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      INSERT INTO files (user_id, name, version, object_key, size, sha256, visibility, created_at,
+        updated_at, expires_at)
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
-      SELECT ${userId}, 'b' || n, ${userId} || n, n, n, 'sha256',
-        CASE n % 50 WHEN 0 THEN 'public' WHEN 1 THEN 'users' ELSE 'private' END, n, n
+      SELECT ${userId}, ${name}, ${userId} || n, n, n, 'sha256',
+        CASE n % 50 WHEN 0 THEN 'public' WHEN 1 THEN 'users' ELSE 'private' END, n, n, ${expiresAt}
       FROM numbers
     `.execute(database.kysely)
   }

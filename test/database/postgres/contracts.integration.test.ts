@@ -10,6 +10,7 @@ import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
@@ -34,6 +35,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerDescriptionContract('PostgreSQL, step by step', openSteps)
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
+  ledgerRollUpContract('PostgreSQL', () => openPostgresHarness(), 60)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
   ledgerRaceContract('PostgreSQL', () => openPostgresHarness())

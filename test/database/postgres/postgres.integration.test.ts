@@ -18,7 +18,13 @@ import { createDatabase } from '../../support/servers/postgres.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { serverUrl } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
-import { explainListings, fillWithFiles, mostRowsRead } from '../files/list-plans.ts'
+import {
+  explainListings,
+  explainRollUps,
+  fillWithFiles,
+  mostRowsRead,
+  rollUpFolders,
+} from '../files/list-plans.ts'
 import {
   explainTokens,
   explainUserLists,
@@ -328,8 +334,15 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await expectIndexes()
     await sql`ANALYZE`.execute(listed.kysely)
     await expectIndexes()
+    for (const { listing, index, plan } of await explainRollUps(listed, 'EXPLAIN')) {
+      expect(`${listing}: ${plan}`).toMatch(index)
+      expect(`${listing}: ${plan}`).not.toMatch(/Seq Scan on files/)
+    }
     // 10,000 in all, of which 200 are public.
     expect(await mostRowsRead(listed, 100)).toBe(100)
+    const prefixes = Array.from({ length: 7 }, (_, at) => `folder${at}-`)
+    // One search for each, and one that finds no more.
+    expect(await rollUpFolders(listed)).toEqual({ prefixes, rows: 8 })
     await listed.close()
     await fresh.drop()
   })

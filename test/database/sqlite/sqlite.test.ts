@@ -25,6 +25,7 @@ import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
@@ -33,7 +34,7 @@ import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { explainHotReads } from '../postgres/hot-reads.ts'
-import { explainListings, fillWithFiles } from '../files/list-plans.ts'
+import { explainListings, explainRollUps, fillWithFiles } from '../files/list-plans.ts'
 import {
   explainTokens,
   explainUserLists,
@@ -63,6 +64,7 @@ ledgerRetentionContract('SQLite', openSqliteHarness)
 ledgerDescriptionContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
+ledgerRollUpContract('SQLite', openSqliteHarness, 300)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
 resumableLedgerContract('SQLite', openSqliteHarness, { runs: 60, isClockOurs: true })
@@ -300,14 +302,17 @@ describe('SQLite', () => {
     }
   })
 
-  it('reads a page of a prefix, in another order than by name, between two positions of the index', async () => {
+  it('searches each name of a listing with a delimiter in the index, and sorts no files', async () => {
     await fillWithFiles(database)
-    const plans = await explainListings(database, 'EXPLAIN QUERY PLAN')
-    const scans = plans.filter(({ listing }) =>
-      /^owner by -?(size|updated_at), prefix "b"/.test(listing),
-    )
-    expect(scans).toHaveLength(8)
-    for (const { listing, plan } of scans) expect(`${listing}: ${plan}`).toMatch(BETWEEN_TWO)
+    for (const { listing, index, plan } of await explainRollUps(database, 'EXPLAIN QUERY PLAN')) {
+      const searches = plan.match(/SEARCH files USING[^"]*/g) ?? []
+      expect(searches.length).toBeGreaterThanOrEqual(2)
+      for (const search of searches.slice(0, 2)) {
+        expect(`${listing}: ${search}`).toMatch(index)
+        expect(`${listing}: ${search}`).toMatch(/\(user_id=\? AND name>\? AND name<\?\)/)
+      }
+      expect(`${listing}: ${plan}`).not.toMatch(/SCAN files/)
+    }
   })
 
   it('reads a page of users from the index of their ids and no more', async () => {
@@ -370,4 +375,3 @@ async function beginInThread(file: string): Promise<string[]> {
 }
 
 /** How SQLite writes that it enters an index at one position and leaves it at another. */
-const BETWEEN_TWO = />(\?|\(\?,\?\)) AND \S+<(\?|\(\?,\?\))/

@@ -87,6 +87,47 @@ export function listingsSuite(open: OpenService): void {
       })
     })
 
+    it('finds a part of a name in any case, on every database alike', async () => {
+      const names = ['ÄRGER.txt', 'ärger 2', 'arger', 'ΟΔΟΣ', 'straße', 'ДОМ', 'photo_1', 'photo%1']
+      await uploadAll(service, { user, names })
+      const found = async (contains: string) =>
+        (await namesOfAll(service, { user, query: { contains, limit: 2 } })).toSorted()
+      expect(await found('Ärger')).toEqual(['ÄRGER.txt', 'ärger 2'])
+      expect(await found('δος')).toEqual(['ΟΔΟΣ'])
+      expect(await found('ΔΟ')).toEqual(['ΟΔΟΣ'])
+      expect(await found('дом')).toEqual(['ДОМ'])
+      expect(await found('STRASSE')).toEqual([])
+      expect(await found('_1')).toEqual(['photo_1'])
+      expect(await found('%')).toEqual(['photo%1'])
+      expect(await found('')).toEqual(names.toSorted())
+    })
+
+    it('rolls names up at a delimiter, in one page or in many', async () => {
+      const names = ['2026-01-a', '2026-01-b', '2026-02-a', '2025-12-a', 'notes', '2026']
+      await uploadAll(service, { user, names })
+      const pages = async (query: Record<string, string | number>) => {
+        const entries: string[] = []
+        let cursor: string | null | undefined
+        do {
+          const asked = cursor === undefined ? query : { ...query, cursor }
+          const reply = await list(service, { user, query: asked as typeof query })
+          const page = pageOf(reply)
+          const { prefixes } = jsonOf(reply) as { prefixes: string[] }
+          entries.push(...[...page.files.map(({ name }) => name), ...prefixes].toSorted())
+          cursor = page.next_cursor
+        } while (cursor !== null)
+        return entries
+      }
+      const all = { delimiter: '-', limit: 1 }
+      expect(await pages(all)).toEqual(['2025-', '2026', '2026-', 'notes'])
+      expect(await pages({ ...all, order: '-name' })).toEqual(['notes', '2026-', '2026', '2025-'])
+      expect(await pages({ ...all, prefix: '2026-' })).toEqual(['2026-01-', '2026-02-'])
+      expect(await pages({ ...all, prefix: '2026-01-' })).toEqual(['2026-01-a', '2026-01-b'])
+      expect(await pages({ ...all, contains: '-B' })).toEqual(['2026-'])
+      expect(await pages({ delimiter: '-' })).toEqual(['2025-', '2026', '2026-', 'notes'])
+      expect(jsonOf(await list(service, { user }))).not.toHaveProperty('prefixes')
+    })
+
     it.each(ORDERS)(
       'in the order %s shows once what stays while others come and go',
       async (order) => {
@@ -269,6 +310,27 @@ const QUERY_FAULTS: [query: string, parameter: string][] = [
   ...['a%2Fb', '%5C', '%00', 'x'.repeat(256), '%ff', 'a%', '%ED%A0%80', '%zz'].map(
     (value): [string, string] => [`prefix=${value}`, 'prefix'],
   ),
+  ...['a%2Fb', '%5C', '%00', 'x'.repeat(256), '%ff', '%ED%A0%80'].map((value): [string, string] => [
+    `contains=${value}`,
+    'contains',
+  ]),
+  ...['', '%2F', 'ab', '%00', '%ff', '%F0%9F%98%80%F0%9F%98%80'].map((value): [string, string] => [
+    `delimiter=${value}`,
+    'delimiter',
+  ]),
+  ...['size', '-size', 'updated_at', '-updated_at'].map((order): [string, string] => [
+    `delimiter=-&order=${order}`,
+    'delimiter',
+  ]),
+  ...[
+    ['name', 0, 'a', 'prefix', 1],
+    ['name', 0, 'a', 'other'],
+    ['name', 1, 'a', 'prefix'],
+    ['name', 0, '', 'prefix'],
+    ['name', 0, 'a/', 'prefix'],
+    ['name', 0, 5],
+  ].map((place): [string, string] => [`cursor=${cursor(place)}`, 'cursor']),
+  [`order=size&cursor=${cursor(['size', 0, 'a', 'prefix'])}`, 'cursor'],
   ['cursor=%ff', 'cursor'],
   ['prefix=a&cursor=%zz', 'cursor'],
   ['limit=%ff', 'limit'],

@@ -366,6 +366,26 @@ export function scopedTokensSuite(open: OpenService): void {
       expect(await read(outer, `${REPO}?limit=1`)).toMatchObject({ files: [{ name: 'out-0' }] })
     }, 120_000)
 
+    it('searches and rolls up only the names of its prefix', async () => {
+      for (const name of ['in-a-1', 'in-a-2', 'in-b', 'in', 'out-a-1'])
+        await expectOk(full, put(name))
+      const token = await issue(service, user, { actions: ['read'], prefix: 'in-a' })
+      const found = async (query: string) => {
+        const page = await read(token, `${REPO}?${query}`)
+        const files = page['files'] as readonly { readonly name: string }[]
+        return { ...page, files: files.map(({ name }) => name) }
+      }
+      expect(await found('contains=A-1')).toMatchObject({ files: ['in-a-1'], next_cursor: null })
+      // From the prefix that was asked for, as with any token.
+      const rolledUp = { files: [], prefixes: ['in-'], next_cursor: null }
+      expect(await found('delimiter=-')).toMatchObject(rolledUp)
+      expect(await found('delimiter=-&order=-name')).toMatchObject(rolledUp)
+      expect(await found('delimiter=-&prefix=in-')).toMatchObject({ prefixes: ['in-a-'] })
+      expect(await found('delimiter=-&prefix=in-a-')).toMatchObject({ files: ['in-a-1', 'in-a-2'] })
+      const outside = { path: `${REPO}?delimiter=-&prefix=out-` }
+      expect(await refusal(token, outside)).toMatchObject(insufficient('prefix'))
+    })
+
     it('finds its finished upload, but not under a name outside its prefix', async () => {
       const token = await issue(service, user, { actions: ['create'], prefix: 'in-' })
       const creation = {

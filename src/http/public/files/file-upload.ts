@@ -16,7 +16,7 @@ import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import { assertPrefixDecodable } from '../decodable-prefix.ts'
+import { assertQueryDecodable } from '../../headers/decodable-query.ts'
 import { FileReply, fileReply, ownFile } from './file-resource.ts'
 
 /** Parsed below, where the errors are. */
@@ -47,7 +47,7 @@ interface UploadQuery {
 /** What an upload may evict, and how long its file lives. Throws `invalid_parameter` and `scope_insufficient`. */
 export function askedRetention(request: FastifyRequest, caller: Scoped) {
   const { evict, expires_in: expiresIn } = request.query as UploadQuery
-  if (evict !== undefined) assertPrefixDecodable(request, 'evict')
+  if (evict !== undefined) assertQueryDecodable(request)
   return {
     evict: permittedEviction(caller, evict === undefined ? undefined : parsePrefix(evict)),
     expiresInMs: expiresIn === undefined ? undefined : parseExpiresIn(expiresIn),

@@ -3,6 +3,7 @@ import { assertPermits, hasPrefix, narrowPrefix } from '../../../core/auth/scope
 import type { Feed } from '../../../core/changes/feed.ts'
 import { pathNotFound } from '../../server/problem.ts'
 import {
+  CHARACTER_PATTERN,
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
   parseFileName,
@@ -13,6 +14,8 @@ import {
   type FileOrder,
   type FilePosition,
   MAX_SCANNED_FILES,
+  parseContains,
+  parseDelimiter,
 } from '../../../core/files/listing.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import type { Repository } from '../../../core/files/repository.ts'
@@ -31,7 +34,7 @@ import {
 } from '../../shared-routes/pagination.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import { formatChangeCursor } from '../changes/cursor.ts'
-import { assertPrefixDecodable } from '../decodable-prefix.ts'
+import { assertQueryDecodable } from '../../headers/decodable-query.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
 const Query = Type.Object(
@@ -44,6 +47,25 @@ const Query = Type.Object(
           'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +
           'Names are compared byte by byte.',
         examples: ['READ'],
+      }),
+    ),
+    contains: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description:
+          'A part of the file names, in any case: at most 255 bytes of UTF-8. Characters are compared by their Unicode ' +
+          'lower case, without normalization.',
+        examples: ['readme'],
+      }),
+    ),
+    delimiter: Type.Optional(
+      Type.String({
+        pattern: CHARACTER_PATTERN,
+        description:
+          'One character. Names that contain it after the prefix are rolled up to `prefixes`, each up to and including ' +
+          'the character. Only with an order by name.',
+        examples: ['-'],
       }),
     ),
     order: Type.Optional(
@@ -64,6 +86,14 @@ const Reply = Page(
   'FilePage',
   {
     files: Type.Array(FileReply),
+    prefixes: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'With `delimiter`: the prefixes that names are rolled up to, in the same order. `limit` counts files and ' +
+          'prefixes together.',
+        examples: [['2026-']],
+      }),
+    ),
     changes_cursor: Type.Optional(
       Type.String({
         description:
@@ -93,10 +123,11 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
     preValidation: readLimit,
     handler: async (request, reply) => {
       const { prefix = '', order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
+      const delimiter = parseDelimiter(request.query.delimiter, order)
       const owner = ownerOf(request)
       const after =
         cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
-      assertPrefixDecodable(request)
+      assertQueryDecodable(request)
       const viewer = viewerOf(request, owner)
       const own = viewer?.userId === owner ? viewer : undefined
       const asked = parseFileNamePrefix(prefix)
@@ -104,21 +135,24 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
         userId: owner,
         viewer,
         prefix: own === undefined ? asked : narrowPrefix(own, asked),
+        contains: parseContains(request.query.contains),
+        rollUp: delimiter === undefined ? undefined : { delimiter, prefix: asked },
         hidesOthers: own !== undefined && hasPrefix(own),
         order,
         after,
         limit,
       }
       const follower = after === undefined ? own : undefined
-      const [position, { files, next }] = await readInTurn(reply, async () => [
+      const [position, { files, prefixes, next }] = await readInTurn(reply, async () => [
         follower && (await feed.latest(follower)),
         await repository.list(page),
       ])
       void reply.header('cache-control', 'private, no-cache')
       return {
         files: files.map(fileReply),
+        ...(delimiter !== undefined && { prefixes: [...prefixes] }),
         ...(follower && position && { changes_cursor: formatChangeCursor(follower, position) }),
-        next_cursor: next === undefined ? null : formatCursor([order, next.value, next.name]),
+        next_cursor: next === undefined ? null : formatCursor(keyOf(next, order)),
       }
     },
   })
@@ -136,22 +170,30 @@ function ownerOf(request: FastifyRequest): UserId {
 }
 
 /** A cursor is valid only for the order of its listing. */
+function keyOf({ value, name, isPrefix }: FilePosition, order: FileOrder): Key {
+  return isPrefix === true ? [order, value, name, AFTER_PREFIX] : [order, value, name]
+}
+
 function placeOf(
   [forOrder, value, name, ...more]: Key,
   order: FileOrder,
 ): FilePosition | undefined {
-  if (forOrder !== order || typeof value !== 'number' || more.length > 0) return undefined
-  return { value, name: parseFileName(String(name)) }
+  if (forOrder !== order || typeof value !== 'number' || typeof name !== 'string') return undefined
+  if (more.length === 0) return { value, name: parseFileName(name) }
+  const isAfterPrefix = more.length === 1 && more[0] === AFTER_PREFIX && value === 0 && name !== ''
+  if (!isAfterPrefix || !order.endsWith('name')) return undefined
+  return { value, name: parseFileNamePrefix(name), isPrefix: true }
 }
+
+const AFTER_PREFIX = 'prefix'
 
 const LISTING = {
   tag: 'files',
   responses: {
     200: {
       description:
-        'One page of the files that the caller may see. A page can have fewer files than `limit`, or none, and still a ' +
-        '`next_cursor`: with a `prefix` and an `order` other than by name, a request looks at no more than ' +
-        `${MAX_SCANNED_FILES} files. Only \`null\` ends the listing.`,
+        'One page of the files that the caller may see. A page can have fewer entries than `limit`, or none, and still ' +
+        `a \`next_cursor\`: a request reads at most ${MAX_SCANNED_FILES} rows of an index. Only \`null\` ends the listing.`,
       headers: ['Cache-Control'],
     },
   },

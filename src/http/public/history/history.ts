@@ -35,7 +35,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, parseCursor, readLimit } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
-import { assertPrefixDecodable } from '../decodable-prefix.ts'
+import { assertQueryDecodable } from '../../headers/decodable-query.ts'
 import { CONDITIONS, REDIRECTED_RESPONSES } from '../files/download.openapi.ts'
 import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
@@ -92,7 +92,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
       const caller = requireUser(request, 'history')
       const { userId, userCreatedAt } = caller
       const { name, prefix = '', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
-      assertPrefixDecodable(request)
+      assertQueryDecodable(request)
       const asked = name === undefined ? undefined : parseFileName(name)
       const within = parseFileNamePrefix(prefix)
       if (asked !== undefined) assertCovers(caller, asked)

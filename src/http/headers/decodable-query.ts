@@ -1,0 +1,18 @@
+import type { FastifyRequest } from 'fastify'
+import { invalidParameter } from '../../core/errors.ts'
+
+/**
+ * Throws `invalid_parameter`, which names the parameter, for invalid UTF-8. The query parser leaves it undecoded, which
+ * parameters that take any text do not refuse.
+ */
+export function assertQueryDecodable({ raw: { url = '' } }: FastifyRequest): void {
+  const [, query = ''] = url.split('?', 2)
+  for (const pair of query.split('&')) {
+    try {
+      decodeURIComponent(pair)
+    } catch {
+      const [name = ''] = pair.split('=', 1)
+      throw invalidParameter(name, `The value of ${name} is not valid percent-encoded UTF-8.`)
+    }
+  }
+}
