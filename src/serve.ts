@@ -16,6 +16,7 @@ import type { ResumableUploads } from './core/resumable/resumable-uploads.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './compose/drain.ts'
 import { LISTINGS_AT_ONCE } from './http/public/listing-turns.ts'
 import { buildApp } from './http/public/app.ts'
+import { createDownloads } from './http/download/downloads.ts'
 import { Connections } from './http/server/connections.ts'
 import type { ListenerTimeouts, StopSignals } from './http/server/listener.ts'
 import { type DocumentPages, openDocuments, openPages } from './http/pages/open-pages.ts'
@@ -129,12 +130,18 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   const { pages = {}, timeouts = {} } = options
   const { trustedProxies } = config
   const context = { logger, trustedProxies, connections, signals, traces, timeouts }
-  const { readiness, metrics, accessTokens } = service
+  const { readiness, metrics, accessTokens, archives } = service
+  const idleTimeoutMs = timeouts.idleTimeoutMs ?? IDLE_TIMEOUT_MS
+  const downloads = createDownloads({
+    perOwner: config.maxDownloadsPerUser,
+    total: config.maxDownloads,
+  })
   const app = await buildApp(context, {
     meter: metrics.meterRequests('public'),
     useCases: {
       repository: service.repository,
       history: service.history,
+      archives,
       uploads: service.uploads,
       feed: service.feed,
       accessTokens,
@@ -144,11 +151,10 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     limits: {
       maxFiles: config.maxFiles,
       maxFileSize: config.maxFileSize,
-      downloadsPerUser: config.maxDownloadsPerUser,
-      downloads: config.maxDownloads,
       listings: LISTINGS_AT_ONCE[config.database.kind],
-      idleTimeoutMs: timeouts.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+      idleTimeoutMs,
     },
+    downloads,
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
     interimResponses: config.interimResponses,
@@ -169,11 +175,14 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
         grants: service.grants,
         uploadAdministration: service.uploadAdministration,
         historyAdministration: service.historyAdministration,
+        archives,
         parkedWebhooks: service.parkedWebhooks,
         failedAttempts: service.failedAttempts,
       },
       metrics,
       readiness,
+      downloads,
+      idleTimeoutMs,
       token,
       page: pages.operator,
       docs: pages.docs?.admin,

@@ -1,4 +1,5 @@
 import type { components } from './generated/admin-api.ts'
+import { type Archive, type ArchiveOptions, downloadArchive } from './files/archive.ts'
 import { createHttp, type Http, segment, type ServiceAddress, type Token } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 import { createTokens, type Tokens } from './tokens.ts'
@@ -6,6 +7,8 @@ import { createTokens, type Tokens } from './tokens.ts'
 export { CloudRepositoryError, type ErrorCode, isProblem, type ProblemOf } from './errors.ts'
 
 type Schemas = components['schemas']
+
+export type { Archive, ArchiveOptions } from './files/archive.ts'
 
 export type User = Schemas['User']
 export type Device = Schemas['Device']
@@ -60,6 +63,8 @@ export interface UserAdmin {
     /** After a lost response, a repetition can reject with `not_found` although the version was restored. */
     restore(version: string, terms?: RestoreTerms, options?: Signalled): Promise<RestoredFile>
   }
+  /** Downloads the user's files, as `files.archive` does. */
+  archive(options?: ArchiveOptions): Promise<Archive>
   readonly uploads: {
     list(options?: ListingOptions): Listing<UnfinishedUpload, Schemas['UnfinishedUploadPage']>
     cancel(uploadId: string, options?: Signalled): Promise<void>
@@ -156,6 +161,7 @@ function userOf(http: Http, userId: string): UserAdmin {
         http.json({ method: 'PUT', path: grantPath(key), json: terms, signal }),
       revoke: async (key, { signal } = {}) => http.remove({ path: grantPath(key), signal }),
     },
+    archive: async (options = {}) => downloadArchive(http, `${user}/archive`, options),
     history: {
       list(options = {}) {
         const query = { name: options.name }

@@ -16,6 +16,7 @@ export {
   type ServiceErrorCode,
 } from './errors.ts'
 export type { Change, Changes, FollowOptions } from './changes.ts'
+export type { Archive, ArchiveOptions } from './files/archive.ts'
 export type { Download, DownloadOptions } from './files/download.ts'
 export type {
   BatchOperation,

@@ -25,6 +25,7 @@ import { createHistory } from '../core/history/history.ts'
 import { createLinks } from '../core/links/links.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
+import { createArchives } from '../core/files/archive.ts'
 import { createRepository } from '../core/files/repository.ts'
 import { createSweeper } from '../core/sweep/sweeper.ts'
 import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
@@ -76,6 +77,8 @@ export interface Overrides extends Partial<ServiceTimes> {
   /** How often the caller is verified again while a body arrives. */
   readonly reverifyMs?: number | undefined
   readonly tokenCacheMs?: number
+  /** `MAX_ARCHIVED_FILES` by default. */
+  readonly maxArchivedFiles?: number | undefined
   readonly failedAttemptPolicy?: FailedAttemptPolicy
 }
 
@@ -209,6 +212,7 @@ function createUseCases(config: Config, opened: Opened) {
     }),
     repository: metrics.meterRepository(repository),
     history: metrics.meterHistory(history),
+    archives: createArchives({ ledger, objects, maxFiles: overrides.maxArchivedFiles }),
     uploads,
     uploadAdministration: createUploadAdministration({
       ledger,

@@ -48,6 +48,12 @@ const KINDS = {
     detail: 'The received content does not match the Repr-Digest header.',
     facts: { sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
   },
+  archive_too_large: {
+    status: 400,
+    meaning: 'The archive would have more than `max_files` files.',
+    detail: 'An archive has at most 10000 files. Choose a longer prefix.',
+    facts: { max_files: 10_000 },
+  },
   access_token_missing: {
     status: 403,
     meaning: 'The request needs an access token.',

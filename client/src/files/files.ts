@@ -1,4 +1,5 @@
 import { isProblem, outcomeUnknown } from '../errors.ts'
+import { type Archive, type ArchiveOptions, downloadArchive } from './archive.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { components, operations } from '../generated/api.ts'
 import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } from './get-file.ts'
@@ -62,6 +63,11 @@ export interface Files {
     name: string,
     options?: DownloadOptions & { readonly userId?: string | undefined },
   ): Promise<Download>
+  /**
+   * Downloads all files, or those of a prefix or of names, as a ZIP archive, in the versions that are current now.
+   * Rejects with `not_found` if a name has no file, and with `archive_too_large` for more than 10,000 files.
+   */
+  archive(options?: ArchiveOptions): Promise<Archive>
   /** The first page has the `changes_cursor` for `changes.follow`. */
   list(options?: FileListingOptions): Listing<StoredFile, FilePage>
   /** Rejects with `not_found` if there is no such file, or the caller may not see it. */
@@ -108,6 +114,7 @@ export function createFiles(http: Http): Files {
   return {
     upload: (name, content, options = {}) => upload(http, { name, content, options }),
     download: async (name, options = {}) => download(http, pathOf(name, options.userId), options),
+    archive: async (options = {}) => downloadArchive(http, 'users/me/archive', options),
     list(options = {}) {
       const { prefix, contains, delimiter, order, userId } = options
       const path = repositoryPath(userId)

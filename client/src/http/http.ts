@@ -43,7 +43,8 @@ export interface Call {
   readonly method?: 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Relative to the address of the service, encoded. */
   readonly path: string
-  readonly query?: Readonly<Record<string, string | number | undefined>>
+  /** A list is sent as one parameter for each value. */
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly json?: object | undefined
   readonly content?: SentContent
@@ -106,7 +107,7 @@ export function createHttp(options: ServiceAddress & Credentials): Http {
   function urlOf({ path, query = {} }: Call): URL {
     const full = new URL(path, parseBase(url))
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) full.searchParams.set(name, String(value))
+      for (const each of [value ?? []].flat()) full.searchParams.append(name, String(each))
     }
     return full
   }

@@ -1,5 +1,5 @@
-import type { File } from './file.ts'
-import type { FileName } from './file-name.ts'
+import type { File, FileVersion } from './file.ts'
+import type { FileName, FileNamePrefix } from './file-name.ts'
 import type { Audience, ListedFiles, Listing } from './listing.ts'
 import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
@@ -21,6 +21,19 @@ export interface ListFiles extends Listing {
   /** How many rows are read, at most. */
   readonly maxScanned: number
 }
+
+/** Which files of a user. */
+export type SelectedFiles =
+  | { readonly names: readonly FileName[]; readonly prefix?: undefined }
+  | { readonly names?: undefined; readonly prefix: FileNamePrefix }
+
+export interface SelectFiles extends Caller {
+  readonly selected: SelectedFiles
+  readonly limit: number
+}
+
+/** What an archive needs of a file. */
+export type ArchivedFile = Pick<FileVersion, 'name' | 'objectKey' | 'size' | 'updatedAt'>
 
 export interface DeleteFile extends Caller, FileDeletion {
   readonly garbageDelayMs: number
@@ -58,6 +71,12 @@ export interface FileLedger {
    * unknown, suspended or deleted.
    */
   listFiles(page: ListFiles): Promise<ListedFiles>
+
+  /**
+   * The first `limit` of these files by name, all as they are at one instant, also of a suspended user. Reads at most
+   * `limit` rows of an index: among them are expired ones, which are left out unless the limit is reached.
+   */
+  selectFiles(wanted: SelectFiles): Promise<readonly ArchivedFile[]>
 
   /**
    * Guarantees that the file is deleted and its object is garbage. Rejects with `not_found`, then

@@ -50,14 +50,13 @@ export async function openContent(content: Content): Promise<OpenedFile> {
       return { file, selection, body: undefined }
     }
     const range = selection === 'whole' ? undefined : selection
-    const opened = await objects.open({ key: file.objectKey, range, signal })
-    if (opened?.size === file.size) {
+    const opened = await openObject({ objects, file, range, signal })
+    if (opened !== undefined) {
       const { body, release } = opened
       return body instanceof Uint8Array
         ? { file, selection, body: undefined, content: body }
         : { file, selection, body, release }
     }
-    if (opened !== undefined) throw wrongSize(file, opened)
     if (file.version === missing) throw missingObject(file)
     missing = file.version
   }
@@ -72,21 +71,48 @@ export function extentOf(selection: Selection): 'nothing' | Extent {
   return isElsewhere(selection) ? selection.elsewhere : selection
 }
 
+type Stored = Pick<FileVersion, 'objectKey' | 'size'>
+
+interface OpenVersion {
+  readonly objects: ObjectStore
+  readonly file: Stored
+  readonly range?: ByteRange | undefined
+  readonly signal: AbortSignal
+}
+
+/** Opens this version, whatever its name has become. Rejects as `openContent`. */
+export async function openVersion(version: OpenVersion): Promise<OpenedObject> {
+  const opened = await openObject(version)
+  if (opened === undefined) throw missingObject(version.file)
+  return opened
+}
+
+async function openObject({
+  objects,
+  file,
+  range,
+  signal,
+}: OpenVersion): Promise<OpenedObject | undefined> {
+  const opened = await objects.open({ key: file.objectKey, range, signal })
+  if (opened !== undefined && opened.size !== file.size) throw wrongSize(file, opened)
+  return opened
+}
+
 /** The store reports a file's object as missing: the object is lost, or too few nodes are up to find it. */
 export class MissingObject extends Error {
-  constructor({ objectKey }: FileVersion) {
+  constructor({ objectKey }: Stored) {
     super(`object ${objectKey} is missing`)
     this.name = 'MissingObject'
   }
 }
 
-function missingObject(file: FileVersion): AppError {
+function missingObject(file: Stored): AppError {
   return new AppError('unavailable', 'The content of this file is currently unavailable.', {
     cause: new MissingObject(file),
   })
 }
 
-function wrongSize({ objectKey, size }: FileVersion, opened: OpenedObject): AppError {
+function wrongSize({ objectKey, size }: Stored, opened: OpenedObject): AppError {
   discardBody(opened)
   return new AppError('internal_error', 'The content of this file cannot be read.', {
     cause: new Error(`object ${objectKey} has ${opened.size} bytes instead of ${size}`),

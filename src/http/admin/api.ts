@@ -27,6 +27,7 @@ export const ADMIN_API = {
     { name: 'devices', description: 'Add, list and remove devices. Each device adds capacity.' },
     { name: 'grants', description: 'Grant capacity for other reasons.' },
     { name: 'uploads', description: 'List and cancel the unfinished resumable uploads of users.' },
+    { name: 'files', description: 'Export the files of users.' },
     { name: 'history', description: 'List and restore replaced and deleted files of users.' },
     { name: 'webhooks', description: 'Events that could not be delivered.' },
     { name: 'session', description: 'Sign in from the page of this listener.' },

@@ -1,6 +1,7 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
+import type { Archives } from '../../core/files/archive.ts'
 import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
 import type { HistoryAdministration } from '../../core/history/history-administration.ts'
@@ -8,6 +9,7 @@ import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limite
 import type { Readiness } from '../../core/readiness.ts'
 import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
 import type { Users } from '../../core/users/users.ts'
+import type { Downloads } from '../download/downloads.ts'
 import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
@@ -22,6 +24,7 @@ import { ADMIN_API } from './api.ts'
 import { createAdminSessions } from './admin-session.ts'
 import { createOperatorAuth } from './operator-auth.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
+import { archiveRoutes } from './routes/archive.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -37,6 +40,9 @@ export interface AdminOptions {
   readonly useCases: UseCases
   readonly metrics: ExposedMetrics
   readonly readiness: Readiness
+  readonly downloads: Downloads
+  /** See `SlowReaderOptions`. */
+  readonly idleTimeoutMs: number
   readonly token: string
   /** If unset, neither the page nor `/session` exists. */
   readonly page: WebPage | undefined
@@ -49,6 +55,7 @@ interface UseCases {
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
   readonly historyAdministration: HistoryAdministration
+  readonly archives: Archives
   readonly parkedWebhooks: ParkedWebhooks
   readonly failedAttempts: FailedAttemptLimiter
 }
@@ -56,10 +63,11 @@ interface UseCases {
 /** Builds the admin listener. Only probes, the page and its sign-in are served without authentication. */
 export async function buildAdmin(
   context: ListenerContext,
-  { meter, useCases, metrics, readiness, token, page, docs }: AdminOptions,
+  options: AdminOptions,
 ): Promise<FastifyInstance> {
+  const { meter, useCases, metrics, readiness, token, page, docs } = options
   const { users, accessTokens, grants, uploadAdministration } = useCases
-  const { historyAdministration, parkedWebhooks, failedAttempts } = useCases
+  const { historyAdministration, archives, parkedWebhooks, failedAttempts } = useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -81,6 +89,9 @@ export async function buildAdmin(
   await app.register(grantRoutes, { grants })
   await app.register(uploadRoutes, { uploadAdministration })
   await app.register(historyRoutes, { historyAdministration })
+  const { downloads, idleTimeoutMs } = options
+  const serving = { ...downloads, idleTimeoutMs, stopping, shutdown }
+  await app.register(archiveRoutes, { ...serving, archives })
   await app.register(webhookRoutes, { parkedWebhooks, shutdown })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {

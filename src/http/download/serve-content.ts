@@ -4,9 +4,9 @@ import type {
   FastifyReply,
   FastifyRequest,
   FastifySchema,
+  RouteShorthandOptions,
 } from 'fastify'
 import type { Static } from 'typebox'
-import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
 import type { FileVersion } from '../../core/files/file.ts'
 import { DEFAULT_MEDIA_TYPE, inlineType } from '../../core/files/media-type.ts'
 import {
@@ -23,16 +23,14 @@ import { addVary, contentDisposition } from '../headers/content-headers.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
 import { Type } from '../openapi/type.ts'
-import { ownerOf, type ReaderSlots } from '../server/reader-slots.ts'
+import { ownerOf } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
 import { isUnread } from '../server/unread-body.ts'
+import type { Downloads } from './downloads.ts'
 import { redirected, sendRedirect } from './redirect.ts'
 import { sendBody, type SlowReaderOptions, watchSlowReader } from './send-body.ts'
 
-export interface ServeOptions extends SlowReaderOptions {
-  readonly downloads: ReaderSlots
-  /** What the contents that all readers wait for may hold. */
-  readonly waiting: FairShare
+export interface ServeOptions extends SlowReaderOptions, Pick<Downloads, 'downloads' | 'waiting'> {
   /** `undefined`: the service sends all contents itself. */
   readonly redirect: DownloadRedirect | undefined
   readonly shutdown: AbortSignal
@@ -40,17 +38,12 @@ export interface ServeOptions extends SlowReaderOptions {
   readonly stopping: AbortSignal
 }
 
-export function createWaiting(): FairShare {
-  return createFairShare({
-    totalBytes: 32 * 1024 * 1024,
-    minBytes: 16 * 1024,
-    maxBytes: 512 * 1024,
-  })
-}
-
-interface Served<T> {
+export interface Served<T> {
   readonly url: string
-  readonly route: { readonly schema?: FastifySchema; readonly config: FastifyContextConfig }
+  readonly route: Pick<RouteShorthandOptions, 'onRequest' | 'preValidation'> & {
+    readonly schema?: FastifySchema
+    readonly config: FastifyContextConfig
+  }
   /** What the request names. May throw. */
   readonly wanted: (request: FastifyRequest) => T
   readonly stat: (wanted: T) => Promise<FileVersion>

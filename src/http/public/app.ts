@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { ACTIONS } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
+import type { Archives } from '../../core/files/archive.ts'
 import type { Feed } from '../../core/changes/feed.ts'
 import type { Links } from '../../core/links/links.ts'
 import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
@@ -14,11 +15,12 @@ import type { RequestMeter } from '../server/request-outcome.ts'
 import { accessTokenRoutes } from './access-tokens.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import { ReaderSlots } from '../server/reader-slots.ts'
 import { PUBLIC_API } from './api.ts'
+import { archiveRoutes } from './files/archive.ts'
 import { updateRoutes } from './files/update.ts'
 import { historyRoutes } from './history/history.ts'
-import { createWaiting, type ServeOptions } from '../download/serve-content.ts'
+import type { Downloads } from '../download/downloads.ts'
+import type { ServeOptions } from '../download/serve-content.ts'
 import { linkRoutes } from './links/links.ts'
 import { ownLinkRoutes } from './links/own-links.ts'
 import { changesRoutes } from './changes/changes.ts'
@@ -42,6 +44,7 @@ export interface AppOptions {
   readonly meter: RequestMeter
   readonly useCases: UseCases
   readonly limits: Limits
+  readonly downloads: Downloads
   /** Prefix of every path, such as `/api`. May be empty. */
   readonly basePath: string
   /** Other origins whose pages may use the API with the user's cookie. */
@@ -61,6 +64,7 @@ export interface AppOptions {
 interface UseCases {
   readonly repository: Repository
   readonly history: History
+  readonly archives: Archives
   readonly uploads: ResumableUploads
   readonly feed: Feed
   readonly accessTokens: AccessTokens
@@ -72,9 +76,6 @@ interface Limits {
   readonly maxFiles: number
   /** In bytes. */
   readonly maxFileSize: number
-  /** Maximum number of downloads in progress per user, or per address without a token. */
-  readonly downloadsPerUser: number
-  readonly downloads: number
   /** Maximum number of listings that are read at the same time. */
   readonly listings: number
   /** How long a body may stall. */
@@ -93,20 +94,14 @@ export async function buildApp(
   const prefix = basePath
   const document = describeRoutes(app, PUBLIC_API, basePath)
   const others = otherMethods(app)
-  const downloads = new ReaderSlots({
-    perOwner: limits.downloadsPerUser,
-    total: limits.downloads,
-    counted: 'downloads in progress',
-  })
-  const isRefusing = () => downloads.isRefusing()
+  const isRefusing = () => options.downloads.downloads.isRefusing()
   await app.register(healthRoutes, { readiness, stopping, isRefusing, prefix })
   if (apiDocs !== undefined) {
     const docs = apiDocs.page
     await app.register(openApiRoutes, { document, docs, credentials: 'none', prefix })
   }
   const shared = {
-    downloads,
-    waiting: createWaiting(),
+    ...options.downloads,
     redirect: options.redirect,
     readInTurn: createListingTurns({ shutdown, atOnce: limits.listings }),
     idleTimeoutMs: limits.idleTimeoutMs,
@@ -144,12 +139,12 @@ export async function buildApp(
 
 interface UsersScope {
   readonly options: AppOptions
-  readonly shared: ServeOptions & { readonly readInTurn: ReadInTurn }
+  readonly shared: ServeOptions & Downloads & { readonly readInTurn: ReadInTurn }
 }
 
 async function usersScope(app: FastifyInstance, { options, shared }: UsersScope): Promise<void> {
   const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
-  const { repository, history, uploads, feed, accessTokens, links } = useCases
+  const { repository, history, archives, uploads, feed, accessTokens, links } = useCases
   const { maxFiles, maxFileSize } = limits
   const { readInTurn, idleTimeoutMs, stopping, shutdown } = shared
   await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
@@ -163,6 +158,7 @@ async function usersScope(app: FastifyInstance, { options, shared }: UsersScope)
   await app.register(updateRoutes, files)
   await app.register(batchRoutes, files)
   await app.register(listRoutes, { repository, feed, readInTurn })
+  await app.register(archiveRoutes, { ...shared, archives })
   await app.register(historyRoutes, { ...shared, history })
   await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })

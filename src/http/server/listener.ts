@@ -161,8 +161,8 @@ function limitAnswers(
 
 const HEAD_TIMEOUT_MS = 20_000
 
-/** No route has half as many. Unknown parameters are ignored, but thousands would take 200 KB while a request waits. */
-const MAX_QUERY_PARAMETERS = 32
+/** More than any route takes: an archive has 200 names. Thousands would take 200 KB while a request waits. */
+const MAX_QUERY_PARAMETERS = 256
 
 function parseQuery(text: string): Record<string, unknown> {
   const options = { maxKeys: MAX_QUERY_PARAMETERS, decodeURIComponent: decodeUnlessMalformed }

@@ -45,6 +45,21 @@ describe('a response that is not from the service', () => {
     expect(await errorOf(bytesOf(stream))).toMatchObject({ code: 'unexpected_response' })
   })
 
+  it('is no archive without a length, and none that is cut off', async () => {
+    const page = await startFake((response) => response.writeHead(200, HTML).end('<html>'))
+    expect(await errorOf(page.client.files.archive())).toMatchObject({
+      code: 'unexpected_response',
+    })
+    const cut = await startFake((response) => {
+      response.writeHead(200, { 'content-length': '6' })
+      response.write('abc', () => response.destroy())
+    })
+    const { stream, size } = await cut.client.files.archive({ prefix: 'a' })
+    expect(size).toBe(6)
+    expect(await errorOf(bytesOf(stream))).toMatchObject({ code: 'connection_lost' })
+    expect(await errorOf(cut.client.files.archive({ names: [] }))).toBeInstanceOf(RangeError)
+  })
+
   it('is no deletion, and no JSON', async () => {
     const { client } = await startFake((response) => response.writeHead(200, HTML).end('<html>'))
     const unexpected = { code: 'unexpected_response', status: 200 }

@@ -9,6 +9,7 @@ import {
   clientOf,
   createContent,
   digestOf,
+  entriesOf,
   errorOf,
   openPackage,
   type PackageFixture,
@@ -192,6 +193,14 @@ describe('files', () => {
     const [folders] = await Array.fromAsync(client.files.list({ delimiter: '-' }).pages())
     expect(folders?.prefixes).toContain('list-')
     expect(folders?.files.map(({ name }) => name)).toContain('other')
+
+    expect(await entriesOf(await client.files.archive({ prefix: 'list-' }))).toEqual([
+      'list-a',
+      'list-b',
+      'list-c',
+    ])
+    const chosen = ['list-b', 'other']
+    expect(await entriesOf(await client.files.archive({ names: chosen }))).toEqual(chosen)
 
     const file = await client.files.get('list-a')
     expect(file).toMatchObject({ name: 'list-a', visibility: 'private', keep: false })

@@ -1,3 +1,5 @@
+import type { Archive } from '../../../client/src/client.ts'
+import { readZip } from '../../support/read-zip.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { type Client, createClient } from '../../../client/src/client.ts'
 import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
@@ -68,4 +70,11 @@ export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
     () => undefined,
     (error: unknown) => error,
   )
+}
+
+/** The names in an archive. */
+export async function entriesOf({ stream, size }: Archive): Promise<readonly string[]> {
+  const content = await bytesOf(stream)
+  if (content.length !== size) throw new Error(`${content.length} bytes instead of ${size}`)
+  return (await readZip(content)).map(({ name }) => name)
 }

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { FindFile } from '../../../src/core/files/file-ledger.ts'
+import type { FindFile, SelectedFiles } from '../../../src/core/files/file-ledger.ts'
+import {
+  EVERY_NAME,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../../src/core/files/file-name.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import {
   type Account,
@@ -50,6 +55,40 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
           expect(found).toEqual(seen.some((each) => each === audience) ? file : undefined)
         }
       })
+    })
+
+    it('selects current files by prefix or by name, also of a suspended user', async () => {
+      const { userId, userCreatedAt } = account
+      for (const [at, name] of ['b', 'a-2', 'a-1', '\u{10ffff}'].entries())
+        await account.put(name, at)
+      await account.put('a-gone', 1, { expiresInMs: 1 })
+      await (await openAccount(harness)).put('a-other', 1)
+      await harness.advance(2)
+      const select = async (selected: SelectedFiles, limit = 10) => {
+        const wanted = { userId, userCreatedAt, selected, limit }
+        return (await harness.ledger.selectFiles(wanted)).map(({ name }) => name)
+      }
+      const named = (...names: string[]) => ({ names: names.map(parseFileName) })
+      const a = { prefix: parseFileNamePrefix('a') }
+      await harness.users.setUserStatus(userId, 'suspended')
+      expect(await select(a)).toEqual(['a-1', 'a-2'])
+      expect(await select({ prefix: EVERY_NAME })).toEqual(['a-1', 'a-2', 'b', '\u{10ffff}'])
+      expect(await select(named('b', 'a-gone', 'a-other', 'a-1', 'none'))).toEqual(['a-1', 'b'])
+      expect(await select(named())).toEqual([])
+      // It reads no more than the limit: whoever gets as many knows no more.
+      expect(await select(a, 3)).toHaveLength(3)
+      expect(await select(a, 2)).toEqual(['a-1', 'a-2'])
+      const another = { userId, userCreatedAt: userCreatedAt + 1, selected: a, limit: 10 }
+      expect(await harness.ledger.selectFiles(another)).toEqual([])
+      const [first] = await harness.ledger.selectFiles({
+        userId,
+        userCreatedAt,
+        selected: a,
+        limit: 10,
+      })
+      expect(Object.keys(first ?? {})).toEqual(['name', 'objectKey', 'size', 'updatedAt'])
+      await harness.users.deleteUser(userId)
+      expect(await select(a)).toEqual([])
     })
 
     it('finds many at once as it finds each', async () => {

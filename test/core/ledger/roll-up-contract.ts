@@ -46,7 +46,7 @@ const TEXTS = [
   'zz',
   'B-',
 ]
-const DELIMITERS = ['-', 'a', '.', '\u{1f600}', '\u{10ffff}', '1']
+const DELIMITERS = ['-', '-', '-', 'a', '.', '\u{1f600}', '\u{10ffff}', '1']
 const NAME_ORDERS = ['name', '-name'] as const
 
 type Query = Listing & {
@@ -57,7 +57,7 @@ type Query = Listing & {
 
 const common = {
   prefix: fc.constantFrom(...PREFIXES),
-  contains: fc.option(fc.constantFrom(...TEXTS), { nil: undefined }),
+  contains: fc.option(fc.constantFrom(...TEXTS), { nil: undefined, freq: 1 }),
   audience: fc.constantFrom('owner', 'users', 'anyone'),
   limit: fc.constantFrom(1, 2, 3, 5, 100),
   maxScanned: fc.constantFrom(1, 2, 3, 7, 2000),
@@ -100,7 +100,7 @@ export function ledgerRollUpContract(
         if (at % 5 === 0) await harness.advance(2)
         const visibility = (['public', 'users', 'private', 'public'] as const)[at % 4]
         // Among the names, and alone in a folder, are some that have expired.
-        const expiresInMs = at % 7 === 3 ? 1 : undefined
+        const expiresInMs = at % 3 === 2 ? 1 : undefined
         const { file } = await account.put(name, at % 3, { visibility, expiresInMs })
         if (expiresInMs === undefined) put.push(file)
       }
@@ -111,7 +111,7 @@ export function ledgerRollUpContract(
     afterAll(() => harness.close())
 
     it('has all kinds of files', () => {
-      expect(files.length).toBeGreaterThan(30)
+      expect(files.length).toBeGreaterThan(25)
       expect(files.length).toBeLessThan(NAMES.length - 4)
     })
 

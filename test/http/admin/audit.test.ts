@@ -52,6 +52,15 @@ describe('the audit log of the admin API', () => {
   const audits = () => lines.filter(({ audit }) => audit === true)
   const make = (what: Call) => call(service, { ...what, path: `${path}${what.path ?? ''}` })
 
+  it('has a line for each archive of a user', async () => {
+    await make({ method: 'GET', path: '/archive?prefix=secret' })
+    await make({ method: 'HEAD', path: '/archive' })
+    await make({ method: 'GET', path: '/archive?name=none' })
+    const line = { action: 'files.archive', user_id: path.slice(1), files: 0 }
+    expect(audits()).toMatchObject([line, line])
+    expect(JSON.stringify(lines)).not.toContain('secret')
+  })
+
   it('has a line for a user who is made, and none for one who was there', async () => {
     await make({ method: 'PUT' })
     expect(audits()).toEqual([])

@@ -5,6 +5,7 @@ import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'
 import { adminGuessingSuite } from './guessing-suite.ts'
 import { adminSessionSuite } from './session-suite.ts'
+import { adminArchiveSuite } from './archive-suite.ts'
 import { adminHistorySuite } from './history-suite.ts'
 import { adminUploadsSuite } from './uploads-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
@@ -18,6 +19,7 @@ describe('the admin API on SQLite and local files', () => {
   adminGuessingSuite(openEmbedded)
   adminSessionSuite(openEmbedded)
   adminUploadsSuite(openEmbedded)
+  adminArchiveSuite(openEmbedded)
   adminHistorySuite(openEmbedded)
   adminWebhooksSuite(openEmbedded)
 })

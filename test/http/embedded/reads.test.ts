@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { accessSuite } from '../reads/access-suite.ts'
+import { archiveSuite } from '../reads/archive-suite.ts'
 import { downloadSuite } from '../reads/download-suite.ts'
 import { everyCodeSuite } from '../reads/every-code-suite.ts'
 import { inertAnswersSuite } from '../reads/inert-answers-suite.ts'
@@ -10,6 +11,7 @@ import { downloadLimitsSuite, slowReadersSuite } from '../reads/slow-readers-sui
 describe('the service on SQLite and local files', () => {
   downloadSuite(openEmbedded)
   listingsSuite(openEmbedded)
+  archiveSuite(openEmbedded)
   slowReadersSuite(openEmbedded)
   downloadLimitsSuite(openEmbedded)
   inertAnswersSuite(openEmbedded)

@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminGuessingSuite } from '../admin/guessing-suite.ts'
+import { adminArchiveSuite } from '../admin/archive-suite.ts'
 import { adminHistorySuite } from '../admin/history-suite.ts'
 import { adminUploadsSuite } from '../admin/uploads-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
@@ -12,6 +13,7 @@ describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', ()
   adminGrantsSuite(openProduction)
   adminGuessingSuite(openProduction)
   adminUploadsSuite(openProduction)
+  adminArchiveSuite(openProduction)
   adminHistorySuite(openProduction)
   adminWebhooksSuite(openProduction)
 })

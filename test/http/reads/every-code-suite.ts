@@ -34,6 +34,7 @@ const LIMITS = {
   maxUploads: 1,
   maxUnfinished: 1,
   maxFileSize: 100_000,
+  maxArchivedFiles: 1,
   idleTimeoutMs: 1_000,
   ...SHORT_LINGER,
 }
@@ -144,6 +145,13 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
         body: { status: 'suspended' },
       })
       return download(service, { user })
+    },
+  ],
+  archive_too_large: [
+    400,
+    async ({ service, user }) => {
+      await upload(service, { user, name: 'second', content: 'x' })
+      return download(service, { user, path: '/users/me/archive' })
     },
   ],
   link_limit_exceeded: [

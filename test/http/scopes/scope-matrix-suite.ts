@@ -73,6 +73,10 @@ const OPERATIONS: Readonly<Record<string, (names: Names) => Operation>> = {
     anyOf: ['read'],
     path: `/users/me/repo?prefix=${encodeURIComponent(name)}`,
   }),
+  downloadArchive: ({ name }) => ({
+    anyOf: ['read'],
+    path: `/users/me/archive?name=${encodeURIComponent(name)}`,
+  }),
   uploadFile: ({ path }) => ({ anyOf: UPLOAD, method: 'POST', path, ...form('x') }),
   putFile: ({ path }) => ({ anyOf: UPLOAD, method: 'PUT', path, body: 'x' }),
   downloadOwnFile: ({ path }) => ({ anyOf: ['read'], path }),
@@ -139,6 +143,7 @@ const PUBLIC = new Set(['describeFileUpload', 'describeUploads'])
 const NAMED = [
   'listHistory',
   'listOwnFiles',
+  'downloadArchive',
   'uploadFile',
   'putFile',
   'downloadOwnFile',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ACTIONS } from '../../../src/core/auth/scope.ts'
+import { readZip } from '../../support/read-zip.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
 import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.ts'
@@ -384,6 +385,23 @@ export function scopedTokensSuite(open: OpenService): void {
       expect(await found('delimiter=-&prefix=in-a-')).toMatchObject({ files: ['in-a-1', 'in-a-2'] })
       const outside = { path: `${REPO}?delimiter=-&prefix=out-` }
       expect(await refusal(token, outside)).toMatchObject(insufficient('prefix'))
+    })
+
+    it('gets an archive of its prefix only', async () => {
+      for (const name of ['in-a', 'in-b', 'out-a']) await expectOk(full, put(name))
+      const token = await issue(service, user, { actions: ['read'], prefix: 'in-' })
+      const archive = async (query: string) => {
+        const response = await send(service, { path: `/users/me/archive${query}`, token })
+        expect(response.status).toBe(200)
+        const entries = await readZip(new Uint8Array(await response.arrayBuffer()))
+        return entries.map(({ name }) => name)
+      }
+      for (const query of ['', '?prefix=i', '?prefix=in-', '?name=in-a&name=in-b'])
+        expect(await archive(query)).toEqual(['in-a', 'in-b'])
+      for (const query of ['?prefix=out', '?name=in-a&name=out-a', '?name=out-none']) {
+        const path = `/users/me/archive${query}`
+        expect(await refusal(token, { path })).toMatchObject(insufficient('prefix'))
+      }
     })
 
     it('finds its finished upload, but not under a name outside its prefix', async () => {

@@ -1,4 +1,4 @@
-import { createWaiting } from '../../../src/http/download/serve-content.ts'
+import { createDownloads } from '../../../src/http/download/downloads.ts'
 import { type AddressInfo, connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
@@ -143,7 +143,7 @@ test('a client that leaves before its download begins takes no slot', async () =
   const options = {
     repository,
     downloads: slots,
-    waiting: createWaiting(),
+    waiting: createDownloads({ perOwner: 1, total: 1 }).waiting,
     redirect: undefined,
     idleTimeoutMs: 1000,
     stopping: new AbortController().signal,

@@ -53,7 +53,7 @@ type Limits = Pick<
 export interface TestServiceOptions
   extends
     Partial<Limits>,
-    Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'space'>,
+    Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'space' | 'maxArchivedFiles'>,
     NonNullable<ListenersOptions['timeouts']> {
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly failedAttemptPolicy?: FailedAttemptPolicy

@@ -13,6 +13,7 @@ export const READS = {
   ledger: [
     'listFiles',
     'findFile',
+    'selectFiles',
     'checkBegin',
     'confirm',
     'findAccount',

@@ -184,6 +184,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'noteGarbageRemovals':
     case 'measureBacklog':
     case 'measureJournal':
+    case 'selectFiles':
     case 'listHistory':
     case 'findPastVersion':
     case 'dropVersion':

@@ -1,0 +1,76 @@
+import { AppError } from '../errors.ts'
+import type { ObjectStore, OpenedObject } from '../objects/object-store.ts'
+import type { AccountLedger } from '../users/account-ledger.ts'
+import { type Caller, callerOf, inactiveUser, statusOf, userNotFound } from '../users/caller.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { ArchivedFile, FileLedger, SelectedFiles } from './file-ledger.ts'
+import { openVersion } from './open-content.ts'
+
+/** Names that one request can ask for. */
+export const MAX_ARCHIVED_NAMES = 200
+
+/** Bounds what an archive holds in memory until its end, about 1 KiB for each file, and how long its list takes. */
+export const MAX_ARCHIVED_FILES = 10_000
+
+export interface ArchivesOptions {
+  readonly ledger: Pick<FileLedger, 'selectFiles'> & AccountLedger
+  readonly objects: ObjectStore
+  readonly maxFiles?: number | undefined
+}
+
+/** Several files of a user in one download. */
+export interface Archives {
+  /**
+   * Guarantees the versions that are current at one instant, in the order of their names. Rejects with `not_found` if a
+   * name has no file, with `archive_too_large` (fact `max_files`), and tells an inactive user so.
+   */
+  list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]>
+
+  /** As `list`, for an operator: also of a suspended user. Rejects with `not_found` for an unknown or deleted one. */
+  listAny(userId: UserId, selected: SelectedFiles): Promise<readonly ArchivedFile[]>
+
+  /**
+   * Opens the version that was listed, also if it has been replaced or deleted since: its object stays in the store while
+   * it is history or waits as garbage. Rejects as `openContent` does.
+   */
+  open(file: ArchivedFile, signal: AbortSignal): Promise<OpenedObject>
+}
+
+export function createArchives(options: ArchivesOptions): Archives {
+  const { ledger, objects, maxFiles = MAX_ARCHIVED_FILES } = options
+
+  async function list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
+    const { userId, userCreatedAt } = caller
+    const limit = maxFiles + 1
+    const files = await ledger.selectFiles({ userId, userCreatedAt, selected, limit })
+    if (files.length === limit) throw archiveTooLarge(maxFiles)
+    assertFound(files, selected)
+    return files
+  }
+
+  return {
+    async list(caller, selected) {
+      const status = await statusOf(ledger, caller)
+      if (status !== 'active') throw inactiveUser(status)
+      return await list(caller, selected)
+    },
+    async listAny(userId, selected) {
+      const { user } = (await ledger.findAccount(userId)) ?? {}
+      if (user === undefined || user.status === 'deleted') throw userNotFound(userId)
+      return await list(callerOf(user), selected)
+    },
+    open: async (file, signal) => await openVersion({ objects, file, signal }),
+  }
+}
+
+function assertFound(files: readonly ArchivedFile[], { names }: SelectedFiles): void {
+  const found = new Set(files.map(({ name }) => name))
+  const missing = names?.findIndex((name) => !found.has(name)) ?? -1
+  if (missing < 0) return
+  throw new AppError('not_found', `The file of the name at position ${missing + 1} was not found.`)
+}
+
+function archiveTooLarge(maxFiles: number): AppError {
+  const detail = `An archive has at most ${maxFiles} files. Choose a longer prefix.`
+  return new AppError('archive_too_large', detail, { facts: { max_files: maxFiles } })
+}

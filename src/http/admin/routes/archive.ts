@@ -1,0 +1,49 @@
+import type { Archives } from '../../../core/files/archive.ts'
+import { parseUserId } from '../../../core/users/user-id.ts'
+import { serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import {
+  ARCHIVE_QUERY,
+  ARCHIVE_RESPONSES,
+  readNames,
+  selectedFiles,
+} from '../../shared-routes/archive-query.ts'
+import { OF_USER } from '../api.ts'
+import { audit } from '../audit.ts'
+
+export interface ArchiveRoutesOptions extends ServeArchiveOptions {
+  readonly archives: Archives
+}
+
+export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveRoutesOptions> = async (
+  app,
+  options,
+) => {
+  const { archives } = options
+  serveArchive(app, options, {
+    url: '/admin/users/:user_id/archive',
+    route: {
+      schema: { params: OF_USER.params, querystring: ARCHIVE_QUERY },
+      config: { operation: ARCHIVE },
+      preValidation: readNames,
+    },
+    reader: () => ({ owner: 'operator', isUser: true }),
+    list: async (request) => {
+      const params = request.params as { readonly user_id: string }
+      const userId = parseUserId(params.user_id)
+      const files = await archives.listAny(userId, selectedFiles(request))
+      audit(request, { action: 'files.archive', user_id: userId, files: files.length })
+      return { userId, files }
+    },
+  })
+}
+
+const ARCHIVE = {
+  tag: 'files',
+  operationId: 'downloadUserArchive',
+  summary: "Download a user's files as one ZIP archive",
+  description: 'Also for a suspended user. The log has an audit event for each request.',
+  responses: ARCHIVE_RESPONSES,
+  problems: ['not_found', 'invalid_file_name', 'archive_too_large', 'too_many_requests'],
+} as const satisfies Operation

@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Archives } from '../../core/files/archive.ts'
+import type { ArchivedFile } from '../../core/files/file-ledger.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import { discardBody } from '../body/discard-body.ts'
+import { contentDisposition } from '../headers/content-headers.ts'
+import type { Reader, ReaderSlots } from '../server/reader-slots.ts'
+import { breakOff, requestSignal } from '../server/request-outcome.ts'
+import { isUnread } from '../server/unread-body.ts'
+import { sendBody, watchSlowReader } from './send-body.ts'
+import type { Served, ServeOptions } from './serve-content.ts'
+import { createZip, zipLength } from './zip.ts'
+
+export interface ServeArchiveOptions extends ServeOptions {
+  readonly archives: Pick<Archives, 'open'>
+  readonly archivedFiles: ReaderSlots
+}
+
+interface ServedArchive extends Pick<Served<object>, 'url' | 'route'> {
+  readonly reader: (request: FastifyRequest) => Reader
+  /** What the request names. May throw. */
+  readonly list: (request: FastifyRequest, reply: FastifyReply) => Promise<ListedArchive>
+}
+
+interface ListedArchive {
+  readonly userId: UserId
+  readonly files: readonly ArchivedFile[]
+}
+
+/** Adds GET and HEAD of an archive. A GET counts as one download. */
+export function serveArchive(
+  app: FastifyInstance,
+  options: ServeArchiveOptions,
+  { url, route, reader, list }: ServedArchive,
+): void {
+  const { archives, archivedFiles, downloads, waiting, shutdown, idleTimeoutMs } = options
+  const discarding = { signal: shutdown, idleTimeoutMs }
+
+  app.get(url, route, async (request, reply) => {
+    const signal = requestSignal(reply, shutdown)
+    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    const take = (slots: ReaderSlots, size: number): void => {
+      // A client that has disconnected would never release a slot.
+      signal.throwIfAborted()
+      const { socket } = request.raw
+      const giveWay = (): void => breakOff(reply, 'it gave way to another download')
+      reply.raw.once('close', slots.take({ ...reader(request), size, socket, giveWay }))
+    }
+    take(downloads, 1)
+    const listed = await list(request, reply)
+    const { files } = listed
+    take(archivedFiles, files.length)
+    describe(reply, listed)
+    watchSlowReader(reply, options)
+    const { body, release } = createZip({
+      files,
+      open: (file) => archives.open(file, signal),
+      signal,
+    })
+    return sendBody(reply, { ...options, body, release, waiting, signal })
+  })
+
+  app.head(url, route, async (request, reply) => {
+    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    describe(reply, await list(request, reply))
+    return reply.send()
+  })
+}
+
+/** An archive is made anew for each request, so a client can neither continue nor revalidate it. */
+function describe(reply: FastifyReply, { userId, files }: ListedArchive): void {
+  void reply.headers({
+    'cache-control': 'no-store',
+    'content-type': 'application/zip',
+    'content-length': zipLength(files),
+    'content-disposition': contentDisposition(`${userId}.zip` as FileName),
+  })
+}

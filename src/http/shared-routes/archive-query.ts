@@ -1,0 +1,68 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { MAX_ARCHIVED_FILES, MAX_ARCHIVED_NAMES } from '../../core/files/archive.ts'
+import type { SelectedFiles } from '../../core/files/file-ledger.ts'
+import {
+  FILE_NAME_PREFIX_PATTERN,
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../core/files/file-name.ts'
+import { invalidParameter } from '../../core/errors.ts'
+import { assertQueryDecodable } from '../headers/decodable-query.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { Type } from '../openapi/type.ts'
+
+/** Its routes need the hook `readNames`. */
+export const ARCHIVE_QUERY = Type.Object(
+  {
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description: `The prefix of the files, at most ${MAX_ARCHIVED_FILES}. Without it and \`name\`, all files.`,
+        examples: ['2026-'],
+      }),
+    ),
+    name: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: MAX_ARCHIVED_NAMES,
+        uniqueItems: true,
+        description: `The names of the files, instead of \`prefix\`: the parameter once for each, at most ${MAX_ARCHIVED_NAMES} times.`,
+        examples: [['README.md']],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** A `preValidation` hook: a parameter that is there once is a text. */
+export function readNames({ query }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const parameters = query as Record<string, unknown>
+  if (parameters['name'] !== undefined) parameters['name'] = [parameters['name']].flat()
+  done()
+}
+
+/** As `ARCHIVE_QUERY` validates it. */
+interface ArchiveQuery {
+  readonly prefix?: string
+  readonly name?: readonly string[]
+}
+
+/** Throws `invalid_parameter` or `invalid_file_name`. */
+export function selectedFiles(request: FastifyRequest): SelectedFiles {
+  const { prefix, name } = request.query as ArchiveQuery
+  assertQueryDecodable(request)
+  if (name === undefined) return { prefix: parseFileNamePrefix(prefix ?? '') }
+  if (prefix === undefined) return { names: name.map(parseFileName) }
+  throw invalidParameter('prefix', 'An archive has either a prefix or names.')
+}
+
+export const ARCHIVE_RESPONSES = {
+  200: {
+    description:
+      'A ZIP archive without compression, of the versions that are current when the request begins. `Content-Length` is ' +
+      'its size. If a file can no longer be read, the connection is closed before that.',
+    headers: ['Cache-Control', 'Content-Disposition'],
+    content: { 'application/zip': {} },
+  },
+} as const satisfies Operation['responses']

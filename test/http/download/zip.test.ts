@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { ArchivedFile } from '../../../src/core/files/file-ledger.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { createVersion, objectKey } from '../../../src/core/objects/object-key.ts'
+import type { OpenedObject } from '../../../src/core/objects/object-store.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createZip, zipLength } from '../../../src/http/download/zip.ts'
+import { bytesOf, digest } from '../../support/objects.ts'
+import { readZip } from '../../support/read-zip.ts'
+
+const CHUNK = 256 * 1024
+const NEVER = new AbortController().signal
+
+function fileOf(name: string, size: number): ArchivedFile {
+  const key = objectKey(parseUserId('alice'), createVersion())
+  return { name: parseFileName(name), objectKey: key, size, updatedAt: Date.UTC(2026, 10, 21) }
+}
+
+function inMemory(size: number): OpenedObject {
+  return { body: Buffer.alloc(size, 7), size }
+}
+
+it('has the length that was announced, for files of any number, size and name', async () => {
+  const files = fc.uniqueArray(
+    fc.tuple(fc.stringMatching(/^[a-c\u00e9\u{1f600}]{1,8}$/u), fc.nat({ max: 70_000 })),
+    { selector: ([name]) => name, maxLength: 40 },
+  )
+  const property = fc.asyncProperty(files, fc.boolean(), async (named, isStream) => {
+    const archived = named.map(([name, size]) => fileOf(name, size))
+    const open = async ({ size }: ArchivedFile): Promise<OpenedObject> => {
+      const { body } = inMemory(size)
+      return { body: isStream && body instanceof Uint8Array ? Readable.from([body]) : body, size }
+    }
+    const { body } = createZip({ files: archived, open, signal: NEVER })
+    expect(await bytesOf(body)).toHaveLength(zipLength(archived))
+  })
+  await expect(fc.assert(property, { numRuns: 50 })).resolves.toBeUndefined()
+})
+
+it('has what the contents have, in files of one chunk and of many', async () => {
+  const contents = [0, 1, 5000, 3 * CHUNK + 5].map((size, at) => Buffer.alloc(size, at + 65))
+  const files = contents.map(({ length }, at) => fileOf(`file ${at}`, length))
+  const open = async (file: ArchivedFile): Promise<OpenedObject> => {
+    const content = contents[files.indexOf(file)] ?? Buffer.alloc(0)
+    return { body: Readable.from(chunksOf(content)), size: content.length }
+  }
+  const entries = await readZip(await bytesOf(createZip({ files, open, signal: NEVER }).body))
+  expect(entries.map(({ name, sha256 }) => [name, sha256])).toEqual(
+    contents.map((content, at) => [`file ${at}`, digest(content)]),
+  )
+})
+
+function* chunksOf(content: Buffer): Generator<Buffer> {
+  for (let at = 0; at < content.length; at += CHUNK) yield content.subarray(at, at + CHUNK)
+}
+
+it('reads hardly ahead of its reader, opens one file at a time, and gives every chunk back', async () => {
+  let produced = 0
+  let opened = 0
+  let released = 0
+  function* content(): Generator<Buffer> {
+    for (let chunk = 0; chunk < 20; chunk += 1) {
+      produced += 1
+      yield Buffer.alloc(CHUNK)
+    }
+  }
+  const files = ['a', 'b', 'c'].map((name) => fileOf(name, 20 * CHUNK))
+  const open = async (): Promise<OpenedObject> => {
+    opened += 1
+    const body = Readable.from(content(), { highWaterMark: 1 })
+    return { body, size: 20 * CHUNK, release: () => void (released += 1) }
+  }
+  const { body, release } = createZip({ files, open, signal: NEVER })
+  let consumed = 0
+  for await (const chunk of body) {
+    release?.(chunk as Uint8Array)
+    if ((chunk as Uint8Array).length === CHUNK) consumed += 1
+    if (consumed % 7 === 0) await delay(5)
+    expect(produced - consumed).toBeLessThanOrEqual(5)
+    expect(opened).toBeLessThanOrEqual(Math.floor(produced / 20) + 1)
+  }
+  expect({ consumed, released, opened }).toEqual({ consumed: 60, released: 60, opened: 3 })
+})
+
+it('lets the event loop run between thousands of small files', async () => {
+  const files = Array.from({ length: 3000 }, (_, at) => fileOf(`file ${at}`, 10))
+  let turns = 0
+  const timer = setInterval(() => (turns += 1), 0)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of createZip({ files, open: async () => inMemory(10), signal: NEVER })
+    .body) {
+    chunks.push(chunk as Uint8Array)
+  }
+  clearInterval(timer)
+  expect(Buffer.concat(chunks)).toHaveLength(zipLength(files))
+  // 580 KB in chunks of 16 KiB or a little more.
+  expect(chunks.length).toBeLessThan(60)
+  expect(turns).toBeGreaterThan(5)
+})
+
+it('fails with the reason for which a file cannot be read, and closes the one that it reads', async () => {
+  const files = ['a', 'b'].map((name) => fileOf(name, CHUNK))
+  const gone = new Error('gone')
+  const open = async (file: ArchivedFile): Promise<OpenedObject> => {
+    if (file === files[1]) throw gone
+    return inMemory(CHUNK)
+  }
+  await expect(bytesOf(createZip({ files, open, signal: NEVER }).body)).rejects.toBe(gone)
+
+  const broken = new Error('broken')
+  const source = Readable.from(
+    (function* failing() {
+      yield Buffer.alloc(10)
+      throw broken
+    })(),
+  )
+  const failing = { files, open: async () => ({ body: source, size: CHUNK }), signal: NEVER }
+  await expect(bytesOf(createZip(failing).body)).rejects.toBe(broken)
+})
+
+it('closes the content that it waits for, or that comes too late, when its reader has left', async () => {
+  const files = [fileOf('a', CHUNK)]
+  const [endless, late] = [1, 2].map(() => new Readable({ read: () => undefined }))
+  if (endless === undefined || late === undefined) throw new Error('unreachable')
+  const opening = Promise.withResolvers<OpenedObject>()
+  const opened = [Promise.resolve({ body: endless, size: CHUNK }), opening.promise]
+  for (const content of opened) {
+    const left = new AbortController()
+    const { body } = createZip({ files, open: () => content, signal: left.signal })
+    const ended = once(body.on('error', () => undefined).resume(), 'close').catch(() => undefined)
+    await delay(10)
+    left.abort(new Error('left'))
+    opening.resolve({ body: late, size: CHUNK })
+    await ended
+  }
+  await expect.poll(() => [endless.destroyed, late.destroyed]).toEqual([true, true])
+})
