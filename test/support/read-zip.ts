@@ -4,6 +4,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { findProgram } from './servers/local-server.ts'
+import { isSkipped, whyMissing } from './servers/needs.ts'
+
+/** Whether tests that read archives have to be skipped. */
+export const isWithoutZip = isSkipped(
+  await whyMissing(Promise.all(['python3', 'unzip'].map(findProgram))),
+)
 
 export interface ZipEntry {
   readonly name: string

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { invalidParameter } from '../../core/errors.ts'
+import { queryText } from '../server/query.ts'
 
 /**
  * Throws `invalid_parameter`, which names the parameter, for invalid UTF-8. The query parser leaves it undecoded, which
  * parameters that take any text do not refuse.
  */
-export function assertQueryDecodable({ raw: { url = '' } }: FastifyRequest): void {
-  const [, query = ''] = url.split('?', 2)
-  for (const pair of query.split('&')) {
+export function assertQueryDecodable(request: FastifyRequest): void {
+  for (const pair of queryText(request).split('&')) {
     try {
       decodeURIComponent(pair)
     } catch {

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http'
-import { parse } from 'node:querystring'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -13,6 +12,7 @@ import type { Connections } from './connections.ts'
 import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem, pathNotFound } from './problem.ts'
 import { hasKnownCoding } from '../headers/content-headers.ts'
+import { parseQuery } from './query.ts'
 import { assertUnambiguous, requestIds } from './request-head.ts'
 import {
   beginTrace,
@@ -161,23 +161,6 @@ function limitAnswers(
 
 const HEAD_TIMEOUT_MS = 20_000
 
-/** More than any route takes: an archive has 200 names. Thousands would take 200 KB while a request waits. */
-const MAX_QUERY_PARAMETERS = 256
-
-function parseQuery(text: string): Record<string, unknown> {
-  const options = { maxKeys: MAX_QUERY_PARAMETERS, decodeURIComponent: decodeUnlessMalformed }
-  return parse(text, '&', '=', options)
-}
-
-/** Malformed text stays as it is, for the routes to refuse. */
-function decodeUnlessMalformed(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
 /** A browser sends fewer than 30. Thousands of tiny ones would take 200 KB for as long as their request waits. */
 const MAX_HEADERS = 200
 
@@ -212,7 +195,7 @@ function serverOptions(
     // While the server drains, requests are served with `Connection: close`.
     return503OnClosing: false,
     // Our own parser limits names, in bytes; the size of the head limits the rest.
-    routerOptions: { maxParamLength: 64 * 1024, querystringParser: parseQuery },
+    routerOptions: { maxParamLength: 64 * 1024, querystringParser: (text) => parseQuery(text) },
     requestTimeout,
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,

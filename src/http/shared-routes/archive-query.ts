@@ -11,6 +11,7 @@ import { invalidParameter } from '../../core/errors.ts'
 import { assertQueryDecodable } from '../headers/decodable-query.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { Type } from '../openapi/type.ts'
+import { parseQuery, queryText } from '../server/query.ts'
 
 /** Its routes need the hook `readNames`. */
 export const ARCHIVE_QUERY = Type.Object(
@@ -35,10 +36,11 @@ export const ARCHIVE_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-/** A `preValidation` hook: a parameter that is there once is a text. */
-export function readNames({ query }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  const parameters = query as Record<string, unknown>
-  if (parameters['name'] !== undefined) parameters['name'] = [parameters['name']].flat()
+/** A `preValidation` hook: reads more parameters than other routes have, and makes a list of the names. */
+export function readNames(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  // With one name too many, the list is refused.
+  const { name, ...query } = parseQuery(queryText(request), MAX_ARCHIVED_NAMES + 2)
+  request.query = name === undefined ? query : { ...query, name: [name].flat() }
   done()
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readZip } from '../../support/read-zip.ts'
+import { isWithoutZip, readZip } from '../../support/read-zip.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { uploadAll } from '../file-requests.ts'
 import { expectProblem, MIB, type OpenService } from '../fixture.ts'
@@ -7,7 +7,7 @@ import { ADMIN_OPTIONS, call } from './fixture.ts'
 
 /** The export of a user's files. */
 export function adminArchiveSuite(open: OpenService): void {
-  describe('admin: the archive of a user', () => {
+  describe.skipIf(isWithoutZip)('admin: the archive of a user', () => {
     let service: TestService
     let user: TestUser
     beforeAll(async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_ARCHIVED_NAMES } from '../../../src/core/files/archive.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { bytesOf, digest } from '../../support/objects.ts'
-import { readZip } from '../../support/read-zip.ts'
+import { isWithoutZip, readZip } from '../../support/read-zip.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { change, remove, uploadAll } from '../file-requests.ts'
 import {
@@ -21,7 +21,7 @@ const ARCHIVE = '/users/me/archive'
 
 /** Several files as one ZIP archive. */
 export function archiveSuite(open: OpenService): void {
-  describe('an archive', () => {
+  describe.skipIf(isWithoutZip)('an archive', () => {
     let service: TestService
     let user: TestUser
     beforeAll(async () => {
@@ -69,6 +69,12 @@ export function archiveSuite(open: OpenService): void {
       }
       const all = await readZip((await archive()).body)
       expect(all.map(({ name }) => name)).toEqual([...Object.keys(chosen), 'b'])
+    })
+
+    it('has a file whose name has a question mark', async () => {
+      await fill({ 'a?b': Buffer.from('a'), a: Buffer.from('b') })
+      const entries = await readZip((await archive('?name=a?b')).body)
+      expect(entries.map(({ name }) => name)).toEqual(['a?b'])
     })
 
     it('of nothing is empty', async () => {

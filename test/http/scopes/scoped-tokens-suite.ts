@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ACTIONS } from '../../../src/core/auth/scope.ts'
-import { readZip } from '../../support/read-zip.ts'
+import { isWithoutZip, readZip } from '../../support/read-zip.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
 import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.ts'
@@ -387,7 +387,7 @@ export function scopedTokensSuite(open: OpenService): void {
       expect(await refusal(token, outside)).toMatchObject(insufficient('prefix'))
     })
 
-    it('gets an archive of its prefix only', async () => {
+    it.skipIf(isWithoutZip)('gets an archive of its prefix only', async () => {
       for (const name of ['in-a', 'in-b', 'out-a']) await expectOk(full, put(name))
       const token = await issue(service, user, { actions: ['read'], prefix: 'in-' })
       const archive = async (query: string) => {

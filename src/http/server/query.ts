@@ -1,0 +1,27 @@
+import { parse } from 'node:querystring'
+import type { FastifyRequest } from 'fastify'
+
+/** Unknown parameters are ignored, but thousands would take 200 KB while a request waits. No route but one has half as many. */
+const MAX_QUERY_PARAMETERS = 32
+
+/** Keeps the first parameters. Malformed text stays as it is, for the routes to refuse. */
+export function parseQuery(
+  text: string,
+  maxKeys: number = MAX_QUERY_PARAMETERS,
+): Record<string, unknown> {
+  return parse(text, '&', '=', { maxKeys, decodeURIComponent: decodeUnlessMalformed })
+}
+
+/** What follows the first question mark. */
+export function queryText({ raw: { url = '' } }: FastifyRequest): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
+}
+
+function decodeUnlessMalformed(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
