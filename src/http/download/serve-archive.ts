@@ -9,10 +9,10 @@ import type { Reader, ReaderSlots } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
 import { isUnread } from '../server/unread-body.ts'
 import { sendBody, watchSlowReader } from './send-body.ts'
-import type { Served, ServeOptions } from './serve-content.ts'
+import type { SendOptions, Served } from './serve-content.ts'
 import { createZip, zipLength } from './zip.ts'
 
-export interface ServeArchiveOptions extends ServeOptions {
+export interface ServeArchiveOptions extends SendOptions {
   readonly archives: Pick<Archives, 'open'>
   readonly archivedFiles: ReaderSlots
 }

@@ -30,12 +30,15 @@ import type { Downloads } from './downloads.ts'
 import { redirected, sendRedirect } from './redirect.ts'
 import { sendBody, type SlowReaderOptions, watchSlowReader } from './send-body.ts'
 
-export interface ServeOptions extends SlowReaderOptions, Pick<Downloads, 'downloads' | 'waiting'> {
-  /** `undefined`: the service sends all contents itself. */
-  readonly redirect: DownloadRedirect | undefined
+export interface SendOptions extends SlowReaderOptions, Pick<Downloads, 'downloads' | 'waiting'> {
   readonly shutdown: AbortSignal
   /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
+}
+
+export interface ServeOptions extends SendOptions {
+  /** `undefined`: the service sends all contents itself. */
+  readonly redirect: DownloadRedirect | undefined
 }
 
 export interface Served<T> {
