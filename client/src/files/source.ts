@@ -112,8 +112,25 @@ export async function digestOf(source: Source, signal: AbortSignal | undefined):
   return hash.hex()
 }
 
-/** The chunks of a stream. `return` cancels it, also while a chunk is awaited. */
+/**
+ * The chunks of a stream. `return` cancels it, also while a chunk is awaited. The first is asked for at once, because a
+ * stream that has failed before tells its reader so, or else everybody.
+ */
 export function chunksOf(content: StreamContent): AsyncIterator<Uint8Array, unknown> {
+  const chunks = iteratorOf(content)
+  let first: ReturnType<typeof chunks.next> | undefined = chunks.next()
+  first.catch(() => undefined)
+  return {
+    next() {
+      const next = first ?? chunks.next()
+      first = undefined
+      return next
+    },
+    return: async () => chunks.return?.() ?? { done: true, value: undefined },
+  }
+}
+
+function iteratorOf(content: StreamContent): AsyncIterator<Uint8Array, unknown> {
   if (!('getReader' in content)) return content[Symbol.asyncIterator]()
   const reader = content.getReader()
   return {

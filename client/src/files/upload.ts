@@ -1,17 +1,8 @@
 import { isProblem } from '../errors.ts'
 import { findFile, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, type Http, parseJson, segment } from '../http/http.ts'
-import { createPartReader } from './parts.ts'
+import { type Conditions, conditionHeaders, type Http, segment } from '../http/http.ts'
 import { formatReprDigest } from '../sha256.ts'
-import {
-  chunksOf,
-  type Content,
-  digestOf,
-  isStream,
-  openSource,
-  type Source,
-  type StreamContent,
-} from './source.ts'
+import { chunksOf, type Content, digestOf, isStream, openSource, type Source } from './source.ts'
 import type { components } from '../generated/api.ts'
 
 type Uploaded = components['schemas']['UploadedFile'] & object
@@ -80,7 +71,7 @@ export interface UploadOptions extends Conditions {
 }
 
 /** Content up to this size is sent in one request. */
-const RESUMABLE_BYTES = 8 * 1024 * 1024
+export const RESUMABLE_BYTES = 8 * 1024 * 1024
 
 export interface Upload {
   readonly name: string
@@ -101,49 +92,28 @@ export async function upload(
   segment(name)
   const { mediaType = content instanceof Blob ? content.type : undefined } = given
   const options = { ...given, mediaType }
-  if (isStream(content)) return uploadStream(http, { name, content, options })
+  if (isStream(content)) {
+    const chunks = chunksOf(content)
+    try {
+      const { uploadStream } = await import('./upload-stream.ts')
+      return await uploadStream(http, { name, chunks, options })
+    } finally {
+      // Cancels a stream that was not read to its end. Not awaited, because it may never end.
+      chunks.return?.().catch(() => undefined)
+    }
+  }
   const source = await openSource(content)
   const { digest, signal, resume = 'auto' } = options
   const known = digest === true ? await digestOf(source, signal) : digest
   const one: Upload = { name, options, digest: known }
   const isLarge = resume === 'auto' ? source.size > RESUMABLE_BYTES : resume
   if (!isLarge || source.size === 0) return putWhole(http, one, source)
-  const { uploadResumably } = await loadResumable()
+  const { uploadResumably } = await import('./resumable/resumable.ts')
   return uploadResumably(http, one, source)
 }
 
-/** Sends a stream, in one request if it is short. Cancels it if it is not read to its end. */
-async function uploadStream(
-  http: Http,
-  {
-    name,
-    content,
-    options,
-  }: { readonly name: string; readonly content: StreamContent; readonly options: UploadOptions },
-): Promise<UploadedFile> {
-  const { digest, signal, resume = 'auto' } = options
-  if (digest === true) throw new TypeError('The digest of a stream has to be known.')
-  const one: Upload = { name, options, digest }
-  const chunks = chunksOf(content)
-  try {
-    if (resume === false) return await putStream(http, one, chunks)
-    const parts = createPartReader(chunks, { size: RESUMABLE_BYTES, signal })
-    const first = await parts.next()
-    if (first.isLast && (resume === 'auto' || first.source.size === 0))
-      return await putWhole(http, one, first.source)
-    const { uploadParts } = await loadResumable()
-    return await uploadParts(http, one, { first, next: () => parts.next() })
-  } finally {
-    // Not awaited, because it may never end.
-    chunks.return?.().catch(() => undefined)
-  }
-}
-
-/** Most uploads do not need it. */
-const loadResumable = () => import('./resumable/resumable.ts')
-
 /** Sends the content in one request, and again after a temporary failure. */
-async function putWhole(http: Http, one: Upload, source: Source): Promise<UploadedFile> {
+export async function putWhole(http: Http, one: Upload, source: Source): Promise<UploadedFile> {
   const { name, options } = one
   const { signal, onProgress } = options
   const total = source.size
@@ -166,19 +136,8 @@ async function putWhole(http: Http, one: Upload, source: Source): Promise<Upload
   return file
 }
 
-async function putStream(
-  http: Http,
-  one: Upload,
-  chunks: AsyncIterator<Uint8Array, unknown>,
-): Promise<UploadedFile> {
-  const { onProgress } = one.options
-  const onSent = (sent: number): void => onProgress?.({ sent, total: undefined })
-  const source = { read: () => ({ [Symbol.asyncIterator]: () => chunks }), blob: () => undefined }
-  const sent = { source, start: 0, end: undefined, onSent }
-  return parseJson(await http.ask({ ...putOf(one), content: sent })) as UploadedFile
-}
-
-function putOf({ name, options, digest }: Upload) {
+/** The request that stores content. */
+export function putOf({ name, options, digest }: Upload) {
   return {
     method: 'PUT',
     path: `users/me/repo/${segment(name)}`,
