@@ -82,6 +82,9 @@ const english = {
     } satisfies Record<Order, string>,
     search: 'Search by name',
     upload: 'Upload files',
+    choose: 'Choose files',
+    asGrid: 'Show as a grid',
+    asList: 'Show as a list',
     uploadFolder: 'Upload a folder',
     loading: 'Loading …',
     empty: 'Nothing here yet',
@@ -106,6 +109,18 @@ const english = {
     },
     time: formatTime,
     wholeTime: formatWholeTime,
+  },
+
+  viewer: {
+    place: (index: number, count: number, hasMore: boolean) =>
+      `${formatCount(index)} of ${formatCount(count)}${hasMore ? '+' : ''}`,
+    announce: (name: string) => `Showing ${name}`,
+    previous: 'Previous file',
+    next: 'Next file',
+    notShown: 'This file cannot be shown here.',
+    empty: 'This file is empty.',
+    download: (size: string) => `Download (${size})`,
+    beginning: (size: string) => `This is the beginning of the file, ${size}.`,
   },
 
   /** Of a session whose access token has a scope. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatDuration } from '../../web/shared/format.ts'
+import { formatBytes, formatDuration, formatNeed } from '../../web/shared/format.ts'
 
 describe('a duration', () => {
   it.each([
@@ -11,5 +11,28 @@ describe('a duration', () => {
     [7201, '2 h 1 min'],
   ])('of %d s is %s', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text)
+  })
+})
+
+describe('a size', () => {
+  it.each([
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [1023, '1023 bytes'],
+    [1024, '1 KiB'],
+    [1003 * 2 ** 20, '0.97 GiB'],
+    [999 * 2 ** 20, '999 MiB'],
+    [1.96 * 2 ** 30, '1.9 GiB'],
+    [5000 * 2 ** 50, '5,000 PiB'],
+  ])('of %d bytes is at least %s, in three digits where there is a larger unit', (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text)
+  })
+
+  it.each([
+    [999.5 * 2 ** 20, '0.98 GiB'],
+    [1.91 * 2 ** 30, '2 GiB'],
+    [1.81 * 2 ** 30, '1.9 GiB'],
+  ])('of %d bytes fits into %s', (bytes, text) => {
+    expect(formatNeed(bytes)).toBe(text)
   })
 })

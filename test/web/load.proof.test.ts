@@ -89,7 +89,7 @@ describeInBrowser('the page under load', (browser) => {
     await plantFiles({ kind: 'sqlite', file: join(folder, 'database.sqlite') }, { demo: 10_000 })
     await openLink()
     await page
-      .getByRole('link', { name: /^photo-/ })
+      .getByRole('button', { name: /^photo-/ })
       .first()
       .waitFor()
     await browser().startTracing(page, { categories: ['toplevel'] })

@@ -24,9 +24,11 @@ export function formatNeed(bytes: number): string {
 
 function format(bytes: number, round: (value: number) => number): string {
   if (bytes < 1024) return `${round(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`
-  const power = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1)
+  let power = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1)
+  // At most three digits: 1,003 MiB is 0.97 GiB.
+  if (round(bytes / 1024 ** power) >= 1000 && power < UNITS.length - 1) power += 1
   const value = bytes / 1024 ** power
-  const digits = value < 10 ? 10 : 1
+  const digits = value < 1 ? 100 : value < 10 ? 10 : 1
   return `${NUMBER.format(round(value * digits) / digits)} ${UNITS[power]}`
 }
 

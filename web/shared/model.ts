@@ -18,7 +18,7 @@ export type FileEntry = Pick<
   StoredFile,
   'name' | 'user_id' | 'size' | 'etag' | 'visibility' | 'created_at' | 'updated_at'
 > &
-  Partial<Pick<StoredFile, 'expires_at' | 'keep'>>
+  Partial<Pick<StoredFile, 'expires_at' | 'keep' | 'media_type'>>
 
 /** Figures that the response to an upload contains too. */
 export interface Figures {

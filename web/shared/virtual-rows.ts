@@ -6,22 +6,28 @@ export interface RowWindow {
   readonly end: number
 }
 
-/** Extra rows rendered above and below the viewport. */
-const MARGIN_ROWS = 8
-
-const STEP_ROWS = 4
+export interface RowSizes {
+  /** In pixels. */
+  readonly height: number
+  /** Extra rows rendered above and below the viewport. */
+  readonly margin?: number
+  /** Scrolling by fewer rows renders nothing. */
+  readonly step?: number
+}
 
 /** Tracks which of `count` rows of equal height are visible in a scroll region, which can mount and unmount. */
-export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: number) {
+export function useRowWindow<E extends HTMLElement>(
+  count: number,
+  { height: rowHeight, margin = 8, step = 4 }: RowSizes,
+) {
   const [region, setRegion] = useState<E | null>(null)
   const [view, setView] = useState({ top: 0, height: 800 })
   useLayoutEffect(() => {
     const element = region
     if (element === null) return undefined
     const measure = (): void => {
-      // In steps, so that most scrolling renders nothing.
-      const step = rowHeight * STEP_ROWS
-      const top = Math.floor(element.scrollTop / step) * step
+      const rows = rowHeight * step
+      const top = Math.floor(element.scrollTop / rows) * rows
       const height = element.clientHeight
       setView((old) => (old.top === top && old.height === height ? old : { top, height }))
     }
@@ -33,11 +39,11 @@ export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: nu
       observer.disconnect()
       element.removeEventListener('scroll', measure)
     }
-  }, [region, rowHeight])
-  const seen = Math.ceil(view.height / rowHeight) + STEP_ROWS
+  }, [region, rowHeight, step])
+  const seen = Math.ceil(view.height / rowHeight) + step
   const top = Math.floor(view.top / rowHeight)
-  const first = Math.min(count, Math.max(0, top - MARGIN_ROWS))
-  const end = Math.min(count, top + seen + MARGIN_ROWS)
+  const first = Math.min(count, Math.max(0, top - margin))
+  const end = Math.min(count, top + seen + margin)
   const keyOf = useKeys({ first, end })
   const visible: RowWindow = { first: Math.min(count, top), end: Math.min(count, top + seen) }
   return { region, setRegion, keyOf, window: { first, end } satisfies RowWindow, visible }

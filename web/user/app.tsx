@@ -101,7 +101,7 @@ function Repository({ page }: { readonly page: Page }) {
         <MainView page={page} />
         <CapacityPanel capacity={page.capacity.figures.value} />
       </div>
-      <UploadPanel uploads={page.uploads} />
+      <UploadPanel uploads={page.uploads} isConnected={page.connection.isConnected.value} />
       {mayUpload() && (
         <div class="drop-hint" aria-hidden="true">
           <Icon name="upload" />

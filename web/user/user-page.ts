@@ -11,7 +11,9 @@ import { messages } from '../messages.ts'
 import { createAccess } from './access/access.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
 import { followFiles } from './files/file-feed.ts'
+import { createFileContent } from './file-content.ts'
 import { createFileList } from './files/file-list.ts'
+import { createLayout } from './files/layout.ts'
 import { createHistory } from './history/history.ts'
 import { createPermissions } from './permissions.ts'
 import { createRemove } from './undo-delete.ts'
@@ -22,6 +24,7 @@ import { createUploads } from './uploads/queue.ts'
 import { createTransfer } from './uploads/transfer.ts'
 import { refusalOf } from './uploads/upload-failure.ts'
 import { createUnfinishedUploads } from './uploads/unfinished-uploads.ts'
+import { createViewer } from './viewer/viewer.ts'
 
 export type Page = ReturnType<typeof createPage>
 
@@ -71,6 +74,11 @@ export function createPage({
   })
   const history = createHistory({ reader, client, http, list, capacity })
   const access = createAccess()
+  const content = createFileContent(connection)
+  const layout = createLayout()
+  const viewer = createViewer()
+  /** Of another service on this host, another one. */
+  const thumbnailDatabase = `cloud-repository ${base} thumbnails`
   const remove = createRemove({
     files: client.files,
     list,
@@ -162,6 +170,7 @@ export function createPage({
       list.clear()
       history.close()
       access.close()
+      viewer.close()
     }
     lastSession = session
     followUnfinished()
@@ -176,7 +185,11 @@ export function createPage({
     unfinished.clear()
     history.close()
     access.close()
-    if (!mayReturn) uploads.clear()
+    viewer.close()
+    if (mayReturn) return
+    uploads.clear()
+    // Nothing of the files stays for the next user of this browser.
+    indexedDB.deleteDatabase(thumbnailDatabase)
   }
 
   async function signOut(): Promise<void> {
@@ -232,6 +245,7 @@ export function createPage({
       const pasted = takeAccessToken()
       if (pasted !== undefined) void session.begin(pasted)
     })
+    void layout.restore()
     void session.begin(accessToken)
   }
 
@@ -241,8 +255,10 @@ export function createPage({
     capacity,
     client,
     connection,
+    content,
     finishUpload,
     history,
+    layout,
     list,
     permissions,
     reader,
@@ -251,8 +267,10 @@ export function createPage({
     signOut,
     start,
     tabs,
+    thumbnailDatabase,
     toasts,
     unfinished,
     uploads,
+    viewer,
   }
 }

@@ -14,12 +14,13 @@ export interface PageOptions {
   readonly allowedOrigins?: readonly string[]
 }
 
-/** Only own scripts, styles, images and requests; no text becomes script, and no frames. */
+/** Only own scripts, styles, images, media and requests; no text becomes script, and no frames. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' blob: data:",
+  "media-src 'self'",
   "connect-src 'self'",
   "manifest-src 'self'",
   "base-uri 'none'",

@@ -32,7 +32,7 @@ describe('the page', () => {
       'cache-control': 'no-cache',
       'content-security-policy':
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
-        "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; " +
+        "media-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; " +
         "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',

@@ -24,6 +24,7 @@ export function createAccess(): Access {
       View.value = AccessView
     },
     close() {
+      if (View.value === undefined) return
       View.value = undefined
       requestAnimationFrame(() => document.getElementById(ACCESS_BUTTON)?.focus())
     },

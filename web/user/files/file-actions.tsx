@@ -14,15 +14,17 @@ import type { Page } from '../user-page.ts'
 import { permittedActions, type RowAction } from './row-actions.ts'
 import { type StayChange, StayDialog } from './stay-dialog.tsx'
 
+export type ActionKind = RowAction | 'open' | 'more'
+
 export interface FileAction {
-  readonly kind: RowAction | 'more'
+  readonly kind: ActionKind
   readonly file: FileEntry
 }
 
 export interface FileActionProps {
   readonly page: Page
   readonly action: FileAction
-  readonly onAct: (kind: FileAction['kind'], file: FileEntry) => void
+  readonly onAct: (kind: ActionKind, file: FileEntry) => void
   readonly onClose: () => void
 }
 

@@ -1,11 +1,15 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { messageOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
 import { messages } from '../../messages.ts'
-import { type FileAction, FileActionDialog } from './file-actions.tsx'
+import { type ActionKind, type FileAction, FileActionDialog } from './file-actions.tsx'
+import { EmptyList } from './empty-list.tsx'
+import { sort } from './file-list.ts'
 import { FileTable } from './file-table.tsx'
+import type { FileViewProps } from './file-window.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 import { UnfinishedList } from '../uploads/unfinished-list.tsx'
@@ -20,20 +24,30 @@ export const HISTORY_BUTTON = 'history'
 
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
-  const { list, history, uploads, permissions } = page
+  const { list, history, uploads, permissions, viewer } = page
   const { may, mayUpload } = permissions
   const [action, setAction] = useState<FileAction>()
+  const picker = useRef<HTMLInputElement>(null)
   usePaste((files) => uploads.add(files))
 
-  function act(kind: FileAction['kind'], file: FileEntry): void {
-    if (kind === 'remove') void page.remove(file)
+  function act(kind: ActionKind, file: FileEntry): void {
+    if (kind === 'open') void openViewer(file)
+    else if (kind === 'remove') void page.remove(file)
     else if (kind === 'history') history.open(file.name)
     else if (kind === 'stay') void actOnCurrent(kind, file)
     else setAction({ kind, file })
   }
 
+  async function openViewer(file: FileEntry): Promise<void> {
+    try {
+      await viewer.open(file)
+    } catch (error) {
+      page.toasts.show(messages.failed(messageOf(error)))
+    }
+  }
+
   /** Of a changed file, the list does not know all members. */
-  async function actOnCurrent(kind: FileAction['kind'], { name }: FileEntry): Promise<void> {
+  async function actOnCurrent(kind: ActionKind, { name }: FileEntry): Promise<void> {
     try {
       const file = await list.find(name)
       if (file === undefined) list.drop(name)
@@ -47,7 +61,8 @@ export function FileBrowser({ page }: { readonly page: Page }) {
     <main class="files card" aria-label={words.title}>
       <div class="toolbar">
         {may('read') && <Sought page={page} />}
-        {mayUpload() && <Pickers onPicked={(files) => uploads.add(files)} />}
+        {may('read') && <LayoutButton page={page} />}
+        {mayUpload() && <Pickers picker={picker} onPicked={(files) => uploads.add(files)} />}
         {may('history') && (
           <button
             type="button"
@@ -64,7 +79,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
       <PrefixNote permissions={permissions} />
       <UnfinishedList page={page} />
       {may('read') ? (
-        <FileTable page={page} onSort={(order) => sort(page, order)} onAct={act} />
+        <Files page={page} onAct={act} onChoose={() => picker.current?.click()} />
       ) : (
         <div class="empty">
           <Icon name="lock" />
@@ -72,6 +87,9 @@ export function FileBrowser({ page }: { readonly page: Page }) {
             <strong>{messages.limits.unseen}</strong>
           </p>
         </div>
+      )}
+      {viewer.View.value !== undefined && viewer.file.value !== undefined && (
+        <viewer.View.value page={page} file={viewer.file.value} onClose={() => viewer.close()} />
       )}
       {action !== undefined && (
         <FileActionDialog
@@ -82,6 +100,46 @@ export function FileBrowser({ page }: { readonly page: Page }) {
         />
       )}
     </main>
+  )
+}
+
+interface FilesProps extends FileViewProps {
+  readonly onChoose: () => void
+}
+
+function Files({ page, onAct, onChoose }: FilesProps) {
+  const { list, layout } = page
+  if (list.files.value.length === 0) return <EmptyList page={page} onChoose={onChoose} />
+  const { value: Grid } = layout.Grid
+  if (!layout.isGrid.value) return <FileTable page={page} onAct={onAct} />
+  // It is being loaded.
+  return Grid === undefined ? <div class="table" /> : <Grid page={page} onAct={onAct} />
+}
+
+/** Shows the files as a grid, or as a list again. */
+function LayoutButton({ page }: { readonly page: Page }) {
+  const { layout, toasts } = page
+  const isGrid = layout.isGrid.value
+  const label = isGrid ? words.asList : words.asGrid
+
+  async function change(): Promise<void> {
+    try {
+      await layout.show(!isGrid)
+    } catch (error) {
+      toasts.show(messages.failed(messageOf(error)))
+    }
+  }
+
+  return (
+    <button
+      type="button"
+      class="button layout-button"
+      aria-label={label}
+      title={label}
+      onClick={() => void change()}
+    >
+      <Icon name={isGrid ? 'list' : 'grid'} />
+    </button>
   )
 }
 
@@ -100,7 +158,7 @@ function Sought({ page }: { readonly page: Page }) {
         <select
           class="field"
           value={list.order.value}
-          onChange={(event) => sort(page, event.currentTarget.value as Order)}
+          onChange={(event) => sort(list, event.currentTarget.value as Order)}
         >
           {ORDERS.map(([order, label]) => (
             <option key={order} value={order}>
@@ -126,18 +184,18 @@ function PrefixNote({ permissions }: { readonly permissions: Permissions }) {
   )
 }
 
-function sort({ list }: Page, order: Order): void {
-  list.order.value = order
-  list.reload().catch(() => undefined)
-}
-
 function search({ list }: Page, prefix: string): void {
   list.prefix.value = prefix
   list.reload().catch(() => undefined)
 }
 
-function Pickers({ onPicked }: { readonly onPicked: (files: readonly GatheredFile[]) => void }) {
-  const files = useRef<HTMLInputElement>(null)
+interface PickersProps {
+  /** Receives the input that chooses files. */
+  readonly picker: RefObject<HTMLInputElement>
+  readonly onPicked: (files: readonly GatheredFile[]) => void
+}
+
+function Pickers({ picker: files, onPicked }: PickersProps) {
   const folder = useRef<HTMLInputElement>(null)
 
   function take(input: HTMLInputElement): void {

@@ -19,7 +19,10 @@ export interface FileList {
   readonly changesCursor: ReadonlySignal<string | undefined>
   /** Reads the first page again. */
   reload(): Promise<void>
+  /** Reads the next page, or waits for a running read. */
   loadMore(): Promise<void>
+  /** Reads all further pages, unless the list is read anew meanwhile. */
+  loadAll(): Promise<void>
   /** Empties the list and ignores the result of a running read. */
   clear(): void
   /** Adds or replaces a file. */
@@ -48,6 +51,9 @@ export function createFileList(
   /** The changes since the running read began, whose page may be older. */
   let changed: (() => void)[] = []
   let reading = 0
+  let lastRead = Promise.resolve()
+  /** Another one, when the list is read anew. */
+  const generation = { current: 0 }
 
   const files = computed(() =>
     hidden.value.size === 0
@@ -117,6 +123,11 @@ export function createFileList(
     loaded.value = loaded.value.filter((file) => file.name !== name)
   }
 
+  async function loadMore(): Promise<void> {
+    if (!isLoading.value && cursor.value !== null) lastRead = read(cursor.value)
+    await lastRead
+  }
+
   return {
     order,
     prefix,
@@ -124,16 +135,22 @@ export function createFileList(
     isLoading,
     hasMore: computed(() => cursor.value !== null),
     changesCursor,
-    reload: () => read(null),
+    reload() {
+      generation.current += 1
+      return (lastRead = read(null))
+    },
 
-    async loadMore() {
-      if (isLoading.value || cursor.value === null) return
-      await read(cursor.value)
+    loadMore,
+
+    async loadAll() {
+      const mine = generation.current
+      while (generation.current === mine && cursor.value !== null) await loadMore()
     },
 
     put: (file) => make(() => put(file)),
 
     clear() {
+      generation.current += 1
       reading += 1
       loaded.value = []
       hidden.value = new Set()
@@ -161,6 +178,13 @@ export function createFileList(
       }
     },
   }
+}
+
+/** Shows the list in another order. */
+export function sort(list: FileList, order: Order): void {
+  list.order.value = order
+  // A refused token is handled by the session.
+  list.reload().catch(() => undefined)
 }
 
 type Comparison = (a: FileEntry, b: FileEntry) => number

@@ -3,7 +3,8 @@ import { formatBytes } from '../../shared/format.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
-import type { FileAction } from './file-actions.tsx'
+import type { ActionKind } from './file-actions.tsx'
+import { actionOf, isBackground, releaseFocus } from './file-window.ts'
 import type { RowAction } from './row-actions.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
@@ -21,25 +22,17 @@ export interface FileRowProps {
   /** What the token permits. */
   readonly actions: readonly RowAction[]
   readonly onFocus: () => void
-  readonly onAct: (kind: FileAction['kind'], file: FileEntry) => void
+  readonly onAct: (kind: ActionKind, file: FileEntry) => void
 }
 
 /** One file. Its name is always rendered as text. */
 export function FileRow(props: FileRowProps) {
   const { file, url, index, isCurrent, actions, onFocus, onAct } = props
-  const { name, size, updated_at: changed, visibility } = file
+  const { name, size, updated_at: changed, visibility, media_type: type } = file
   const tabIndex = isCurrent ? 0 : -1
-  const kind = kindOf(name)
+  const kind = kindOf(name, type)
   const row = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => () => releaseFocus(row.current), [index])
-
-  function press(event: KeyboardEvent): void {
-    const pressed = KEYS[event.key]
-    if (pressed !== undefined && actions.includes(pressed)) onAct(pressed, file)
-    else if (event.key !== 'Enter' || event.target !== event.currentTarget) return
-    else document.getElementById(`download-${index}`)?.click()
-    event.preventDefault()
-  }
 
   return (
     <div
@@ -47,24 +40,32 @@ export function FileRow(props: FileRowProps) {
       class="row"
       role="row"
       aria-rowindex={index + 2}
+      data-index={index}
       tabIndex={tabIndex}
       onFocusIn={onFocus}
-      onKeyDown={press}
+      onClick={(event) => {
+        if (isBackground(event)) onAct('open', file)
+      }}
+      onKeyDown={(event) => {
+        const kind = actionOf(event, actions)
+        if (kind === undefined) return
+        event.preventDefault()
+        onAct(kind, file)
+      }}
     >
       <div class="cell cell-name" role="gridcell">
         <span class={`kind kind-${kind}`}>
           <Icon name={kind} />
         </span>
-        <a
-          id={`download-${index}`}
+        <button
+          type="button"
           class="name"
-          href={url}
-          download={name}
           tabIndex={tabIndex}
           title={visibleText(name)}
+          onClick={() => onAct('open', file)}
         >
           <ShownName name={name} />
-        </a>
+        </button>
         {visibility !== 'private' && <Badge visibility={visibility} />}
       </div>
       <div class="cell cell-size" role="gridcell">
@@ -113,24 +114,14 @@ export function FileRow(props: FileRowProps) {
   )
 }
 
-/**
- * Moves the focus from a row that is scrolled away to the list. Its elements may show another file next, which must not
- * receive keys that were meant for this one; and from the list, the Tab key reaches a visible row.
- */
-function releaseFocus(row: HTMLElement | null): void {
-  if (row?.contains(document.activeElement) !== true) return
-  row.closest<HTMLElement>('[role=rowgroup]')?.focus({ preventScroll: true })
-}
-
-const KEYS: Readonly<Record<string, RowAction>> = { Delete: 'remove', F2: 'rename' }
-
 const VISIBILITY_ICONS: Readonly<Record<Visibility, IconName>> = {
   private: 'lock',
   users: 'users',
   public: 'public',
 }
 
-function Badge({ visibility }: { readonly visibility: Visibility }) {
+/** Who else can download a file. */
+export function Badge({ visibility }: { readonly visibility: Visibility }) {
   return (
     <span class="badge">
       <Icon name={VISIBILITY_ICONS[visibility]} />

@@ -21,14 +21,30 @@ export interface ShownFigures {
 
 const SHOW_MS = 150
 
+/** A stalled upload reports nothing, but its figures change. */
+const STALE_MS = 1_000
+
 /** The totals of `items`, for display. */
 export function createShownFigures(items: ReadonlySignal<readonly UploadItem[]>): ShownFigures {
   const figures = signal(figuresOf([], 0))
   const rate = createUploadRate()
   let isDue = false
+  let stale: ReturnType<typeof setTimeout> | undefined
 
   function showNow(): void {
     figures.value = figuresOf(items.value, rate.perSecond())
+  }
+
+  function update(): void {
+    isDue = false
+    clearTimeout(stale)
+    const { sent, active } = figuresOf(items.value, 0)
+    if (active === 0) rate.reset()
+    else {
+      rate.note(sent)
+      stale = setTimeout(update, STALE_MS)
+    }
+    showNow()
   }
 
   return {
@@ -37,13 +53,7 @@ export function createShownFigures(items: ReadonlySignal<readonly UploadItem[]>)
     show: () => {
       if (isDue) return
       isDue = true
-      setTimeout(() => {
-        isDue = false
-        const { sent, active } = figuresOf(items.value, 0)
-        if (active === 0) rate.reset()
-        else rate.note(sent)
-        showNow()
-      }, SHOW_MS)
+      setTimeout(update, SHOW_MS)
     },
   }
 }

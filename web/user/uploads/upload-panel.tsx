@@ -11,11 +11,23 @@ const words = messages.uploads
 
 const ROW_HEIGHT = 84
 
+export interface UploadPanelProps {
+  readonly uploads: Uploads
+  /** Whether the service responds. */
+  readonly isConnected: boolean
+}
+
 /** All uploads of this visit, with their progress and the decisions that they need. */
-export function UploadPanel({ uploads }: { readonly uploads: Uploads }) {
+export function UploadPanel({ uploads, isConnected }: UploadPanelProps) {
   const [isOpen, setOpen] = useState(true)
+  const panel = useRef<HTMLElement>(null)
   const figures = uploads.figures.value
   const items = uploads.items.value
+  const isOver = items.length > 0 && figures.done === items.length
+  useEffect(() => {
+    // Finished uploads need no room, unless the user is in the list.
+    if (panel.current?.contains(document.activeElement) !== true) setOpen(!isOver)
+  }, [isOver])
   const spoken = useSpoken(figures, items)
   return (
     <>
@@ -23,26 +35,28 @@ export function UploadPanel({ uploads }: { readonly uploads: Uploads }) {
         {spoken}
       </p>
       {items.length > 0 && (
-        <section class="uploads card" aria-label={words.title}>
-          <PanelHead uploads={uploads} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
+        <section ref={panel} class="uploads card" aria-label={words.title}>
+          <PanelHead
+            uploads={uploads}
+            isConnected={isConnected}
+            isOpen={isOpen}
+            onToggle={() => setOpen(!isOpen)}
+          />
           {figures.active > 0 && <Progress figures={figures} />}
           {isOpen && <Decisions uploads={uploads} shown={figures} />}
-          {isOpen && <Rows uploads={uploads} />}
+          {isOpen && <Rows uploads={uploads} isConnected={isConnected} />}
         </section>
       )}
     </>
   )
 }
 
-function PanelHead({
-  uploads,
-  isOpen,
-  onToggle,
-}: {
-  readonly uploads: Uploads
+interface PanelHeadProps extends UploadPanelProps {
   readonly isOpen: boolean
   readonly onToggle: () => void
-}) {
+}
+
+function PanelHead({ uploads, isConnected, isOpen, onToggle }: PanelHeadProps) {
   const items = uploads.items.value
   const figures = uploads.figures.value
   const { active, bytes, sent, bytesPerSecond } = figures
@@ -50,7 +64,8 @@ function PanelHead({
     <header class="uploads-head">
       <div class="uploads-words">
         <h2>{headline(figures, items)}</h2>
-        {active > 0 && bytesPerSecond > 0 && (
+        {active > 0 && !isConnected && <span class="bad">{words.states.lost}</span>}
+        {active > 0 && isConnected && bytesPerSecond > 0 && (
           <span class="quiet">{words.rate(bytesPerSecond, (bytes - sent) / bytesPerSecond)}</span>
         )}
       </div>
@@ -165,9 +180,9 @@ function FullNotice({ full }: { readonly full: readonly UploadItem[] }) {
   )
 }
 
-function Rows({ uploads }: { readonly uploads: Uploads }) {
+function Rows({ uploads, isConnected }: UploadPanelProps) {
   const items = uploads.items.value
-  const { setRegion, window } = useRowWindow<HTMLDivElement>(items.length, ROW_HEIGHT)
+  const { setRegion, window } = useRowWindow<HTMLDivElement>(items.length, { height: ROW_HEIGHT })
   const seen = items.slice(window.first, window.end)
   return (
     <div class="upload-rows" ref={setRegion} tabIndex={0} role="group" aria-label={words.title}>
@@ -179,6 +194,7 @@ function Rows({ uploads }: { readonly uploads: Uploads }) {
             uploads={uploads}
             top={(window.first + at) * ROW_HEIGHT}
             shown={uploads.figures.value}
+            isConnected={isConnected}
           />
         ))}
       </ul>

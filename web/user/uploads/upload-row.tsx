@@ -17,10 +17,13 @@ export interface UploadRowProps {
   readonly top: number
   /** Items change in place; a new value triggers a render. */
   readonly shown: UploadFigures
+  /** Whether the service responds. */
+  readonly isConnected: boolean
 }
 
-export function UploadRow({ item, uploads, top, shown }: UploadRowProps) {
+export function UploadRow({ item, uploads, top, shown, isConnected }: UploadRowProps) {
   const { name, state } = item
+  const text = stateText(item, isConnected)
   const kind = kindOf(name)
   const isBad = (state.kind === 'full' && state.missing > 0) || state.kind === 'refused'
   return (
@@ -37,8 +40,8 @@ export function UploadRow({ item, uploads, top, shown }: UploadRowProps) {
             <span style={{ width: `${item.size === 0 ? 0 : (item.sent / item.size) * 100}%` }} />
           </span>
         )}
-        <span class={isBad ? 'upload-state bad' : 'upload-state quiet'} title={stateText(item)}>
-          {stateText(item)}
+        <span class={isBad ? 'upload-state bad' : 'upload-state quiet'} title={text}>
+          {text}
         </span>
       </div>
       <Choices item={item} uploads={uploads} shown={shown} />
@@ -46,7 +49,7 @@ export function UploadRow({ item, uploads, top, shown }: UploadRowProps) {
   )
 }
 
-type ChoicesProps = Omit<UploadRowProps, 'top'>
+type ChoicesProps = Omit<UploadRowProps, 'top' | 'isConnected'>
 
 function Choices(props: ChoicesProps) {
   const decisions = decisionsOf(props)
@@ -117,7 +120,7 @@ function Actions({ item, uploads }: ChoicesProps) {
   )
 }
 
-function stateText(item: UploadItem): string {
+function stateText(item: UploadItem, isConnected: boolean): string {
   const { state, size, sent } = item
   const { states } = words
   switch (state.kind) {
@@ -132,7 +135,7 @@ function stateText(item: UploadItem): string {
     case 'checking':
     case 'paused':
     case 'waiting':
-      return `${states.waiting}, ${formatBytes(size)}`
+      return isConnected ? `${states.waiting}, ${formatBytes(size)}` : states.lost
     case 'done':
       return `${states.done}, ${formatBytes(size)}`
     case 'differs':

@@ -42,3 +42,27 @@ it('a list reads on after empty pages, until one has files', async () => {
   expect(list.files.value).toEqual([FILE])
   expect(list.hasMore.value).toBe(false)
 })
+
+it('a list reads all further pages when that is asked, but none of a list that it has read anew since', async () => {
+  const page = (name: string, next_cursor: string | null) => ({
+    files: [{ ...FILE, name }],
+    next_cursor,
+  })
+  const { list, asked } = listOf([
+    page('a', 'one'),
+    page('b', 'two'),
+    page('c', null),
+    page('d', 'other'),
+    page('e', 'more'),
+  ])
+  await list.reload()
+  const all = list.loadAll()
+  // Waits for the read that is running instead of asking twice.
+  await Promise.all([all, list.loadMore()])
+  expect(asked).toEqual([null, 'one', 'two'])
+  await list.reload()
+  const stopped = list.loadAll()
+  list.clear()
+  await stopped
+  expect(asked).toEqual([null, 'one', 'two', null, 'other'])
+})

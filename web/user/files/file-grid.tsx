@@ -1,0 +1,90 @@
+import './file-grid.css'
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { messages } from '../../messages.ts'
+import { createThumbnails } from '../thumbnails/thumbnails.ts'
+import { FileTile } from './file-tile.tsx'
+import { type FileViewProps, useFileWindow } from './file-window.ts'
+import { permittedActions } from './row-actions.ts'
+
+const SIZES = { height: 208, margin: 2, step: 1 } as const
+
+/** As narrow as a tile becomes. */
+const MIN_TILE_WIDTH = 150
+
+/** The files as tiles, with thumbnails of photos. */
+export function FileGrid(props: FileViewProps) {
+  const { list, content, permissions, thumbnailDatabase } = props.page
+  const [width, setWidth] = useState(0)
+  const columns = Math.max(2, Math.floor(width / MIN_TILE_WIDTH))
+  const [thumbnails] = useState(() => createThumbnails(content, thumbnailDatabase))
+  const actions = permittedActions(permissions)
+  const { files, active, setCurrent, region, setRegion, keyOf, window, visible, move, act } =
+    useFileWindow({ ...props, sizes: SIZES, columns, headHeight: 0 })
+  const rows = Math.ceil(files.length / columns)
+  // Nothing is rendered, and loaded, in columns that are not known yet.
+  const rendered = width === 0 ? 0 : window.end - window.first
+  useLayoutEffect(() => {
+    if (region === null) return undefined
+    const measure = (): void => setWidth(region.clientWidth)
+    const observer = new ResizeObserver(measure)
+    observer.observe(region)
+    measure()
+    return () => observer.disconnect()
+  }, [region])
+  return (
+    <div
+      class="table"
+      role="grid"
+      aria-label={messages.files.title}
+      aria-rowcount={list.hasMore.value ? -1 : rows}
+      aria-colcount={columns}
+      aria-busy={list.isLoading.value}
+      onKeyDown={move}
+    >
+      <div class="rows" ref={setRegion} role="presentation">
+        <div
+          class="rows-all"
+          role="rowgroup"
+          tabIndex={-1}
+          style={{ height: `${rows * SIZES.height}px` }}
+        >
+          <div
+            class="rows-seen"
+            role="presentation"
+            style={{ transform: `translateY(${window.first * SIZES.height}px)` }}
+          >
+            {Array.from({ length: rendered }, (_, at) => {
+              const row = window.first + at
+              return (
+                <div
+                  key={keyOf(row)}
+                  class="tiles"
+                  role="row"
+                  aria-rowindex={row + 1}
+                  style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+                >
+                  {files.slice(row * columns, (row + 1) * columns).map((file, column) => {
+                    const index = row * columns + column
+                    return (
+                      <FileTile
+                        key={column}
+                        file={file}
+                        index={index}
+                        isCurrent={index === active}
+                        isInView={row >= visible.first && row < visible.end}
+                        thumbnails={thumbnails}
+                        actions={actions}
+                        onFocus={() => setCurrent(index)}
+                        onAct={act}
+                      />
+                    )
+                  })}
+                </div>
+              )
+            })}
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}

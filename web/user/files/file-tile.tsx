@@ -1,0 +1,113 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { kindOf } from '../../shared/file-kind.ts'
+import { formatBytes } from '../../shared/format.ts'
+import { Icon } from '../../shared/icon.tsx'
+import type { FileEntry } from '../../shared/model.ts'
+import { ShownName } from '../../shared/shown-name.tsx'
+import { visibleText } from '../../shared/visible-text.ts'
+import { messages } from '../../messages.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import type { ActionKind } from './file-actions.tsx'
+import { Badge } from './file-row.tsx'
+import { actionOf, isBackground, releaseFocus } from './file-window.ts'
+import type { RowAction } from './row-actions.ts'
+
+export interface FileTileProps {
+  readonly file: FileEntry
+  /** From 0, in the whole list. */
+  readonly index: number
+  /** Whether the Tab key focuses this tile. */
+  readonly isCurrent: boolean
+  /** Nothing is loaded for tiles that are only rendered. */
+  readonly isInView: boolean
+  readonly thumbnails: Thumbnails
+  /** What the token permits. */
+  readonly actions: readonly RowAction[]
+  readonly onFocus: () => void
+  readonly onAct: (kind: ActionKind, file: FileEntry) => void
+}
+
+/** One file, with a thumbnail if it is a photo. */
+export function FileTile(props: FileTileProps) {
+  const { file, index, isCurrent, isInView, thumbnails, actions, onFocus, onAct } = props
+  const { name, size, visibility, media_type: type } = file
+  const kind = kindOf(name, type)
+  const tabIndex = isCurrent ? 0 : -1
+  const tile = useRef<HTMLDivElement>(null)
+  const url = useThumbnail({ file, isInView, thumbnails })
+  useLayoutEffect(() => () => releaseFocus(tile.current), [index])
+  return (
+    <div
+      ref={tile}
+      class="tile"
+      role="gridcell"
+      data-index={index}
+      tabIndex={tabIndex}
+      onFocusIn={onFocus}
+      onClick={(event) => {
+        if (isBackground(event)) onAct('open', file)
+      }}
+      onKeyDown={(event) => {
+        const pressed = actionOf(event, actions)
+        if (pressed === undefined) return
+        event.preventDefault()
+        onAct(pressed, file)
+      }}
+    >
+      <div class={`tile-picture kind kind-${kind}`}>
+        {url === undefined ? <Icon name={kind} /> : <img src={url} alt="" decoding="async" />}
+      </div>
+      <button
+        type="button"
+        class="name"
+        tabIndex={tabIndex}
+        title={visibleText(name)}
+        onClick={() => onAct('open', file)}
+      >
+        <ShownName name={name} />
+      </button>
+      <div class="tile-foot">
+        <span class="quiet">{formatBytes(size)}</span>
+        {visibility !== 'private' && <Badge visibility={visibility} />}
+        <button
+          type="button"
+          class="icon-button tile-more"
+          tabIndex={tabIndex}
+          aria-label={messages.files.more(name)}
+          onClick={() => onAct('more', file)}
+        >
+          <Icon name="more" />
+        </button>
+      </div>
+    </div>
+  )
+}
+
+interface Shown {
+  readonly version: string
+  readonly url: string
+}
+
+/** The address of the thumbnail, once there is one. It is loaded while the tile is in view, and stays while it is rendered. */
+function useThumbnail({
+  file,
+  isInView,
+  thumbnails,
+}: Pick<FileTileProps, 'file' | 'isInView' | 'thumbnails'>): string | undefined {
+  const [shown, setShown] = useState<Shown>()
+  const version = file.etag
+  const isShown = shown?.version === version
+  useEffect(() => {
+    if (!isInView || isShown) return undefined
+    const leaving = new AbortController()
+    async function load(): Promise<void> {
+      const thumbnail = await thumbnails.load(file, leaving.signal)
+      if (thumbnail === undefined || leaving.signal.aborted) return
+      setShown({ version, url: URL.createObjectURL(thumbnail) })
+    }
+    void load()
+    return () => leaving.abort(new Error('Out of view.'))
+  }, [version, isInView, isShown])
+  useEffect(() => () => URL.revokeObjectURL(shown?.url ?? ''), [shown])
+  return isShown ? shown.url : undefined
+}

@@ -1,0 +1,66 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import type { FileViewProps } from './file-window.ts'
+
+type View = ComponentType<FileViewProps>
+
+/** Whether the files are a list or a grid, as the browser remembers. The grid is loaded when it is first shown. */
+export interface Layout {
+  readonly isGrid: ReadonlySignal<boolean>
+  /** `undefined` until it is loaded. */
+  readonly Grid: ReadonlySignal<View | undefined>
+  /** Rejects if the grid cannot be loaded, as after an update of the service; the list is shown then. */
+  show(isGrid: boolean): Promise<void>
+  /** Shows what the browser remembers, or the list if the grid cannot be loaded. */
+  restore(): Promise<void>
+}
+
+const KEY = 'cloud-repository-layout'
+
+export function createLayout(): Layout {
+  const isGrid = signal(false)
+  const Grid = signal<View | undefined>(undefined)
+
+  async function show(asGrid: boolean): Promise<void> {
+    isGrid.value = asGrid
+    if (!asGrid || Grid.value !== undefined) return
+    try {
+      const { FileGrid } = await import('./file-grid.tsx')
+      Grid.value = FileGrid
+    } catch (error) {
+      isGrid.value = false
+      throw error
+    }
+  }
+
+  return {
+    isGrid,
+    Grid,
+
+    async show(asGrid) {
+      remember(asGrid ? 'grid' : 'list')
+      await show(asGrid)
+    },
+
+    async restore() {
+      await show(remembered() === 'grid').catch(() => undefined)
+    },
+  }
+}
+
+/** Browsers that keep nothing throw. */
+function remember(layout: string): void {
+  try {
+    localStorage.setItem(KEY, layout)
+  } catch {
+    // The choice lasts as long as the page.
+  }
+}
+
+function remembered(): string | null {
+  try {
+    return localStorage.getItem(KEY)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,142 @@
+import './viewer.css'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from '../../shared/icon.tsx'
+import type { FileEntry } from '../../shared/model.ts'
+import { ShownName } from '../../shared/shown-name.tsx'
+import { messages } from '../../messages.ts'
+import { FileStage } from './file-stage.tsx'
+import type { ViewerProps } from './viewer.ts'
+
+const words = messages.viewer
+
+/** The next page of the list is read when fewer files follow the one that is shown. */
+const AHEAD_FILES = 20
+
+/** One file of the list, and the way to those before and after it. */
+export function FileViewer({ page, file, onClose }: ViewerProps) {
+  const { list, content } = page
+  const dialog = useRef<HTMLDialogElement>(null)
+  const files = list.files.value
+  const [last, setLast] = useState({ name: file.name, index: files.indexOf(file) })
+  const found = files.findIndex(({ name }) => name === last.name)
+  // Of a file that was deleted or renamed, what has taken its place in the list.
+  const index = found === -1 ? Math.min(last.index, files.length - 1) : found
+  const shown: FileEntry | undefined = files[index]
+
+  useEffect(() => {
+    dialog.current?.showModal()
+    dialog.current?.focus()
+  }, [])
+  useEffect(() => {
+    if (shown === undefined) onClose()
+    else if (index !== last.index || shown.name !== last.name) setLast({ name: shown.name, index })
+  }, [index, shown])
+  useEffect(() => {
+    // A refused token is handled by the session.
+    if (index + AHEAD_FILES >= files.length) list.loadMore().catch(() => undefined)
+  }, [index, files.length])
+
+  function show(at: number): void {
+    const next = files[at]
+    if (next !== undefined) setLast({ name: next.name, index: at })
+  }
+
+  async function showLast(): Promise<void> {
+    await list.loadAll().catch(() => undefined)
+    const all = list.files.value
+    const end = all.at(-1)
+    if (end !== undefined) setLast({ name: end.name, index: all.length - 1 })
+  }
+
+  function press(event: KeyboardEvent): void {
+    const isMirrored = getComputedStyle(event.currentTarget as Element).direction === 'rtl'
+    const moves: Readonly<Record<string, () => unknown>> = {
+      [isMirrored ? 'ArrowLeft' : 'ArrowRight']: () => show(index + 1),
+      [isMirrored ? 'ArrowRight' : 'ArrowLeft']: () => show(index - 1),
+      Home: () => show(0),
+      End: () => showLast(),
+    }
+    const move = moves[event.key]
+    if (move === undefined || event.defaultPrevented || usesKeys(event.target)) return
+    event.preventDefault()
+    move()
+  }
+
+  if (shown === undefined) return null
+  return (
+    <dialog
+      ref={dialog}
+      class="viewer"
+      aria-labelledby="viewer-name"
+      tabIndex={-1}
+      onClose={onClose}
+      onKeyDown={press}
+    >
+      <header class="viewer-head">
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={messages.close}
+          title={messages.close}
+          onClick={() => dialog.current?.close()}
+        >
+          <Icon name="close" />
+        </button>
+        <div class="viewer-words">
+          <h2 id="viewer-name">
+            <ShownName name={shown.name} />
+          </h2>
+          <span class="viewer-place">
+            {words.place(index + 1, files.length, list.hasMore.value)}
+          </span>
+        </div>
+        <a
+          class="icon-button"
+          href={content.downloadUrlOf(shown)}
+          download={shown.name}
+          aria-label={messages.files.download(shown.name)}
+          title={messages.files.actions.download}
+        >
+          <Icon name="download" />
+        </a>
+      </header>
+      <FileStage
+        key={shown.etag}
+        file={shown}
+        content={content}
+        onPrevious={() => show(index - 1)}
+        onNext={() => show(index + 1)}
+      />
+      {index > 0 && (
+        <button
+          type="button"
+          class="icon-button viewer-step viewer-previous"
+          aria-label={words.previous}
+          title={words.previous}
+          onClick={() => show(index - 1)}
+        >
+          <Icon name="left" />
+        </button>
+      )}
+      {index < files.length - 1 && (
+        <button
+          type="button"
+          class="icon-button viewer-step viewer-next"
+          aria-label={words.next}
+          title={words.next}
+          onClick={() => show(index + 1)}
+        >
+          <Icon name="right" />
+        </button>
+      )}
+      <p class="unseen" role="status">
+        {words.announce(shown.name)}
+      </p>
+    </dialog>
+  )
+}
+
+/** Players seek with the arrow keys, and texts scroll. */
+function usesKeys(target: EventTarget | null): boolean {
+  return target instanceof HTMLMediaElement || target instanceof HTMLPreElement
+}
