@@ -185,10 +185,12 @@ describeInBrowser('the grid', (browser) => {
 /** The natural size, once the image is shown. */
 async function sizeOf(image: ReturnType<Page['locator']>): Promise<unknown> {
   await image.waitFor()
-  return image.evaluate(`async (shown) => {
+  const selector = JSON.stringify(`img[src="${await image.getAttribute('src')}"]`)
+  return image.page().evaluate(`(async () => {
+    const shown = document.querySelector(${selector})
     await shown.decode()
     return [shown.naturalWidth, shown.naturalHeight]
-  }`)
+  })()`)
 }
 
 /** The versions that the browser keeps thumbnails of. */

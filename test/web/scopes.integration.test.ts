@@ -159,7 +159,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await put('a.txt')
     const row = rowOf(page, 'a.txt')
     await row.waitFor()
-    expect(await row.getByRole('button').count()).toBe(0)
+    expect(await row.getByRole('button').allTextContents()).toEqual(['a.txt'])
     await row.focus()
     await page.keyboard.press('Delete')
     await page.keyboard.press('F2')
@@ -184,6 +184,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     const page = await open({ actions: ['create'], prefix: 'in-' })
     await drop(page, [await fileOnDisk()])
     await uploaded(page, 1)
+    await page.getByRole('button', { name: 'Show all uploads' }).click()
     expect(await page.locator('.upload-name').textContent()).toBe('in-dropped.txt')
   })
 

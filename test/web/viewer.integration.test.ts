@@ -42,8 +42,8 @@ describeInBrowser('the viewer', (browser) => {
       { 'a.jpg': photo, 'b.txt': Buffer.from('Ärger\n'), 'c.pdf': 'x', 'd.bin': 'x' },
       'a.jpg',
     )
-    const image = page.getByRole('img', { name: 'a.jpg' })
-    await expect.poll(() => image.evaluate('(shown) => shown.naturalWidth')).toBe(400)
+    const width = () => page.evaluate(`document.querySelector('.viewer img').naturalWidth`)
+    await expect.poll(width).toBe(400)
     expect(await page.getByRole('button', { name: 'Previous file' }).count()).toBe(0)
     expect(await violationsIn(page)).toEqual([])
     await page.keyboard.press('ArrowRight')
@@ -125,23 +125,22 @@ describeInBrowser('the viewer', (browser) => {
 
   it('plays sound from any place, of which the browser reads ranges; the arrow keys seek in it', async () => {
     await open({ 'a.wav': silence(600), 'b.txt': 'x' }, 'a.wav')
-    const player = page.locator('audio')
     const state = () =>
-      player.evaluate(`({ duration, currentTime, seeking }) => ({
+      page.evaluate(`(({ duration, currentTime, seeking }) => ({
         seconds: Math.round(duration),
         at: Math.round(currentTime),
         isSeeking: seeking,
-      })`)
+      }))(document.querySelector('audio'))`)
     await expect.poll(state).toEqual({ seconds: 600, at: 0, isSeeking: false })
     const ranged = page.waitForResponse(
       (response) =>
         response.status() === 206 && response.request().headers()['range'] !== 'bytes=0-',
     )
-    await player.evaluate('(shown) => { shown.currentTime = 550 }')
+    await page.evaluate(`document.querySelector('audio').currentTime = 550`)
     await ranged
     await expect.poll(state).toEqual({ seconds: 600, at: 550, isSeeking: false })
     expect(await violationsIn(page)).toEqual([])
-    await player.focus()
+    await page.locator('audio').focus()
     await page.keyboard.press('ArrowRight')
     expect(await dialog('a.wav').count()).toBe(1)
     await page.getByRole('button', { name: 'Close' }).focus()
@@ -212,7 +211,7 @@ async function scaleOf(page: Page): Promise<number> {
 }
 
 async function transformOf(page: Page): Promise<string> {
-  return String(await page.locator('.viewer img').evaluate('(shown) => shown.style.transform'))
+  return String(await page.evaluate(`document.querySelector('.viewer img').style.transform`))
 }
 
 /** A WAV file of so many seconds. */

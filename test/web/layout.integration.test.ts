@@ -1,0 +1,145 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { upload } from '../http/fixture.ts'
+import { startFront } from '../support/faults/front.ts'
+import { beginUpload } from '../support/http/tus-client.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { describeInBrowser, openWithPage, pick, slowDown, uploaded, visitAs } from './fixture.ts'
+import { violationsIn } from './looks.ts'
+
+const NAME = 'A photo with a name of some length.jpg'
+
+describeInBrowser('the page', (browser) => {
+  let service: TestService
+  let user: TestUser
+  beforeAll(async () => {
+    service = await openWithPage({ historyLifetimeMs: 3_600_000 })
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(2 ** 25)
+  })
+  afterEach(async () => {
+    for (const context of browser().contexts()) await context.close()
+  })
+
+  async function open(options: Partial<Parameters<typeof visitAs>[0]> = {}): Promise<Page> {
+    return (await visitAs({ browser: browser(), service, user, ...options })).page
+  }
+
+  it('leaves the names room at every width, and all that can be done with a file within reach', async () => {
+    await upload(service, { user, name: NAME, content: 'x' })
+    const page = await open()
+    await page.getByText(NAME).waitFor()
+    for (const width of [1280, 1100, 1000, 900, 740, 640, 390, 320]) {
+      await page.setViewportSize({ width, height: 700 })
+      const { x, width: shown } = await box(page, '.row .cell-name')
+      expect({ width, isWide: shown >= Math.min(240, width / 2) }).toEqual({ width, isWide: true })
+      const last = await box(page, '.row:not(.row-head) .cell-actions')
+      expect(last.x).toBeGreaterThanOrEqual(x + shown)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    }
+    expect(await page.getByRole('button', { name: `Actions for ${NAME}` }).isVisible()).toBe(true)
+  })
+
+  it('shows the list on a low screen too, below an interrupted upload', async () => {
+    await upload(service, { user, name: NAME, content: 'x' })
+    const interrupted = { name: 'concert.mov', length: 1000, content: 'x'.repeat(600) }
+    await beginUpload(service, { cookie: user.cookie, ...interrupted })
+    const page = await open({ viewport: { width: 844, height: 390 } })
+    await page.getByText('1 upload was interrupted.').waitFor()
+    const { height } = await box(page, '.rows')
+    expect(height).toBeGreaterThan(200)
+    await page.mouse.wheel(0, 2_000)
+    await expect.poll(async () => (await box(page, '.row:not(.row-head)')).y).toBeLessThan(330)
+    expect(await violationsIn(page)).toEqual([])
+    // As a page of twice the width at 200 %.
+    await page.setViewportSize({ width: 640, height: 400 })
+    expect((await box(page, '.rows')).height).toBeGreaterThan(200)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(640)
+  })
+
+  it('has targets of 44 pixels for fingers, in the list, the grid, the viewer and dialogs', async () => {
+    await upload(service, { user, name: NAME, content: 'x' })
+    const touch = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 780 } }
+    const page = await open(touch)
+    await page.getByText(NAME).waitFor()
+    expect(await smallTargets(page)).toEqual([])
+    await page.getByRole('button', { name: `Actions for ${NAME}` }).tap()
+    await page.getByRole('dialog').waitFor()
+    expect(await smallTargets(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Show as a grid' }).tap()
+    await page.locator('.tile').waitFor()
+    expect(await smallTargets(page)).toEqual([])
+    await page.locator('.tile').tap()
+    await page.getByRole('dialog').waitFor()
+    expect(await smallTargets(page)).toEqual([])
+  })
+
+  it('has a button for the first files where there are none', async () => {
+    const page = await open()
+    const chosen = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Choose files' }).click()
+    await (await chosen).setFiles([{ name: 'a.txt', mimeType: '', buffer: Buffer.from('x') }])
+    await page.getByRole('button', { name: 'a.txt', exact: true }).waitFor()
+    expect(await violationsIn(page)).toEqual([])
+  })
+
+  it('makes finished uploads small, and shows them again when that is asked', async () => {
+    const page = await open()
+    await pick(page, [{ path: 'a.txt', content: 'x' }])
+    await uploaded(page, 1)
+    await page.locator('.upload').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Show all uploads' }).click()
+    await page.locator('.upload', { hasText: 'a.txt' }).waitFor()
+    await pick(page, [{ path: 'a.txt', content: 'other' }])
+    await page.getByText('already exists').waitFor()
+    expect(await page.locator('.upload').count()).toBe(1)
+  })
+
+  it('states no rate and no time left once the connection is lost', async () => {
+    const front = await startFront(service)
+    const page = await open({ service: front })
+    await slowDown(page, 400_000)
+    await pick(page, [
+      { path: 'a.bin', content: Buffer.alloc(4_000_000) },
+      { path: 'b.bin', content: Buffer.alloc(4_000_000) },
+    ])
+    const panel = page.getByRole('region', { name: 'Uploads' })
+    await panel.getByText(/s left/).waitFor()
+    await front.stop()
+    await panel.getByText(/s left/).waitFor({ state: 'detached' })
+    await panel.locator('.uploads-head').getByText('Connection lost').waitFor()
+    await expect.poll(() => panel.getByText('Waiting').count()).toBe(0)
+    expect(await panel.locator('.upload-state', { hasText: 'Connection lost' }).count()).toBe(2)
+  })
+})
+
+interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+async function box(page: Page, selector: string): Promise<Box> {
+  const found = await page.locator(selector).last().boundingBox()
+  if (found === null) throw new Error(`Nothing of ${selector} is shown.`)
+  return found
+}
+
+/** What can be tapped in the topmost layer, but is less wide or high than a fingertip. */
+async function smallTargets(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const layer = document.querySelector('dialog[open]') ?? document
+    const all = layer.querySelectorAll('button, a[href], input:not([hidden]), select, summary')
+    return [...all].flatMap((element) => {
+      // A file is tapped as a whole.
+      const target = element.matches('.name') ? element.closest('.row, .tile') : element
+      const { width, height } = target.getBoundingClientRect()
+      const isShown = width > 0 && height > 0
+      return isShown && (width < 44 || height < 44) ? [[element.outerHTML, width, height]] : []
+    })
+  })()`)
+}
