@@ -4,7 +4,7 @@ import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, openIn, openWithPage, visitAs } from './fixture.ts'
 import { violationsIn } from './looks.ts'
-import { drawScenes, withExif } from './photos.ts'
+import { blankPng, drawScenes, withExif } from './photos.ts'
 
 const MIB = 2 ** 20
 
@@ -74,14 +74,17 @@ describeInBrowser('the grid', (browser) => {
   })
 
   it('decodes other images at the size that is shown, and none that would fill the memory', async () => {
-    const bomb = Buffer.from(photos.drawing)
-    bomb.writeUInt32BE(60_000, 16)
-    bomb.writeUInt32BE(60_000, 20)
-    await fill({ 'bomb.png': bomb, 'drawing.png': photos.drawing, 'plain.jpg': photos.plain })
+    await fill({
+      'bomb.png': blankPng(8_000),
+      'drawing.png': photos.drawing,
+      'plain.jpg': photos.plain,
+    })
+    await upload(service, { user, name: 'small.png', content: blankPng(400) })
     await upload(service, { user, name: 'z-broken.png', content: 'no image' })
     const page = await openGrid()
     expect(await sizeOf(pictureOf(page, 'plain.jpg'))).toEqual([427, 321])
     expect(await sizeOf(pictureOf(page, 'drawing.png'))).toEqual([320, 458])
+    expect(await sizeOf(pictureOf(page, 'small.png'))).toEqual([320, 320])
     for (const name of ['bomb.png', 'z-broken.png']) {
       await expect.poll(() => isKnown(page, name)).toBe(true)
       expect(await pictureOf(page, name).count()).toBe(0)

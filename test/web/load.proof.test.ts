@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, readFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
@@ -9,6 +9,7 @@ import { type Demo, startDemo } from '../support/service/demo.ts'
 import { buildPage } from '../support/http/page.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 import { describeInBrowser, pick, uploaded, visit } from './fixture.ts'
+import { residentBytes, tasksOf } from './measures.ts'
 
 const GIB = 2 ** 30
 const MIB = 2 ** 20
@@ -143,30 +144,6 @@ async function elementsMovedByJump(page: Page, row: number): Promise<number> {
   )
 }
 
-interface TraceEvent {
-  readonly name: string
-  readonly pid: number
-  readonly tid: number
-  readonly args: { readonly name?: string }
-  /** Microseconds that the thread itself has run; what else the machine does meanwhile does not count. */
-  readonly tdur?: number
-}
-
-/** How long the tasks of the page's main thread took, in milliseconds. */
-function tasksOf(trace: Buffer): readonly number[] {
-  const { traceEvents } = JSON.parse(trace.toString()) as {
-    readonly traceEvents: readonly TraceEvent[]
-  }
-  const threads = new Set(
-    traceEvents
-      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
-      .map(({ pid, tid }) => `${pid} ${tid}`),
-  )
-  return traceEvents
-    .filter(({ name, pid, tid }) => name.endsWith('RunTask') && threads.has(`${pid} ${tid}`))
-    .map(({ tdur = 0 }) => tdur / 1000)
-}
-
 interface Memory {
   readonly browser: number
   readonly server: number
@@ -182,11 +159,6 @@ async function memory(browser: Browser, { process }: Demo): Promise<Memory> {
     browser: sizes.reduce((sum, size) => sum + size, 0),
     server: await residentBytes(process.pid ?? 0),
   }
-}
-
-async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
 }
 
 /** Looks again and again, until it is stopped. */

@@ -92,6 +92,19 @@ describeInBrowser('each view', (browser) => {
       await page.keyboard.press('Escape')
     })
 
+    it('of the grid, and of a file in the viewer', async () => {
+      const { page } = opened
+      await page.getByRole('button', { name: 'Show as a grid' }).click()
+      await page.locator('.tile').first().waitFor()
+      await expectAccessible('grid')
+      await page.getByRole('gridcell', { name: 'Beach at dawn.jpg' }).click()
+      await page.getByText('cannot be shown here').waitFor()
+      await expectAccessible('viewer')
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Show as a list' }).click()
+      await page.locator('.row-head').waitFor()
+    })
+
     it('of a search that finds nothing', async () => {
       const { page } = opened
       await page.getByRole('searchbox').fill('zebra')

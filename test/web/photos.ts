@@ -1,3 +1,4 @@
+import { crc32, deflateSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 
 export interface Scene {
@@ -44,6 +45,25 @@ const DRAW = `(scenes) => Promise.all(scenes.map(async ({ width, height, hue, ty
   const blob = await canvas.convertToBlob({ type, quality: 0.8 })
   return [...new Uint8Array(await blob.arrayBuffer())]
 }))`
+
+/** A white PNG of a bit for each pixel: a few kilobytes, which a browser decodes to four bytes for each pixel. */
+export function blankPng(side: number): Buffer {
+  const chunk = (type: string, content: Buffer): Buffer => {
+    const named = Buffer.concat([Buffer.from(type), content])
+    const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
+    length.writeUInt32BE(content.length)
+    checksum.writeUInt32BE(crc32(named))
+    return Buffer.concat([length, named, checksum])
+  }
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(side, 0)
+  head.writeUInt32BE(side, 4)
+  head[8] = 1
+  const rows = deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))))
+  const magic = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
+  const chunks = [chunk('IHDR', head), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))]
+  return Buffer.concat([magic, ...chunks])
+}
 
 export interface Embedding {
   readonly thumbnail: Buffer

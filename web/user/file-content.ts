@@ -32,7 +32,11 @@ export function createFileContent(connection: Pick<Connection, 'urlOf'>): FileCo
       const range = `bytes=${from}-${end - 1}`
       const headers = { range, 'if-match': `"${etag}"` }
       // Parts of a file would only push other things out of the browser's cache.
-      const response = await fetch(connection.urlOf(filePath(name)), { headers, signal, cache: 'no-store' })
+      const response = await fetch(connection.urlOf(filePath(name)), {
+        headers,
+        signal,
+        cache: 'no-store',
+      })
       if (response.status !== 206) {
         await response.body?.cancel()
         throw new Error(`Status ${response.status}.`)

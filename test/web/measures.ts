@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+
+/** How long the tasks of the page's main thread took, in milliseconds. */
+export function tasksOf(trace: Buffer): readonly number[] {
+  const { traceEvents } = JSON.parse(trace.toString()) as {
+    readonly traceEvents: readonly TraceEvent[]
+  }
+  const threads = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  )
+  return traceEvents
+    .filter(({ name, pid, tid }) => name.endsWith('RunTask') && threads.has(`${pid} ${tid}`))
+    .map(({ tdur = 0 }) => tdur / 1000)
+}
+
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  readonly args: { readonly name?: string }
+  /** Microseconds that the thread itself has run; what else the machine does meanwhile does not count. */
+  readonly tdur?: number
+}
+
+/** Resident bytes of a process; 0 if there is none any more. */
+export async function residentBytes(pid: number): Promise<number> {
+  return (await statusOf(pid)).VmRSS ?? 0
+}
+
+/** Resident bytes that a process shares with no file, as the task manager of Chromium counts its memory. */
+export async function privateBytes(pid: number): Promise<number> {
+  return (await statusOf(pid)).RssAnon ?? 0
+}
+
+async function statusOf(pid: number): Promise<Partial<Record<string, number>>> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const sizes = status.matchAll(/^(\w+):\s+(\d+) kB$/gm)
+  return Object.fromEntries([...sizes].map(([, name, size]) => [name, Number(size) * 1024]))
+}
