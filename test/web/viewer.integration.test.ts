@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { remove } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage, visitAs } from './fixture.ts'
+import { describeInBrowser, openIn, openWithPage, uploaded, visitAs } from './fixture.ts'
 import { violationsIn } from './looks.ts'
 import { drawScenes } from './photos.ts'
 
@@ -20,7 +20,7 @@ describeInBrowser('the viewer', (browser) => {
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
-    user = await service.createUser(2 ** 24)
+    user = await service.createUser(2 ** 26)
     opened = new AsyncDisposableStack()
   })
   afterEach(() => opened.disposeAsync())
@@ -146,6 +146,26 @@ describeInBrowser('the viewer', (browser) => {
     await page.getByRole('button', { name: 'Close' }).focus()
     await page.keyboard.press('ArrowRight')
     await dialog('b.txt').waitFor()
+  })
+
+  it('gets what the page has uploaded by its media type, large or small', async () => {
+    await open({ 'a.txt': 'x' }, 'a.txt')
+    await page.keyboard.press('Escape')
+    const large = Buffer.concat([photo, Buffer.alloc(2 ** 24)])
+    await page.locator('[data-picker=files]').setInputFiles([
+      { name: 'small', mimeType: 'image/jpeg', buffer: photo },
+      { name: 'large', mimeType: 'image/jpeg', buffer: large },
+    ])
+    await uploaded(page, 2)
+    for (const name of ['small', 'large']) {
+      const shown = page.waitForResponse(/inline=true/)
+      await page.getByRole('button', { name, exact: true }).click()
+      expect((await shown).headers()).toMatchObject({
+        'content-type': 'image/jpeg',
+        'content-disposition': expect.stringMatching(/^inline/),
+      })
+      await page.keyboard.press('Escape')
+    }
   })
 
   it('magnifies an image by wheel, keys and double clicks, and moves it then', async () => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import { moveBy, type Point, WHOLE, type Zoom, zoomAt } from './zoom.ts'
@@ -54,7 +54,8 @@ export function ImageView({ url, name, onFail, onPrevious, onNext }: ImageViewPr
     return () => current?.removeEventListener('wheel', onWheel)
   }, [])
 
-  useEffect(() => {
+  // With the rendering: a key meant for a magnified image must not go to another file.
+  useLayoutEffect(() => {
     const dialog = stage.current?.closest('dialog')
     const onKey = (event: KeyboardEvent): void => {
       const next = zoomByKey(event.key)
