@@ -26,16 +26,16 @@ interface TraceEvent {
 
 /** Resident bytes of a process; 0 if there is none any more. */
 export async function residentBytes(pid: number): Promise<number> {
-  return (await statusOf(pid)).VmRSS ?? 0
+  return sizeOf(pid, 'VmRSS')
 }
 
 /** Resident bytes that a process shares with no file, as the task manager of Chromium counts its memory. */
 export async function privateBytes(pid: number): Promise<number> {
-  return (await statusOf(pid)).RssAnon ?? 0
+  return sizeOf(pid, 'RssAnon')
 }
 
-async function statusOf(pid: number): Promise<Partial<Record<string, number>>> {
+async function sizeOf(pid: number, member: 'VmRSS' | 'RssAnon'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  const sizes = status.matchAll(/^(\w+):\s+(\d+) kB$/gm)
-  return Object.fromEntries([...sizes].map(([, name, size]) => [name, Number(size) * 1024]))
+  const line = status.split('\n').find((each) => each.startsWith(`${member}:`))
+  return Number(/\d+/.exec(line ?? '')?.[0] ?? 0) * 1024
 }
