@@ -113,6 +113,9 @@ describeInBrowser('the page', (browser) => {
     await panel.locator('.uploads-head').getByText('Connection lost').waitFor()
     const lost = panel.locator('.upload-state', { hasText: 'Connection lost' })
     await expect.poll(() => lost.count()).toBe(2)
+    // Also while an upload that tries again asks for what is there.
+    await page.waitForEvent('requestfailed', (request) => request.url().includes('prefix=a.bin'))
+    expect(await panel.getByText('Waiting').count()).toBe(0)
   })
 })
 
