@@ -45,8 +45,7 @@ def fake_uploads(**answers):
     def answer(request):
         kept.asked.append(request.method)
         kept.sizes.append(len(request.content))
-        # The cancellation of the upload.
-        if request.method == "GET":
+        if request.method == "GET" and request.url.path.endswith("/uploads"):
             return httpx.Response(200, json={"uploads": [], "next_cursor": None})
         return answers[request.method](kept.asked.count("PATCH"))
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PythonFixture } from './fixture.ts'
 
-const PART = 8 * 2 ** 20
-
 /** Responses that only a fake service or a proxy gives. */
 export function fakesSuite(get: () => PythonFixture): void {
   const errorOf = (program: string) => get().session.errorOf(program)
@@ -41,19 +39,6 @@ export function fakesSuite(get: () => PythonFixture): void {
     )
   })
 
-  it('a stream is not continued before the part that is in memory', async () => {
-    const program = `
-        client = fake_uploads(
-            POST=created,
-            HEAD=lambda _: offset(200, 0),
-            PATCH=lambda appends: offset(204, ${PART}) if appends == 1 else lost(),
-        )
-        await client.files.upload("film", chunked(bytes(9 * 2**20)))`
-    const problem = { offset: 0, provided_offset: PART }
-    expect(await errorOf(program)).toMatchObject({ code: 'offset_mismatch', problem })
-    expect((await asked()).filter((method) => method === 'PATCH')).toHaveLength(2)
-  })
-
   it('the reason of a refusal is asked for again if it is lost', async () => {
     const program = `
         refused = httpx.Response(412, json={"code": "precondition_failed", "detail": "no"})
@@ -61,10 +46,32 @@ export function fakesSuite(get: () => PythonFixture): void {
             POST=created,
             HEAD=lambda _: httpx.Response(412),
             PATCH=lambda appends: refused if appends == 3 else lost(),
+            DELETE=lambda _: httpx.Response(204),
         )
         await client.files.upload("film", bytes(9 * 2**20), if_none_match="*")`
     expect(await errorOf(program)).toMatchObject({ code: 'precondition_failed' })
-    expect((await asked()).filter((method) => method === 'POST')).toHaveLength(1)
+    const methods = await asked()
+    expect(methods.filter((method) => method === 'POST')).toHaveLength(1)
+    // No later append can succeed.
+    expect(methods.at(-1)).toBe('DELETE')
+  })
+
+  it.each([
+    ['finished', 1],
+    ['lost', 2],
+  ])('an upload that has ended as %s is created %i times', async (outcome, creations) => {
+    const program = `
+        gone = httpx.Response(410, json={"code": "upload_gone", "detail": "no", "outcome": "${outcome}"})
+        refused = httpx.Response(403, json={"code": "capacity_exceeded", "detail": "no"})
+        client = fake_uploads(
+            POST=created,
+            PATCH=lambda appends: httpx.Response(410) if appends == 1 else refused,
+            GET=lambda _: gone,
+        )
+        await client.files.upload("film", bytes(9 * 2**20))`
+    const code = outcome === 'finished' ? 'upload_gone' : 'capacity_exceeded'
+    expect(await errorOf(program)).toMatchObject({ code })
+    expect((await asked()).filter((method) => method === 'POST')).toHaveLength(creations)
   })
 
   it('the reason of a refusal is asked for without content if it was lost while content was sent', async () => {
@@ -104,7 +111,9 @@ export function fakesSuite(get: () => PythonFixture): void {
           return httpx.Response(200, stream=httpx.ByteStream(b"rotten"), headers=headers)
       await (await fake(rot).files.download("a")).read()`
     expect(await errorOf(rotten)).toMatchObject({ code: 'digest_mismatch' })
-    const wrong = `await client.files.upload("a", b"b", digest=sha256(b"a"))`
+    const wrong = `
+      content = io.BytesIO(b"a")
+      await client.files.upload("a", content, on_progress=lambda *_: content.seek(0) or content.write(b"b"))`
     expect(await errorOf(wrong)).toMatchObject({ code: 'digest_mismatch', status: 400 })
     const stored = `await fake(lambda request: httpx.Response(200, json={"sha256": "0"})).files.upload("a", b"a")`
     expect(await errorOf(stored)).toMatchObject({ code: 'digest_mismatch', status: null })

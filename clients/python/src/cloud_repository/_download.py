@@ -71,9 +71,6 @@ class Download(Iteration[M, bytes]):
 
     async def _save(self, path: str) -> None:
         """The file appears, or is replaced, when all of the content has arrived."""
-        if os.path.exists(path) and not os.path.isfile(path):
-            with open(path, "wb") as device:  # Or a pipe.
-                return await self._copy(device)
         part = f"{path}.{secrets.token_hex(4)}.part"
         try:
             with open(part, "xb") as file:

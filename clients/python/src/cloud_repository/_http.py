@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -14,7 +14,6 @@ from ._modes import M
 from .errors import CloudRepositoryError, refusal, unexpected
 from .models import File
 
-T = TypeVar("T")
 Token = str | Callable[[], str] | Callable[[], Awaitable[str]] | None
 
 
@@ -41,8 +40,6 @@ class Call:
     body: Callable[[], AsyncGenerator[bytes, None]] | None = None
     #: Of the body.
     length: int = 0
-    #: Whether a repetition would create a second thing. Then it is sent again only if it had no effect.
-    is_creation: bool = False
     #: Seconds without a byte of the response after which it counts as lost.
     patience: float = 60
 
@@ -59,8 +56,6 @@ class Http(Generic[M]):
     url: str
     token: Token
     retry: Retry
-    #: The most seconds without progress after which a request counts as lost.
-    patience: float = 600
 
     async def send(self, call: Call, stream: bool = False) -> httpx.Response:
         """Sends a request once. With `stream`, returns when the head of the response has arrived."""
@@ -98,7 +93,8 @@ class Http(Generic[M]):
                     raise unexpected(response, "deletion")
                 return None if response.status_code == 204 else json_of(response)
             except CloudRepositoryError as error:
-                if call.is_creation and error.status not in (408, 429):
+                # A second `POST` would create a second thing.
+                if call.method == "POST" and error.status not in (408, 429):
                     raise
                 if attempts.is_uncertain and call.method == "DELETE" and _is_gone(error):
                     return None
@@ -107,9 +103,6 @@ class Http(Generic[M]):
                     if outcome is not None:
                         return outcome
                 await attempts.wait_after(error)
-
-    async def get(self, kind: type[T], path: str) -> T:
-        return cast(T, await self.call(Call("GET", path)))
 
     async def pages(self, path: str, query: Mapping[str, str | int | None]) -> AsyncGenerator[dict[str, Any], None]:
         """The pages of a listing. One without entries can have a cursor: only `None` ends the listing."""
@@ -135,14 +128,13 @@ class Http(Generic[M]):
             "content-length": None if call.body is None else str(call.length),
             **(call.headers or {}),
         }
-        patience = min(call.patience, self.patience)
         return self.io.client.build_request(
             call.method,
             f"{self.url}/{call.path}{'?' if query else ''}{query}",
             headers={name: value for name, value in headers.items() if value is not None},
             json=call.json,
             content=self.io.body(call.body()) if call.body is not None and call.length > 0 else None,
-            timeout=httpx.Timeout(patience, write=min(self.patience, 120), pool=None),
+            timeout=httpx.Timeout(call.patience, write=120, pool=None),
         )
 
 

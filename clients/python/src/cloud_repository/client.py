@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from datetime import datetime, timezone
 from types import EllipsisType
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
 import httpx
 
 from ._changes import follow
 from ._content import Content
 from ._download import Download, Target
-from ._http import Call, Http, Retry, Token, conditions, segment
+from ._http import Call, Http, Retry, Settle, Token, conditions, segment
 from ._modes import Asyncio, Blocking, Bound, Iteration, M, Verb
-from ._upload import TUS, UPLOADS, Terms, upload
+from ._upload import Terms, upload
 from .errors import CloudRepositoryError
-from .models import AccessToken, Capacity, Change, CreatedLink, File, IssuedAccessToken, Link, PastVersion, Scope
-from .models import Session, UnfinishedUpload, UploadedFile, Visibility
-
-T = TypeVar("T")
+from .models import Capacity, Change, File, UploadedFile, Visibility
 
 
-class Listing(Iteration[M, T]):
-    """The entries of a listing, read page by page as they are iterated."""
+class Listing(Iteration[M, File]):
+    """Files, read page by page as they are iterated."""
 
-    def __init__(self, http: Http[M], path: str, items: str, **query: str | int | None) -> None:
-        async def entries() -> AsyncGenerator[T, None]:
+    def __init__(self, http: Http[M], path: str, query: dict[str, str | int | None]) -> None:
+        async def files() -> AsyncGenerator[File, None]:
             async for page in http.pages(path, query):
-                for item in page[items]:
-                    yield item
+                for file in page["files"]:
+                    yield file
 
-        super().__init__(http.io, entries)
+        super().__init__(http.io, files)
         self._pages = lambda: http.pages(path, query)
 
     def pages(self) -> Iteration[M, dict[str, Any]]:
@@ -40,19 +37,12 @@ class Listing(Iteration[M, T]):
 
 
 class Resource(Bound[M]):
-    path = ""
-
     def __init__(self, http: Http[M]) -> None:
         self._io = http.io
         self._http = http
 
-    async def _delete(self, name: str, headers: dict[str, Any] | None = None) -> None:
-        await self._http.call(Call("DELETE", f"{self.path}/{segment(name)}", headers=headers))
-
 
 class Files(Resource[M]):
-    path = "users/me/repo"
-
     @Verb
     async def upload(
         self,
@@ -64,29 +54,29 @@ class Files(Resource[M]):
         visibility: Visibility | None = None,
         expires_in: int | None = None,
         evict: str | None = None,
-        digest: str | bool | None = None,
-        resume_key: str | None = None,
-        on_progress: Callable[[int, int | None], None] | None = None,
+        media_type: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
     ) -> UploadedFile:
         """Stores content under a name, in place of a file that has it. The file appears when all of it has arrived.
 
         The content is bytes, a `Path`, a binary file or an iterator of bytes, for `AsyncClient` also an asynchronous
-        one. More than 8 MiB continue after a lost connection. If the content is a `Path`, or `resume_key` names it, a
-        later upload of the same content and terms continues what an earlier process has left. Any other upload that
-        fails is cancelled. If the content is stored and the response was lost, the upload succeeds, also with a
-        condition.
+        one. What cannot be read twice is copied to a temporary file first. The service refuses content that does not
+        have the digest that the client has computed. More than 8 MiB continue after a lost connection, and a later
+        upload of the same content with the same terms continues what an earlier one has left. If the content is stored
+        and the response was lost, the upload succeeds, also with a condition.
 
         - `if_match`: an etag: only if the file has it; `*`: only if there is a file.
         - `if_none_match`: an etag: only if the file has another one; `*`: only if there is no file.
         - `expires_in`: the file expires so many seconds after it is stored.
         - `evict`: if the file does not fit, the oldest files with this prefix make room for it.
-        - `digest`: SHA-256 of the content in hexadecimal; `True` computes it first. The service refuses other content
-          with `digest_mismatch`. Without it, content of more than 8 MiB is compared only after it is stored.
-        - `on_progress(sent, total)`: `total` is `None` for an iterator whose end is not known yet.
+        - `media_type`: the default is `application/octet-stream`.
+        - `metadata`: strings by name. Without it, an overwrite keeps those of the file.
+        - `on_progress(sent, total)`: in bytes.
         """
         query: dict[str, str | int | None] = {"visibility": visibility, "expires_in": expires_in, "evict": evict}
         headers = conditions(if_match, if_none_match)
-        return await upload(self._http, content, Terms(name, query, headers, digest, resume_key, on_progress))
+        return await upload(self._http, content, Terms(name, query, headers, media_type, metadata, on_progress))
 
     @Verb
     async def download(
@@ -104,12 +94,10 @@ class Files(Resource[M]):
         prefix: str | None = None,
         order: Literal["name", "-name", "updated_at", "-updated_at", "size", "-size"] | None = None,
         user_id: str | None = None,
-        cursor: str | None = None,
         limit: int | None = None,
-    ) -> Listing[M, File]:
+    ) -> Listing[M]:
         """By name unless `order` is given; a leading `-` sorts in descending order. `limit` is the size of a page."""
-        query = {"prefix": prefix, "order": order, "cursor": cursor}
-        return Listing(self._http, _files_of(user_id), "files", **query, limit=limit)
+        return Listing(self._http, _files_of(user_id), {"prefix": prefix, "order": order, "limit": limit})
 
     @Verb
     async def get(self, name: str, *, user_id: str | None = None) -> File:
@@ -135,9 +123,7 @@ class Files(Resource[M]):
                 return file
             raise CloudRepositoryError("outcome_unknown", "The response to the rename was lost.") from error
 
-        json = {"name": new_name, "overwrite": overwrite}
-        call = Call("PATCH", f"{self.path}/{segment(name)}", headers=conditions(if_match), json=json)
-        return cast(File, await self._http.call(call, settle))
+        return await self._patch(name, {"name": new_name, "overwrite": overwrite}, if_match, settle)
 
     @Verb
     async def update(
@@ -147,83 +133,30 @@ class Files(Resource[M]):
         visibility: Visibility | None = None,
         keep: bool | None = None,
         expires_at: datetime | None | EllipsisType = ...,
+        media_type: str | None = None,
+        metadata: Mapping[str, str | None] | None | EllipsisType = ...,
         if_match: str | None = None,
     ) -> File:
-        """Changes who may read the file, whether evictions spare it, and when it expires (`None`: never)."""
-        json = _given(visibility=visibility, keep=keep)
+        """Changes who may read the file, whether evictions spare it, when it expires (`None`: never), and its type.
+
+        `metadata` are merged with those of the file: `None` removes a member, or all of them.
+        """
+        given = {"visibility": visibility, "keep": keep, "media_type": media_type}
+        json: dict[str, Any] = {member: value for member, value in given.items() if value is not None}
         if not isinstance(expires_at, EllipsisType):
             json["expires_at"] = expires_at and expires_at.astimezone(timezone.utc).isoformat()
-        call = Call("PATCH", f"{self.path}/{segment(name)}", headers=conditions(if_match), json=json)
-        return cast(File, await self._http.call(call))
+        if not isinstance(metadata, EllipsisType):
+            json["metadata"] = metadata
+        return await self._patch(name, json, if_match)
 
     @Verb
     async def delete(self, name: str, *, if_match: str | None = None) -> None:
         """Deletes a file. The history keeps it for a while."""
-        await self._delete(name, conditions(if_match))
+        await self._http.call(Call("DELETE", f"{_files_of(None)}/{segment(name)}", headers=conditions(if_match)))
 
-
-class Uploads(Resource[M]):
-    """Unfinished resumable uploads."""
-
-    path = UPLOADS
-
-    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Listing[M, UnfinishedUpload]:
-        return Listing(self._http, self.path, "uploads", cursor=cursor, limit=limit)
-
-    @Verb
-    async def cancel(self, upload_id: str) -> None:
-        """Ends an upload and releases its space. Raises `upload_gone` or `not_found` if it has ended."""
-        await self._delete(upload_id, TUS)
-
-
-class History(Resource[M]):
-    """What was replaced and deleted."""
-
-    path = "users/me/history"
-
-    def list(
-        self, *, name: str | None = None, prefix: str | None = None, cursor: str | None = None, limit: int | None = None
-    ) -> Listing[M, PastVersion]:
-        """The newest end first."""
-        return Listing(self._http, self.path, "versions", name=name, prefix=prefix, cursor=cursor, limit=limit)
-
-    @Verb
-    async def download(
-        self, version: str, to: Target | None = None, *, start: int = 0, end: int | None = None
-    ) -> Download[M]:
-        """As `files.download`."""
-        return await Download(self._http, f"{self.path}/{segment(version)}", start, end).open(to)
-
-    @Verb
-    async def restore(
-        self, version: str, *, name: str | None = None, overwrite: bool = False, if_match: str | None = None
-    ) -> UploadedFile:
-        """Makes the version the current file. Raises `version_gone` or `not_found` if that is no longer possible.
-
-        A lost response is resolved if `name` is given. Otherwise it can end with `outcome_unknown`.
-        """
-
-        async def settle(error: CloudRepositoryError) -> File | None:
-            if error.code not in ("not_found", "precondition_failed"):
-                return None
-            file = None if name is None else await self._http.find_file(name)
-            if file is not None and file["version"] == version:
-                return file
-            raise CloudRepositoryError("outcome_unknown", "The response to the restore was lost.") from error
-
-        path, json = f"{self.path}/{segment(version)}/restore", _given(name=name, overwrite=overwrite)
-        call = Call("POST", path, headers=conditions(if_match), json=json)
-        return cast(UploadedFile, await self._http.call(call, settle))
-
-    @Verb
-    async def purge(self, version: str) -> None:
-        """Deletes one version for good."""
-        await self._delete(version)
-
-    @Verb
-    async def purge_all(self) -> None:
-        """Deletes all versions for good."""
-        await self._http.call(Call("DELETE", self.path))
+    async def _patch(self, name: str, json: dict[str, Any], if_match: str | None, settle: Settle | None = None) -> File:
+        call = Call("PATCH", f"{_files_of(None)}/{segment(name)}", headers=conditions(if_match), json=json)
+        return cast(File, await self._http.call(call, settle))
 
 
 class Changes(Resource[M]):
@@ -237,81 +170,34 @@ class Changes(Resource[M]):
         return Iteration(self._io, lambda: follow(self._http, cursor))
 
 
-class Links(Resource[M]):
-    """Links for people without an account."""
-
-    path = "users/me/links"
-
-    @Verb
-    async def create(
-        self,
-        kind: Literal["download", "drop"],
-        *,
-        name: str | None = None,
-        prefix: str | None = None,
-        expires_in: int | None = None,
-        max_uses: int | None = None,
-        password: str | None = None,
-        label: str | None = None,
-    ) -> CreatedLink:
-        """The secret and the address are in this response only: raises `connection_lost` if it is lost."""
-        json = _given(kind=kind, name=name, prefix=prefix, expires_in=expires_in, max_uses=max_uses, password=password)
-        call = Call("POST", self.path, json={**json, **_given(label=label)}, is_creation=True)
-        return cast(CreatedLink, await self._http.call(call))
-
-    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Listing[M, Link]:
-        """The oldest first, without secrets."""
-        return Listing(self._http, self.path, "links", cursor=cursor, limit=limit)
-
-    @Verb
-    async def revoke(self, link_id: str) -> None:
-        """Ends a link for everyone. Downloads in progress go on."""
-        await self._delete(link_id)
-
-
-class Tokens(Resource[M]):
-    """The caller's access tokens."""
-
-    path = "users/me/access-tokens"
-
-    @Verb
-    async def create(
-        self, *, label: str | None = None, expires_in: int | None = None, scope: Scope | None = None
-    ) -> IssuedAccessToken:
-        """A token that permits no more than the caller's. Its secret is in this response only."""
-        json = _given(label=label, expires_in=expires_in, scope=scope)
-        call = Call("POST", self.path, json=json, is_creation=True)
-        return cast(IssuedAccessToken, await self._http.call(call))
-
-    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Listing[M, AccessToken]:
-        """The oldest first, without secrets."""
-        return Listing(self._http, self.path, "access_tokens", cursor=cursor, limit=limit)
-
-    @Verb
-    async def revoke(self, token_id: str) -> None:
-        """Also revokes the tokens that it has made."""
-        await self._delete(token_id)
-
-
 class Repository(Resource[M]):
     def __init__(self, http: Http[M]) -> None:
         super().__init__(http)
         self.files = Files(http)
-        self.uploads = Uploads(http)
-        self.history = History(http)
         self.changes = Changes(http)
-        self.links = Links(http)
-        self.tokens = Tokens(http)
 
     @Verb
     async def capacity(self) -> Capacity:
         """A consistent snapshot of what the user stores and may store."""
-        return await self._http.get(Capacity, "users/me/capacity")
+        return cast(Capacity, await self._http.call(Call("GET", "users/me/capacity")))
 
     @Verb
-    async def session(self) -> Session:
-        """Whose token this is, and what it permits."""
-        return await self._http.get(Session, "session")
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int | None] | None = None,
+        json: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Sends any other request of the API, and returns the JSON of the response, or `None` if it has no content.
+
+        It has the token, the retries and the errors of the client. `path` is relative to its `url` and encoded, such as
+        `users/me/links`. A `POST` is sent again only if it had no effect: raises `connection_lost` if its response is
+        lost. A `DELETE` succeeds if a lost one has taken effect.
+        """
+        return await self._http.call(Call(method.upper(), path.lstrip("/"), query, headers, json))
 
 
 class Client(Repository[Blocking]):
@@ -362,7 +248,3 @@ class AsyncClient(Repository[Asyncio]):
 
 def _files_of(user_id: str | None) -> str:
     return f"users/{'me' if user_id is None else segment(user_id)}/repo"
-
-
-def _given(**members: Any) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if value is not None}
