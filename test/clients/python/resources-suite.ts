@@ -128,6 +128,17 @@ export function resourcesSuite(get: () => PythonFixture): void {
       expect(await session.run(program)).toEqual([['read'], 'delete', 2])
     })
 
+    it('upload with a token that may do nothing else', async () => {
+      const program = `
+        scope = {"actions": ["create"], "prefix": "camera "}
+        token = await direct.request("POST", "users/me/access-tokens", json={"scope": scope})
+        narrow = (AsyncClient if is_async else Client)(os.environ["DIRECT"], token["access_token"])
+        files = [await narrow.files.upload(f"camera {size}", bytes(size)) for size in (1, 9 * 2**20)]
+        await narrow.aclose() if is_async else narrow.close()
+        return [file["size"] for file in files]`
+      expect(await session.run(program)).toEqual([1, 9 * 2 ** 20])
+    })
+
     it('read public files of others without a token', async () => {
       const { user } = get()
       const program = `
