@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { openRedirecting } from '../../support/service/s3-service.ts'
+import { openRedirecting, publicEndpoint } from '../../support/service/s3-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { bytesOf, clientOf, digestOf } from '../../clients/package/fixture.ts'
 import { download, expectProblem, jsonOf, MIB, pathOf, secretOf, upload } from '../fixture.ts'
@@ -13,6 +13,7 @@ const minio = inject('minio')
 const LIMIT = 100_000
 const CONTENT = randomBytes(LIMIT + 1)
 const NAME = 'a "b" ä.html'
+const STORE_HOST = URL.parse(publicEndpoint(minio) ?? '')?.hostname.toUpperCase()
 const TAG_OF_STORE = '"0cc175b9c0f1b6a831c399e269772661"'
 
 describe.skipIf(minio === undefined)('a download of a file above the limit', () => {
@@ -100,7 +101,7 @@ describe.skipIf(minio === undefined)('a download of a file above the limit', () 
     ['a range without a byte', () => ({ range: 'bytes=5-2' }), 200],
     ['Want-Repr-Digest', () => ({ 'want-repr-digest': 'sha-256=1' }), 200],
     ['Want-Repr-Digest that wants none', () => ({ 'want-repr-digest': 'sha-256=0' }), 307],
-    ['a cookie that the store would get', () => ({ host: `LOCALHOST:${service.port}` }), 200],
+    ['a cookie that the store would get', () => ({ host: `${STORE_HOST}:${service.port}` }), 200],
   ] as const)(
     'is judged here with %s, and redirected only if the store comes to the same',
     async (_, headersOf, status) => {

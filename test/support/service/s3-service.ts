@@ -34,10 +34,14 @@ export async function openRedirecting(
   return openIn({ ...place, environment: { ...place.environment, ...redirect } }, options)
 }
 
-/** By default, the server has another host name for clients than the services of the tests have. */
+/** With another host name than the services of the tests have. */
+export function publicEndpoint(address: S3Address | undefined): string | undefined {
+  return address?.endpoint.replace('127.0.0.1', 'localhost')
+}
+
 export function redirectSettings(
   address: S3Address | undefined,
-  { aboveBytes, endpoint = address?.endpoint.replace('127.0.0.1', 'localhost') }: Redirecting,
+  { aboveBytes, endpoint = publicEndpoint(address) }: Redirecting,
 ): Readonly<Record<string, string>> {
   return { DOWNLOAD_REDIRECT_ABOVE: `${aboveBytes}`, S3_PUBLIC_ENDPOINT: endpoint ?? '' }
 }
