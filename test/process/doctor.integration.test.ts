@@ -7,7 +7,7 @@ import { diagnose } from '../../src/doctor.ts'
 import { runSql } from '../support/run-sql.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { temporaryFolder } from '../support/service/program.ts'
-import { redirectSettings } from '../support/service/s3-service.ts'
+import { publicEndpoint, redirectSettings } from '../support/service/s3-service.ts'
 import { s3Settings } from '../support/service/s3-settings.ts'
 import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
 
@@ -74,7 +74,8 @@ describe.skipIf(minio === undefined)('the doctor, for downloads that are redirec
   }
 
   it('downloads an object at S3_PUBLIC_ENDPOINT', async () => {
-    const detail = 'read an object from localhost, past the service'
+    const { hostname } = new URL(publicEndpoint(minio) ?? '')
+    const detail = `read an object from ${hostname}, past the service`
     expect(await examine()).toMatchObject({ result: 'ok', detail })
     expect(await examine({ DOWNLOAD_REDIRECT_ABOVE: '' })).toBeUndefined()
   })

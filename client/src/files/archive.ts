@@ -1,5 +1,7 @@
-import { clientError, unexpectedResponse } from '../errors.ts'
+import { connectionLost, unexpectedResponse } from '../errors.ts'
 import type { Http } from '../http/http.ts'
+import { STALL_MS } from './download.ts'
+import { streamOf } from '../http/stream.ts'
 
 export interface ArchiveOptions {
   /** The files whose names begin with this, instead of all. */
@@ -21,9 +23,6 @@ export interface Archive {
   readonly size: number
 }
 
-/** Time without a byte after which an archive counts as cut. */
-const STALL_MS = 60_000
-
 /** Resolves when the head of the response has arrived, also after temporary failures. */
 export async function downloadArchive(
   http: Http,
@@ -32,17 +31,8 @@ export async function downloadArchive(
 ): Promise<Archive> {
   // Without a name, the service would send all files.
   if (names?.length === 0) throw new RangeError('An archive of names has at least one.')
-  const attempts = http.attempts(signal)
-  const open = async () => {
-    for (;;) {
-      try {
-        return await http.open({ path, query: { prefix, name: names }, signal })
-      } catch (error) {
-        await attempts.waitAfter(error)
-      }
-    }
-  }
-  const answer = await open()
+  const call = { path, query: { prefix, name: names }, signal }
+  const answer = await http.attempts(signal).until(() => http.open(call))
   const length = answer.headers.get('content-length')
   if (length === null) {
     answer.cancel()
@@ -50,18 +40,11 @@ export async function downloadArchive(
   }
   const size = Number(length)
   let received = 0
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const bytes = await answer.read(STALL_MS)
-        received += bytes?.length ?? 0
-        if (bytes !== undefined) return controller.enqueue(bytes)
-        if (received < size) throw clientError('connection_lost', 'The archive was cut off.')
-        controller.close()
-      },
-      cancel: () => answer.cancel(),
-    },
-    { highWaterMark: 0 },
-  )
-  return { stream, size }
+  async function read(): Promise<Uint8Array | undefined> {
+    const bytes = await answer.read(STALL_MS)
+    received += bytes?.length ?? 0
+    if (bytes === undefined && received < size) throw connectionLost(undefined)
+    return bytes
+  }
+  return { stream: streamOf(read, () => answer.cancel()), size }
 }

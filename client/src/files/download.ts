@@ -9,6 +9,7 @@ import {
 import type { Answer } from '../http/answer.ts'
 import { type Http, quoted } from '../http/http.ts'
 import { createSha256, parseReprDigest, type Sha256 } from '../sha256.ts'
+import { streamOf } from '../http/stream.ts'
 
 export interface DownloadOptions {
   /**
@@ -40,7 +41,7 @@ export interface Download {
 }
 
 /** Time without a byte after which a download counts as cut. */
-const STALL_MS = 60_000
+export const STALL_MS = 60_000
 
 /** Resolves when the head of the response has arrived. Nothing is read before the consumer asks for it. */
 export async function download(
@@ -62,17 +63,13 @@ export async function download(
       'if-match': quoted(etag),
       'want-repr-digest': 'sha-256=1',
     }
-    for (;;) {
-      try {
-        const answer = await http.open({ path, headers, signal: ended })
-        const extent = isPart ? partOf(answer) : wholeOf(answer)
-        if (extent?.start === start) return { ...answer, extent }
-        answer.cancel()
-        throw unexpectedResponse(answer.status, { missing: 'file from the requested byte on' })
-      } catch (error) {
-        await attempts.waitAfter(error)
-      }
-    }
+    return attempts.until(async () => {
+      const answer = await http.open({ path, headers, signal: ended })
+      const extent = isPart ? partOf(answer) : wholeOf(answer)
+      if (extent?.start === start) return { ...answer, extent }
+      answer.cancel()
+      throw unexpectedResponse(answer.status, { missing: 'file from the requested byte on' })
+    })
   }
 
   let answer = await open(range?.start ?? 0)
@@ -104,23 +101,18 @@ export async function download(
     return undefined
   }
 
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const bytes = await read()
-        if (bytes !== undefined) {
-          hash?.update(bytes)
-          return controller.enqueue(bytes)
-        }
-        stop.abort()
-        if (hash !== undefined) expectDigest(hash, sha256)
-        controller.close()
-      },
-      // Also ends a read that is waiting, which otherwise would take it for a lost connection.
-      cancel: () => stop.abort(),
-    },
-    { highWaterMark: 0 },
-  )
+  async function readChecked(): Promise<Uint8Array | undefined> {
+    const bytes = await read()
+    if (bytes !== undefined) hash?.update(bytes)
+    else {
+      stop.abort()
+      if (hash !== undefined) expectDigest(hash, sha256)
+    }
+    return bytes
+  }
+
+  // Its end also ends a read that is waiting, which otherwise would take it for a lost connection.
+  const stream = streamOf(readChecked, () => stop.abort())
   const modifiedAt = new Date(headers.get('last-modified') ?? Number.NaN)
   const { total: fileSize } = extent
   return { stream, size: extent.end - extent.start, fileSize, etag, sha256, modifiedAt }

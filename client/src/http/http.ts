@@ -11,7 +11,6 @@ import { type Answer, readAnswer } from './answer.ts'
 import { Attempts, hadNoEffect, type RetryPolicy } from './retry.ts'
 import { blobOf, openBody, type SentContent } from './request-body.ts'
 import { ANSWER_MS, createWatchdog, SENDING_MS, STORING_MS } from './watchdog.ts'
-import { sendByXhr } from './xhr.ts'
 
 /** How to reach the service. */
 export interface ServiceAddress {
@@ -180,6 +179,7 @@ export function createHttp(options: ServiceAddress & Credentials): Http {
   /** In pages and dedicated workers, because `fetch` does not tell the progress of an upload. */
   async function askByXhr(call: Call, blob: Blob): Promise<Reply> {
     const { method = 'POST', content, signal } = call
+    const { sendByXhr } = await import('./xhr.ts')
     const headers = await headersOf(call)
     const watchdog = createWatchdog(signal, SENDING_MS)
     const onSent = (sent: number): void => {

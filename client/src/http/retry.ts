@@ -38,6 +38,17 @@ export class Attempts {
     this.#failures = 0
   }
 
+  /** Repeats `attempt` until it succeeds. Throws as `waitAfter`. */
+  async until<T>(attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt()
+      } catch (error) {
+        await this.waitAfter(error)
+      }
+    }
+  }
+
   /**
    * Waits before the next attempt: exponentially longer with a random part, and at least `Retry-After`. Throws `error` if
    * a retry cannot help, if there were enough of them, or if the wait would be too long. `also` tells of which other
