@@ -21,9 +21,14 @@ export function redirected(
   { file, selection, redirect }: Redirectable,
 ): Selection {
   if (redirect === undefined || selection === 'nothing') return selection
-  const isLarge = file.size > redirect.aboveBytes
-  if (!isLarge || isBoundToService(request) || wouldGetCookie(request, redirect)) return selection
+  if (file.size <= redirect.aboveBytes || !isOwners(request, file)) return selection
+  if (isBoundToService(request) || wouldGetCookie(request, redirect)) return selection
   return isJudgedOtherwise(request, selection) ? selection : { elsewhere: selection }
+}
+
+/** The store also sends the name and the metadata that the file had when it was uploaded. */
+function isOwners({ user }: FastifyRequest, file: FileVersion): boolean {
+  return user?.userId === file.userId
 }
 
 /** The store has no digest, and neither the media types nor the headers that make it safe to show content in place. */

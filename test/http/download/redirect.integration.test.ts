@@ -135,12 +135,15 @@ describe.skipIf(minio === undefined)('a download of a file above the limit', () 
     expect(await get({}, pathOf('limit'))).toMatchObject({ status: 200, body: content })
   })
 
-  it('of a public file is redirected for anyone, of another for those who may see it', async () => {
+  it('is redirected for the owner alone: the store sends the name and metadata of the upload', async () => {
     await put('public', CONTENT, '?visibility=public')
     const owner = user.userId
-    const redirect = await download(service, { name: 'public', owner })
-    expect(redirect.status).toBe(307)
-    expect((await follow(redirect)).body).toEqual(CONTENT)
+    expect(await get({}, pathOf('public', owner))).toMatchObject({ status: 307 })
+    const other = await service.createUser(MIB)
+    for (const reader of [{}, { user: other }]) {
+      const answer = await download(service, { ...reader, name: 'public', owner })
+      expect(answer).toMatchObject({ status: 200, body: CONTENT })
+    }
     expectProblem(await download(service, { name: NAME, owner }), {
       status: 404,
       code: 'not_found',
