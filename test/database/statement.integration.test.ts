@@ -2,6 +2,7 @@ import { callerOf } from '../../src/core/users/caller.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseFileName } from '../../src/core/files/file-name.ts'
+import type { FileOperation } from '../../src/core/files/operation.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/objects/object-key.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -9,7 +10,13 @@ import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
-import { type Account, accountOf, BASE_CAPACITY, digestOf } from '../core/ledger/fixture.ts'
+import {
+  type Account,
+  accountOf,
+  BASE_CAPACITY,
+  digestOf,
+  LONG_MS,
+} from '../core/ledger/fixture.ts'
 import { part, resumablesOf, tailPiece } from '../core/ledger/resumable/fixture.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 
@@ -91,6 +98,32 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
     // Not every server is built with a compiler, to which whatever has no index would look costly.
     const { rows } = await sql`SHOW jit`.execute(database.kysely)
     expect(rows).toEqual([{ jit: 'off' }])
+  })
+
+  it('do not become more with the number of operations of a batch', async () => {
+    const options = { baseCapacity: BASE_CAPACITY, historyLifetimeMs: LONG_MS }
+    const ledger = createLedger(database, options)
+    const batch = async (operations: readonly FileOperation[]) =>
+      await ledger.changeFiles({ ...account, operations, maxFiles: 100, garbageDelayMs: LONG_MS })
+    const deleteAndRestore = async (names: readonly string[]): Promise<void> => {
+      for (const name of names) await account.put(name, 1)
+      await batch(names.map((name) => ({ op: 'delete', name: parseFileName(name) })))
+      const versions = await ledger.listUnmarked({ except: [], limit: 100 })
+      expect(versions).toHaveLength(names.length)
+      await ledger.recordMarkers({ userId: account.userId, versions })
+      await batch(
+        versions.map(({ version }) => ({
+          op: 'restore',
+          version,
+          name: undefined,
+          overwrite: false,
+        })),
+      )
+    }
+    await deleteAndRestore(['x', 'y', 'z'])
+    const before = await preparedOn(database)
+    await deleteAndRestore(['k', 'l', 'm', 'n'])
+    expect(await preparedOn(database)).toEqual(before)
   })
 
   it('outlive a migration that adds columns', async () => {

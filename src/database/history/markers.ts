@@ -3,7 +3,8 @@ import type { HistoryLedger, Unmarked } from '../../core/history/history-ledger.
 import { markerKey, type ObjectKey } from '../../core/objects/object-key.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import { insertion, insertRows } from '../ledger/insert-rows.ts'
+import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { OBJECT_OVERHEAD_BYTES } from '../ledger/quota-rule.ts'
 
 // A put of a marker can still reach the store for `RETENTION_MS`, so no marker is removed earlier. Nor is one removed
@@ -17,20 +18,29 @@ interface Discarded {
 }
 
 export async function discardMarkers(
-  { db, now }: LedgerTx,
+  tx: LedgerTx,
   { userId, keys, delayMs = RETENTION_MS }: Discarded,
 ): Promise<void> {
-  if (keys.length === 0) return
-  const rows = keys.map((key) => {
-    const dueAt = sql`${now} + ${delayMs}`
-    return sql`(${markerKey(key)}, ${dueAt}, ${userId}, ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
-  })
-  await sql`
-    INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${sql.join(rows)}
+  const rows = keys.map((key) => ({ key: markerKey(key), delayMs, userId }))
+  await insertRows(tx, rows, MARKERS)
+}
+
+type Marker = Required<Pick<Discarded, 'userId' | 'delayMs'>> & {
+  readonly key: ObjectKey
+}
+
+/** Postpones the removal of those that are garbage already. */
+const MARKERS = insertion<Marker>(
+  (slot, { now }) => sql`
+    (${slot('key')}, ${now} + ${bigint(slot('delayMs'))}, ${slot('userId')},
+     ${sql.lit(OBJECT_OVERHEAD_BYTES)})
+  `,
+  (rows) => sql`
+    INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${rows}
     ON CONFLICT (object_key) DO UPDATE
     SET not_before = excluded.not_before WHERE garbage.not_before < excluded.not_before
-  `.execute(db)
-}
+  `,
+)
 
 /** For those that are journaled, but not yet recorded. */
 export async function postponeMarkers(
