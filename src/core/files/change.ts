@@ -2,7 +2,8 @@ import type { File } from './file.ts'
 
 /**
  * A change of one file: `file` is the state after it, `old` the state before. An update keeps the version and the
- * object, and may change the name. A restored file was past; `old` is the one that it displaces. A rename onto an existing file is the deletion of that file, then an update.
+ * object, and may change the name. A restored file was past; `old` is the one that it displaces. A rename onto an
+ * existing file is the deletion of that file, then an update.
  */
 export type FileChange =
   | { readonly type: 'created'; readonly file: File; readonly old?: undefined }

@@ -33,7 +33,7 @@ export function parseMediaType(text: string): MediaType | null {
 
 const PLAIN_TEXT = 'text/plain'
 
-/** What browsers show without running anything of it. */
+/** Contents that browsers show without running anything in them. */
 export const INLINE_TYPES = [
   'image/jpeg',
   'image/png',

@@ -7,7 +7,7 @@ export type Metadata = string & { readonly [brand]: 'Metadata' }
 
 export const MAX_METADATA_BYTES = 2048
 
-/** Of a file without metadata, `null` is recorded instead. An upload that sends it takes away what the file had. */
+/** Recorded as `null`. An upload that sends it removes the metadata of the replaced file. */
 export const NO_METADATA = '{}' as Metadata
 
 /** A merge patch (RFC 7396): `null` removes a member, or all of them. */
@@ -53,7 +53,7 @@ function format(members: object, parameter: string): Metadata {
   throw invalidMetadata(parameter)
 }
 
-/** Neither what other programs cannot read as text, nor the name that breaks those that keep members in an object. */
+/** Refuses what is not valid Unicode, and the name that breaks programs which keep the members in an object. */
 function isText(text: string): boolean {
   return text.isWellFormed() && text !== '__proto__'
 }

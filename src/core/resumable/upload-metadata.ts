@@ -67,7 +67,10 @@ export function formatUploadMetadata(
     .join(',')
 }
 
-/** What the `Upload-Metadata` of an upload says of its content. Those who upload by a link set no metadata. An earlier version has checked less: what it let pass is ignored. */
+/**
+ * What the `Upload-Metadata` of an upload says about its content. Visitors of a link cannot set metadata. Earlier versions
+ * of the service checked less: what this one would refuse is ignored.
+ */
 export function sentDescription({
   metadata: header,
   linkId,

@@ -116,7 +116,7 @@ interface Next {
   readonly index: number
 }
 
-/** The refusal of an inactive user takes precedence, and is that of no operation. */
+/** The refusal of an inactive user takes precedence, and names no operation. */
 async function planNext(tx: LedgerTx, { held, operation, request, index }: Next): Promise<Planned> {
   try {
     return planOperation(held, operation)
@@ -128,7 +128,7 @@ async function planNext(tx: LedgerTx, { held, operation, request, index }: Next)
   }
 }
 
-/** Only a version that the history has not may have left it before. */
+/** A version that is not in the history may have left it before. */
 async function reasonOf(
   tx: LedgerTx,
   { error, operation, request }: Pick<Next, 'operation' | 'request'> & { readonly error: AppError },
@@ -141,7 +141,7 @@ async function reasonOf(
     : error
 }
 
-/** Of the versions that were past, and are current after all operations. */
+/** The objects of the versions that were past, and are current after all operations. */
 function restoredKeys(held: Holdings, planned: readonly Planned[]): readonly ObjectKey[] {
   const keys = new Map<Version, ObjectKey>()
   for (const { file, changes } of planned) {
@@ -157,7 +157,7 @@ interface Refused extends Pick<Perform, 'refusalOf'> {
   readonly planned: readonly Planned[]
 }
 
-/** The refusal of the operation after which, to the end, the files do not fit. */
+/** The refusal with the last operation before which the files fit: after it, they no longer do. */
 function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppError {
   const { code, message, facts } = refusal
   const isCount = code === 'file_count_exceeded'

@@ -12,7 +12,7 @@ import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
 import type { Holding, LedgerTx } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
-/** What a user has under the names and the versions of some operations, in memory. */
+/** The files and past versions of a user that operations name, in memory. */
 export class Holdings {
   /** The time of the changes, by the database's clock. 0 if nothing was found, so that nothing can change. */
   readonly now: number
@@ -39,7 +39,7 @@ export class Holdings {
     return this.#past.get(version)
   }
 
-  /** Makes them what later operations find. */
+  /** Later operations find the result. */
   apply(changes: readonly FileChange[]): void {
     for (const change of changes) {
       const { file, old } = change

@@ -25,7 +25,7 @@ export interface Planned {
   readonly changes: readonly FileChange[]
 }
 
-/** What the operation makes of the holdings. Throws as `FileLedger.changeFiles` rejects, but for the quota. */
+/** What the operation changes in the holdings. Throws the refusals of `FileLedger.changeFiles` but those of the quota. */
 export function planOperation(held: Holdings, operation: FileOperation): Planned {
   switch (operation.op) {
     case 'delete':

@@ -7,7 +7,7 @@ import type { Rule } from './ledger-sql.ts'
 
 export type EndedFile = File & Pick<PastVersion, 'endedAs'>
 
-/** What changes leave of the rows, whatever they do in between. */
+/** The net effect of changes on the rows. */
 export interface ChangedRows {
   /** Files whose rows are deleted before others are written, because a version has one row only. */
   readonly cleared: readonly FileName[]

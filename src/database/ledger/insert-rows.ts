@@ -37,5 +37,5 @@ export async function insertRows<V>(
 
 export const MOST_SINGLE = 2
 
-/** Of 13 values at most, so that no statement has more parameters than SQLite allows. */
+/** A row has at most 13 values, so no statement has more parameters than SQLite allows. */
 export const ROWS_AT_ONCE = 250

@@ -18,7 +18,7 @@ interface Written {
   readonly garbageDelayMs: number
 }
 
-/** Writes what the changes leave of the rows of `files`, `history` and `garbage`, in few statements. */
+/** Writes the net effect of the changes on `files`, `history` and `garbage`, in few statements. */
 export async function writeRows(
   tx: LedgerTx,
   { userId, changes, garbageDelayMs }: Written,

@@ -1,7 +1,10 @@
 import { parse } from 'node:querystring'
 import type { FastifyRequest } from 'fastify'
 
-/** Unknown parameters are ignored, but thousands would take 200 KB while a request waits. No route but one has half as many. */
+/**
+ * Unknown parameters are ignored, but thousands would take 200 KB while a request waits. All routes but one have fewer than
+ * half as many.
+ */
 const MAX_QUERY_PARAMETERS = 32
 
 /** Keeps the first parameters. Malformed text stays as it is, for the routes to refuse. */

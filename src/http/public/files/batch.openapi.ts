@@ -66,7 +66,7 @@ const CONDITIONS = {
   },
 }
 
-/** Of each operation, the schema with those of a file name and of the terms. */
+/** The schemas of all operations, with those of a file name and of the terms. */
 function operationsWith(fileName: Json, terms: Json) {
   const name = { ...fileName, description: 'The name of the file.' }
   const newName = { ...fileName, description: 'The new name of the file.' }
@@ -160,9 +160,9 @@ export const BATCH = described({
   operationId: 'changeFiles',
   summary: "Delete, rename, change and restore several of the caller's files at once",
   description:
-    `1 to ${MAX_OPERATIONS} operations, in order, in one transaction: all or nothing. Each operation finds what those ` +
-    'before it have left. Only the final state must fit the capacity and the number of files. A refusal is that of one ' +
-    'operation, whose index it has as `operation`. The body is JSON in UTF-8 of at most 1 MiB.',
+    `1 to ${MAX_OPERATIONS} operations, in order, in one transaction: all or nothing. Each operation sees the result ` +
+    'of those before it. Only the final state must fit the capacity and the number of files. A refusal has the index of ' +
+    'the refused operation as `operation`. The body is JSON in UTF-8 of at most 1 MiB.',
   tag: 'files',
   body: Body,
   requestBody: jsonRequestBody({

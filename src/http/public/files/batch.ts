@@ -89,7 +89,7 @@ function faultOf(
   return refusalOfOperation(refusal, Number(index))
 }
 
-/** Asks the token what the single request of the operation would ask. Throws as that does, with the index. */
+/** Checks the token as the single request of the operation does. Throws the same refusals, with the index. */
 function parseOperation(caller: TokenCaller, asked: AskedOperation, index: number): FileOperation {
   try {
     return permittedOperation(caller, asked)

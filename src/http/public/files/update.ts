@@ -26,7 +26,7 @@ import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parame
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
-/** What a change can say of a file, besides its name. */
+/** What a change can set, besides the name. */
 export const TERMS = {
   visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
   keep: Type.Optional(Type.Boolean({ description: 'Whether uploads that evict spare the file.' })),
