@@ -223,7 +223,7 @@ describe('tokens', () => {
 
   it.each([
     ['--actions write', /^invalid_parameter: scope must/],
-    ['--prefix a/b', /^invalid_parameter: The prefix/],
+    ['--prefix a/b', /^invalid_parameter: The value of prefix contains a slash/],
     ['--prefix=', /^invalid_parameter: prefix must not be empty/],
     ['--device none', /^not_found: .*no device/],
   ])('issue refuses %s', async (flags, message) => {
