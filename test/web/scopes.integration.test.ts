@@ -355,6 +355,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await expectSound(page, 'scope-connect')
     await page.getByLabel('Only file names that begin with').fill('side-')
     await dialog.getByRole('button', { name: 'Issue' }).click()
+    await page.getByRole('heading', { name: 'Token issued' }).waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByText('names that begin with “in-side-”').waitFor()
 
@@ -364,6 +365,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await radiosOf(page, 'Valid for')).toEqual(['1 day', 'Until it is revoked'])
     await page.getByLabel('Only file names that begin with').fill('')
     await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'Link created' }).waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByText('gives names that begin with “in-”').waitFor()
 

@@ -161,6 +161,7 @@ describeInBrowser('the viewer', (browser) => {
       const shown = page.waitForResponse(/inline=true/)
       await page.getByRole('button', { name, exact: true }).click()
       const headers = (await shown).headers()
+      await dialog(name).waitFor()
       expect(headers['content-type']).toBe('image/jpeg')
       expect(headers['content-disposition']).toMatch(/^inline/)
       await page.keyboard.press('Escape')

@@ -1,5 +1,5 @@
 import './viewer.css'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
@@ -23,7 +23,8 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
   const index = found === -1 ? Math.min(last.index, files.length - 1) : found
   const shown: FileEntry | undefined = files[index]
 
-  useEffect(() => {
+  // Before the content is asked for, so that no key is lost.
+  useLayoutEffect(() => {
     dialog.current?.showModal()
     dialog.current?.focus()
   }, [])
