@@ -8,7 +8,7 @@ import type { Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import { type FoundPast, readPast } from '../history/past-versions.ts'
 import { becomesPast } from '../ledger/changed-rows.ts'
-import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
+import { dbFor, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
 import type { Holding, LedgerTx } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
@@ -105,8 +105,7 @@ async function readFiles(
   tx: LedgerTx,
   { userId, names }: Pick<Caller, 'userId'> & { readonly names: readonly FileName[] },
 ): Promise<readonly TimedFile[]> {
-  // With the plugin, each number of names would prepare another statement.
-  const db = names.length <= MOST_SINGLE ? tx.db : tx.db.withoutPlugins()
+  const db = dbFor(tx, names)
   const files: TimedFile[] = []
   for (const page of chunks(names, ROWS_AT_ONCE)) {
     const { rows } = await selectFiles(

@@ -9,7 +9,7 @@ import type { PastVersion } from '../../core/history/past-version.ts'
 import { objectKey, type Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import { chunks } from '../../core/async/chunks.ts'
-import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
+import { dbFor, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
 import { activeOwner, isActive, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { VERSION_COLUMNS } from '../ledger/rows.ts'
 import { scan } from '../scan.ts'
@@ -101,8 +101,7 @@ export async function readPast(
   tx: LedgerTx,
   { userId, userCreatedAt, versions }: ReadPast,
 ): Promise<ReadonlyMap<Version, FoundPast | 'gone'>> {
-  // With the plugin, each number of versions would prepare another statement.
-  const db = versions.length <= MOST_SINGLE ? tx.db : tx.db.withoutPlugins()
+  const db = dbFor(tx, versions)
   const found = new Map<Version, FoundPast | 'gone'>()
   for (const page of chunks(versions, ROWS_AT_ONCE)) {
     const { rows } = await sql<FoundRow>`

@@ -30,9 +30,12 @@ export async function insertRows<V>(
     for (const row of rows) await run(tx, one, row)
     return
   }
-  // With the plugin, each number of rows would prepare another statement.
-  const db = tx.db.withoutPlugins()
-  for (const page of chunks(rows, ROWS_AT_ONCE)) await many(page, tx).execute(db)
+  for (const page of chunks(rows, ROWS_AT_ONCE)) await many(page, tx).execute(dbFor(tx, rows))
+}
+
+/** For a statement that names as many rows: with the plugin, each number of many would prepare another statement. */
+export function dbFor({ db }: LedgerTx, rows: readonly unknown[]): LedgerTx['db'] {
+  return rows.length <= MOST_SINGLE ? db : db.withoutPlugins()
 }
 
 export const MOST_SINGLE = 2
