@@ -1,33 +1,22 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
-import type { FileEntry, Visibility } from '../../shared/model.ts'
+import type { Visibility } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
-import type { ActionKind } from './file-actions.tsx'
-import { actionOf, isBackground, releaseFocus } from './file-window.ts'
-import type { RowAction } from './row-actions.ts'
+import { type FileItemProps, itemProps, releaseFocus } from './file-window.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 
 const words = messages.files
 
-export interface FileRowProps {
-  readonly file: FileEntry
+export interface FileRowProps extends FileItemProps {
   readonly url: string
-  /** From 0, in the whole list. */
-  readonly index: number
-  /** Whether the Tab key focuses this row. */
-  readonly isCurrent: boolean
-  /** What the token permits. */
-  readonly actions: readonly RowAction[]
-  readonly onFocus: () => void
-  readonly onAct: (kind: ActionKind, file: FileEntry) => void
 }
 
 /** One file. Its name is always rendered as text. */
 export function FileRow(props: FileRowProps) {
-  const { file, url, index, isCurrent, actions, onFocus, onAct } = props
+  const { file, url, index, isCurrent, actions, onAct } = props
   const { name, size, updated_at: changed, visibility, media_type: type } = file
   const tabIndex = isCurrent ? 0 : -1
   const kind = kindOf(name, type)
@@ -35,24 +24,7 @@ export function FileRow(props: FileRowProps) {
   useLayoutEffect(() => () => releaseFocus(row.current), [index])
 
   return (
-    <div
-      ref={row}
-      class="row"
-      role="row"
-      aria-rowindex={index + 2}
-      data-index={index}
-      tabIndex={tabIndex}
-      onFocusIn={onFocus}
-      onClick={(event) => {
-        if (isBackground(event)) onAct('open', file)
-      }}
-      onKeyDown={(event) => {
-        const kind = actionOf(event, actions)
-        if (kind === undefined) return
-        event.preventDefault()
-        onAct(kind, file)
-      }}
-    >
+    <div ref={row} class="row" role="row" aria-rowindex={index + 2} {...itemProps(props)}>
       <div class="cell cell-name" role="gridcell">
         <span class={`kind kind-${kind}`}>
           <Icon name={kind} />

@@ -2,34 +2,22 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { kindOf } from '../../shared/file-kind.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
-import type { FileEntry } from '../../shared/model.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import type { ActionKind } from './file-actions.tsx'
 import { Badge } from './file-row.tsx'
-import { actionOf, isBackground, releaseFocus } from './file-window.ts'
-import type { RowAction } from './row-actions.ts'
+import { type FileItemProps, itemProps, releaseFocus } from './file-window.ts'
 
-export interface FileTileProps {
-  readonly file: FileEntry
-  /** From 0, in the whole list. */
-  readonly index: number
-  /** Whether the Tab key focuses this tile. */
-  readonly isCurrent: boolean
+export interface FileTileProps extends FileItemProps {
   /** Nothing is loaded for tiles that are only rendered. */
   readonly isInView: boolean
   readonly thumbnails: Thumbnails
-  /** What the token permits. */
-  readonly actions: readonly RowAction[]
-  readonly onFocus: () => void
-  readonly onAct: (kind: ActionKind, file: FileEntry) => void
 }
 
 /** One file, with a thumbnail if it is a photo. */
 export function FileTile(props: FileTileProps) {
-  const { file, index, isCurrent, isInView, thumbnails, actions, onFocus, onAct } = props
+  const { file, index, isCurrent, isInView, thumbnails, onAct } = props
   const { name, size, visibility, media_type: type } = file
   const kind = kindOf(name, type)
   const tabIndex = isCurrent ? 0 : -1
@@ -37,23 +25,7 @@ export function FileTile(props: FileTileProps) {
   const url = useThumbnail({ file, isInView, thumbnails })
   useLayoutEffect(() => () => releaseFocus(tile.current), [index])
   return (
-    <div
-      ref={tile}
-      class="tile"
-      role="gridcell"
-      data-index={index}
-      tabIndex={tabIndex}
-      onFocusIn={onFocus}
-      onClick={(event) => {
-        if (isBackground(event)) onAct('open', file)
-      }}
-      onKeyDown={(event) => {
-        const pressed = actionOf(event, actions)
-        if (pressed === undefined) return
-        event.preventDefault()
-        onAct(pressed, file)
-      }}
-    >
+    <div ref={tile} class="tile" role="gridcell" {...itemProps(props)}>
       <div class={`tile-picture kind kind-${kind}`}>
         {url === undefined ? <Icon name={kind} /> : <img src={url} alt="" decoding="async" />}
       </div>

@@ -124,11 +124,38 @@ export function releaseFocus(element: HTMLElement | null): void {
   element.closest<HTMLElement>('.rows-all')?.focus({ preventScroll: true })
 }
 
+export interface FileItemProps {
+  readonly file: FileEntry
+  /** From 0, in the whole list. */
+  readonly index: number
+  /** Whether the Tab key focuses this file. */
+  readonly isCurrent: boolean
+  /** What the token permits. */
+  readonly actions: readonly RowAction[]
+  readonly onFocus: () => void
+  readonly onAct: (kind: ActionKind, file: FileEntry) => void
+}
+
+/** Attributes of the element of a file: its place, the focus, clicks and keys. */
+export function itemProps({ file, index, isCurrent, actions, onFocus, onAct }: FileItemProps) {
+  return {
+    'data-index': index,
+    tabIndex: isCurrent ? 0 : -1,
+    onFocusIn: onFocus,
+    onClick: (event: MouseEvent) => {
+      if (isBackground(event)) onAct('open', file)
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      const kind = actionOf(event, actions)
+      if (kind === undefined) return
+      event.preventDefault()
+      onAct(kind, file)
+    },
+  }
+}
+
 /** What a key does with the file that has the focus; `undefined` if nothing that the token permits. */
-export function actionOf(
-  event: KeyboardEvent,
-  permitted: readonly RowAction[],
-): ActionKind | undefined {
+function actionOf(event: KeyboardEvent, permitted: readonly RowAction[]): ActionKind | undefined {
   if (event.key === 'Enter') return event.target === event.currentTarget ? 'open' : undefined
   const action = KEYS[event.key]
   return action !== undefined && permitted.includes(action) ? action : undefined
@@ -137,6 +164,6 @@ export function actionOf(
 const KEYS: Readonly<Record<string, RowAction>> = { Delete: 'remove', F2: 'rename' }
 
 /** Whether a click on a file was on none of its buttons. */
-export function isBackground({ target }: MouseEvent): boolean {
+function isBackground({ target }: MouseEvent): boolean {
   return target instanceof Element && target.closest('a, button') === null
 }
