@@ -135,19 +135,20 @@ describeInBrowser('uploads that are interrupted', (browser) => {
     const page = await open(front)
     const tries = triesOf(page)
     front.refusals.set('PUT', {})
+    await page.evaluate('Math.random = () => 0.5')
     await page.clock.install()
     await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
     for (let count = 1; count < MOST_TRIES - 1; count += 1) {
       await expect.poll(() => tries.length).toBe(count)
       await page.getByText('Waiting, 1 MiB').waitFor()
-      await page.clock.fastForward(20_000)
+      await page.clock.fastForward(LONGEST_WAIT_MS)
     }
     await expect.poll(() => tries.length).toBe(MOST_TRIES - 1)
     await page.getByText('Waiting, 1 MiB').waitFor()
-    await page.clock.fastForward(8_000)
+    await page.clock.fastForward(LONGEST_WAIT_MS / 2)
     await seenRequests(page)
     expect(tries).toHaveLength(MOST_TRIES - 1)
-    await page.clock.fastForward(20_000)
+    await page.clock.fastForward(LONGEST_WAIT_MS / 2)
     await page.getByText('The upload failed repeatedly.').waitFor()
     await page.clock.fastForward(60_000)
     await seenRequests(page)
@@ -175,6 +176,8 @@ describeInBrowser('uploads that are interrupted', (browser) => {
 
 /** The first one, and those after it that the page makes by itself. */
 const MOST_TRIES = 9
+/** Without the random part. */
+const LONGEST_WAIT_MS = 30_000
 
 /** When the tries to upload of a page began, in milliseconds, as they come. */
 function triesOf(page: Page): readonly number[] {

@@ -46,16 +46,14 @@ export function membersOf(metadata: Metadata | null): Readonly<Record<string, st
   return JSON.parse(metadata ?? NO_METADATA) as Readonly<Record<string, string>>
 }
 
-function format(members: object, parameter: string): Metadata {
+/** Refuses what is not valid Unicode, and the name that breaks programs which keep the members in an object. */
+function format(members: Record<string, string>, parameter: string): Metadata {
   const text = JSON.stringify(members)
-  const isClean = Object.entries(members).flat().every(isText)
+  const isClean = Object.entries(members).every(
+    ([name, value]) => name !== '__proto__' && name.isWellFormed() && value.isWellFormed(),
+  )
   if (isClean && Buffer.byteLength(text) <= MAX_METADATA_BYTES) return text as Metadata
   throw invalidMetadata(parameter)
-}
-
-/** Refuses what is not valid Unicode, and the name that breaks programs which keep the members in an object. */
-function isText(text: string): boolean {
-  return text.isWellFormed() && text !== '__proto__'
 }
 
 function objectIn(text: string): object | undefined {

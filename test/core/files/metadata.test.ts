@@ -22,6 +22,7 @@ describe('metadata', () => {
     [' {"a": "b",\n"c":"" } ', '{"a":"b","c":""}'],
     [String.raw`{"\u0061":"\u00e9"}`, '{"a":"é"}'],
     ['{"a":"b","a":"c"}', '{"a":"c"}'],
+    ['{"a":"__proto__"}', '{"a":"__proto__"}'],
     [largest, largest],
   ])('are %s', (text, compact) => {
     expect(parseMetadata(text)).toBe(compact)
