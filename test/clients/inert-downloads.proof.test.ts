@@ -55,7 +55,7 @@ describe.skipIf(skipped)('in a browser, an uploaded file', () => {
     for (const query of [
       '',
       '?view',
-      '?inline=1&type=text/html',
+      '?inline=true&type=text/html',
       '?response-content-type=text/html',
     ]) {
       expect(await open(`${pathOf(name)}${query}`)).toBe('downloads')

@@ -84,6 +84,29 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const reply: unknown = JSON.parse(await scene.clone.run(`printf x >clip.mp4\n${asDemo(scene)}`))
     expect(reply).toMatchObject({ name: 'cam1-2026-11-27T12-00.mp4', size: 1 })
   },
+  "curl -H 'Authorization: Bearer crt_...' -H 'Content-Type: image/jpeg'": async (scene) => {
+    const reply: unknown = JSON.parse(
+      await scene.clone.run(`printf x >frame.jpg\n${asDemo(scene)}`),
+    )
+    expect(reply).toMatchObject({ media_type: 'image/jpeg', metadata: { camera: 'front door' } })
+  },
+  "curl -H 'Authorization: Bearer crt_...' -H 'Content-Type: application/json' -d": async (
+    scene,
+  ) => {
+    const headers = { cookie: `access_token=${scene.service.token}` }
+    for (const name of ['world.tmp', 'player.tmp']) {
+      const url = `${scene.service.url}/users/me/repo/${name}`
+      await fetch(url, { method: 'PUT', headers, body: name })
+    }
+    const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
+    expect(reply).toMatchObject({
+      results: [
+        { op: 'rename', name: 'world.tmp', file: { name: 'world.dat' } },
+        { op: 'rename', name: 'player.tmp', file: { name: 'player.dat' } },
+        { op: 'delete', name: 'journal', file: null },
+      ],
+    })
+  },
   [`${AS_JSON}  -d '{"kind"`]: async (scene) => {
     const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
     expect(reply).toMatchObject({ kind: 'download', name: 'report.pdf' })

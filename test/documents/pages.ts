@@ -39,7 +39,7 @@ export interface Block {
 /** The blocks of a page, in order. */
 export function blocksOf({ path, text }: Page): readonly Block[] {
   const pattern =
-    /(?:^<!-- (.*?) -->\n\n?)?(?:^```(.*)\n([^]*?)^```$|(?<=\n\n)((?:^ {4}.*\n|^\n(?= {4}))+))/gm
+    /(?:^ *<!-- (.*?) -->\n\n?)?(?:^```(.*)\n([^]*?)^```$|(?<=\n\n)((?:^ {4}.*\n|^\n(?= {4}))+))/gm
   return [...`${text}\n`.matchAll(pattern)].map((found) => {
     const [, comment, language = 'indented', fenced, indented = ''] = found
     const body = fenced ?? indented.replaceAll(/^ {4}/gm, '')

@@ -47,9 +47,10 @@ export function membersOf(metadata: Metadata | null): Readonly<Record<string, st
 }
 
 /** Refuses what is not valid Unicode, and the name that breaks programs which keep the members in an object. */
-function format(members: Record<string, string>, parameter: string): Metadata {
+function format(members: object, parameter: string): Metadata {
   const text = JSON.stringify(members)
-  const isClean = Object.entries(members).every(
+  const entries: [string, string][] = Object.entries(members)
+  const isClean = entries.every(
     ([name, value]) => name !== '__proto__' && name.isWellFormed() && value.isWellFormed(),
   )
   if (isClean && Buffer.byteLength(text) <= MAX_METADATA_BYTES) return text as Metadata

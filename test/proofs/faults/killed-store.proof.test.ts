@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { chunked, digest, freshKey, read } from '../../support/objects.ts'
@@ -43,7 +43,8 @@ describe.each([
           deadlines: { callMs: 5000, putMs: 5000, partMs: 5000, completeMs: 5000, cleanupMs: 500 },
         })
         opened.defer(() => store.close())
-        await store.prepare(AbortSignal.timeout(30_000))
+        // A server can be up before it answers for buckets.
+        await vi.waitFor(() => store.prepare(AbortSignal.timeout(30_000)), 30_000)
         const confirmed = new Map<ObjectKey, string>()
         const removed = new Set<ObjectKey>()
         let writes = 0
@@ -72,7 +73,8 @@ describe.each([
           ending.abort()
           await Promise.all(writers)
           await server.start()
-          await store.prepare(AbortSignal.timeout(30_000))
+          // A server can be up before it answers for buckets.
+          await vi.waitFor(() => store.prepare(AbortSignal.timeout(30_000)), 30_000)
         }
         const found = new Map<ObjectKey, string | undefined>()
         for (const key of confirmed.keys()) found.set(key, (await read(store, key))?.sha256)

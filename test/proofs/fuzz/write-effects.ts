@@ -14,8 +14,8 @@ export function isWrite({ method, target }: ReadRequest): boolean {
   return WRITES.has(method) && !WITHOUT_FILES.test(target)
 }
 
-/** Writes to these change no file. */
-const WITHOUT_FILES = /\/users\/me\/(access(-|%2d)tokens|links|history)/i
+/** Writes to these change no file, batches because the valid ones are chosen so. */
+const WITHOUT_FILES = /\/users\/me\/(access(-|%2d)tokens|batch|links|history)/i
 
 /** By the strict reading of the request; `undefined` where that finds no write that may succeed. */
 export function effectOf(

@@ -1,4 +1,5 @@
 import { MAX_OPERATIONS } from '../../../core/files/operation.ts'
+import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import type { Json } from '../../openapi/json.ts'
 import { described } from '../../openapi/operation.ts'
 import { jsonRequestBody } from '../../openapi/operation-object.ts'
@@ -29,7 +30,7 @@ export type AskedOperation = Conditions &
     | (AskedTerms & { readonly op: 'update'; readonly name: string })
     | {
         readonly op: 'restore'
-        readonly version: string
+        readonly version: Version
         readonly new_name?: string
         readonly overwrite?: boolean
       }
@@ -39,6 +40,7 @@ export const MAX_BATCH_BYTES = 2 ** 20
 
 const VERSION = {
   type: 'string',
+  pattern: VERSION_PATTERN,
   description: 'The version of a replaced or deleted file, as in the history.',
 }
 

@@ -11,7 +11,6 @@ import type { File } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import { type FileOperation, refusalOfOperation } from '../../../core/files/operation.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
-import { isVersion } from '../../../core/objects/object-key.ts'
 import { takeJson } from '../../body/json-body.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parameterFault } from '../../server/problem.ts'
@@ -148,7 +147,6 @@ function permittedRestore(
 ) {
   assertPermits(caller, ['history'])
   const { version, new_name: text, overwrite = false } = asked
-  if (!isVersion(version)) throw invalidParameter('version', 'version must be that of a file.')
   const name = text === undefined ? undefined : parseFileName(text)
   assertPermits(caller, UPLOAD, name)
   return { op: 'restore', version, name, overwrite, scope: caller.scope } as const
