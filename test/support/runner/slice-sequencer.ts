@@ -11,6 +11,8 @@ const SLOW_FILES: Readonly<Record<string, number>> = {
   'test/web/film.proof.test.ts': 190,
   'test/web/resumable.proof.test.ts': 190,
   'test/proofs/simulation/planted.proof.test.ts': 190,
+  'test/proofs/simulation/planted-history.proof.test.ts': 190,
+  'test/clients/package/package.proof.test.ts': 210,
   'test/clients/resumable/embedded.proof.test.ts': 160,
   'test/proofs/crash/crash.proof.test.ts': 160,
   'test/clients/inert-downloads.proof.test.ts': 150,
