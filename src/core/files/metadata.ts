@@ -49,7 +49,7 @@ export function membersOf(metadata: Metadata | null): Readonly<Record<string, st
 /** Refuses what is not valid Unicode, and the name that breaks programs which keep the members in an object. */
 function format(members: object, parameter: string): Metadata {
   const text = JSON.stringify(members)
-  const entries: [string, string][] = Object.entries(members)
+  const entries = Object.entries(members as Readonly<Record<string, string>>)
   const isClean = entries.every(
     ([name, value]) => name !== '__proto__' && name.isWellFormed() && value.isWellFormed(),
   )

@@ -141,8 +141,8 @@ async function effect(
   const { bucket, seam, request, fault, signal } = options
   const known = new Set(bucket.uploads.keys())
   const response = bucket.apply(fault === 'truncated' ? truncated(request) : request)
-  const isAwaited = fault !== 'late' && fault !== 'silent and late' && signal?.aborted !== true
-  if (!isAwaited) {
+  const isCut = fault === 'late' || fault === 'silent and late' || signal?.aborted === true
+  if (isCut || seam.timeline.actor()?.process.alive === false) {
     for (const id of bucket.uploads.keys()) if (!known.has(id)) seam.strays.add(id)
   }
   if (operationOf(request) !== 'GetObject' || response.statusCode >= 300) return response
