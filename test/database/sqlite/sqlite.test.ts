@@ -25,6 +25,7 @@ import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerOverviewContract } from '../../core/ledger/overview-contract.ts'
 import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
@@ -66,6 +67,7 @@ ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerRollUpContract('SQLite', openSqliteHarness, 150)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
+ledgerOverviewContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
 resumableLedgerContract('SQLite', openSqliteHarness, { runs: 60, isClockOurs: true })
 ledgerRaceContract('SQLite', openSqliteHarness)
