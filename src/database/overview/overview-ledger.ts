@@ -62,22 +62,32 @@ async function endOf(
 }
 
 async function sumUsers({ db }: LedgerTx, range: Range): Promise<Totals> {
-  const withStatus = (status: string) => sql`COUNT(*) FILTER (WHERE status = ${sql.lit(status)})`
-  const sumOf = (figure: RawBuilder<unknown>) => sql`
-    CAST(COALESCE(SUM(${figure}) FILTER (WHERE status <> 'deleted'), 0) AS BIGINT)
-  `
+  const sumOf = (figure: RawBuilder<unknown>) => sql`CAST(COALESCE(SUM(${figure}), 0) AS BIGINT)`
   const { rows } = await sql<Totals>`
-    SELECT ${withStatus('active')} AS active, ${withStatus('suspended')} AS suspended,
-      ${withStatus('deleted')} AS deleted, ${sumOf(sql`file_count`)} AS files,
-      ${sumOf(sql`used_bytes`)} AS used, ${sumOf(sql`reserved_bytes`)} AS reserved,
-      ${sumOf(sql`garbage_bytes`)} AS garbage, ${sumOf(sql`history_bytes`)} AS history,
-      ${sumOf(sql`history_count`)} AS versions, ${sumOf(sql`change_count - delivered`)} AS undelivered
-    FROM users JOIN quotas ON quotas.user_id = users.id
-      LEFT JOIN webhook_queues
-        ON webhook_queues.user_id = users.id AND ${isIn(sql`webhook_queues.user_id`, range)}
-    WHERE ${isIn(sql`users.id`, range)} AND ${isIn(sql`quotas.user_id`, range)}
+    SELECT COUNT(*) - ${countWith('suspended', range)} AS active,
+      ${countWith('suspended', range)} AS suspended, ${countWith('deleted', range)} AS deleted,
+      ${sumOf(sql`file_count`)} AS files, ${sumOf(sql`used_bytes`)} AS used,
+      ${sumOf(sql`reserved_bytes`)} AS reserved, ${sumOf(sql`garbage_bytes`)} AS garbage,
+      ${sumOf(sql`history_bytes`)} AS history, ${sumOf(sql`history_count`)} AS versions,
+      ${sumOf(sql`change_count - delivered`)} AS undelivered
+    FROM quotas LEFT JOIN webhook_queues
+      ON webhook_queues.user_id = quotas.user_id AND ${isIn(sql`webhook_queues.user_id`, range)}
+    WHERE ${isLiving(range)}
   `.execute(db)
   return rows[0] ?? NOTHING
+}
+
+/** By the index of the status, so that no row of other users is read. */
+function countWith(status: 'suspended' | 'deleted', range: Range): RawBuilder<number> {
+  return sql<number>`(
+    SELECT COUNT(*) FROM users WHERE status = ${sql.lit(status)} AND ${isIn(sql`users.id`, range)}
+  )`
+}
+
+/** SQL for whether the `quotas` row is of a user in the range who is not deleted. */
+function isLiving(range: Range): RawBuilder<boolean> {
+  const deleted = sql`SELECT id FROM users WHERE status = 'deleted' AND ${isIn(sql`users.id`, range)}`
+  return sql<boolean>`${isIn(sql`quotas.user_id`, range)} AND quotas.user_id NOT IN (${deleted})`
 }
 
 function isIn(id: RawBuilder<unknown>, { after, last }: Range): RawBuilder<boolean> {
@@ -89,43 +99,39 @@ interface Best {
   readonly top: number
 }
 
-/** SQL for the users that may be among the best. */
-function withFiles(range: Range): RawBuilder<unknown> {
-  return sql`
-    FROM quotas JOIN users ON users.id = quotas.user_id
-    WHERE ${isIn(sql`quotas.user_id`, range)} AND ${isIn(sql`users.id`, range)}
-      AND quotas.used_bytes > 0 AND users.status <> 'deleted'
-  `
-}
-
 /** The capacity is computed only for those that are returned. */
 async function largestOf(
   { db, capacity }: LedgerTx,
   { range, top }: Best,
 ): Promise<readonly Account[]> {
   const { rows } = await sql<AccountRow>`
-    SELECT id, status, created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity
+    SELECT users.*, ${USAGE_COLUMNS}, ${capacity} AS capacity
     FROM (
-      SELECT users.*, quotas.user_id, used_bytes, reserved_bytes, file_count ${withFiles(range)}
-      ORDER BY used_bytes DESC, quotas.user_id LIMIT ${top}
-    ) AS quotas
+      SELECT user_id, used_bytes, reserved_bytes, file_count FROM quotas
+      WHERE used_bytes > 0 AND ${isLiving(range)}
+      ORDER BY used_bytes DESC, user_id LIMIT ${top}
+    ) AS quotas JOIN users ON users.id = quotas.user_id
     ORDER BY used_bytes DESC, id
   `.execute(db)
   return rows.map(toAccount)
 }
 
-/** In the order of `shareUsed`. */
+/** In the order of `shareUsed`. Materialized, so that each capacity is computed once. */
 async function fullestOf(
   { db, capacity }: LedgerTx,
   { range, top }: Best,
 ): Promise<readonly Account[]> {
+  const share = sql`CASE WHEN capacity > 0 THEN CAST(used AS DOUBLE PRECISION) / capacity END`
+  const order = sql`CASE WHEN capacity > 0 THEN 0 ELSE 1 END DESC, ${share} DESC`
   const { rows } = await sql<AccountRow>`
-    SELECT * FROM (
-      SELECT users.*, ${USAGE_COLUMNS}, ${capacity} AS capacity ${withFiles(range)}
-    ) AS accounts
-    ORDER BY CASE WHEN capacity > 0 THEN 0 ELSE 1 END DESC,
-      CASE WHEN capacity > 0 THEN CAST(used AS DOUBLE PRECISION) / capacity END DESC, id
-    LIMIT ${top}
+    WITH accounts AS MATERIALIZED (
+      SELECT user_id, ${USAGE_COLUMNS}, ${capacity} AS capacity FROM quotas
+      WHERE used_bytes > 0 AND ${isLiving(range)}
+    )
+    SELECT users.*, used, reserved, "fileCount", capacity
+    FROM (SELECT * FROM accounts ORDER BY ${order}, user_id LIMIT ${top}) AS fullest
+      JOIN users ON users.id = fullest.user_id
+    ORDER BY ${order}, id
   `.execute(db)
   return rows.map(toAccount)
 }
