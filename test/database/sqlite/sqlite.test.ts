@@ -37,6 +37,7 @@ import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { explainHotReads } from '../postgres/hot-reads.ts'
 import { explainListings, explainRollUps, fillWithFiles } from '../files/list-plans.ts'
 import {
+  explainOverview,
   explainTokens,
   explainUserLists,
   fillWithTokens,
@@ -322,6 +323,13 @@ describe('SQLite', () => {
     for (const { listing, entry, plan } of await explainUserLists(database, 'EXPLAIN QUERY PLAN')) {
       expect(`${listing}: ${plan}`).toMatch(entry)
       expect(`${listing}: ${plan}`).not.toMatch(/SCAN (users|quotas)/)
+    }
+    const [end, ...measured] = await explainOverview(database, 'EXPLAIN QUERY PLAN')
+    expect(end).toMatch(/users USING COVERING INDEX sqlite_autoindex_users_1 \(id>\?\)/)
+    expect(measured).toHaveLength(3)
+    for (const plan of measured) {
+      expect(plan).toMatch(/quotas USING INDEX \w+ \(user_id>\? AND user_id<\?\)/)
+      expect(plan).not.toMatch(/SCAN (users|grants|webhook_queues)/)
     }
     await fillWithTokens(database)
     const [page, ended] = await explainTokens(database, 'EXPLAIN QUERY PLAN')

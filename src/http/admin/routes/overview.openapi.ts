@@ -1,4 +1,4 @@
-import { MAX_PARKED } from '../../../core/overview/overview.ts'
+import { MAX_PARKED, USERS_PER_PAGE } from '../../../core/overview/overview.ts'
 import { described } from '../../openapi/operation.ts'
 import { Bytes, Count, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -71,8 +71,8 @@ export const OVERVIEW = described({
   operationId: 'getOverview',
   summary: 'Get the figures of the whole service',
   description:
-    'With more than 2,000 users, the figures are up to a minute old. They are read user by user while other requests ' +
-    'run. The log has an audit event for each request.',
+    `With more than ${USERS_PER_PAGE} users, the figures are up to a minute old. They are read in parts while other ` +
+    'requests run. The log has an audit event for each request.',
   tag: 'overview',
   querystring: NO_QUERY,
   response: { 200: Overview },
