@@ -71,13 +71,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   })
   await endGoneUploads(service, { logger, shutdown: shutdown.signal })
   const [url = '', adminUrl] = await listenAll(listeners)
-  const { sweeper, accessTokens, uploads, grantPeriods } = service
+  const { sweeper, accessTokens, uploads, grantPeriods, overview } = service
   const webhooks = service.webhookDelivery?.(logWebhooks(logger))
   const jobs = startBackgroundJobs({
     sweeper,
     recordUses: () => accessTokens.recordUses(),
     stopAsked: () => uploads.stopAsked(),
     noteGrants: (signal) => grantPeriods.note(signal),
+    recordDay: (signal) => overview.recordDay(signal),
     deliverWebhooks: (signal) => webhooks?.run(signal) ?? Promise.resolve(),
     logger,
     intervals,
@@ -176,6 +177,8 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
         uploadAdministration: service.uploadAdministration,
         historyAdministration: service.historyAdministration,
         archives,
+        fileAdministration: service.fileAdministration,
+        overview: service.overview,
         parkedWebhooks: service.parkedWebhooks,
         failedAttempts: service.failedAttempts,
       },

@@ -1,4 +1,4 @@
-import type { components } from './generated/admin-api.ts'
+import type { components, operations } from './generated/admin-api.ts'
 import { type Archive, type ArchiveOptions, downloadArchive } from './files/archive.ts'
 import { createHttp, type Http, segment, type ServiceAddress, type Token } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
@@ -20,6 +20,8 @@ export type RestoreTerms = Schemas['Restore']
 export type RestoredFile = Schemas['RestoredFile']
 export type UnfinishedUpload = Schemas['UnfinishedUpload']
 export type ParkedWebhook = Schemas['ParkedWebhook']
+export type StoredFile = Schemas['File']
+export type Overview = Schemas['Overview']
 
 interface Signalled {
   readonly signal?: AbortSignal | undefined
@@ -63,6 +65,12 @@ export interface UserAdmin {
     /** After a lost response, a repetition can reject with `not_found` although the version was restored. */
     restore(version: string, terms?: RestoreTerms, options?: Signalled): Promise<RestoredFile>
   }
+  /** The files of the user, also of a suspended one. */
+  readonly files: {
+    list(options?: UserFileListing): Listing<StoredFile, Schemas['FilePage']>
+    /** Deletes a file as the user does: the history keeps it for a while. */
+    delete(name: string, options?: Signalled): Promise<void>
+  }
   /** Downloads the user's files, as `files.archive` does. */
   archive(options?: ArchiveOptions): Promise<Archive>
   readonly uploads: {
@@ -70,6 +78,15 @@ export interface UserAdmin {
     cancel(uploadId: string, options?: Signalled): Promise<void>
   }
 }
+
+/** As the options of `files.list` in the main entry point. */
+export interface UserFileListing
+  extends
+    ListingOptions,
+    Pick<
+      NonNullable<operations['listUserFiles']['parameters']['query']>,
+      'prefix' | 'contains' | 'delimiter' | 'order'
+    > {}
 
 /** What a grant is for. Together, both are unique for a user. */
 export interface GrantKey {
@@ -90,6 +107,8 @@ export interface AdminClient {
   readonly users: Users
   readonly webhooks: ParkedWebhooks
   user(userId: string): UserAdmin
+  /** The figures of the whole service, up to a minute old. */
+  overview(options?: Signalled): Promise<Overview>
 }
 
 /**
@@ -109,6 +128,7 @@ export function createAdminClient(
     users: usersOf(http),
     webhooks: webhooksOf(http),
     user: (userId) => userOf(http, userId),
+    overview: async ({ signal } = {}) => http.json({ path: 'admin/overview', signal }),
   }
 }
 
@@ -160,6 +180,16 @@ function userOf(http: Http, userId: string): UserAdmin {
       put: async (key, terms, { signal } = {}) =>
         http.json({ method: 'PUT', path: grantPath(key), json: terms, signal }),
       revoke: async (key, { signal } = {}) => http.remove({ path: grantPath(key), signal }),
+    },
+    files: {
+      list(options = {}) {
+        const { prefix, contains, delimiter, order } = options
+        const query = { prefix, contains, delimiter, order }
+        const listed = { path: `${user}/files`, options, query, member: 'files' } as const
+        return createListing<Schemas['FilePage'], 'files'>(http, listed)
+      },
+      delete: async (name, { signal } = {}) =>
+        http.remove({ path: `${user}/files/${segment(name)}`, signal }),
     },
     archive: async (options = {}) => downloadArchive(http, `${user}/archive`, options),
     history: {

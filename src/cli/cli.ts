@@ -9,8 +9,10 @@ import type {
   StandaloneCommand,
 } from './command.ts'
 import { DEVICES, GRANTS } from './commands/grants.ts'
+import { FILES } from './commands/files.ts'
 import { HISTORY } from './commands/history.ts'
 import { OPERATIONS } from './commands/operations.ts'
+import { OVERVIEW } from './commands/overview.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { UPLOADS } from './commands/uploads.ts'
 import { WEBHOOKS } from './commands/webhooks.ts'
@@ -84,9 +86,11 @@ const COMMANDS: readonly AnyCommand[] = [
   ...TOKENS,
   ...DEVICES,
   ...GRANTS,
+  ...FILES,
   ...UPLOADS,
   ...HISTORY,
   ...WEBHOOKS,
+  OVERVIEW,
   ...OPERATIONS,
 ]
 

@@ -1,4 +1,5 @@
 import type { AccessTokens } from '../core/auth/access-tokens.ts'
+import type { FileAdministration } from '../core/files/file-administration.ts'
 import type { Grants } from '../core/quota/grants.ts'
 import type { CopiedObjects, CopyPack } from '../core/objects/copy-pack.ts'
 import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
@@ -6,18 +7,21 @@ import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
 import type { HistoryAdministration } from '../core/history/history-administration.ts'
+import type { OverviewReader } from '../core/overview/overview.ts'
 import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
 import type { ParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
-import type { Result, Row } from './render.ts'
+import { Bytes, type Result, type Row, type Scalar } from './render.ts'
 
 export interface CommandServices {
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
+  readonly fileAdministration: FileAdministration
   readonly uploadAdministration: UploadAdministration
   readonly historyAdministration: HistoryAdministration
   readonly parkedWebhooks: ParkedWebhooks
+  readonly overview: OverviewReader
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
@@ -109,8 +113,13 @@ export function printFinding({ json, print }: CommandCall, row: Row): void {
 
 function lineOf({ kind, repaired, ...facts }: Row): string {
   const said = Object.entries(facts).filter(([, value]) => value !== null)
-  const words = said.map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  const words = said.map(([name, value]) => `${name}=${exact(value)}`)
   return [String(kind).padEnd(17), ...words, ...(repaired === true ? ['repaired'] : [])].join(' ')
+}
+
+/** Not rounded: a difference of some bytes is a finding. */
+function exact(value: Scalar): string {
+  return value instanceof Bytes ? `${value.toJSON()} B` : JSON.stringify(value)
 }
 
 const EVERY_MS = 10_000

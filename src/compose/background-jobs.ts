@@ -10,6 +10,8 @@ export interface BackgroundJobsOptions {
   readonly stopAsked: () => Promise<void>
   /** `GrantPeriods.note`. */
   readonly noteGrants: (signal: AbortSignal) => Promise<void>
+  /** `OverviewReader.recordDay`. */
+  readonly recordDay: (signal: AbortSignal) => Promise<void>
   /** `WebhookDelivery.run`. */
   readonly deliverWebhooks: (signal: AbortSignal) => Promise<void>
   readonly logger: FastifyBaseLogger
@@ -50,9 +52,12 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
     options.stopAsked().catch(warn('requests to stop an append could not be read'))
   const noteGrants = () =>
     options.noteGrants(signal).catch(report('noticing that grants have begun or ended failed'))
+  const recordDay = () =>
+    options.recordDay(signal).catch(report('recording the figures of the day failed'))
   const deliveries = options.deliverWebhooks(signal)
   const others = [
     every(sweepIntervalMs, noteGrants),
+    every(sweepIntervalMs, recordDay),
     every(STOP_INTERVAL_MS, stopAsked),
     every(recordIntervalMs, record),
   ]

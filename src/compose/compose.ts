@@ -26,6 +26,8 @@ import { createLinks } from '../core/links/links.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
 import { createArchives } from '../core/files/archive.ts'
+import { createFileAdministration } from '../core/files/file-administration.ts'
+import { createOverview } from '../core/overview/overview.ts'
 import { createRepository } from '../core/files/repository.ts'
 import { createSweeper } from '../core/sweep/sweeper.ts'
 import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
@@ -221,6 +223,12 @@ function createUseCases(config: Config, opened: Opened) {
       uploads,
     }),
     historyAdministration: createHistoryAdministration({ users: administeredUsers, history }),
+    fileAdministration: createFileAdministration({
+      users: administeredUsers,
+      ledger,
+      garbageDelayMs,
+    }),
+    overview: createOverview({ ledger, hasWebhooks: webhooks !== undefined, leaseMs }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
     /** `undefined` unless webhooks are configured. */
     webhookDelivery:

@@ -17,6 +17,7 @@ import { expiryIndexes, retention } from './migrations/2026-12-01-retention.ts'
 import { links } from './migrations/2026-11-30-links.ts'
 import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
 import { metadata } from './migrations/2026-12-03-metadata.ts'
+import { dailyUsage } from './migrations/2026-12-04-daily-usage.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
 import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
@@ -173,5 +174,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-01-retention-indexes': expiryIndexes(),
     '2026-12-02-drop-changes-by-time': dropChangesByTime(),
     '2026-12-03-metadata': metadata(),
+    '2026-12-04-daily-usage': dailyUsage({ clustered }),
   }
 }

@@ -29,6 +29,7 @@ export interface Tables {
   readonly changes: ChangeRow
   readonly webhook_queues: WebhookQueueRow
   readonly parked_webhooks: ParkedWebhookRow
+  readonly daily_usage: DailyUsageRow
   readonly chores: LeaderLeaseRow
 }
 
@@ -268,6 +269,15 @@ export interface ParkedWebhookRow {
   readonly attempts: number
   readonly reason: string
   readonly parked_at: number
+}
+
+/** The figures of all users at the beginning of a day. */
+export interface DailyUsageRow {
+  /** Midnight UTC. */
+  readonly day: number
+  readonly users: number
+  readonly files: number
+  readonly used_bytes: number
 }
 
 /** The table is called `chores`, the term of its first release. */

@@ -64,7 +64,7 @@ describe('verify', () => {
     expect(code).toBe(1)
     const lines = out.split('\n')
     expect(lines.slice(0, 2)).toEqual([
-      'used_bytes        user_id="alice" recorded=6 found=5',
+      'used_bytes        user_id="alice" recorded=6 B found=5 B',
       `orphaned_object   user_id="alice" object_key="${key}"`,
     ])
     expect(lines).toContain('used_bytes       1')

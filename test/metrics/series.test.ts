@@ -72,6 +72,8 @@ async function hammer(service: TestService, cookie: string): Promise<void> {
   }
   await send(service, { method: 'GET', at: `/admin/users/${user}`, headers: AUTHORIZATION })
   await send(service, { method: 'PUT', at: `/admin/users/${user}/devices/${name}` })
+  await send(service, { method: 'DELETE', at: `/admin/users/${user}/files/${name}` })
+  await send(service, { method: 'GET', at: '/admin/overview' })
 }
 
 function seriesOf(text: string): readonly string[] {

@@ -23,6 +23,7 @@ function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
     recordUses: async () => undefined,
     stopAsked: async () => undefined,
     noteGrants: async () => undefined,
+    recordDay: async () => undefined,
     deliverWebhooks: async () => undefined,
     logger: fastify().log,
     intervals: { sweepIntervalMs },

@@ -121,6 +121,12 @@ describe('the server', () => {
     expect(warnings).toEqual([expect.stringMatching(/leases.*broken/)])
   })
 
+  it('records the figures of the day', async () => {
+    const { service } = await start(undefined, { intervals: { sweepIntervalMs: 20 } })
+    const rows = async () => (await service.ledger.listDailyUsage(1)).rows
+    await expect.poll(rows).toMatchObject([{ files: 0, used: 0 }])
+  })
+
   it('records from time to time when access tokens were used', async () => {
     const { service, secret } = await start()
     const lastUsedAt = async () => (await service.accessTokens.list(userId))[0]?.lastUsedAt ?? 0

@@ -10,7 +10,7 @@ export const GRANTS: readonly Command[] = [
     operands: ['<user_id>', '<source>', '<reference>'],
     flags: ['bytes', 'starts-at', 'ends-at'],
     required: ['bytes'],
-    summary: 'grant capacity for a reason other than a device (times in RFC 3339)',
+    summary: 'grant capacity for a reason other than a device (--bytes 2GiB; times in RFC 3339)',
     run: async ({ grants }, { operands, flags }) => {
       const { grant } = await grants.putGrant({
         userId: userIdOf(operands),
@@ -62,7 +62,7 @@ export const DEVICES: readonly Command[] = [
     words: ['devices', 'add'],
     operands: ['<user_id>', '<device_id>'],
     flags: ['model', 'bytes'],
-    summary: 'add a device, which increases the capacity of its user',
+    summary: 'add a device, which increases the capacity of its user (--bytes 2GiB)',
     run: async ({ grants }, { operands, flags }) => {
       const { grant } = await grants.putDevice({
         userId: userIdOf(operands),

@@ -13,7 +13,7 @@ import {
   showProgress,
   userIdOf,
 } from '../command.ts'
-import { Bytes, type Row } from '../render.ts'
+import { Bytes, type Row, type Scalar } from '../render.ts'
 
 /** Prints each finding immediately, because all findings may not fit into memory. */
 export const VERIFY: Command = {
@@ -64,10 +64,15 @@ function rowOf(finding: Finding): Row {
     user_id: finding.userId ?? null,
     file_name: finding.name ?? null,
     object_key: finding.objectKey ?? null,
-    recorded: finding.recorded ?? null,
-    found: finding.found ?? null,
+    recorded: sized(finding, finding.recorded),
+    found: sized(finding, finding.found),
     repaired: finding.repaired,
   }
+}
+
+/** Other numbers than counts are bytes. */
+function sized({ kind }: Finding, value: number | string | undefined): Scalar {
+  return typeof value === 'number' && !kind.endsWith('_count') ? new Bytes(value) : (value ?? null)
 }
 
 function summary(verification: Verification, kinds: readonly FindingKind[]): Row {

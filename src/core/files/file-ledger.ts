@@ -1,8 +1,8 @@
 import type { File, FileVersion } from './file.ts'
 import type { FileName, FileNamePrefix } from './file-name.ts'
-import type { Audience, ListedFiles, Listing } from './listing.ts'
+import type { Audience, ListAudience, ListedFiles, Listing } from './listing.ts'
 import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
-import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Usage } from '../users/account-ledger.ts'
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -17,7 +17,7 @@ export interface FindFile {
 
 export interface ListFiles extends Listing {
   readonly userCreatedAt?: number | undefined
-  readonly audience: Audience
+  readonly audience: ListAudience
   /** How many rows are read, at most. */
   readonly maxScanned: number
 }
@@ -37,6 +37,8 @@ export type ArchivedFile = Pick<FileVersion, 'name' | 'objectKey' | 'size' | 'up
 
 export interface DeleteFile extends Caller, FileDeletion {
   readonly garbageDelayMs: number
+  /** Also of a suspended user. A deleted one is `not_found`. */
+  readonly byOperator?: boolean | undefined
 }
 
 export interface UpdateFile extends Caller, FileUpdate {
@@ -68,7 +70,7 @@ export interface FileLedger {
    * exactly once. A page reads at most `maxScanned` rows of an index, whatever it lists, and of a common prefix one row
    * unless it searches for a text. With `hidesOthers`, a listing in any order other than by name sorts the files with
    * the prefix, and rejects with `invalid_parameter` (`order`) if they are `maxScanned` or more. Empty for a user who is
-   * unknown, suspended or deleted.
+   * unknown, deleted or, unless an operator lists, suspended.
    */
   listFiles(page: ListFiles): Promise<ListedFiles>
 
@@ -79,10 +81,10 @@ export interface FileLedger {
   selectFiles(wanted: SelectFiles): Promise<readonly ArchivedFile[]>
 
   /**
-   * Guarantees that the file is deleted and its object is garbage. Rejects with `not_found`, then
-   * `precondition_failed`.
+   * Guarantees that the file is deleted, and its object is history or garbage. Resolves to its version. Rejects with
+   * `not_found`, then `precondition_failed`.
    */
-  deleteFile(file: DeleteFile): Promise<void>
+  deleteFile(file: DeleteFile): Promise<Version>
 
   /**
    * Guarantees the file that `updatedFile` returns, and rejects with what it throws; or changes nothing. If another

@@ -67,6 +67,9 @@ export const MAX_SCANNED_FILES = 2_000
 /** The owner sees all files, other viewers those that they may download. */
 export type Audience = 'owner' | 'users' | 'anyone'
 
+/** As the owner, an operator sees all files, but also those of a suspended user. */
+export type ListAudience = Audience | 'operator'
+
 export function positionOf(file: File, order: FileOrder): FilePosition {
   const values = { name: 0, updated_at: file.updatedAt, size: file.size }
   return { name: file.name, value: values[order.replace('-', '') as keyof typeof values] }

@@ -17,6 +17,11 @@ export function capacityState({ capacity, used }: Usage): CapacityState {
   return 'normal'
 }
 
+/** Above 1 after a grant ended. Infinite without a capacity. */
+export function shareUsed({ capacity, used }: Usage): number {
+  return capacity > 0 ? used / capacity : Infinity
+}
+
 /** The figures under their names in answers and on the command line. */
 export function capacityFigures(usage: Usage) {
   const { capacity, used, reserved, fileCount } = usage

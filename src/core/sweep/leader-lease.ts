@@ -28,7 +28,7 @@ export interface LeaderLeases {
 
 /** One candidate for the leader lease of a background job. */
 export interface LeaderLeaseClaim {
-  readonly name: 'sweep' | 'webhooks'
+  readonly name: 'sweep' | 'webhooks' | 'daily_usage'
   /** Unique to each candidate. */
   readonly holder: string
 }

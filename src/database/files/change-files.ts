@@ -30,8 +30,11 @@ export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<Cha
 }
 
 /** See `FileLedger.deleteFile`. */
-export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<void> {
-  await performOne(tx, request, { ...request, op: 'delete' })
+export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<Version> {
+  const { planned } = await performOne(tx, request, { ...request, op: 'delete' })
+  const [deletion] = planned.changes
+  if (deletion?.old === undefined) throw new TypeError('The operation has deleted no file')
+  return deletion.old.version
 }
 
 /** See `FileLedger.updateFile`. */
@@ -57,6 +60,7 @@ function currentFile({ file }: Planned): File {
 
 interface Terms extends Caller {
   readonly garbageDelayMs: number
+  readonly byOperator?: boolean | undefined
   /** Only what restores files can exceed it. */
   readonly maxFiles?: number
 }
@@ -84,6 +88,7 @@ interface Perform extends Terms {
 /** Plans the operations in memory, one after the other, and applies all that they change at once. */
 async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
   const { userId, userCreatedAt, operations, garbageDelayMs, maxFiles, refusalOf } = request
+  const by = request.byOperator === true ? ('operator' as const) : undefined
   await lockUser(tx, userId)
   const held = await readHoldings(tx, { userId, userCreatedAt, operations })
   const planned: Planned[] = []
@@ -98,7 +103,14 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
   const changes = planned.flatMap((each) => each.changes)
   const restore = maxFiles === undefined ? undefined : { maxFiles }
   try {
-    const applied = { userId, userCreatedAt, changes, garbageDelayMs, ...(restore && { restore }) }
+    const applied = {
+      userId,
+      userCreatedAt,
+      changes,
+      garbageDelayMs,
+      by,
+      ...(restore && { restore }),
+    }
     const usage = await applyChanges(tx, applied)
     await discardMarkers(tx, { userId, keys: marked })
     return { planned, usage, restored: restoredKeys(held, planned) }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type { Audience } from '../../core/files/listing.ts'
+import type { Audience, ListAudience } from '../../core/files/listing.ts'
 import type { FileLedger, FindFile } from '../../core/files/file-ledger.ts'
 import type { Database } from '../database.ts'
 import { compileOnce, type Slot } from '../statement.ts'
@@ -11,9 +11,10 @@ import { FILE_COLUMNS } from '../ledger/rows.ts'
 /** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */
 export const VISIBLE_TO = {
   owner: sql`1 = 1`,
+  operator: sql`1 = 1`,
   users: sql`files.visibility <> 'private'`,
   anyone: sql`files.visibility = 'public'`,
-} as const satisfies Record<Audience, RawBuilder<unknown>>
+} as const satisfies Record<ListAudience, RawBuilder<unknown>>
 
 /** Tests visibility in SQL, so that a hidden file takes no longer than a missing one. */
 export function createFindFile(database: Database): FileLedger['findFile'] {

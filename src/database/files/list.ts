@@ -5,7 +5,7 @@ import { type FilePosition, type ListedFiles, positionOf } from '../../core/file
 import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { isBelow } from '../prefix-range.ts'
 import { scan } from '../scan.ts'
-import { activeOwner, isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { isCurrent, type LedgerTx, listedOwner } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { VISIBLE_TO } from './find-file.ts'
 import { boundsOf, isDescending, startOf } from './list-bounds.ts'
@@ -58,7 +58,7 @@ async function readFiles({ db, now }: LedgerTx, page: ListFiles): Promise<readon
   const { rows } = await sql<File & { readonly is_current: number }>`
     SELECT ${FILE_COLUMNS}, CASE WHEN ${isCurrent({ now })} THEN 1 ELSE 0 END AS is_current
     FROM files
-    WHERE user_id = ${activeOwner(page)} AND ${VISIBLE_TO[page.audience]} AND ${boundsOf(page)}
+    WHERE user_id = ${listedOwner(page)} AND ${VISIBLE_TO[page.audience]} AND ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(db)
   return rows.map(({ is_current: isCurrent, ...file }) => ({

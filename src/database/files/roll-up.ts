@@ -4,7 +4,7 @@ import type { File } from '../../core/files/file.ts'
 import { commonPrefixOf, type RollUp } from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { successorOf } from '../prefix-range.ts'
-import { createdAt, isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { isCurrent, isListedOwner, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { VISIBLE_TO } from './find-file.ts'
 import { boundsOf, isDescending, LAST_NAME } from './list-bounds.ts'
@@ -38,7 +38,7 @@ interface Stop {
 
 /** A loose index scan: each step is one search. It yields one value, so the name has a flag before it. */
 async function readStops(tx: LedgerTx, page: ListFiles, rollUp: RollUp): Promise<readonly Stop[]> {
-  const { userId, userCreatedAt, audience, limit } = page
+  const { userId, audience, limit } = page
   const ordered = isDescending(page) ? sql`name DESC` : sql`name`
   const search = (bounds: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
     SELECT CASE WHEN ${isCurrent(tx)} THEN '1' ELSE '0' END || name FROM files
@@ -48,7 +48,7 @@ async function readStops(tx: LedgerTx, page: ListFiles, rollUp: RollUp): Promise
   const { rows } = await sql<Stop>`
     WITH RECURSIVE walk (step, found) AS (
       SELECT 1, ${search(boundsOf(page))} FROM users
-      WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
+      WHERE ${isListedOwner(page)}
       UNION ALL
       SELECT step + 1, ${search(boundsAfterStop(tx, page, rollUp))} FROM walk
       WHERE found IS NOT NULL AND step < ${sql.lit(limit)}

@@ -10,7 +10,7 @@ import { objectKey, type Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import { chunks } from '../../core/async/chunks.ts'
 import { dbFor, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
-import { activeOwner, isActive, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { isActive, type LedgerTx, listedOwner } from '../ledger/ledger-sql.ts'
 import { VERSION_COLUMNS } from '../ledger/rows.ts'
 import { scan } from '../scan.ts'
 
@@ -56,7 +56,7 @@ async function readHistory(tx: LedgerTx, page: ListHistory): Promise<readonly Pa
   const from = after && sql`AND (ended_at, version) < (${after.endedAt}, ${after.version})`
   const { rows } = await sql<PastRow>`
     SELECT ${PAST_COLUMNS} FROM history
-    WHERE user_id = ${activeOwner(page)} ${from ?? sql``} AND ended_at > ${tx.now} - ${tx.historyLifetimeMs}
+    WHERE user_id = ${listedOwner(page)} ${from ?? sql``} AND ended_at > ${tx.now} - ${tx.historyLifetimeMs}
       ${name === undefined ? sql`` : sql`AND name = ${name}`}
     ORDER BY ended_at DESC, version DESC LIMIT ${limit}
   `.execute(tx.db)

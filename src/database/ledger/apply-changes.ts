@@ -12,7 +12,15 @@ import {
   recordChanges,
 } from '../changes/record.ts'
 import type { Slot } from '../statement.ts'
-import { bigint, inactiveReason, isActive, type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import {
+  bigint,
+  inactiveReason,
+  isActive,
+  isNotDeleted,
+  type LedgerTx,
+  type Rule,
+  run,
+} from './ledger-sql.ts'
 import {
   countHistory,
   mayCommit,
@@ -38,8 +46,8 @@ interface Changes extends Caller {
   }
   /** Set for changes that may restore files. */
   readonly restore?: { readonly maxFiles: number }
-  /** Set for the sweep, which also ends files of suspended users. */
-  readonly isSweep?: boolean
+  /** Set for those who may also end files of a suspended user. The sweep has found the user itself. */
+  readonly by?: 'operator' | 'sweep' | undefined
 }
 
 /**
@@ -66,13 +74,14 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
 
 async function refusal(
   tx: LedgerTx,
-  { userId, userCreatedAt, upload, restore }: Changes,
+  { userId, userCreatedAt, upload, restore, by }: Changes,
   { size, newFiles }: ReturnType<typeof figuresOf>,
 ): Promise<Error> {
   const { maxFiles } = upload ?? restore ?? {}
   const caller = { userId, userCreatedAt }
   if (maxFiles === undefined) {
-    return (await inactiveReason(tx, caller)) ?? new TypeError('An active user has no quota')
+    const reason = await inactiveReason(tx, { ...caller, byOperator: by === 'operator' })
+    return reason ?? new TypeError('An active user has no quota')
   }
   const { ownReserved, eviction } = upload ?? {}
   const need = { size, newFiles, ownReserved }
@@ -117,7 +126,7 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
 /** Runs the one of the statements below whose rule applies. */
 function move(
   tx: LedgerTx,
-  { upload, restore, isSweep = false }: Changes,
+  { upload, restore, by }: Changes,
   values: Move & ReturnType<typeof figuresOf>,
 ): Promise<QueryResult<Usage & FeedEnd>> {
   if (upload?.eviction) {
@@ -125,7 +134,7 @@ function move(
   }
   if (upload) return run(tx, moveForUpload, { ...values, ...upload })
   if (restore) return run(tx, moveForRestore, { ...values, ...restore })
-  return run(tx, isSweep ? moveForSweep : moveForOwner, values)
+  return run(tx, by === undefined ? moveForOwner : MOVES[by], values)
 }
 
 type Move = Caller &
@@ -141,9 +150,18 @@ function moveForOwner(slot: Slot<Move>, rule: Rule) {
   return moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt'))))
 }
 
+function moveForOperator(slot: Slot<Move>, rule: Rule) {
+  return moveFigures(slot, rule, isNotDeleted(bigint(slot('userCreatedAt'))))
+}
+
 function moveForSweep(slot: Slot<Move>, rule: Rule) {
   return moveFigures(slot, rule, sql`1 = 1`)
 }
+
+const MOVES = {
+  operator: moveForOperator,
+  sweep: moveForSweep,
+} as const
 
 function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
   return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))

@@ -1,9 +1,10 @@
 import { type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
-import { type Caller, inactiveUser } from '../../core/users/caller.ts'
+import { type Caller, inactiveUser, userNotFound } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
+import type { ListAudience } from '../../core/files/listing.ts'
 import type { Account } from '../../core/users/account-ledger.ts'
 import {
   type Comparable,
@@ -101,6 +102,14 @@ export function isActive(
   )`
 }
 
+/** As `isActive`, but also for a suspended user. */
+export function isNotDeleted(userCreatedAt: RawBuilder<number>): RawBuilder<boolean> {
+  return sql<boolean>`EXISTS (
+    SELECT 1 FROM users WHERE users.id = quotas.user_id AND users.status <> 'deleted'
+      AND users.created_at = ${userCreatedAt}
+  )`
+}
+
 /** SQL that excludes another user of the same id from `users`; empty without a creation time. */
 export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown> {
   return userCreatedAt === undefined ? sql`` : sql`AND users.created_at = ${userCreatedAt}`
@@ -110,16 +119,20 @@ export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown
  * SQL for the user whose rows are listed. It is the key of the search: in a condition, SQLite would test it for each
  * row, and all rows of a suspended user would be read.
  */
-export function activeOwner({
-  userId,
-  userCreatedAt,
-}: {
+export function listedOwner(owner: ListedOwner): RawBuilder<unknown> {
+  return sql`(SELECT id FROM users WHERE ${isListedOwner(owner)})`
+}
+
+export interface ListedOwner {
   readonly userId: UserId
   readonly userCreatedAt?: number | undefined
-}): RawBuilder<unknown> {
-  return sql`(
-    SELECT id FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
-  )`
+  readonly audience?: ListAudience
+}
+
+export function isListedOwner(owner: ListedOwner): RawBuilder<boolean> {
+  const { userId, userCreatedAt, audience } = owner
+  const isVisible = audience === 'operator' ? sql`status <> 'deleted'` : sql`status = 'active'`
+  return sql`id = ${userId} AND ${isVisible} ${createdAt(userCreatedAt)}`
 }
 
 /** A resumable upload counts only while a request holds it. `MAX_UNFINISHED_UPLOADS` limits the others. */
@@ -163,10 +176,15 @@ export async function assertPrecondition(
 }
 
 /** Why the user may not write, which takes precedence over any other refusal; `undefined` if they may. */
-export async function inactiveReason(tx: LedgerTx, caller: Caller): Promise<AppError | undefined> {
-  const { user } = (await findAccount(tx, caller.userId)) ?? {}
-  const status = user?.createdAt === caller.userCreatedAt ? user.status : undefined
-  return status === 'active' ? undefined : inactiveUser(status)
+export async function inactiveReason(
+  tx: LedgerTx,
+  caller: Caller & { readonly byOperator?: boolean | undefined },
+): Promise<AppError | undefined> {
+  const { userId, userCreatedAt, byOperator = false } = caller
+  const { user } = (await findAccount(tx, userId)) ?? {}
+  const status = user?.createdAt === userCreatedAt ? user.status : undefined
+  if (status === 'active' || (byOperator && status === 'suspended')) return undefined
+  return byOperator ? userNotFound(userId) : inactiveUser(status)
 }
 
 /** PostgreSQL would otherwise take the parameter for a 32-bit integer. */

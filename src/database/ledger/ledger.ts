@@ -3,6 +3,7 @@ import type { FileLedger } from '../../core/files/file-ledger.ts'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { GrantPeriodLedger } from '../../core/quota/grant-period-ledger.ts'
 import type { BacklogLedger } from '../../core/sweep/backlog-ledger.ts'
+import type { OverviewLedger } from '../../core/overview/overview-ledger.ts'
 import type { LinkLedger } from '../../core/links/link-ledger.ts'
 import type { LeaderLeases } from '../../core/sweep/leader-lease.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
@@ -16,6 +17,7 @@ import { createChangeLedger } from '../changes/read.ts'
 import { createFileLedger } from '../files/file-ledger.ts'
 import { createHistoryLedger } from '../history/history-ledger.ts'
 import { createLinkLedger } from '../links/link-ledger.ts'
+import { createOverviewLedger } from '../overview/overview-ledger.ts'
 import { createResumableLedger } from '../resumable/resumable-ledger.ts'
 import { createBacklogLedger } from '../sweep/backlog.ts'
 import { createLeaderLeases } from '../sweep/leader-leases.ts'
@@ -39,7 +41,8 @@ export interface Ledger
     LeaderLeases,
     ChangeLedger,
     GrantPeriodLedger,
-    WebhookLedger {}
+    WebhookLedger,
+    OverviewLedger {}
 
 /** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
 export function createLedger(database: Database, options: LedgerOptions): Ledger {
@@ -57,6 +60,7 @@ export function createLedger(database: Database, options: LedgerOptions): Ledger
     ...createChangeLedger(session),
     ...createGrantPeriodLedger(session),
     ...createWebhookLedger(session),
+    ...createOverviewLedger(session),
   }
   const { runBatch, createShortcuts } = database
   if (runBatch === undefined) return steps

@@ -102,5 +102,6 @@ const LOCKED_TABLES = Object.keys({
   changes: true,
   webhook_queues: true,
   parked_webhooks: true,
+  daily_usage: true,
   chores: true,
 } satisfies Record<keyof Tables, true>)

@@ -37,6 +37,6 @@ export async function expireFiles(
   `.execute(tx.db)
   if (rows.length === 0) return 0
   const changes = rows.map((old) => ({ type: 'expired', old }) as const)
-  await applyChanges(tx, { userId, userCreatedAt: 0, changes, garbageDelayMs, isSweep: true })
+  await applyChanges(tx, { userId, userCreatedAt: 0, changes, garbageDelayMs, by: 'sweep' })
   return rows.length
 }

@@ -2,6 +2,8 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { Archives } from '../../core/files/archive.ts'
+import type { FileAdministration } from '../../core/files/file-administration.ts'
+import type { OverviewReader } from '../../core/overview/overview.ts'
 import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
 import type { HistoryAdministration } from '../../core/history/history-administration.ts'
@@ -27,9 +29,11 @@ import { bearerPlugin } from './plugins/bearer.ts'
 import { archiveRoutes } from './routes/archive.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
+import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
 import { grantRoutes } from './routes/grants.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
+import { overviewRoutes } from './routes/overview.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { userRoutes } from './routes/users.ts'
@@ -56,6 +60,8 @@ interface UseCases {
   readonly uploadAdministration: UploadAdministration
   readonly historyAdministration: HistoryAdministration
   readonly archives: Archives
+  readonly fileAdministration: FileAdministration
+  readonly overview: OverviewReader
   readonly parkedWebhooks: ParkedWebhooks
   readonly failedAttempts: FailedAttemptLimiter
 }
@@ -68,6 +74,7 @@ export async function buildAdmin(
   const { meter, useCases, metrics, readiness, token, page, docs } = options
   const { users, accessTokens, grants, uploadAdministration } = useCases
   const { historyAdministration, archives, parkedWebhooks, failedAttempts } = useCases
+  const { fileAdministration, overview } = useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -92,6 +99,8 @@ export async function buildAdmin(
   const { downloads, idleTimeoutMs } = options
   const serving = { ...downloads, idleTimeoutMs, stopping, shutdown }
   await app.register(archiveRoutes, { ...serving, archives })
+  await app.register(fileRoutes, { fileAdministration })
+  await app.register(overviewRoutes, { overview })
   await app.register(webhookRoutes, { parkedWebhooks, shutdown })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {

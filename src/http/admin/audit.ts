@@ -7,7 +7,7 @@ export type Change = Readonly<
 >
 
 export interface Access {
-  readonly action: 'session.open' | 'session.close' | 'admin_token.refuse'
+  readonly action: 'session.open' | 'session.close' | 'admin_token.refuse' | 'overview.read'
 }
 
 /** Logs an audit event at any `LOG_LEVEL`. */

@@ -37,6 +37,10 @@ it('the admin client manages users, and what belongs to them', async () => {
   const { stream, size } = await ann.archive({ names: ['a'] })
   expect(await bytesOf(stream)).toHaveLength(size)
   expect(await Array.fromAsync(ann.uploads.list())).toEqual([])
+  expect(await Array.fromAsync(ann.files.list({ order: '-size' }))).toMatchObject([{ name: 'a' }])
+  expect(await admin.overview()).toMatchObject({ files: 1, largest: [{ user_id: 'ann' }] })
+  await ann.files.delete('a')
+  expect(await errorOf(ann.files.delete('a'))).toMatchObject({ code: 'not_found' })
   await ann.devices.delete('camera-1')
   await ann.grants.revoke(grant)
   expect((await Array.fromAsync(ann.grants.list())).map(({ source }) => source)).not.toContain(

@@ -108,7 +108,7 @@ export interface Account extends Caller {
   put(name: string, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
   extend(version: Version, bytes: number, options?: Partial<ExtendUpload>): Promise<void>
   abort(version: Version): ReturnType<Ledger['abort']>
-  remove(name: string, options?: Partial<DeleteFile>): Promise<void>
+  remove(name: string, options?: Partial<DeleteFile>): Promise<Version>
   change(name: string, change: Change): Promise<File>
   /** All files in the order of their names, unless `listing` says another. */
   list(listing?: Listing): Promise<readonly File[]>

@@ -179,6 +179,7 @@ function model(files: readonly File[], query: Query): readonly string[] {
   const { prefix = '', contains, rollUp, order, audience = 'owner' } = query
   const seen = {
     owner: ['private', 'users', 'public'],
+    operator: ['private', 'users', 'public'],
     users: ['users', 'public'],
     anyone: ['public'],
   }

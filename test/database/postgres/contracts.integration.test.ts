@@ -10,6 +10,7 @@ import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerOverviewContract } from '../../core/ledger/overview-contract.ts'
 import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
@@ -37,6 +38,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerRollUpContract('PostgreSQL', () => openPostgresHarness(), 60)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
+  ledgerOverviewContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
   ledgerRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerModelContract('PostgreSQL', () => openPostgresHarness(), 15)

@@ -27,6 +27,7 @@ import {
 } from '../files/list-plans.ts'
 import {
   explainTokens,
+  explainOverview,
   explainUserLists,
   fillWithTokens,
   fillWithUsers,
@@ -382,6 +383,9 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
         expect(`${listing}: ${plan}`).toMatch(/quotas_pkey[^]*?Cond: \(user_id = page.id\)/)
         expect(`${listing}: ${plan}`).not.toMatch(/Seq Scan on (users|quotas)|Bitmap/)
       }
+      const measured = await explainOverview(listed, 'EXPLAIN')
+      expect(measured).toHaveLength(4)
+      for (const plan of measured) expect(plan).not.toMatch(/Seq Scan on (users|quotas)/)
     }
     for (const table of [sql`users`, sql`quotas`]) {
       await sql`ALTER TABLE ${table} SET (autovacuum_enabled = off)`.execute(listed.kysely)

@@ -25,6 +25,7 @@ import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerOverviewContract } from '../../core/ledger/overview-contract.ts'
 import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
@@ -36,6 +37,7 @@ import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { explainHotReads } from '../postgres/hot-reads.ts'
 import { explainListings, explainRollUps, fillWithFiles } from '../files/list-plans.ts'
 import {
+  explainOverview,
   explainTokens,
   explainUserLists,
   fillWithTokens,
@@ -66,6 +68,7 @@ ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerRollUpContract('SQLite', openSqliteHarness, 150)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
+ledgerOverviewContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
 resumableLedgerContract('SQLite', openSqliteHarness, { runs: 60, isClockOurs: true })
 ledgerRaceContract('SQLite', openSqliteHarness)
@@ -320,6 +323,13 @@ describe('SQLite', () => {
     for (const { listing, entry, plan } of await explainUserLists(database, 'EXPLAIN QUERY PLAN')) {
       expect(`${listing}: ${plan}`).toMatch(entry)
       expect(`${listing}: ${plan}`).not.toMatch(/SCAN (users|quotas)/)
+    }
+    const [end, ...measured] = await explainOverview(database, 'EXPLAIN QUERY PLAN')
+    expect(end).toMatch(/users USING COVERING INDEX sqlite_autoindex_users_1 \(id>\?\)/)
+    expect(measured).toHaveLength(3)
+    for (const plan of measured) {
+      expect(plan).toMatch(/quotas USING INDEX \w+ \(user_id>\? AND user_id<\?\)/)
+      expect(plan).not.toMatch(/SCAN (users|grants|webhook_queues)/)
     }
     await fillWithTokens(database)
     const [page, ended] = await explainTokens(database, 'EXPLAIN QUERY PLAN')

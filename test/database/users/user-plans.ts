@@ -34,6 +34,14 @@ export async function explainUserLists(database: Database, explain: string): Pro
   return plans
 }
 
+/** The plans of the statements that measure some of many users. */
+export async function explainOverview(database: Database, explain: string): Promise<string[]> {
+  const statements: CompiledQuery[] = []
+  const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+  await ledger.measureUsers({ after: parseUserId('a2'), limit: 100, top: 10 })
+  return await explainAll({ database, statements, explain })
+}
+
 /** The plans of the statements that read several access tokens of a user. */
 export async function explainTokens(database: Database, explain: string): Promise<string[]> {
   const statements: CompiledQuery[] = []
@@ -85,6 +93,6 @@ export async function fillWithUsers(database: Database): Promise<void> {
   `.execute(database.kysely)
   await sql`
     INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
-    SELECT id, 0, 0, 0 FROM users WHERE created_at > 0 AND created_at <= 10000
+    SELECT id, 1, 0, 1 FROM users WHERE created_at > 0 AND created_at <= 10000
   `.execute(database.kysely)
 }

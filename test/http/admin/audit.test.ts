@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
-import { jsonOf } from '../fixture.ts'
+import { jsonOf, upload } from '../fixture.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { NO_BUILD } from '../../support/http/page.ts'
 import type { TestService } from '../../support/service/test-service.ts'
@@ -59,6 +59,24 @@ describe('the audit log of the admin API', () => {
     const line = { action: 'files.archive', user_id: path.slice(1), files: 0 }
     expect(audits()).toMatchObject([line, line])
     expect(JSON.stringify(lines)).not.toContain('secret')
+  })
+
+  it('has a line for each listing and deletion of files, without their names, and each overview', async () => {
+    const user = await service.createUser(10)
+    const { version } = jsonOf(await upload(service, { user, name: 'diary.txt', content: 'x' }))
+    const files = { path: `/${user.userId}/files` }
+    lines.length = 0
+    await call(service, { method: 'GET', path: `${files.path}?prefix=dia` })
+    await call(service, { method: 'DELETE', path: `${files.path}/none` })
+    await call(service, { method: 'DELETE', path: `${files.path}/diary.txt` })
+    await call(service, { method: 'GET', at: '/admin/overview' })
+    const { userId: user_id } = user
+    expect(audits()).toMatchObject([
+      { action: 'files.list', user_id, files: 1 },
+      { action: 'file.delete', user_id, version },
+      { action: 'overview.read' },
+    ])
+    expect(JSON.stringify(lines)).not.toContain('dia')
   })
 
   it('has a line for a user who is made, and none for one who was there', async () => {

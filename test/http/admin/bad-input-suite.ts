@@ -31,6 +31,8 @@ const CALLS: readonly Call[] = [
   { method: 'DELETE', path: `/:id/uploads/${UPLOAD}` },
   { method: 'GET', path: '/:id/history' },
   { method: 'POST', path: `/:id/history/${UPLOAD}/restore`, body: {} },
+  { method: 'GET', path: '/:id/files' },
+  { method: 'DELETE', path: '/:id/files/a' },
 ]
 
 const OF_ONE_USER = CALLS.filter(({ path }) => path !== undefined)

@@ -6,7 +6,9 @@ import { adminMetricsSuite } from './metrics-suite.ts'
 import { adminGuessingSuite } from './guessing-suite.ts'
 import { adminSessionSuite } from './session-suite.ts'
 import { adminArchiveSuite } from './archive-suite.ts'
+import { adminFilesSuite } from './files-suite.ts'
 import { adminHistorySuite } from './history-suite.ts'
+import { adminOverviewSuite } from './overview-suite.ts'
 import { adminUploadsSuite } from './uploads-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
 import { adminWebhooksSuite } from './webhooks-suite.ts'
@@ -21,5 +23,7 @@ describe('the admin API on SQLite and local files', () => {
   adminUploadsSuite(openEmbedded)
   adminArchiveSuite(openEmbedded)
   adminHistorySuite(openEmbedded)
+  adminFilesSuite(openEmbedded)
+  adminOverviewSuite(openEmbedded)
   adminWebhooksSuite(openEmbedded)
 })

@@ -3,7 +3,9 @@ import { isWithoutProduction, openProduction } from '../../support/service/produ
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminGuessingSuite } from '../admin/guessing-suite.ts'
 import { adminArchiveSuite } from '../admin/archive-suite.ts'
+import { adminFilesSuite } from '../admin/files-suite.ts'
 import { adminHistorySuite } from '../admin/history-suite.ts'
+import { adminOverviewSuite } from '../admin/overview-suite.ts'
 import { adminUploadsSuite } from '../admin/uploads-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 import { adminWebhooksSuite } from '../admin/webhooks-suite.ts'
@@ -15,5 +17,7 @@ describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', ()
   adminUploadsSuite(openProduction)
   adminArchiveSuite(openProduction)
   adminHistorySuite(openProduction)
+  adminFilesSuite(openProduction)
+  adminOverviewSuite(openProduction)
   adminWebhooksSuite(openProduction)
 })

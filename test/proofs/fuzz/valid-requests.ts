@@ -189,6 +189,8 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
     `${user}/grants`,
     `${user}/access-tokens`,
     `${user}/uploads`,
+    `${user}/files?prefix=k&delimiter=-&limit=3`,
+    '/admin/overview',
     '/metrics',
     '/openapi.json',
   ] as const
@@ -214,6 +216,7 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
         body: Buffer.from('{"model":"m","bytes":1000}'),
       }),
     () => message({ line: `DELETE ${user}/devices/d1`, headers }),
+    () => message({ line: `DELETE ${user}/files/${random.pick(['a', '%00'])}`, headers }),
     () => message({ line: `DELETE ${user}/uploads/019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e`, headers }),
     () =>
       message({

@@ -51,6 +51,8 @@ export const READS = {
     'listParked',
     'findParked',
     'measureWebhooks',
+    'measureUsers',
+    'listDailyUsage',
   ],
   users: ['findUser', 'findAccessTokenUser', 'hasDevice', 'listAccessTokens', 'listGrants'],
 } as const satisfies {

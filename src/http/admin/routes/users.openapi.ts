@@ -5,7 +5,7 @@ import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import { NO_QUERY, OF_USER } from '../api.ts'
 
-const User = Type.Object(
+export const User = Type.Object(
   {
     user_id: Text('The id of the user, which never changes.', 'alice'),
     status: OneOf(

@@ -1,6 +1,4 @@
-import { capacityFigures } from '../../../core/quota/capacity.ts'
-import type { Account } from '../../../core/users/account-ledger.ts'
-import { formatTimestamp } from '../../../core/timestamp.ts'
+import { accountJson } from '../../../core/users/account-json.ts'
 import { isUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
 import type { Users } from '../../../core/users/users.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -15,13 +13,13 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (ap
   app.post(collection, USERS.make, async (request, reply) => {
     const { account } = await users.create(undefined)
     audit(request, { action: 'user.create', user_id: account.user.userId })
-    return reply.code(201).send(toReply(account))
+    return reply.code(201).send(accountJson(account))
   })
 
   app.put(one, USERS.put, async (request, reply) => {
     const { account, created } = await users.create(request.params.user_id)
     if (created) audit(request, { action: 'user.create', user_id: account.user.userId })
-    return reply.code(created ? 201 : 200).send(toReply(account))
+    return reply.code(created ? 201 : 200).send(accountJson(account))
   })
 
   app.get(collection, USERS.list, async ({ query }) => {
@@ -31,17 +29,17 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (ap
       list: (page) => users.list({ prefix, ...page }),
       keyOf: ({ user }) => [user.userId],
     })
-    return { users: entries.map(toReply), next_cursor }
+    return { users: entries.map(accountJson), next_cursor }
   })
 
-  app.get(one, USERS.show, async ({ params }) => toReply(await users.find(params.user_id)))
+  app.get(one, USERS.show, async ({ params }) => accountJson(await users.find(params.user_id)))
 
   app.patch(one, USERS.patch, async (request) => {
     const { user_id: userId } = request.params
     const { status } = request.body
     const account = await users.setStatus(userId, status)
     audit(request, { action: 'user.set_status', user_id: userId, status })
-    return toReply(account)
+    return accountJson(account)
   })
 
   app.delete(one, USERS.remove, async (request, reply) => {
@@ -50,13 +48,4 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (ap
     audit(request, { action: 'user.delete', user_id: userId })
     return reply.code(202).send()
   })
-}
-
-function toReply({ user, usage }: Account) {
-  return {
-    user_id: user.userId,
-    status: user.status,
-    created_at: formatTimestamp(user.createdAt),
-    capacity: capacityFigures(usage),
-  }
 }

@@ -6,7 +6,7 @@ import { jsonRequestBody } from '../../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { OneOf } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { FileReply, type fileReply } from './file-resource.ts'
+import { FileReply, type fileReply } from '../../shared-routes/file-resource.ts'
 import { RemainingCapacity } from './file-upload.ts'
 import { type AskedTerms, DOCUMENTED_TERMS, TERMS } from './update.ts'
 

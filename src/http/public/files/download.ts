@@ -7,7 +7,7 @@ import { serveContent, type ServeOptions } from '../../download/serve-content.ts
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import { DOWNLOADS } from './download.openapi.ts'
-import { fileNameParam } from './file-resource.ts'
+import { fileNameParam } from '../../shared-routes/file-resource.ts'
 
 export interface DownloadOptions extends ServeOptions {
   readonly repository: Repository

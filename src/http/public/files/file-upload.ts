@@ -17,7 +17,8 @@ import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/fi
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { assertQueryDecodable } from '../../headers/decodable-query.ts'
-import { FileReply, fileReply, ownFile } from './file-resource.ts'
+import { FileReply, fileReply } from '../../shared-routes/file-resource.ts'
+import { ownFile } from './file-resource.ts'
 
 /** Parsed below, where the errors are. */
 export const UPLOAD_QUERY = Type.Object({

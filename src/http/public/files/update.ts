@@ -10,13 +10,8 @@ import {
 } from '../../../core/files/media-type.ts'
 import { parseMetadataPatch } from '../../../core/files/metadata.ts'
 import type { FileUpdate } from '../../../core/files/operation.ts'
-import {
-  FileReply,
-  fileReply,
-  type FileRouteOptions,
-  OWN_FILE_PATH,
-  ownFile,
-} from './file-resource.ts'
+import { FileReply, fileReply } from '../../shared-routes/file-resource.ts'
+import { type FileRouteOptions, OWN_FILE_PATH, ownFile } from './file-resource.ts'
 import { permittedVisibility } from './file-upload.ts'
 import { parseTimestamp } from '../../../core/timestamp.ts'
 import { takeJson } from '../../body/json-body.ts'

@@ -8,7 +8,7 @@ import { shownValues } from '../../pages/session-cookie.ts'
 import { assertSameSite } from '../../server/csrf.ts'
 import { clientAddressOf } from '../../server/request-head.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { fileNameParam } from '../files/file-resource.ts'
+import { fileNameParam } from '../../shared-routes/file-resource.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

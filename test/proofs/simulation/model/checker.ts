@@ -211,6 +211,9 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'findParked':
     case 'deleteParked':
     case 'measureWebhooks':
+    case 'measureUsers':
+    case 'listDailyUsage':
+    case 'recordDailyUsage':
       break
   }
 }

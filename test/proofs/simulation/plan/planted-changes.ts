@@ -44,10 +44,12 @@ export const PLANTED_FEED_BUGS: Readonly<Record<string, Variant>> = {
     sharedLedger: ({ ledger, database }) => ({
       async deleteFile(file) {
         const end = await endOf(database, file.userId)
-        await ledger.deleteFile(file)
+        const version = await ledger.deleteFile(file)
         const now = await endOf(database, file.userId)
-        if (end === undefined || now === undefined) return
-        await moveBack(database, { ...now, change_count: end.change_count + 1 })
+        if (end !== undefined && now !== undefined) {
+          await moveBack(database, { ...now, change_count: end.change_count + 1 })
+        }
+        return version
       },
     }),
   },

@@ -175,11 +175,12 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
           await readUsage(ledger, userId),
           await ledger.findFile({ ...file, audience: 'owner' }),
         ]
-        await ledger.deleteFile(file)
+        const version = await ledger.deleteFile(file)
         await sql`
           UPDATE quotas SET used_bytes = ${(usage?.used ?? 0) - (old?.size ?? 0)}
           WHERE user_id = ${userId}
         `.execute(database.kysely)
+        return version
       },
     }),
   },

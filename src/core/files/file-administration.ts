@@ -1,0 +1,50 @@
+import type { Version } from '../objects/object-key.ts'
+import { type Caller, callerOf, userNotFound } from '../users/caller.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { Users } from '../users/users.ts'
+import type { FileLedger } from './file-ledger.ts'
+import type { FileName } from './file-name.ts'
+import { type ListedFiles, type Listing, MAX_SCANNED_FILES } from './listing.ts'
+
+/** What operators can do with users' files, also with those of a suspended user (docs/administration.md). */
+export interface FileAdministration {
+  /** All files, as `FileLedger.listFiles`. Rejects with `not_found` for an unknown or deleted user. */
+  list(page: Listing): Promise<ListedFiles>
+
+  /** As `FileLedger.deleteFile`: the user can follow it, and restore the file. Rejects also as `list` does. */
+  remove(file: { readonly userId: UserId; readonly name: FileName }): Promise<Version>
+}
+
+export function createFileAdministration({
+  users,
+  ledger,
+  garbageDelayMs,
+}: {
+  readonly users: Pick<Users, 'find'>
+  readonly ledger: Pick<FileLedger, 'listFiles' | 'deleteFile'>
+  readonly garbageDelayMs: number
+}): FileAdministration {
+  async function find(userId: UserId): Promise<Caller> {
+    const { user } = await users.find(userId)
+    if (user.status === 'deleted') throw userNotFound(userId)
+    return callerOf(user)
+  }
+
+  return {
+    async list({ userId, prefix, contains, rollUp, order, after, limit }) {
+      return await ledger.listFiles({
+        ...(await find(userId)),
+        audience: 'operator',
+        prefix,
+        contains,
+        rollUp,
+        order,
+        after,
+        limit,
+        maxScanned: MAX_SCANNED_FILES,
+      })
+    },
+    remove: async ({ userId, name }) =>
+      await ledger.deleteFile({ ...(await find(userId)), name, garbageDelayMs, byOperator: true }),
+  }
+}

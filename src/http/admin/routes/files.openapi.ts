@@ -1,0 +1,33 @@
+import { describing } from '../../openapi/operation.ts'
+import { FILE_NAME } from '../../openapi/parameters.ts'
+import { Page } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { LISTING_MEMBERS, LISTING_QUERY, SHORT_PAGES } from '../../shared-routes/file-listing.ts'
+import { OF_USER, USER_PARAM } from '../api.ts'
+
+const FilePage = Page('FilePage', LISTING_MEMBERS, 'One page of a listing.')
+
+const ofUser = describing({ ...OF_USER, tag: 'files' })
+
+const AUDITED = 'Also for a suspended user. The log has an audit event for each request.'
+
+export const FILES = {
+  list: ofUser({
+    operationId: 'listUserFiles',
+    summary: "List a user's files",
+    description: AUDITED,
+    querystring: LISTING_QUERY,
+    response: { 200: FilePage },
+    responses: { 200: `One page of all files of the user. ${SHORT_PAGES}` },
+    problems: ['not_found'],
+  }),
+  remove: ofUser({
+    operationId: 'deleteUserFile',
+    summary: 'Delete a file of a user',
+    description: `As if the user had deleted it: it becomes history. ${AUDITED}`,
+    params: Type.Object({ user_id: USER_PARAM, file_name: Type.String() }),
+    parameters: { path: { file_name: FILE_NAME } },
+    responses: { 204: 'The file is deleted and its bytes are available again.' },
+    problems: ['not_found', 'invalid_file_name'],
+  }),
+}

@@ -1,0 +1,16 @@
+import type { OverviewReader } from '../../../core/overview/overview.ts'
+import { overviewJson } from '../../../core/overview/overview-json.ts'
+import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { audit } from '../audit.ts'
+import { OVERVIEW } from './overview.openapi.ts'
+
+export const overviewRoutes: FastifyPluginAsyncTypebox<{ overview: OverviewReader }> = async (
+  app,
+  { overview },
+) => {
+  app.get('/admin/overview', OVERVIEW, async (request) => {
+    const read = await overview.read()
+    audit(request, { action: 'overview.read' })
+    return overviewJson(read)
+  })
+}

@@ -1,0 +1,152 @@
+import type { FastifyRequest } from 'fastify'
+import {
+  CHARACTER_PATTERN,
+  FILE_NAME_PREFIX_PATTERN,
+  type FileNamePrefix,
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../core/files/file-name.ts'
+import {
+  FILE_ORDERS,
+  type FileOrder,
+  type FilePosition,
+  type ListedFiles,
+  MAX_SCANNED_FILES,
+  type RollUp,
+  parseContains,
+  parseDelimiter,
+} from '../../core/files/listing.ts'
+import { DEFAULT_PAGE_LIMIT } from '../../core/pagination.ts'
+import { assertQueryDecodable } from '../headers/decodable-query.ts'
+import { Type } from '../openapi/type.ts'
+import { FileReply, fileReply } from './file-resource.ts'
+import { formatCursor, type Key, PAGE_QUERY, parseCursor } from './pagination.ts'
+
+/** Its routes need the hook `readLimit`. */
+export const LISTING_QUERY = Type.Object(
+  {
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description:
+          'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +
+          'Names are compared byte by byte.',
+        examples: ['READ'],
+      }),
+    ),
+    contains: Type.Optional(
+      Type.String({
+        maxLength: MAX_FILE_NAME_BYTES,
+        pattern: FILE_NAME_PREFIX_PATTERN,
+        description:
+          'A part of the file names, in any case: at most 255 bytes of UTF-8. Characters are compared by their Unicode ' +
+          'lower case, without normalization.',
+        examples: ['readme'],
+      }),
+    ),
+    delimiter: Type.Optional(
+      Type.String({
+        pattern: CHARACTER_PATTERN,
+        description:
+          'One character. Names that contain it after the prefix are rolled up to `prefixes`, each up to and including ' +
+          'the character. Only with an order by name.',
+        examples: ['-'],
+      }),
+    ),
+    order: Type.Optional(
+      Type.Unsafe<FileOrder>({
+        type: 'string',
+        enum: FILE_ORDERS,
+        default: 'name',
+        description:
+          'The sort order. `name` sorts bytewise. A leading `-` sorts in descending order.',
+      }),
+    ),
+    ...PAGE_QUERY.properties,
+  },
+  { additionalProperties: false },
+)
+
+export const LISTING_MEMBERS = {
+  files: Type.Array(FileReply),
+  prefixes: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'With `delimiter`: the prefixes that names are rolled up to, in the same order. `limit` counts files and ' +
+        'prefixes together.',
+      examples: [['2026-']],
+    }),
+  ),
+}
+
+export const SHORT_PAGES =
+  'A page can have fewer entries than `limit`, or none, and still ' +
+  `a \`next_cursor\`: a request reads at most ${MAX_SCANNED_FILES} rows of an index. Only \`null\` ends the listing.`
+
+/** As `LISTING_QUERY` validates it. */
+interface ListingQuery {
+  readonly prefix?: string
+  readonly contains?: string
+  readonly delimiter?: string
+  readonly order?: FileOrder
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+/** The part of a `Listing` that a request asks for. */
+export interface AskedListing {
+  readonly prefix: FileNamePrefix
+  readonly contains: string | undefined
+  readonly rollUp: RollUp | undefined
+  readonly order: FileOrder
+  readonly after: FilePosition | undefined
+  readonly limit: number
+}
+
+/** Throws `invalid_parameter`. */
+export function askedListing(request: FastifyRequest): AskedListing {
+  const {
+    contains,
+    order = 'name',
+    limit = DEFAULT_PAGE_LIMIT,
+    ...query
+  } = request.query as ListingQuery
+  const delimiter = parseDelimiter(query.delimiter, order)
+  const { cursor } = query
+  const after = cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
+  assertQueryDecodable(request)
+  const prefix = parseFileNamePrefix(query.prefix ?? '')
+  const rollUp = delimiter === undefined ? undefined : { delimiter, prefix }
+  return { prefix, contains: parseContains(contains), rollUp, order, after, limit }
+}
+
+export function listingReply(
+  { files, prefixes, next }: ListedFiles,
+  { rollUp, order }: AskedListing,
+) {
+  return {
+    files: files.map(fileReply),
+    ...(rollUp !== undefined && { prefixes: [...prefixes] }),
+    next_cursor: next === undefined ? null : formatCursor(keyOf(next, order)),
+  }
+}
+
+/** A cursor is valid only for the order of its listing. */
+function keyOf({ value, name, isPrefix }: FilePosition, order: FileOrder): Key {
+  return isPrefix === true ? [order, value, name, AFTER_PREFIX] : [order, value, name]
+}
+
+function placeOf(
+  [forOrder, value, name, ...more]: Key,
+  order: FileOrder,
+): FilePosition | undefined {
+  if (forOrder !== order || typeof value !== 'number' || typeof name !== 'string') return undefined
+  if (more.length === 0) return { value, name: parseFileName(name) }
+  const isAfterPrefix = more.length === 1 && more[0] === AFTER_PREFIX && value === 0 && name !== ''
+  if (!isAfterPrefix || !order.endsWith('name')) return undefined
+  return { value, name: parseFileNamePrefix(name), isPrefix: true }
+}
+
+const AFTER_PREFIX = 'prefix'

@@ -1,0 +1,64 @@
+import { type File, NEVER, VISIBILITIES } from '../../core/files/file.ts'
+import { type FileName, parseFileName } from '../../core/files/file-name.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
+import { Bytes, OneOf, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
+import { Type } from '../openapi/type.ts'
+import { pathNotFound } from '../server/problem.ts'
+import { DESCRIPTION, descriptionReply } from './description-members.ts'
+
+/** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */
+export function fileNameParam(segment: string): FileName {
+  if (segment === '') throw pathNotFound()
+  return parseFileName(segment)
+}
+
+const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
+
+export const FileReply = Type.Object(
+  {
+    name: Text(
+      'The file name, unique in the repository. Names are compared byte by byte.',
+      'README.md',
+    ),
+    user_id: Text('The owner of the file.', 'alice'),
+    size: Bytes('Size of the content, in bytes.', 6143),
+    sha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of the content, in lower-case hexadecimal.',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+    etag: Text('The value of the header `ETag`, without its quotes.', VERSION),
+    version: Text('Identifies the upload that stored this content.', VERSION),
+    visibility: OneOf(
+      VISIBILITIES,
+      'Who may download the file: only its owner (`private`), any user with a valid token (`users`) or everyone ' +
+        '(`public`).',
+    ),
+    created_at: Time('When a file with this name was first uploaded.'),
+    updated_at: Time('When the file was last written or changed.'),
+    expires_at: TimeOrNull('When the file expires.'),
+    ...DESCRIPTION,
+    keep: Type.Boolean({
+      description: 'Whether uploads that evict spare the file.',
+      examples: [false],
+    }),
+  },
+  { title: 'File', description: 'The metadata of a file.' },
+)
+
+export function fileReply(file: File) {
+  return {
+    name: file.name,
+    user_id: file.userId,
+    size: file.size,
+    sha256: file.sha256,
+    etag: file.version,
+    version: file.version,
+    visibility: file.visibility,
+    created_at: formatTimestamp(file.createdAt),
+    updated_at: formatTimestamp(file.updatedAt),
+    expires_at: file.expiresAt < NEVER ? formatTimestamp(file.expiresAt) : null,
+    keep: file.isKept === 1,
+    ...descriptionReply(file),
+  }
+}
