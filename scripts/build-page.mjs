@@ -111,8 +111,14 @@ function build() {
   const folder = `${built}-${process.pid}`
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   const args = ['build', '--config', join(root, 'web', 'vite.config.ts'), '--outDir', folder]
+  // Vitest sets another one, with which the pages would contain what only developers need.
+  const env = { ...process.env, NODE_ENV: 'production' }
   try {
-    const { status } = spawnSync(process.execPath, [vite, ...args], { cwd: root, stdio: 'inherit' })
+    const { status } = spawnSync(process.execPath, [vite, ...args], {
+      cwd: root,
+      env,
+      stdio: 'inherit',
+    })
     if (status === 0) replace(folder)
     return status ?? 1
   } finally {

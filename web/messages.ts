@@ -17,6 +17,9 @@ const files = (count: number): string => (count === 1 ? '1 file' : `${formatCoun
 const uploads = (count: number): string =>
   count === 1 ? '1 upload' : `${formatCount(count)} uploads`
 
+const oneOrMany = (count: number, name: string): string =>
+  count === 1 ? `“${name}” was` : `${files(count)} were`
+
 const english = {
   product: 'Cloud Repository',
   connectionLost: 'No connection. Trying again …',
@@ -111,6 +114,75 @@ const english = {
     wholeTime: formatWholeTime,
   },
 
+  /** Of several files at once. */
+  selection: {
+    title: 'Selected files',
+    select: (name: string) => `Select ${name}`,
+    count: (count: number) => `${formatCount(count)} selected`,
+    size: (bytes: number) => formatBytes(bytes),
+    all: 'Select all',
+    more: 'Not all files are listed yet.',
+    end: 'End the selection',
+    actions: {
+      download: 'Download',
+      share: 'Share',
+      rename: 'Move',
+      keep: 'Keep',
+      unkeep: 'Do not keep',
+      remove: 'Delete',
+    },
+    progress: (done: number, all: number) => `${formatCount(done)} of ${files(all)} …`,
+    done: {
+      share: (count: number) => `Sharing of ${files(count)} was changed.`,
+      keep: (count: number) => `${files(count)} ${count === 1 ? 'is' : 'are'} kept.`,
+      unkeep: (count: number) => `${files(count)} ${count === 1 ? 'is' : 'are'} no longer kept.`,
+      rename: (count: number) => `${files(count)} ${count === 1 ? 'was' : 'were'} moved.`,
+    },
+    /** What was not done, and why. */
+    left: (count: number, all: number, why: string) =>
+      `Not done for ${formatCount(count)} of ${files(all)}: ${why}`,
+    whys: {
+      changed: 'They have changed or are gone.',
+      exists: 'There are files with these names again.',
+      lost: 'They can no longer be restored.',
+      full: 'There is not enough space.',
+    },
+    move: {
+      title: 'Move',
+      hint: 'Files belong together if their names begin with the same text, such as “Holiday - ”.',
+      from: 'Current beginning of the names',
+      to: 'New beginning',
+      action: (count: number) => `Move ${files(count)}`,
+      result: 'New names',
+      further: (count: number) => `and ${formatCount(count)} more`,
+      stay: (count: number) =>
+        `${files(count)} ${count === 1 ? 'does' : 'do'} not begin with this, and ${count === 1 ? 'keeps its name' : 'keep their names'}.`,
+      taken: (count: number) =>
+        count === 1
+          ? 'One of these names is taken already.'
+          : `${formatCount(count)} of these names are taken already.`,
+    },
+    share: {
+      who: 'Who can download each of them',
+      action: 'Change',
+      links: 'Copy the links',
+      copied: 'Links copied.',
+      notCopied: 'Your browser did not allow copying.',
+      together: 'One link to all of them',
+      togetherHint: (prefix: string) =>
+        `It gives all files whose names begin with “${prefix}”, also those that you add later.`,
+    },
+    archive: {
+      title: 'Download',
+      hint: (most: number) =>
+        `One archive takes up to ${formatCount(most)} chosen files, or fewer if their names are long.`,
+      part: (index: number, count: number, bytes: number) =>
+        `Archive ${formatCount(index)}: ${files(count)}, ${formatBytes(bytes)}`,
+      together: (count: number, bytes: number) =>
+        `One archive: ${files(count)}, ${formatBytes(bytes)}`,
+    },
+  },
+
   viewer: {
     place: (index: number, count: number, hasMore: boolean) =>
       `${formatCount(index)} of ${formatCount(count)}${hasMore ? '+' : ''}`,
@@ -169,9 +241,9 @@ const english = {
   },
 
   removal: {
-    done: (name: string) => `“${name}” was deleted.`,
-    forGood: (name: string) =>
-      `“${name}” was deleted for good. This service does not keep deleted files.`,
+    done: (count: number, name: string) => `${oneOrMany(count, name)} deleted.`,
+    forGood: (count: number, name: string) =>
+      `${oneOrMany(count, name)} deleted for good. This service does not keep deleted files.`,
     changed: (name: string) => `“${name}” was not deleted because it has changed.`,
   },
 

@@ -1,6 +1,11 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ServiceAddress } from '../../client/src/client.ts'
-import { type CloudRepositoryError, isProblem } from '../../client/src/errors.ts'
+import {
+  type CloudRepositoryError,
+  type ErrorCode,
+  isProblem,
+  type ProblemOf,
+} from '../../client/src/errors.ts'
 import { repositoryPath } from '../../client/src/files/get-file.ts'
 import { segment } from '../../client/src/http/http.ts'
 
@@ -69,6 +74,11 @@ export function isTokenCode(code: string): boolean {
 
 /** The browser has sent two different access tokens. */
 export const TWO_TOKENS = 'two_access_tokens'
+
+/** The refusal of the service, or the failure of the network, that an error is. */
+export function problemOf(error: unknown): ProblemOf<ErrorCode> | undefined {
+  return isProblem(error) ? error.problem : undefined
+}
 
 /** The code of an error, or a more specific name for one of its causes; empty for any other error. */
 export function causeOf(error: unknown): string {

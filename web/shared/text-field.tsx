@@ -5,10 +5,13 @@ export interface TextFieldProps {
   readonly value: string
   readonly hint?: string
   readonly type?: 'text' | 'date' | 'number'
+  /** Whether a dialog begins with it. */
+  readonly isFirst?: boolean
   readonly onInput: (value: string) => void
 }
 
-export function TextField({ label, value, hint, type = 'text', onInput }: TextFieldProps) {
+export function TextField(props: TextFieldProps) {
+  const { label, value, hint, type = 'text', isFirst = false, onInput } = props
   const id = useId()
   return (
     <div class="form-field">
@@ -19,6 +22,7 @@ export function TextField({ label, value, hint, type = 'text', onInput }: TextFi
         type={type}
         min={type === 'number' ? 1 : undefined}
         value={value}
+        autofocus={isFirst}
         autocomplete="off"
         autocapitalize="none"
         spellcheck={false}

@@ -4,13 +4,26 @@ import { Icon } from './icon.tsx'
 
 interface Toast {
   readonly id: number
+  readonly kind?: string
   readonly text: string
-  readonly action: { readonly label: string; run(): void } | undefined
+  readonly action?: { readonly label: string; run(): void } | undefined
+}
+
+export interface ToastOfKind {
+  readonly kind: string
+  readonly text: string
+  readonly action?: { readonly label: string; run(): void } | undefined
+  /** Whether it is shown until it is removed or replaced. */
+  readonly stays?: boolean
 }
 
 export interface Toasts {
   /** Shows a message for a while. Returns a function that removes it earlier. */
   show(text: string, action?: { readonly label: string; run(): void }): () => void
+  /** As `show`, in place of the message of the same kind. */
+  replace(toast: ToastOfKind): () => void
+  /** Whether a message of this kind is shown. */
+  has(kind: string): boolean
   readonly View: () => preact.JSX.Element
 }
 
@@ -26,18 +39,26 @@ export function createToasts(): Toasts {
     toasts.value = toasts.value.filter((toast) => toast.id !== id)
   }
 
+  const indexOf = (kind: string): number => toasts.value.findIndex((toast) => toast.kind === kind)
+
+  function add(toast: Omit<Toast, 'id'>, { stays = false } = {}): () => void {
+    const id = (last += 1)
+    const added = { id, ...toast }
+    const at = toast.kind === undefined ? -1 : indexOf(toast.kind)
+    toasts.value = at === -1 ? [...toasts.value, added] : toasts.value.with(at, added)
+    if (!stays) setTimeout(() => take(id), SHOWN_MS)
+    return () => take(id)
+  }
+
   return {
-    show(text, action) {
-      const id = (last += 1)
-      toasts.value = [...toasts.value, { id, text, action }]
-      setTimeout(() => take(id), SHOWN_MS)
-      return () => take(id)
-    },
+    show: (text, action) => add({ text, action }),
+    replace: ({ stays = false, ...toast }) => add(toast, { stays }),
+    has: (kind) => indexOf(kind) !== -1,
 
     View: () => (
       <div class="toasts" role="status">
-        {toasts.value.map(({ id, text, action }) => (
-          <div class="toast" key={id}>
+        {toasts.value.map(({ id, kind, text, action }) => (
+          <div class="toast" key={kind ?? id}>
             <span class="toast-text">{text}</span>
             {action !== undefined && (
               <button

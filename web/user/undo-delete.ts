@@ -18,19 +18,46 @@ export interface RemovalOptions {
   readonly capacity: CapacityFigures
   readonly toasts: Toasts
   readonly permissions: Permissions
+  /** Restores several files, and says itself which ones it could not restore. */
+  readonly restore: (files: readonly FileEntry[]) => Promise<void>
 }
 
-/** Deletes the version that the user saw, not a later one. Offers to undo that if the service has kept it. */
-export type Remove = (file: FileEntry) => Promise<void>
+export interface Removal {
+  /** Deletes the version that the user saw, not a later one, and reports that. */
+  remove(file: FileEntry): Promise<void>
+  /**
+   * Says that files were deleted, and offers to undo that if the service has kept them. Deletions that are reported while
+   * this is shown add up to one message, whose one undo restores all.
+   */
+  report(files: readonly FileEntry[]): Promise<void>
+}
 
-export function createRemove(options: RemovalOptions): Remove {
-  const { files, list, history, capacity, toasts, permissions } = options
+const KIND = 'removal'
 
-  async function undo({ name, etag: version }: FileEntry): Promise<void> {
+/** What the message is about. */
+interface Shown {
+  readonly count: number
+  /** The files that the token permits to restore. */
+  readonly permitted: readonly FileEntry[]
+  /** Whether the service has kept some of them. */
+  readonly isRestorable: boolean
+  /** Whether it has kept none of all. */
+  readonly isForGood: boolean
+}
+
+const NONE: Shown = { count: 0, permitted: [], isRestorable: false, isForGood: true }
+
+export function createRemoval(options: RemovalOptions): Removal {
+  const { files, list, history, capacity, toasts, permissions, restore } = options
+  let shown = NONE
+
+  async function undo(files: readonly FileEntry[]): Promise<void> {
+    const [file] = files
     try {
-      await history.restore({ version, overwrite: false })
+      if (files.length > 1 || file === undefined) await restore(files)
+      else await history.restore({ version: file.etag, overwrite: false })
     } catch (error) {
-      toasts.show(restoreRefusal(error, name))
+      toasts.show(restoreRefusal(error, file?.name ?? ''))
     }
   }
 
@@ -40,12 +67,29 @@ export function createRemove(options: RemovalOptions): Remove {
     return may('history') && may('create') && (visibility === 'private' || may('share'))
   }
 
-  async function offerUndo(file: FileEntry): Promise<void> {
-    if (!mayUndo(file)) toasts.show(words.done(file.name))
-    else if (await history.canRestore(file.etag)) {
-      const action = { label: messages.undo, run: () => void undo(file) }
-      toasts.show(words.done(file.name), action)
-    } else toasts.show(words.forGood(file.name))
+  /** Whether the service keeps what was deleted. */
+  async function isKept([file]: readonly FileEntry[]): Promise<boolean> {
+    return file !== undefined && (await history.canRestore(file.etag))
+  }
+
+  async function report(files: readonly FileEntry[]): Promise<void> {
+    const mine = files.filter(mayUndo)
+    const isRestorable = await isKept(mine)
+    const before = toasts.has(KIND) ? shown : NONE
+    shown = {
+      count: before.count + files.length,
+      permitted: [...before.permitted, ...mine],
+      isRestorable: before.isRestorable || isRestorable,
+      isForGood: before.isForGood && mine.length > 0 && !isRestorable,
+    }
+    const { count, permitted } = shown
+    const name = files[0]?.name ?? ''
+    const action = { label: messages.undo, run: () => void undo(permitted) }
+    toasts.replace({
+      kind: KIND,
+      text: shown.isForGood ? words.forGood(count, name) : words.done(count, name),
+      action: shown.isRestorable ? action : undefined,
+    })
   }
 
   async function send({ name, etag }: FileEntry): Promise<boolean> {
@@ -60,14 +104,18 @@ export function createRemove(options: RemovalOptions): Remove {
     }
   }
 
-  return async (file) => {
-    const { name } = file
-    list.hide(name, true)
-    const isGone = await send(file)
-    if (isGone) list.drop(name)
-    list.hide(name, false)
-    if (!isGone) return
-    capacity.refresh()
-    await offerUndo(file)
+  return {
+    report,
+
+    async remove(file) {
+      const { name } = file
+      list.hide([name], true)
+      const isGone = await send(file)
+      if (isGone) list.drop(name)
+      list.hide([name], false)
+      if (!isGone) return
+      capacity.refresh()
+      await report([file])
+    },
   }
 }

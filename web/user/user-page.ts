@@ -16,7 +16,9 @@ import { createFileList } from './files/file-list.ts'
 import { createLayout } from './files/layout.ts'
 import { createHistory } from './history/history.ts'
 import { createPermissions } from './permissions.ts'
-import { createRemove } from './undo-delete.ts'
+import { loadBar } from './selection/load-bar.ts'
+import { createSelection } from './selection/selection.ts'
+import { createRemoval } from './undo-delete.ts'
 import { takeDroppedFiles } from './uploads/dropped-files.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './cross-tab.ts'
@@ -79,13 +81,21 @@ export function createPage({
   const viewer = createViewer()
   /** Of another service on this host, another one. */
   const thumbnailDatabase = `cloud-repository ${base} thumbnails`
-  const remove = createRemove({
+  const selection = createSelection(list)
+  const SelectionBar = loadBar(selection, (error) => {
+    toasts.show(messages.failed(messageOf(error)))
+  })
+  const removal = createRemoval({
     files: client.files,
     list,
     history,
     capacity,
     toasts,
     permissions,
+    async restore(removed) {
+      const { restoreMany } = await import('./selection/change-many.ts')
+      await restoreMany({ client, list, capacity, toasts, selection, removal }, removed)
+    },
   })
   const unfinished = createUnfinishedUploads({ reader, client, http })
   const { files } = createClient(connection.once)
@@ -262,7 +272,9 @@ export function createPage({
     list,
     permissions,
     reader,
-    remove,
+    removal,
+    selection,
+    SelectionBar,
     session,
     signOut,
     start,

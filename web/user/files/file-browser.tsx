@@ -24,7 +24,7 @@ export const HISTORY_BUTTON = 'history'
 
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
-  const { list, history, uploads, permissions, viewer } = page
+  const { list, history, uploads, permissions, selection, SelectionBar, viewer } = page
   const { may, mayUpload } = permissions
   const [action, setAction] = useState<FileAction>()
   const picker = useRef<HTMLInputElement>(null)
@@ -32,7 +32,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
 
   function act(kind: ActionKind, file: FileEntry): void {
     if (kind === 'open') void openViewer(file)
-    else if (kind === 'remove') void page.remove(file)
+    else if (kind === 'remove') void page.removal.remove(file)
     else if (kind === 'history') history.open(file.name)
     else if (kind === 'stay') void actOnCurrent(kind, file)
     else setAction({ kind, file })
@@ -75,7 +75,13 @@ export function FileBrowser({ page }: { readonly page: Page }) {
             <Icon name="history" />
           </button>
         )}
+        {selection.files.value.length > 0 && SelectionBar.value !== undefined && (
+          <SelectionBar.value page={page} onAct={act} />
+        )}
       </div>
+      <p class="unseen" role="status">
+        {selectionText(selection.files.value.length, list.hasMore.value)}
+      </p>
       <PrefixNote permissions={permissions} />
       <UnfinishedList page={page} />
       {may('read') ? (
@@ -101,6 +107,12 @@ export function FileBrowser({ page }: { readonly page: Page }) {
       )}
     </main>
   )
+}
+
+/** For screen readers, also when the first file is selected. */
+function selectionText(count: number, hasMore: boolean): string {
+  const { selection } = messages
+  return count === 0 ? '' : `${selection.count(count)}. ${hasMore ? selection.more : ''}`
 }
 
 interface FilesProps extends FileViewProps {

@@ -13,12 +13,12 @@ const MIN_TILE_WIDTH = 150
 
 /** The files as tiles, with thumbnails of photos. */
 export function FileGrid(props: FileViewProps) {
-  const { list, content, permissions, thumbnailDatabase } = props.page
+  const { list, content, permissions, selection, thumbnailDatabase } = props.page
   const [width, setWidth] = useState(0)
   const columns = Math.max(2, Math.floor(width / MIN_TILE_WIDTH))
   const [thumbnails] = useState(() => createThumbnails(content, thumbnailDatabase))
   const actions = permittedActions(permissions)
-  const { files, active, setCurrent, region, setRegion, keyOf, window, visible, move, act } =
+  const { files, active, setCurrent, region, setRegion, keyOf, window, visible, grid, act } =
     useFileWindow({ ...props, sizes: SIZES, columns, headHeight: 0 })
   const rows = Math.ceil(files.length / columns)
   // Nothing is rendered, and loaded, in columns that are not known yet.
@@ -33,13 +33,11 @@ export function FileGrid(props: FileViewProps) {
   }, [region])
   return (
     <div
-      class="table"
-      role="grid"
+      {...grid}
       aria-label={messages.files.title}
       aria-rowcount={list.hasMore.value ? -1 : rows}
       aria-colcount={columns}
       aria-busy={list.isLoading.value}
-      onKeyDown={move}
     >
       <div class="rows" ref={setRegion} role="presentation">
         <div
@@ -71,6 +69,7 @@ export function FileGrid(props: FileViewProps) {
                         file={file}
                         index={index}
                         isCurrent={index === active}
+                        isSelected={selection.has(file.name)}
                         isInView={row >= visible.first && row < visible.end}
                         thumbnails={thumbnails}
                         actions={actions}

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
+import { type ReadonlySignal, type Signal, batch, computed, signal } from '@preact/signals'
 import { type Files, isProblem } from '../../../client/src/client.ts'
 import type { FileEntry, Order } from '../../shared/model.ts'
 
@@ -25,13 +25,21 @@ export interface FileList {
   loadAll(): Promise<void>
   /** Empties the list and ignores the result of a running read. */
   clear(): void
-  /** Adds or replaces a file. */
-  put(file: FileEntry): void
-  drop(name: string): void
-  /** Hides a file, or shows it again. */
-  hide(name: string, isHidden: boolean): void
+  /** Adds or replaces files. */
+  put(...files: readonly FileEntry[]): void
+  drop(...names: readonly string[]): void
+  /** Hides files, or shows them again. */
+  hide(names: readonly string[], isHidden: boolean): void
+  /** Calls `hear` after each `put` and `drop`, also of files that are not read yet. */
+  watch(hear: (change: ListChange) => void): void
   /** Asks the service for the user's file of that name; `undefined` for a token that may not read. */
   find(name: string): Promise<FileEntry | undefined>
+}
+
+export interface ListChange {
+  readonly put: readonly FileEntry[]
+  /** Names. */
+  readonly dropped: readonly string[]
 }
 
 const PAGE_FILES = 500
@@ -52,6 +60,7 @@ export function createFileList(
   let changed: (() => void)[] = []
   let reading = 0
   let lastRead = Promise.resolve()
+  const watchers: ((change: ListChange) => void)[] = []
   /** Another one, when the list is read anew. */
   const generation = { current: 0 }
 
@@ -118,9 +127,13 @@ export function createFileList(
     loaded.value = others.toSpliced(at, 0, file)
   }
 
-  function drop(name: string): void {
-    if (!loaded.value.some((file) => file.name === name)) return
-    loaded.value = loaded.value.filter((file) => file.name !== name)
+  function drop(dropped: ReadonlySet<string>): void {
+    if (!loaded.value.some(({ name }) => dropped.has(name))) return
+    loaded.value = loaded.value.filter(({ name }) => !dropped.has(name))
+  }
+
+  function tell(change: ListChange): void {
+    for (const hear of watchers) hear(change)
   }
 
   async function loadMore(): Promise<void> {
@@ -147,7 +160,14 @@ export function createFileList(
       while (generation.current === mine && cursor.value !== null) await loadMore()
     },
 
-    put: (file) => make(() => put(file)),
+    put(...files) {
+      make(() =>
+        batch(() => {
+          for (const file of files) put(file)
+        }),
+      )
+      tell({ put: files, dropped: [] })
+    },
 
     clear() {
       generation.current += 1
@@ -159,13 +179,23 @@ export function createFileList(
       isLoading.value = false
     },
 
-    drop: (name) => make(() => drop(name)),
+    drop(...names) {
+      const dropped = new Set(names)
+      make(() => drop(dropped))
+      tell({ put: [], dropped: names })
+    },
 
-    hide(name, isHidden) {
-      const names = new Set(hidden.value)
-      if (isHidden) names.add(name)
-      else names.delete(name)
-      hidden.value = names
+    hide(names, isHidden) {
+      const all = new Set(hidden.value)
+      for (const name of names) {
+        if (isHidden) all.add(name)
+        else all.delete(name)
+      }
+      hidden.value = all
+    },
+
+    watch(hear) {
+      watchers.push(hear)
     },
 
     async find(name) {

@@ -3,7 +3,7 @@ import { formatBytes } from '../../shared/format.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { Visibility } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
-import { type FileItemProps, itemProps, releaseFocus } from './file-window.ts'
+import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-window.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
@@ -26,6 +26,7 @@ export function FileRow(props: FileRowProps) {
   return (
     <div ref={row} class="row" role="row" aria-rowindex={index + 2} {...itemProps(props)}>
       <div class="cell cell-name" role="gridcell">
+        <input {...pickProps(props)} />
         <span class={`kind kind-${kind}`}>
           <Icon name={kind} />
         </span>

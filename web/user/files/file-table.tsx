@@ -15,9 +15,9 @@ const HEAD_HEIGHT = 44
 
 /** The files as a table. */
 export function FileTable(props: FileViewProps) {
-  const { list, content, permissions } = props.page
+  const { list, content, permissions, selection } = props.page
   const actions = permittedActions(permissions)
-  const { files, active, setCurrent, setRegion, keyOf, window, move, act } = useFileWindow({
+  const { files, active, setCurrent, setRegion, keyOf, window, grid, act } = useFileWindow({
     ...props,
     sizes: SIZES,
     columns: 1,
@@ -25,12 +25,10 @@ export function FileTable(props: FileViewProps) {
   })
   return (
     <div
-      class="table"
-      role="grid"
+      {...grid}
       aria-label={words.title}
       aria-rowcount={list.hasMore.value ? -1 : files.length + 1}
       aria-busy={list.isLoading.value}
-      onKeyDown={move}
     >
       <div class="rows" ref={setRegion} role="presentation">
         <Head order={list.order.value} onSort={(order) => sort(list, order)} />
@@ -54,6 +52,7 @@ export function FileTable(props: FileViewProps) {
                   url={content.downloadUrlOf(file)}
                   index={index}
                   isCurrent={index === active}
+                  isSelected={selection.has(file.name)}
                   actions={actions}
                   onFocus={() => setCurrent(index)}
                   onAct={act}

@@ -7,7 +7,7 @@ import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { Badge } from './file-row.tsx'
-import { type FileItemProps, itemProps, releaseFocus } from './file-window.ts'
+import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-window.ts'
 
 export interface FileTileProps extends FileItemProps {
   /** Nothing is loaded for tiles that are only rendered. */
@@ -26,6 +26,7 @@ export function FileTile(props: FileTileProps) {
   useLayoutEffect(() => () => releaseFocus(tile.current), [index])
   return (
     <div ref={tile} class="tile" role="gridcell" {...itemProps(props)}>
+      <input {...pickProps(props)} />
       <div class={`tile-picture kind kind-${kind}`}>
         {url === undefined ? <Icon name={kind} /> : <img src={url} alt="" decoding="async" />}
       </div>

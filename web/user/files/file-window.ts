@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { FileEntry } from '../../shared/model.ts'
 import { type RowSizes, useRowWindow } from '../../shared/virtual-rows.ts'
+import { useSelecting } from '../selection/select-files.ts'
+import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 import type { ActionKind } from './file-actions.tsx'
 import type { RowAction } from './row-actions.ts'
@@ -24,11 +26,13 @@ const AHEAD_FILES = 200
 
 /**
  * The files as rows of which only the visible ones are rendered. Arrow keys, Page Up, Page Down, Home and End move between
- * the elements with `data-index`; End reads the rest of the list first.
+ * the elements with `data-index`; End reads the rest of the list first. With Shift, these keys select the files up to there.
+ * Space selects one.
  */
 export function useFileWindow({ page, onAct, sizes, columns, headHeight }: FileWindowOptions) {
-  const { list } = page
+  const { list, selection } = page
   const files = list.files.value
+  const selecting = useSelecting(page)
   const rows = useRowWindow<HTMLDivElement>(Math.ceil(files.length / columns), sizes)
   const { region, window, visible } = rows
   const [current, setCurrent] = useState(0)
@@ -50,22 +54,34 @@ export function useFileWindow({ page, onAct, sizes, columns, headHeight }: FileW
     requestAnimationFrame(() => focusFile(region, index))
   }
 
-  async function showLast(): Promise<void> {
+  /** Moves to a file, and selects those on the way with Shift. */
+  function go(index: number, { shiftKey }: KeyboardEvent): void {
+    const to = list.files.value[index]
+    if (shiftKey && to !== undefined) selection.extend(to, files[active])
+    show(index)
+  }
+
+  async function goToLast(event: KeyboardEvent): Promise<void> {
     await list.loadAll().catch(() => undefined)
     // The user may have gone elsewhere meanwhile.
     if (region?.contains(document.activeElement) !== true) return
-    requestAnimationFrame(() => show(list.files.value.length - 1))
+    requestAnimationFrame(() => go(list.files.value.length - 1, event))
   }
 
   function move(event: KeyboardEvent): void {
     const rowsShown = Math.floor((region?.clientHeight ?? 0) / sizes.height)
     const isMirrored = region !== null && getComputedStyle(region).direction === 'rtl'
     const step = stepOf(event.key, { columns, rowsShown, isMirrored })
-    if (step === undefined || !(event.target instanceof HTMLElement)) return
-    if (event.target.closest('[data-index]') === null) return
+    if (!(event.target instanceof HTMLElement)) return
+    const file = files[active]
+    if (event.key === ' ' && file !== undefined && event.target.matches('[data-index]')) {
+      event.preventDefault()
+      selection.toggle(file)
+    }
+    if (step === undefined || event.target.closest('[data-index]') === null) return
     event.preventDefault()
-    if (event.key === 'End' && list.hasMore.value) void showLast()
-    else show(Math.max(0, Math.min(files.length - 1, active + step)))
+    if (event.key === 'End' && list.hasMore.value) void goToLast(event)
+    else go(Math.max(0, Math.min(files.length - 1, active + step)), event)
   }
 
   function act(kind: ActionKind, file: FileEntry): void {
@@ -75,7 +91,15 @@ export function useFileWindow({ page, onAct, sizes, columns, headHeight }: FileW
     requestAnimationFrame(() => focusFile(region, Math.min(active, list.files.value.length - 1)))
   }
 
-  return { ...rows, files, active, setCurrent, move, act }
+  /** Attributes of the element that contains the files. */
+  const grid = {
+    class: selection.files.value.length > 0 ? 'table selecting' : 'table',
+    role: 'grid',
+    'aria-multiselectable': true,
+    onKeyDown: move,
+    ...selecting,
+  } as const
+  return { ...rows, files, active, setCurrent, grid, act }
 }
 
 interface Layout {
@@ -130,6 +154,7 @@ export interface FileItemProps {
   readonly index: number
   /** Whether the Tab key focuses this file. */
   readonly isCurrent: boolean
+  readonly isSelected: boolean
   /** What the token permits. */
   readonly actions: readonly RowAction[]
   readonly onFocus: () => void
@@ -137,9 +162,11 @@ export interface FileItemProps {
 }
 
 /** Attributes of the element of a file: its place, the focus, clicks and keys. */
-export function itemProps({ file, index, isCurrent, actions, onFocus, onAct }: FileItemProps) {
+export function itemProps(props: FileItemProps) {
+  const { file, index, isCurrent, isSelected, actions, onFocus, onAct } = props
   return {
     'data-index': index,
+    'aria-selected': isSelected,
     tabIndex: isCurrent ? 0 : -1,
     onFocusIn: onFocus,
     onClick: (event: MouseEvent) => {
@@ -152,6 +179,17 @@ export function itemProps({ file, index, isCurrent, actions, onFocus, onAct }: F
       onAct(kind, file)
     },
   }
+}
+
+/** Attributes of the check box of a file, which `useSelecting` hears of. */
+export function pickProps({ file, isCurrent, isSelected }: FileItemProps) {
+  return {
+    type: 'checkbox',
+    class: 'pick',
+    checked: isSelected,
+    tabIndex: isCurrent ? 0 : -1,
+    'aria-label': messages.selection.select(file.name),
+  } as const
 }
 
 /** What a key does with the file that has the focus; `undefined` if nothing that the token permits. */

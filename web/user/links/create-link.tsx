@@ -25,17 +25,19 @@ export interface CreateLinkProps {
   readonly page: Page
   /** The one file of the link; without it, the user chooses what the link is for. */
   readonly name?: string
+  /** What the names of the files begin with, which the user can change. */
+  readonly prefix?: string
   /** Called after the link was created, with its address. */
   readonly onCreated: (address: string) => void
   readonly onClose: () => void
 }
 
 /** Asks for the terms of a link, and creates it. */
-export function CreateLink({ page, name, onCreated, onClose }: CreateLinkProps) {
+export function CreateLink({ page, name, prefix: begin, onCreated, onClose }: CreateLinkProps) {
   const { client, connection, permissions } = page
   const kinds = permittedKinds(permissions)
   const [kind, setKind] = useState<LinkKind>(kinds[0] ?? 'download')
-  const [prefix, setPrefix] = useState(permissions.prefix())
+  const [prefix, setPrefix] = useState(begin ?? permissions.prefix())
   const [label, setLabel] = useState('')
   const [password, setPassword] = useState('')
   const [uses, setUses] = useState('')

@@ -1,0 +1,323 @@
+import { readFile } from 'node:fs/promises'
+import type { Page, Route } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { change, list, namesOf, pageOf, remove } from '../http/file-requests.ts'
+import { download, upload } from '../http/fixture.ts'
+import { issue } from '../http/scopes/scoped-requests.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { describeInBrowser, names, openIn, openWithPage, visit } from './fixture.ts'
+import { takePicture, violationsIn } from './looks.ts'
+
+const NAMES = ['alpha.txt', 'beta.txt', 'gamma.txt', 'trip - a.jpg', 'trip - b.jpg']
+
+const PHONE = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } }
+
+describeInBrowser('many files at once', (browser) => {
+  let service: TestService
+  let user: TestUser
+  let opened: AsyncDisposableStack
+  beforeAll(async () => {
+    service = await openWithPage({ historyLifetimeMs: 3_600_000 })
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    opened = new AsyncDisposableStack()
+    user = await service.createUser(2 ** 22)
+    for (const name of NAMES) await put(name, 'x'.repeat(200))
+  })
+  afterEach(() => opened.disposeAsync())
+
+  const put = (name: string, content: string) => upload(service, { user, name, content })
+
+  const stored = () => namesOf(service, { user })
+
+  const statesOf = async (member: string) =>
+    pageOf(await list(service, { user })).files.map((file) => file[member])
+
+  async function open(options: Partial<Parameters<typeof openIn>[1]> = {}): Promise<Page> {
+    const page = await openIn(opened, { browser: browser(), service, user, ...options })
+    await page.locator('[data-index]').last().waitFor()
+    return page
+  }
+
+  const item = (page: Page, name: string) => page.locator('[data-index]', { hasText: name })
+  const barOf = (page: Page) => page.getByRole('group', { name: 'Selected files' })
+  const says = (page: Page, text: string) => barOf(page).getByText(text, { exact: true }).waitFor()
+
+  async function press(page: Page, action: string): Promise<void> {
+    await barOf(page).getByRole('button', { name: action, exact: true }).click()
+  }
+
+  async function select(page: Page, ...selected: readonly string[]): Promise<void> {
+    for (const name of selected) {
+      await item(page, name).click({ modifiers: ['Control'], position: { x: 120, y: 10 } })
+    }
+    await says(page, `${selected.length} selected`)
+  }
+
+  async function undo(page: Page, text: string): Promise<void> {
+    const toast = page.locator('.toast', { hasText: text })
+    await toast.getByRole('button', { name: 'Undo' }).click()
+  }
+
+  it('are selected with check boxes and Shift, in any order of the list, and deleted with one undo', async () => {
+    const page = await open()
+    await page.getByRole('checkbox', { name: 'Select alpha.txt' }).click()
+    await page.getByRole('checkbox', { name: 'Select gamma.txt' }).click({ modifiers: ['Shift'] })
+    await says(page, '3 selected')
+    await says(page, '600 bytes')
+    await page.getByRole('button', { name: 'Name', exact: true }).click()
+    await expect.poll(() => names(page)).toEqual(NAMES.toReversed())
+    // While files are selected, a click does not open one.
+    await page.getByRole('button', { name: 'gamma.txt', exact: true }).click()
+    await says(page, '2 selected')
+    await press(page, 'Delete')
+    const left = ['gamma.txt', 'trip - a.jpg', 'trip - b.jpg']
+    await page.getByText('2 files were deleted.').waitFor()
+    expect(await stored()).toEqual(left)
+    expect(await page.locator('.toast').count()).toBe(1)
+    expect(await barOf(page).count()).toBe(0)
+    await undo(page, '2 files were deleted.')
+    await expect.poll(stored).toEqual(NAMES)
+    await expect.poll(() => names(page)).toEqual(NAMES.toReversed())
+  })
+
+  it.each(['list', 'grid'])('are selected by keys in the %s', async (layout) => {
+    const page = await open()
+    if (layout === 'grid') await page.getByRole('button', { name: 'Show as a grid' }).click()
+    const next = layout === 'grid' ? 'ArrowRight' : 'ArrowDown'
+    await item(page, 'alpha.txt').focus()
+    await page.keyboard.press('Space')
+    await says(page, '1 selected')
+    await page.keyboard.press(`Shift+${next}`)
+    await page.keyboard.press(`Shift+${next}`)
+    await says(page, '3 selected')
+    expect(await item(page, 'gamma.txt').getAttribute('aria-selected')).toBe('true')
+    await page.keyboard.press('Escape')
+    await barOf(page).waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+a')
+    await says(page, '5 selected')
+    expect(await violationsIn(page)).toEqual([])
+    await remove(service, { user, name: 'beta.txt' })
+    await says(page, '4 selected')
+    await page.keyboard.press('Delete')
+    await page.getByText('4 files were deleted.').waitFor()
+    expect(await stored()).toEqual([])
+  })
+
+  it('are selected by a long press, then by taps, on a phone', async () => {
+    const page = await open(PHONE)
+    const session = await page.context().newCDPSession(page)
+    const { x = 0, y = 0 } = (await item(page, 'beta.txt').boundingBox()) ?? {}
+    const touchPoints = [{ x: x + 100, y: y + 20 }]
+    await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints })
+    await says(page, '1 selected')
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await item(page, 'gamma.txt').tap()
+    await says(page, '2 selected')
+    await item(page, 'beta.txt').tap()
+    await says(page, '1 selected')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await item(page, 'gamma.txt').tap()
+    await barOf(page).waitFor({ state: 'detached' })
+    await item(page, 'gamma.txt').tap()
+    await page.getByRole('dialog', { name: 'gamma.txt' }).waitFor()
+  })
+
+  it('that are deleted one after another share one message and its undo', async () => {
+    const page = await open()
+    for (const name of ['alpha.txt', 'beta.txt']) {
+      await page.getByRole('button', { name: `Delete ${name}` }).click({ force: true })
+    }
+    await page.getByText('2 files were deleted.').waitFor()
+    expect(await page.locator('.toast').count()).toBe(1)
+    await undo(page, '2 files were deleted.')
+    await expect.poll(stored).toEqual(NAMES)
+  })
+
+  it('are deleted except those that have changed, which stay selected', async () => {
+    const page = await open()
+    await select(page, 'alpha.txt', 'beta.txt')
+    const replace = async (route: Route) => {
+      await put('beta.txt', 'new')
+      await route.continue()
+    }
+    await page.route('**/users/me/batch', replace, { times: 1 })
+    await press(page, 'Delete')
+    await page.getByText('Not done for 1 of 2 files: They have changed or are gone.').waitFor()
+    await page.getByText('“alpha.txt” was deleted.').waitFor()
+    await says(page, '1 selected')
+    expect((await download(service, { user, name: 'beta.txt' })).body.toString()).toBe('new')
+  })
+
+  it('are moved, but never over another file, and moved back when that is undone', async () => {
+    const page = await open()
+    await select(page, 'trip - a.jpg', 'trip - b.jpg')
+    await press(page, 'Move')
+    const dialog = page.getByRole('dialog', { name: 'Move' })
+    expect(await dialog.getByLabel('Current beginning').inputValue()).toBe('trip - ')
+    await put('2026 - a.jpg', 'other')
+    await dialog.getByLabel('New beginning').fill('2026 - ')
+    await dialog.getByText('One of these names is taken already.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Move 2 files' }).isDisabled()).toBe(true)
+    expect(await violationsIn(page)).toEqual([])
+    await takePicture(page, 'selection-move-taken')
+    await dialog.getByLabel('New beginning').fill('Norway / ')
+    await dialog.getByText('cannot contain /').waitFor()
+    // A name that is taken when the page does not know of it yet.
+    const take = async (route: Route) => {
+      await put('Sweden - b.jpg', 'other')
+      await route.continue()
+    }
+    await page.route('**/users/me/batch', take, { times: 1 })
+    await dialog.getByLabel('New beginning').fill('Sweden - ')
+    await dialog.getByRole('button', { name: 'Move 2 files' }).click()
+    await dialog.getByText('One of these names is taken already.').first().waitFor()
+    await remove(service, { user, name: 'Sweden - b.jpg' })
+    await dialog.getByLabel('New beginning').fill('Norway - ')
+    await dialog.getByText('Norway - b.jpg').waitFor()
+    await dialog.getByRole('button', { name: 'Move 2 files' }).click()
+    await page.getByText('2 files were moved.').waitFor()
+    expect(await stored()).toContain('Norway - a.jpg')
+    await undo(page, '2 files were moved.')
+    await expect.poll(stored).toEqual(['2026 - a.jpg', ...NAMES])
+  })
+
+  it('are shared and kept, and become again what each was', async () => {
+    await change(service, { user, name: 'beta.txt', body: { visibility: 'users', keep: true } })
+    const page = await open()
+    await select(page, 'alpha.txt', 'beta.txt', 'gamma.txt')
+    const before = ['private', 'users', 'private', 'private', 'private']
+    await press(page, 'Share')
+    await page.getByRole('radio', { name: /^Anyone/ }).check()
+    expect(await violationsIn(page)).toEqual([])
+    await takePicture(page, 'selection-share')
+    await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click()
+    await page.getByText('Sharing of 3 files was changed.').waitFor()
+    const shared = ['public', 'public', 'public', 'private', 'private']
+    expect(await statesOf('visibility')).toEqual(shared)
+    await undo(page, 'Sharing of 3 files')
+    await expect.poll(() => statesOf('visibility')).toEqual(before)
+    await press(page, 'Keep')
+    await page.getByText('2 files are kept.').waitFor()
+    expect(await statesOf('keep')).toEqual([true, true, true, false, false])
+    await undo(page, '2 files are kept.')
+    await expect.poll(() => statesOf('keep')).toEqual([false, true, false, false, false])
+  })
+
+  it('get one link if their names begin as no others do', async () => {
+    const page = await open()
+    await select(page, 'trip - a.jpg', 'trip - b.jpg')
+    await press(page, 'Share')
+    await page.getByRole('button', { name: 'One link to all of them' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    const address = await page.getByLabel('Link', { exact: true }).inputValue()
+    const reply = await fetch(address, { headers: { accept: 'application/json' } })
+    const { files } = (await reply.json()) as { files: { name: string }[] }
+    expect(files.map(({ name }) => name)).toEqual(['a.jpg', 'b.jpg'])
+  })
+
+  it('are downloaded as one archive', async () => {
+    const page = await open()
+    await select(page, 'alpha.txt', 'beta.txt')
+    const begun = page.waitForEvent('download')
+    await press(page, 'Download')
+    const content = await readFile(await (await begun).path(), 'latin1')
+    expect(content).toContain('beta.txt')
+    expect(content).not.toContain('gamma.txt')
+  })
+
+  it('are only offered what the token permits', async () => {
+    const cookie = `access_token=${await issue(service, user, { actions: ['read', 'replace'] })}`
+    const page = await open({ user: { ...user, cookie } })
+    await select(page, 'alpha.txt')
+    const offered = barOf(page).locator('.selection-actions')
+    expect((await offered.allInnerTexts()).join().split('\n')).toEqual(['Download', 'Keep'])
+    await page.keyboard.press('Delete')
+    await press(page, 'Keep')
+    await page.getByText('1 file is kept.').waitFor()
+    expect(await stored()).toEqual(NAMES)
+  })
+
+  it('more than a batch or an archive takes are told as they are', async () => {
+    const { page, context } = await visit({ browser: browser(), service, user, path: '/livez' })
+    opened.defer(() => context.close())
+    const batches: number[] = []
+    const time = '2026-01-01T00:00:00Z'
+    const files = Array.from({ length: 1_200 }, (_, at) => ({
+      name: `file ${at + 1_000}`,
+      user_id: user.userId,
+      size: 1024,
+      etag: String(at),
+      visibility: 'private',
+      created_at: time,
+      updated_at: time,
+    }))
+    await page.route('**/users/me/repo?*', async (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const from = Number(searchParams.get('cursor') ?? 0)
+      const to = from + Number(searchParams.get('limit'))
+      const next_cursor = to < files.length ? String(to) : null
+      await route.fulfill({ json: { files: files.slice(from, to), next_cursor } })
+    })
+    await page.route('**/users/me/batch', async (route) => {
+      const { operations } = route.request().postDataJSON() as { operations: object[] }
+      batches.push(operations.length)
+      const capacity = { capacity: 1, used: 0, reserved: 0, available: 1 }
+      const results = operations.map(() => ({ op: 'delete', name: '', file: null }))
+      const refusal = { status: 403, json: { code: 'scope_insufficient', detail: 'No.' } }
+      await route.fulfill(batches.length === 1 ? { json: { results, capacity } } : refusal)
+    })
+    await page.goto(service.url)
+    await page.getByText('file 1000', { exact: true }).waitFor()
+    await page.keyboard.press('Control+a')
+    await says(page, '500 selected')
+    await says(page, 'Not all files are listed yet.')
+    await press(page, 'Download')
+    await expect.poll(() => page.locator('.archives a').count()).toBe(3)
+    await page.keyboard.press('Escape')
+    await press(page, 'Select all')
+    await says(page, '1,200 selected')
+    await press(page, 'Download')
+    await page.getByText('One archive: 1,200 files').waitFor()
+    await page.keyboard.press('Escape')
+    await press(page, 'Delete')
+    await page.getByText('Not done for 200 of 1,200 files').waitFor()
+    expect(batches).toEqual([1_000, 200])
+    await says(page, '200 selected')
+  })
+
+  it.each([
+    ['wide', {}],
+    ['rtl', { colorScheme: 'dark' }],
+    ['phone', PHONE],
+    ['low', { ...PHONE, colorScheme: 'dark', viewport: { width: 844, height: 390 } }],
+  ] as const)('look sound: %s', async (name, options) => {
+    const page = await open({ reducedMotion: 'reduce', ...options })
+    if (name === 'rtl') await page.evaluate(`document.documentElement.dir = 'rtl'`)
+    await item(page, 'beta.txt').focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Shift+ArrowDown')
+    await says(page, '2 selected')
+    const small = `[...document.querySelectorAll('.selection button, .row .pick')]
+      .map((element) => element.getBoundingClientRect())
+      .filter(({ width, height }) => width < 44 || height < 44).length`
+    const hasTouch = 'hasTouch' in options
+    expect(hasTouch ? await page.evaluate(small) : 0).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(
+      page.viewportSize()?.width,
+    )
+    expect(await violationsIn(page)).toEqual([])
+    await takePicture(page, `selection-${name}`)
+    await page.getByRole('button', { name: 'End the selection' }).click()
+    await page.getByRole('button', { name: 'Show as a grid' }).click()
+    await item(page, 'beta.txt').focus()
+    await page.keyboard.press('Space')
+    await says(page, '1 selected')
+    await takePicture(page, `selection-${name}-grid`)
+    await press(page, 'Move')
+    await page.getByLabel('New beginning').fill('Norway - ')
+    expect(await violationsIn(page)).toEqual([])
+    await takePicture(page, `selection-${name}-move`)
+  })
+})

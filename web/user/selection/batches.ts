@@ -1,0 +1,114 @@
+import type { BatchOperation, BatchResult, Files } from '../../../client/src/client.ts'
+import { problemOf } from '../../shared/connection.ts'
+import type { FileEntry } from '../../shared/model.ts'
+
+/** One operation, and the file that it is for. */
+export interface Step {
+  readonly file: FileEntry
+  readonly operation: BatchOperation
+}
+
+/** What was done for a file: what became of it, or `null` if it is deleted, or was missing. */
+export interface Done {
+  readonly file: FileEntry
+  readonly after: FileEntry | null
+}
+
+export interface Outcome {
+  readonly done: readonly Done[]
+  /** Each with the refusal of the service. */
+  readonly refused: readonly { readonly file: FileEntry; readonly error: unknown }[]
+  /** What ended it before all steps were done or refused. */
+  readonly failure?: unknown
+}
+
+export interface BatchOptions {
+  readonly files: Pick<Files, 'batch'>
+  readonly steps: readonly Step[]
+  /**
+   * Whether files of which the service refuses the operation are left out. Otherwise, a refusal is the failure, and
+   * nothing of its batch is done.
+   */
+  readonly skipsRefused: boolean
+  /** Called after each batch, with what it has done. */
+  readonly onBatch: (done: readonly Done[]) => void
+}
+
+/** Does the steps in order, in batches as large as the service takes: each is done whole or not at all. Never rejects. */
+export async function runBatches(options: BatchOptions): Promise<Outcome> {
+  const { files, steps, skipsRefused, onBatch } = options
+  const done: Done[] = []
+  const refused: { file: FileEntry; error: unknown }[] = []
+  for (const batch of batchesOf(steps)) {
+    let left = batch
+    while (left.length > 0) {
+      try {
+        const { results } = await send(files, left)
+        const finished = left.map(({ file }, at) => ({ file, after: results[at]?.file ?? null }))
+        done.push(...finished)
+        onBatch(finished)
+        break
+      } catch (error) {
+        const at = skipsRefused && refused.length < MAX_REFUSED ? refusedStep(error) : undefined
+        const step = at === undefined ? undefined : left[at]
+        if (at === undefined || step === undefined) return { done, refused, failure: error }
+        refused.push({ file: step.file, error })
+        left = left.toSpliced(at, 1)
+      }
+    }
+  }
+  return { done, refused }
+}
+
+/** Each refusal takes another request. */
+const MAX_REFUSED = 20
+
+/** As many as the service does in one batch. */
+export const MAX_OPERATIONS = 1_000
+
+/** The service accepts 1 MiB of JSON. */
+const MAX_BYTES = 1_000_000
+
+function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
+  const batches: Step[][] = []
+  let bytes = Infinity
+  for (const step of steps) {
+    const size = new TextEncoder().encode(JSON.stringify(step.operation)).length + 1
+    const last = batches.at(-1)
+    if (last === undefined || last.length === MAX_OPERATIONS || bytes + size > MAX_BYTES) {
+      batches.push([step])
+      bytes = size
+    } else {
+      last.push(step)
+      bytes += size
+    }
+  }
+  return batches
+}
+
+/** Sends a batch, again after a lost response if what it does a second time is nothing. */
+async function send(files: Pick<Files, 'batch'>, steps: readonly Step[]): Promise<BatchResult> {
+  const operations = steps.map(({ operation }) => operation)
+  // A file can have the former name of another one by then.
+  const isRepeatable = !operations.some(({ op }) => op === 'rename')
+  for (let tries = isRepeatable ? 3 : 1; ; tries -= 1) {
+    try {
+      return await files.batch(operations)
+    } catch (error) {
+      if (tries === 1 || problemOf(error)?.code !== 'connection_lost') throw error
+    }
+  }
+}
+
+/** The index of the operation that the service refuses because of its file, and only of that. */
+function refusedStep(error: unknown): number | undefined {
+  const problem = problemOf(error)
+  return problem !== undefined && OF_FILE.has(problem.code) ? problem.operation : undefined
+}
+
+const OF_FILE: ReadonlySet<string> = new Set([
+  'precondition_failed',
+  'not_found',
+  'version_gone',
+  'file_exists',
+])

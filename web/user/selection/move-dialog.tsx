@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks'
+import { problemOf } from '../../shared/connection.ts'
+import { messageOf } from '../../shared/error-message.ts'
+import { FormDialog } from '../../shared/form-dialog.tsx'
+import { ShownName } from '../../shared/shown-name.tsx'
+import { TextField } from '../../shared/text-field.tsx'
+import { messages } from '../../messages.ts'
+import type { SelectionDialogProps } from './archive-dialog.tsx'
+import { moveMany } from './change-many.ts'
+import { commonFolder, isFileName, type Move, planMoves, takenNames } from './moves.ts'
+
+const words = messages.selection.move
+
+/** Shown of the new names. */
+const PREVIEW = 5
+
+/** Replaces the beginning of the names of files. */
+export function MoveDialog({ page, files, onClose }: SelectionDialogProps) {
+  const { list, permissions } = page
+  const [folder] = useState(() => commonFolder(files.map(({ name }) => name)))
+  const [from, setFrom] = useState(folder)
+  const [to, setTo] = useState(folder)
+  const moves = planMoves(files, { from, to })
+  const taken = takenNames(moves, list.files.value)
+  const problem = faultOf()
+  const staying = files.filter(({ name }) => !name.startsWith(from)).length
+
+  function faultOf(): string | undefined {
+    if (!moves.every(({ name }) => isFileName(name))) return messages.rename.invalid
+    if (!moves.every(({ name }) => name === permissions.within(name)))
+      return messages.rename.outside(permissions.prefix())
+    return taken.size > 0 ? words.taken(taken.size) : undefined
+  }
+
+  return (
+    <FormDialog
+      title={words.title}
+      action={words.action(moves.length)}
+      isReady={moves.length > 0 && problem === undefined}
+      problemOf={refusalOf}
+      submit={() => moveMany(page, moves)}
+      onClose={onClose}
+    >
+      <p class="quiet">{words.hint}</p>
+      <TextField label={words.from} value={from} onInput={setFrom} />
+      <TextField label={words.to} value={to} isFirst onInput={setTo} />
+      {staying > 0 && <p class="quiet">{words.stay(staying)}</p>}
+      <Preview moves={moves} taken={taken} />
+      {problem !== undefined && (
+        <p class="notice notice-bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </FormDialog>
+  )
+}
+
+interface PreviewProps {
+  readonly moves: readonly Move[]
+  readonly taken: ReadonlySet<string>
+}
+
+/** The first new names, those that are taken before others. */
+function Preview({ moves, taken }: PreviewProps) {
+  if (moves.length === 0) return null
+  const [clashing, free] = [true, false].map((isTaken) =>
+    moves.filter(({ name }) => taken.has(name) === isTaken),
+  )
+  const shown = [...(clashing ?? []), ...(free ?? [])].slice(0, PREVIEW)
+  const further = moves.length - shown.length
+  return (
+    <section class="moves">
+      <h3 class="quiet">{words.result}</h3>
+      <ul>
+        {shown.map(({ file, name }) => (
+          <li key={file.name} class={taken.has(name) ? 'bad' : undefined}>
+            <ShownName name={name} />
+          </li>
+        ))}
+      </ul>
+      {further > 0 && <p class="quiet">{words.further(further)}</p>}
+    </section>
+  )
+}
+
+/** Why not all were moved. Of a refused file, the service says only the place in its batch. */
+function refusalOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  const code = problemOf(cause)?.code
+  if (code === 'file_exists') return words.taken(1)
+  const hasChanged = code === 'not_found' || code === 'precondition_failed'
+  return hasChanged ? messages.rename.gone : messages.failed(messageOf(cause))
+}

@@ -1,0 +1,66 @@
+import type { FileEntry } from '../../shared/model.ts'
+
+/** A file, and its new name. */
+export interface Move {
+  readonly file: FileEntry
+  readonly name: string
+}
+
+/** How file names that folders were uploaded with are made of them. */
+const SEPARATOR = ' - '
+
+/** The longest text that all names begin with; empty without names. */
+export function commonPrefix(names: readonly string[]): string {
+  const [first = '', ...others] = names
+  let length = first.length
+  for (const name of others) {
+    while (!name.startsWith(first.slice(0, length))) length -= 1
+  }
+  const prefix = first.slice(0, length)
+  // Half a character is none.
+  return prefix.isWellFormed() ? prefix : prefix.slice(0, -1)
+}
+
+/** What all names begin with, as far as it is the name of a folder. */
+export function commonFolder(names: readonly string[]): string {
+  const prefix = commonPrefix(names)
+  const end = prefix.lastIndexOf(SEPARATOR)
+  return end === -1 ? '' : prefix.slice(0, end + SEPARATOR.length)
+}
+
+/**
+ * Replaces `from` at the beginning of the names by `to`; other files are left out. The order is one in which each name is
+ * free before a file gets it, as long as none is taken by another file.
+ */
+export function planMoves(
+  files: readonly FileEntry[],
+  { from, to }: { readonly from: string; readonly to: string },
+): readonly Move[] {
+  if (from === to) return []
+  const moves = files
+    .filter(({ name }) => name.startsWith(from))
+    .map((file) => ({ file, name: to + file.name.slice(from.length) }))
+  // All names become longer, or all become shorter, and only a file of another length is in the way.
+  const direction = to.length > from.length ? -1 : 1
+  return moves.sort((a, b) => direction * (a.file.name.length - b.file.name.length))
+}
+
+/** The new names that other files of the list have. */
+export function takenNames(
+  moves: readonly Move[],
+  files: readonly FileEntry[],
+): ReadonlySet<string> {
+  const leaving = new Set(moves.map(({ file }) => file.name))
+  const others = new Set(files.map(({ name }) => name).filter((name) => !leaving.has(name)))
+  return new Set(moves.map(({ name }) => name).filter((name) => others.has(name)))
+}
+
+const MAX_NAME_BYTES = 255
+
+/** Whether the service accepts the name. */
+export function isFileName(name: string): boolean {
+  const bytes = new TextEncoder().encode(name).length
+  if (bytes === 0 || bytes > MAX_NAME_BYTES || name === '.' || name === '..') return false
+  // oxlint-disable-next-line no-control-regex
+  return !/[/\\\u0000-\u001f\u007f]/.test(name)
+}

@@ -1,0 +1,188 @@
+import './selection.css'
+import type { ComponentType } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { messageOf } from '../../shared/error-message.ts'
+import { Icon, type IconName } from '../../shared/icon.tsx'
+import type { FileEntry } from '../../shared/model.ts'
+import { messages } from '../../messages.ts'
+import type { FileViewProps } from '../files/file-window.ts'
+import { permittedActions } from '../files/row-actions.ts'
+import { archiveParts, bytesOf } from './archive.ts'
+import { ArchiveDialog, type SelectionDialogProps } from './archive-dialog.tsx'
+import { removeMany, updateMany } from './change-many.ts'
+import { MoveDialog } from './move-dialog.tsx'
+import { isElsewhere } from './select-files.ts'
+import { ShareDialog } from './share-dialog.tsx'
+
+const words = messages.selection
+
+interface Action {
+  readonly icon: IconName
+  readonly label: string
+  readonly run: () => unknown
+}
+
+/** Says how many files are selected, and offers what the token permits to do with all of them. */
+export function SelectionBar({ page, onAct }: FileViewProps) {
+  const { selection, list, content, connection, permissions } = page
+  const files = selection.files.value
+  const bar = useRef<HTMLDivElement>(null)
+  const [View, setView] = useState<ComponentType<SelectionDialogProps>>()
+  const [isListing, setListing] = useState(false)
+  const permitted = permittedActions(permissions)
+  const isKept = files.every(({ keep }) => keep === true)
+  useKeys({
+    Escape: selection.clear,
+    ...(permitted.includes('remove') && { Delete: () => void removeMany(page, files) }),
+  })
+  // The focus stays in the page when the bar goes.
+  useLayoutEffect(
+    () => () => {
+      if (bar.current?.contains(document.activeElement) !== true) return
+      document.querySelector<HTMLElement>('[data-index][tabindex="0"]')?.focus()
+    },
+    [],
+  )
+
+  function download(): void {
+    const parts = archiveParts(files)
+    const [file, part] = [files[0], parts[0]]
+    if (files.length === 1 && file !== undefined) save(content.downloadUrlOf(file))
+    else if (parts.length === 1 && part !== undefined) save(connection.urlOf(part.path))
+    else setView(() => ArchiveDialog)
+  }
+
+  async function keep(): Promise<void> {
+    try {
+      const known = await withKeep(page, files)
+      const changed = known.filter((file) => file.keep === isKept)
+      if (changed.length === 0) page.toasts.show(words.done.keep(known.length))
+      await updateMany(page, {
+        kind: isKept ? 'unkeep' : 'keep',
+        files: changed,
+        change: { keep: !isKept },
+        before: () => ({ keep: isKept }),
+      })
+    } catch (error) {
+      page.toasts.show(messages.failed(messageOf(error)))
+    }
+  }
+
+  async function selectAll(): Promise<void> {
+    setListing(true)
+    await list.loadAll().catch(() => undefined)
+    setListing(false)
+    // The user may have ended it meanwhile.
+    if (selection.files.value.length > 0) selection.add(list.files.value)
+  }
+
+  function share(): void {
+    const [file] = files
+    if (files.length === 1 && file !== undefined) onAct('share', file)
+    else setView(() => ShareDialog)
+  }
+
+  const { actions } = words
+  const keepLabel = isKept ? actions.unkeep : actions.keep
+  const offered: readonly (Action | false)[] = [
+    { icon: 'download', label: actions.download, run: download },
+    permitted.includes('share') && { icon: 'share', label: actions.share, run: share },
+    permitted.includes('rename') && {
+      icon: 'rename',
+      label: actions.rename,
+      run: () => setView(() => MoveDialog),
+    },
+    permitted.includes('stay') && { icon: 'stay', label: keepLabel, run: keep },
+    permitted.includes('remove') && {
+      icon: 'remove',
+      label: actions.remove,
+      run: () => removeMany(page, files),
+    },
+  ]
+  const hasOthers = list.hasMore.value || list.files.value.some(({ name }) => !selection.has(name))
+  return (
+    <div ref={bar} class="selection" role="group" aria-label={words.title}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.end}
+        title={words.end}
+        onClick={selection.clear}
+      >
+        <Icon name="close" />
+      </button>
+      <p class="selection-count">
+        <strong>{words.count(files.length)}</strong>{' '}
+        <span class="quiet">{words.size(bytesOf(files))}</span>
+        {list.hasMore.value && <span class="quiet">{words.more}</span>}
+      </p>
+      {hasOthers && (
+        <button
+          type="button"
+          class="button button-plain"
+          disabled={isListing}
+          onClick={() => void selectAll()}
+        >
+          {isListing ? messages.files.loading : words.all}
+        </button>
+      )}
+      <div class="selection-actions">
+        {offered.map(
+          (action) =>
+            action !== false && (
+              <button
+                key={action.icon}
+                type="button"
+                class="button"
+                aria-label={action.label}
+                title={action.label}
+                onClick={() => void action.run()}
+              >
+                <Icon name={action.icon} />
+                <span>{action.label}</span>
+              </button>
+            ),
+        )}
+      </div>
+      {View !== undefined && <View page={page} files={files} onClose={() => setView(undefined)} />}
+    </div>
+  )
+}
+
+/** Lets the browser save what is at an address of the service. */
+function save(url: string): void {
+  const link = document.createElement('a')
+  link.href = url
+  link.download = ''
+  link.click()
+}
+
+/** Of a changed file, the list does not know whether it is kept. */
+async function withKeep({ list }: FileViewProps['page'], files: readonly FileEntry[]) {
+  const known = files.filter(({ keep }) => keep !== undefined)
+  for (const { name } of files.filter(({ keep }) => keep === undefined)) {
+    const file = await list.find(name)
+    if (file === undefined) continue
+    list.put(file)
+    known.push(file)
+  }
+  return known
+}
+
+/** Keys that act on the selection, whatever has the focus but fields and dialogs. */
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(keys)
+  latest.current = keys
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const act = latest.current[event.key]
+      if (act === undefined || isElsewhere(event.target)) return
+      event.preventDefault()
+      // Else, the file that has the focus would be deleted too.
+      event.stopPropagation()
+      act()
+    }
+    document.addEventListener('keydown', onKeyDown, { capture: true })
+    return () => document.removeEventListener('keydown', onKeyDown, { capture: true })
+  }, [])
+}

@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks'
+import { filePath } from '../../shared/connection.ts'
+import { FormDialog } from '../../shared/form-dialog.tsx'
+import { VISIBILITIES } from '../../shared/model.ts'
+import { messages } from '../../messages.ts'
+import { CreatedLink, CreateLink, permittedKinds } from '../links/create-link.tsx'
+import { type SelectionDialogProps, useSharedPrefix } from './archive-dialog.tsx'
+import { updateMany } from './change-many.ts'
+
+const words = messages.selection.share
+
+/** Says who can download the files, copies their addresses, and makes one link to them if that can be. */
+export function ShareDialog(props: SelectionDialogProps) {
+  const { page, files, onClose } = props
+  const [first, ...others] = files.map(({ visibility }) => visibility)
+  const [chosen, setChosen] = useState(others.every((each) => each === first) ? first : undefined)
+  const [said, setSaid] = useState('')
+  const [isLinking, setLinking] = useState(false)
+  const [address, setAddress] = useState<string>()
+  const prefix = useSharedPrefix(props)
+  const canLink = prefix !== undefined && permittedKinds(page.permissions).includes('download')
+
+  async function submit(): Promise<void> {
+    if (chosen === undefined) return
+    const changed = files.filter(({ visibility }) => visibility !== chosen)
+    await updateMany(page, {
+      kind: 'share',
+      files: changed,
+      change: { visibility: chosen },
+      before: ({ visibility }) => ({ visibility }),
+    })
+  }
+
+  async function copy(): Promise<void> {
+    const urls = files.map(({ name, user_id: id }) => page.connection.urlOf(filePath(name, id)))
+    try {
+      await navigator.clipboard.writeText(urls.join('\n'))
+      setSaid(words.copied)
+    } catch {
+      setSaid(words.notCopied)
+    }
+  }
+
+  return (
+    <>
+      <FormDialog
+        title={messages.share.title}
+        action={words.action}
+        isReady={chosen !== undefined}
+        submit={submit}
+        onClose={onClose}
+      >
+        <fieldset class="radios">
+          <legend>{words.who}</legend>
+          {VISIBILITIES.map((visibility) => (
+            <label key={visibility} class="radio">
+              <input
+                type="radio"
+                name="visibility"
+                checked={chosen === visibility}
+                onChange={() => setChosen(visibility)}
+              />
+              <span>
+                <strong>{messages.visibility.names[visibility]}</strong>
+                <span class="quiet">{messages.visibility.explanations[visibility]}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <button type="button" class="button" onClick={() => void copy()}>
+          {said || words.links}
+        </button>
+        <p class="unseen" role="status">
+          {said}
+        </p>
+        {canLink && (
+          <>
+            <button type="button" class="button" onClick={() => setLinking(true)}>
+              {words.together}
+            </button>
+            <p class="quiet">{words.togetherHint(prefix)}</p>
+          </>
+        )}
+      </FormDialog>
+      {isLinking && prefix !== undefined && (
+        <CreateLink
+          page={page}
+          prefix={prefix}
+          onCreated={setAddress}
+          onClose={() => setLinking(false)}
+        />
+      )}
+      {address !== undefined && (
+        <CreatedLink address={address} onClose={() => setAddress(undefined)} />
+      )}
+    </>
+  )
+}
