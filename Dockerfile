@@ -2,7 +2,10 @@
 #   docker build -t cloud-repository .
 #   docker run --read-only -p 127.0.0.1:3000:3000 -v cloud-repository:/data cloud-repository
 
-FROM node:24-trixie-slim AS build
+# With another value, the build uses that image, such as one of a mirror.
+ARG NODE_IMAGE=node:24-trixie-slim@sha256:50c3b2f6988dfc307b86e5301d69611af31f4789bdf232863b07d3b02fe55ae0
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Install scripts would download a Node and database servers for tests, which the build does not need.
@@ -15,12 +18,12 @@ COPY api api
 COPY scripts scripts
 RUN npm run build && chmod 755 dist/main.js && mv dist/NOTICE dist/sbom.json .
 
-FROM node:24-trixie-slim AS dependencies
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24-trixie-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 RUN ln -s /app/dist/main.js /usr/local/bin/cloud-repo \
  && mkdir /data && chown 1000:1000 /data

@@ -34,6 +34,7 @@ const COMMANDS = {
   openapi: [['test/openapi/main.ts']],
   docs: [['test/docs/main.ts']],
   pictures: [['test/web/pictures.ts']],
+  snapshot: [['test/upgrades/main.ts']],
   fix: [
     ['client/scripts/generate.mjs'],
     [bin('oxfmt')],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../support/servers/local-server.ts'
@@ -32,6 +33,7 @@ export async function openProject({ settings }: ProjectOptions): Promise<Project
   const name = `cloud-repository-test-${createHash('sha256').update(ROOT).digest('hex').slice(0, 8)}`
   const [port, proxyPort] = [await freePort(), await freePort()]
   const environment = {
+    ...(await baseImage()),
     ...Object.fromEntries(SECRETS.map((secret) => [secret, undefined])),
     SERVICE_PORTS: String(port),
     PROXY_PORT: String(proxyPort),
@@ -51,6 +53,14 @@ export async function openProject({ settings }: ProjectOptions): Promise<Project
     inspect: (service, template) =>
       docker(['inspect', '--format', template, `${name}-${service}-1`]),
   }
+}
+
+/** The base image by its tag alone where that is stored, since a machine without a registry has no other. */
+async function baseImage(): Promise<{ readonly NODE_IMAGE?: string }> {
+  const [, tag = ''] =
+    /^ARG NODE_IMAGE=([^@]+)@/m.exec(await readFile(join(ROOT, 'Dockerfile'), 'utf8')) ?? []
+  const stored = await docker(['image', 'inspect', tag]).catch(() => undefined)
+  return stored === undefined ? {} : { NODE_IMAGE: tag }
 }
 
 /** Building the image from nothing included. */

@@ -5,6 +5,7 @@ import { allOf, blocksOf, filesIn, type Page, readPages } from './pages.ts'
 
 const pages = await readPages()
 const folders = [
+  '.github',
   'src',
   'test',
   'bench',

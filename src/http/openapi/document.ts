@@ -69,8 +69,8 @@ function documentOf(routes: readonly RouteOptions[], api: ApiDescription, basePa
   }
 }
 
-/** The version of the API, not of the program. */
-const VERSION = '1.0.0'
+/** Of the service: `scripts/versions.mjs`. */
+const VERSION = '0.1.0'
 
 function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Operation }[] {
   return [route.config?.operation ?? []].flat().map((operation) => ({ route, operation }))
