@@ -160,6 +160,11 @@ export async function drop(page: Page, paths: readonly string[]): Promise<void> 
   await detach()
 }
 
+/** Resolves once the effects of what is shown now have run: the page listens only then, and moves the focus. */
+export async function effectsRun(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))`)
+}
+
 /** Resolves once the requests that the page has sent until now have been seen. */
 export async function seenRequests(page: Page): Promise<void> {
   await page.evaluate(`fetch('/livez')`)

@@ -63,7 +63,7 @@ describeInBrowser('the grid', (browser) => {
     expect(await sizeOf(pictureOf(page, 'a.jpg'))).toEqual([160, 120])
     expect(await sizeOf(pictureOf(page, 'b.jpg'))).toEqual([120, 160])
     for (const name of ['a.jpg', 'b.jpg']) {
-      expect(await bytes.of(name)).toBeGreaterThan(0)
+      await expect.poll(() => bytes.of(name)).toBeGreaterThan(0)
       expect(await bytes.of(name)).toBeLessThan(200 * 1024)
     }
     expect(await page.getByRole('gridcell', { name: 'c.txt' }).locator('svg').count()).toBe(2)
@@ -155,7 +155,8 @@ describeInBrowser('the grid', (browser) => {
     const page = await openIn(opened, { browser: browser(), service, user })
     await page.getByRole('button', { name: 'Show as a grid' }).click()
     const focused = async () => {
-      const text = String(await page.evaluate(`document.activeElement.textContent`))
+      const tile = `document.activeElement.closest('.tile')`
+      const text = String(await page.evaluate(`${tile}?.textContent`))
       return text.slice(0, 1)
     }
     await page.locator('.tile').first().focus()
@@ -177,6 +178,7 @@ describeInBrowser('the grid', (browser) => {
     await page.keyboard.press('F2')
     await page.getByRole('dialog', { name: 'Rename' }).waitFor()
     await page.keyboard.press('Escape')
+    await expect.poll(focused).toBe('a')
     await page.keyboard.press('Delete')
     await expect.poll(focused).toBe('b')
     await page.evaluate(`document.documentElement.dir = 'rtl'`)

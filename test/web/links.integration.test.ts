@@ -95,7 +95,7 @@ describeInBrowser('links', (browser) => {
       { name: 'taken', mimeType: 'text/plain', buffer: Buffer.from('new') },
       { name: 'large.bin', mimeType: 'application/octet-stream', buffer: large },
     ])
-    await page.getByText('2 files sent.').waitFor({ timeout: 20_000 })
+    await page.getByText('2 files sent.').waitFor({ timeout: 60_000 })
     await page.getByText('already sent').waitFor()
     await expectSound(page, 'link-drop')
     expect((await download(service, { user, name: 'in-large.bin' })).body.equals(large)).toBe(true)

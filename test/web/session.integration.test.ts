@@ -148,15 +148,6 @@ describeInBrowser('signing in', (browser) => {
     busy.on('requestfinished', (request) => {
       if (request.method() === 'PUT') ended += 1
     })
-    const files = ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin']
-    await pick(
-      busy,
-      files.map((path) => ({ path, content: Buffer.alloc(MIB) })),
-    )
-    await busy
-      .getByText(/of 1 MiB/)
-      .first()
-      .waitFor()
     const other = await service.createUser(64 * MIB)
     // The cookie is there a while before the tab that asked for it can say so.
     await page.route('**/session', async (route) => {
@@ -167,7 +158,15 @@ describeInBrowser('signing in', (browser) => {
       await route.fulfill({ response })
     })
     await page.goto(`${service.url}/#access_token=${secretOf(other)}`)
-    await page.getByRole('button', { name: 'Sign in with this link' }).click()
+    const link = page.getByRole('button', { name: 'Sign in with this link' })
+    await link.waitFor()
+    const files = ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin']
+    await pick(
+      busy,
+      files.map((path) => ({ path, content: Buffer.alloc(MIB) })),
+    )
+    await expect.poll(() => sent.length).toBe(3)
+    await link.click()
     for (const tab of [page, busy]) await tab.locator('.user', { hasText: other.userId }).waitFor()
     await seenRequests(busy)
     expect(sent.toSorted()).toEqual(files.slice(0, 3).map((name) => `/users/me/repo/${name}`))

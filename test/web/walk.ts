@@ -28,9 +28,14 @@ export async function walk(page: Page, hasLarge: boolean): Promise<void> {
     await button('Clear list').click()
   }
   if ((await page.getByRole('searchbox').count()) > 0) {
-    await page.getByRole('searchbox').fill('a')
-    await page.getByRole('searchbox').fill('')
+    await page.locator('.row .name').first().waitFor()
+    for (const text of ['a', '']) {
+      const found = page.waitForResponse(/\/users\/me\/repo\?/)
+      await page.getByRole('searchbox').fill(text)
+      await found
+    }
     await page.getByRole('combobox').selectOption('-size')
+    await page.locator('.table[aria-busy=false]').waitFor()
   }
   for (const name of await page.locator('.row .name').allTextContents()) {
     const row = page.getByRole('row', { name })
@@ -47,6 +52,7 @@ export async function walk(page: Page, hasLarge: boolean): Promise<void> {
     if ((await row.getByTitle('Earlier versions').count()) > 0) {
       await actOn(page, { action: 'Earlier versions', name })
       await button('All files').click()
+      await row.waitFor()
     }
     if ((await row.getByTitle('Rename').count()) > 0) {
       await actOn(page, { action: 'Rename', name })

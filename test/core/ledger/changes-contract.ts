@@ -256,7 +256,7 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
       const sum = { forgotten: 0, pages: 0 }
       let after: UserId | undefined
       do {
-        const page = { after, lifetimeMs: 1_000, limit: 70 }
+        const page = { after, lifetimeMs: 1_900, limit: 70 }
         const { forgotten, last } = await harness.ledger.forgetChanges(page)
         expect(forgotten).toBeLessThanOrEqual(70)
         sum.forgotten += forgotten

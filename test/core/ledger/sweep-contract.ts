@@ -89,12 +89,13 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
 
       it('D12 end on their own: an upload without an owner is listed, then released once', async () => {
         const { userId } = account
-        const left = await account.begin('a', 70, { leaseMs: SOON_MS })
+        const leaseMs = 2 * SOON_MS
+        const left = await account.begin('a', 70, { leaseMs })
         const running = await account.begin('b', 10)
         expect(await expired()).toEqual([])
         const early = harness.ledger.abort({ userId, version: left, expiredOnly: true })
         expect(await early).toBeUndefined()
-        await harness.advance(SOON_MS + 20)
+        await harness.advance(leaseMs + 20)
         expect(await expired()).toEqual([left])
         for (const version of [left, left]) {
           expect(await harness.ledger.abort({ userId, version, expiredOnly: true })).toBe('aborted')

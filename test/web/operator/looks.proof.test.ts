@@ -98,6 +98,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await page.getByRole('rowheader', { name: 'alice' }).waitFor()
       await expectAccessible('users')
       await page.getByRole('button', { name: 'New user' }).click()
+      await page.getByRole('dialog').waitFor()
       await expectAccessible('new-user')
       await page.keyboard.press('Escape')
     })
@@ -130,6 +131,7 @@ describeInBrowser('each view of the operator', (browser) => {
     ])('of the dialog: %s', async (button, view) => {
       const { page } = opened
       await page.getByRole('button', { name: button }).click()
+      await page.getByRole('dialog').waitFor()
       await expectAccessible(view)
       await page.keyboard.press('Escape')
     })

@@ -34,7 +34,7 @@ describeInBrowser('the operator of many users', (browser) => {
     await expect.poll(ids).toEqual(['zoe', 'zora'])
     const readAnew = page.waitForResponse(/prefix=zo/)
     await context.clock.fastForward(10_000)
-    await readAnew
+    await (await readAnew).finished()
     expect(await ids()).toEqual(['zoe', 'zora'])
     await search.fill('a-')
     await expect.poll(async () => (await ids()).length).toBe(100)

@@ -257,6 +257,8 @@ describeInBrowser('the operator', (browser) => {
     const panel = page.getByRole('complementary', { name: 'Service' })
     await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('DatabaseOK')
     await expect.poll(() => panel.textContent()).toContain('Object storeOK')
+    // What comes before the first figures does not count.
+    await page.waitForResponse(/\/metrics$/)
     await upload(service, { user, name: 'big.bin', content: 'x'.repeat(5000) })
     await upload(service, { user, name: 'too-big.bin', content: 'x'.repeat(50_000) })
     await expect
@@ -301,6 +303,7 @@ describeInBrowser('the operator', (browser) => {
     const { page, context } = await open()
     await page.getByRole('link', { name: user.userId }).focus()
     await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: user.userId }).waitFor()
     const focused = () => page.evaluate('document.activeElement.textContent')
     await expect.poll(focused).toBe(user.userId)
     await page.getByRole('button', { name: 'Suspend' }).waitFor()

@@ -180,9 +180,9 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         await uploads.abort(cancelled, { endedAs: 'cancelled' })
         expect(await uploads.record(one, { offset: 8 })).toBe(false)
         expect(await uploads.find(cancelled)).toMatchObject({ state: 'cancelled', offset: 0 })
-        const ending = await uploads.create('b', 40, { maxLifetimeMs: 200 })
+        const ending = await uploads.create('b', 40, { maxLifetimeMs: 1_000 })
         const { upload: other } = await uploads.hold(ending)
-        await harness.advance(201)
+        await harness.advance(1_001)
         expect(await uploads.record(other, { offset: 8 })).toBe(false)
         expect(await uploads.find(ending)).toMatchObject({ state: 'expired', offset: 0 })
       })
@@ -371,8 +371,8 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
       })
 
       it('is not to be had of an upload that has expired', async () => {
-        const upload = await sealed({ maxLifetimeMs: 300 })
-        await harness.advance(301)
+        const upload = await sealed({ maxLifetimeMs: 1_000 })
+        await harness.advance(1_001)
         expect(await uploads.finish(upload)).toBeUndefined()
         expect(await uploads.find(upload)).toMatchObject({ state: 'expired' })
       })
