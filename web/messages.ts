@@ -208,13 +208,13 @@ const english = {
   visibility: {
     names: {
       private: 'Only you',
-      users: 'All users',
-      public: 'Anyone',
+      users: 'Users with the link',
+      public: 'Anyone with the link',
     } satisfies Record<Visibility, string>,
     explanations: {
-      private: 'Only you can download it.',
-      users: 'Anyone with the link and an access token of this service can download it.',
-      public: 'Anyone with the link can download it.',
+      private: 'The link below works for you alone.',
+      users: 'They need an access token of this service as well.',
+      public: 'They need no account.',
     } satisfies Record<Visibility, string>,
   },
 

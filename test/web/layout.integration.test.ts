@@ -5,7 +5,7 @@ import { startFront } from '../support/faults/front.ts'
 import { beginUpload } from '../support/http/tus-client.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, openWithPage, pick, slowDown, uploaded, visitAs } from './fixture.ts'
-import { violationsIn } from './looks.ts'
+import { smallTargets, TOUCH, violationsIn } from './looks.ts'
 
 const NAME = 'A photo with a name of some length.jpg'
 
@@ -61,13 +61,17 @@ describeInBrowser('the page', (browser) => {
 
   it('has targets of 44 pixels for fingers, in the list, the grid, the viewer and dialogs', async () => {
     await upload(service, { user, name: NAME, content: 'x' })
-    const touch = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 780 } }
-    const page = await open(touch)
+    const page = await open(TOUCH)
     await page.getByText(NAME).waitFor()
     expect(await smallTargets(page)).toEqual([])
     await page.getByRole('button', { name: `Actions for ${NAME}` }).tap()
     await page.getByRole('dialog').waitFor()
     expect(await smallTargets(page)).toEqual([])
+    await page.getByRole('button', { name: 'Share' }).tap()
+    await page.getByRole('button', { name: 'For a time, or with a password' }).tap()
+    await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
+    expect(await smallTargets(page)).toEqual([])
+    await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Show as a grid' }).tap()
     await page.locator('.tile').waitFor()
@@ -91,11 +95,39 @@ describeInBrowser('the page', (browser) => {
     await pick(page, [{ path: 'a.txt', content: 'x' }])
     await uploaded(page, 1)
     await page.locator('.upload').waitFor({ state: 'detached' })
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 780],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      const { y: top } = await box(page, '.uploads')
+      for (const covered of ['.files', '.capacity']) {
+        const { y, height } = await box(page, covered)
+        expect({ width, covered, isCovered: y + height > top }).toEqual({
+          width,
+          covered,
+          isCovered: false,
+        })
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
     await page.getByRole('button', { name: 'Show all uploads' }).click()
     await page.locator('.upload', { hasText: 'a.txt' }).waitFor()
     await pick(page, [{ path: 'a.txt', content: 'other' }])
     await page.getByText('already exists').waitFor()
     expect(await page.locator('.upload').count()).toBe(1)
+  })
+
+  it('says of a lost connection in the row of an upload what it says above the rows', async () => {
+    const page = await open()
+    await slowDown(page, 400_000)
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(8_000_000) }])
+    const state = page.locator('.upload-state')
+    await state.getByText(/ of /).waitFor()
+    await page.route(/contains=|prefix=/, (route) => route.abort())
+    await page.getByRole('searchbox').fill('z')
+    await page.locator('.uploads-head').getByText('Connection lost').waitFor()
+    expect(await state.textContent()).toContain('Connection lost')
   })
 
   it('states no rate and no time left once the connection is lost', async () => {
@@ -130,19 +162,4 @@ async function box(page: Page, selector: string): Promise<Box> {
   const found = await page.locator(selector).last().boundingBox()
   if (found === null) throw new Error(`Nothing of ${selector} is shown.`)
   return found
-}
-
-/** What can be tapped in the topmost layer, but is less wide or high than a fingertip. */
-async function smallTargets(page: Page): Promise<unknown> {
-  return page.evaluate(`(() => {
-    const layer = document.querySelector('dialog[open]') ?? document
-    const all = layer.querySelectorAll('button, a[href], input:not([hidden]), select, summary')
-    return [...all].flatMap((element) => {
-      // A file is tapped as a whole.
-      const target = element.matches('.name') ? element.closest('.row, .tile') : element
-      const { width, height } = target.getBoundingClientRect()
-      const isShown = width > 0 && height > 0
-      return isShown && (width < 44 || height < 44) ? [[element.outerHTML, width, height]] : []
-    })
-  })()`)
 }

@@ -10,6 +10,7 @@ export const PICTURES = process.env['PICTURES'] ?? join(tmpdir(), 'cloud-reposit
 
 export const WIDE = { width: 1280, height: 800 }
 export const NARROW = { width: 390, height: 780 }
+export const TOUCH = { hasTouch: true, isMobile: true, viewport: NARROW }
 
 /** What, as axe has it, keeps whom from using what the page shows. */
 export async function violationsIn(page: Page): Promise<readonly { id: string; html: string[] }[]> {
@@ -50,4 +51,19 @@ export async function expectSound(page: Page, name: string): Promise<void> {
   await takePicture(page, `${name}-narrow`)
   expect(await violationsIn(page)).toEqual([])
   if (wide !== null) await page.setViewportSize(wide)
+}
+
+/** What can be tapped in the topmost layer, but is less wide or high than a fingertip. */
+export async function smallTargets(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const layer = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document
+    const all = layer.querySelectorAll('button, a[href], input:not([hidden]), select, summary')
+    return [...all].flatMap((element) => {
+      // A file and a choice are tapped as a whole.
+      const whole = element.matches('.name') ? '.row, .tile' : 'label'
+      const { width, height } = (element.closest(whole) ?? element).getBoundingClientRect()
+      const isShown = width > 0 && height > 0
+      return isShown && (width < 44 || height < 44) ? [[element.outerHTML, width, height]] : []
+    })
+  })()`)
 }

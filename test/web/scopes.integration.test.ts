@@ -377,7 +377,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
 
     await page.getByRole('button', { name: 'All files' }).click()
     await actOn(page, { action: 'Share', name: 'in-a' })
-    await page.getByRole('radio', { name: /^All users/ }).check()
+    await page.getByRole('radio', { name: /^Users with the link/ }).check()
     await page.getByRole('button', { name: 'For a time' }).click()
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('heading', { name: 'Link created' }).waitFor()

@@ -41,7 +41,7 @@ export async function walk(page: Page, hasLarge: boolean): Promise<void> {
     const row = page.getByRole('row', { name })
     if ((await row.getByTitle('Share').count()) > 0) {
       await actOn(page, { action: 'Share', name })
-      await page.getByRole('radio', { name: /^All users/ }).check()
+      await page.getByRole('radio', { name: /^Users with the link/ }).check()
       await answer('Close')
     }
     if ((await row.getByTitle('How long it stays').count()) > 0) {

@@ -4,6 +4,8 @@ export interface CopyFieldProps {
   readonly label: string
   readonly value: string
   readonly words: { readonly copy: string; readonly copied: string; readonly notCopied: string }
+  /** Whether copying is what the user is here for. */
+  readonly isMain?: boolean
   /** What a screen reader announces. */
   readonly said: string
   /** Called with `copied` or `notCopied` after the button was pressed. */
@@ -11,7 +13,7 @@ export interface CopyFieldProps {
 }
 
 /** A text to select, and a button that copies it. */
-export function CopyField({ label, value, words, said, onSaid }: CopyFieldProps) {
+export function CopyField({ label, value, words, isMain = true, said, onSaid }: CopyFieldProps) {
   const id = useId()
 
   async function copy(): Promise<void> {
@@ -34,7 +36,11 @@ export function CopyField({ label, value, words, said, onSaid }: CopyFieldProps)
           value={value}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <button type="button" class="button button-main" onClick={() => void copy()}>
+        <button
+          type="button"
+          class={isMain ? 'button button-main' : 'button'}
+          onClick={() => void copy()}
+        >
           {words.copy}
         </button>
       </div>

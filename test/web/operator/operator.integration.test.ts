@@ -6,6 +6,7 @@ import { upload } from '../../http/fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { startWebSite } from '../../support/http/web-site.ts'
 import { describeInBrowser, secretOf } from '../fixture.ts'
+import { smallTargets, TOUCH } from '../looks.ts'
 import { confirm, openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './fixture.ts'
 
 describeInBrowser('the operator', (browser) => {
@@ -313,6 +314,13 @@ describeInBrowser('the operator', (browser) => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await expect.poll(focused).toBe('Suspend')
+    await context.close()
+  })
+
+  it('has targets of 44 pixels for fingers', async () => {
+    const { page, context } = await visitAsOperator({ browser: browser(), service, ...TOUCH })
+    await page.getByRole('link', { name: user.userId }).waitFor()
+    expect(await smallTargets(page)).toEqual([])
     await context.close()
   })
 })

@@ -190,6 +190,8 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
   const [isTimed, setTimed] = useState(false)
   const [address, setAddress] = useState<string>()
   const link = page.connection.urlOf(filePath(file.name, file.user_id))
+  // Its link is of no use to others.
+  const isPrivate = chosen === 'private'
 
   async function choose(visibility: Visibility): Promise<void> {
     setBusy(true)
@@ -222,8 +224,19 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
           </label>
         ))}
       </fieldset>
-      <CopyField label={words.link} value={link} words={words} said={said} onSaid={setSaid} />
-      <button type="button" class="button" onClick={() => setTimed(true)}>
+      <CopyField
+        label={words.link}
+        value={link}
+        words={words}
+        isMain={!isPrivate}
+        said={said}
+        onSaid={setSaid}
+      />
+      <button
+        type="button"
+        class={isPrivate ? 'button button-main' : 'button'}
+        onClick={() => setTimed(true)}
+      >
         {words.timed}
       </button>
       {isTimed && (

@@ -125,6 +125,7 @@ function stateText(item: UploadItem, isConnected: boolean): string {
   const { states } = words
   switch (state.kind) {
     case 'sending':
+      if (!isConnected) return states.lost
       return sent >= size && size > 0 ? states.finishing : states.sending(sent, size)
     case 'full':
       return state.missing === 0 ? words.fits : words.full(state.missing, state.available)
