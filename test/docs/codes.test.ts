@@ -10,6 +10,8 @@ interface Document extends Json {
   readonly components: Readonly<Record<string, Json>>
 }
 
+const PARTS = { style: '', script: '', icon: '', address: 'http://a.test' }
+
 /** Codes with their statuses, in the order of their names. */
 const CODES = sorted(ERROR_CODES.map((code) => `${code} ${ERROR_KINDS[code].status}`))
 
@@ -41,7 +43,9 @@ describe('the closed list of codes', () => {
         return `${code} ${value.status}`
       })
       expect(sorted(described)).toEqual(CODES)
-      const rows = docsPage(document).matchAll(/ id="problem-([^"]+)">.*?<td>\s*(\d+)\s*<\/td>/gs)
+      const rows = docsPage(document, PARTS).matchAll(
+        / id="problem-([^"]+)">.*?<td>\s*(\d+)\s*<\/td>/gs,
+      )
       expect(sorted([...rows].map(([, code, status]) => `${code} ${status}`))).toEqual(CODES)
     },
   )

@@ -11,8 +11,14 @@ export interface ApiDocument {
     readonly responses: Readonly<Record<string, ResponseObject>>
     readonly headers: Readonly<Record<string, HeaderObject>>
     readonly examples: Readonly<Record<string, ProblemExample>>
-    readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>
+    readonly securitySchemes: Readonly<Record<string, SecurityScheme>>
   }
+}
+
+interface SecurityScheme {
+  readonly description: string
+  /** Of the type `http`, such as `bearer`. */
+  readonly scheme?: string
 }
 
 export interface OperationObject {
@@ -32,6 +38,7 @@ export interface ParameterObject {
   readonly required?: boolean
   readonly description: string
   readonly schema: Schema
+  readonly example?: Scalar | readonly Scalar[]
 }
 
 export interface ResponseObject {

@@ -6,40 +6,45 @@ import {
   responseOf,
   type ResponseObject,
 } from './api-document.ts'
+import { methodBadge } from './contents.ts'
+import { curlCommand } from './curl.ts'
 import { html, type Html, NOTHING } from './html.ts'
+import { type PlacedOperation, tagAnchor, tagTitle } from './operations.ts'
 import { phrase, prose } from './prose.ts'
 import { schemaMembers, schemaPhrase } from './schema-table.ts'
 import { table } from './table.ts'
 
-/** An operation, with the method and the path that it stands under in the document. */
-export interface PlacedOperation {
-  readonly method: string
-  readonly path: string
-  readonly operation: OperationObject
-  /** Its `HEAD`, which needs no section of its own. */
-  readonly head: OperationObject | undefined
-}
-
-/** All that a document says of an operation. */
-export function operationSection(document: ApiDocument, placed: PlacedOperation): Html {
+/** All that a document says of an operation, and a command that calls it of the service at `address`. */
+export function operationSection(
+  document: ApiDocument,
+  placed: PlacedOperation,
+  address: string,
+): Html {
   const { method, path, operation, head } = placed
-  const { operationId, summary, description, parameters = [], requestBody } = operation
+  const { operationId, summary, description, tags, parameters = [], requestBody } = operation
   const body =
     requestBody &&
-    html`<h4>Body</h4>
+    html`<h3>Body</h3>
       ${requestBody.required === true ? NOTHING : html`<p>Optional.</p>`}${contentOf(requestBody.content)}`
-  return html`<section id="${operationId}">
-    <h3><span class="${method}">${method.toUpperCase()}</span> <code>${path}</code></h3>
-    <p>
-      <strong>${summary}.</strong> ${credentialsOf(operation)}
-      <small><code>${operationId}</code></small>
+  return html`<section class="view operation" id="${operationId}">
+    <h2>${summary}</h2>
+    <p class="call">${methodBadge(method)} <code>${path}</code></p>
+    <p class="quiet">
+      ${tags.map((tag) => html`<a href="#${tagAnchor(tag)}">${tagTitle(tag)}</a> · `)}
+      <code>${operationId}</code> · ${credentialsOf(operation)}
     </p>
     ${prose(description ?? '')}
+    <pre class="command" tabindex="0"><code>${commandOf(document, placed, address)}</code></pre>
     ${parameters.length > 0 ? parameterTable(parameters) : NOTHING}${body ?? NOTHING}
-    <h4>Answers</h4>
+    <h3>Answers</h3>
     ${Object.entries(operation.responses).map(([status, response]) => answerOf(status, responseOf(document, response)))}
     ${head === undefined ? NOTHING : headLine(head)}
   </section> `
+}
+
+function commandOf(document: ApiDocument, placed: PlacedOperation, address: string): Html {
+  const pieces = curlCommand(document, placed, address).split(address)
+  return html`${pieces.map((piece, at) => (at === 0 ? piece : html`<span class="address">${address}</span>${piece}`))}`
 }
 
 function credentialsOf({ security }: OperationObject): string {
@@ -56,8 +61,10 @@ function parameterTable(parameters: readonly ParameterObject[]): Html {
     schemaPhrase(schema),
     phrase(description),
   ])
-  return html`<h4>Parameters</h4>
-    ${table(['name', 'in', 'type', 'description'], rows)}`
+  return html`<div class="parameters">
+    <h3>Parameters</h3>
+    ${table(['name', 'in', 'type', 'description'], rows)}
+  </div>`
 }
 
 function answerOf(status: string, { description, headers = {}, content }: ResponseObject): Html {
@@ -65,18 +72,27 @@ function answerOf(status: string, { description, headers = {}, content }: Respon
     (name, at) => html`${at > 0 ? ', ' : ''}<a href="#header-${name}">${name}</a>`,
   )
   const isRefusal = Number(status) >= 400
-  return html`<div class="answer">
-    <h5>${status}</h5>
+  return html`<div class="answer ${isRefusal ? 'refusal' : ''}">
+    <h4>${status}</h4>
     <div>
       ${prose(description)}
-      <p><small>Headers: ${names}</small></p>
+      <p class="quiet">Headers: ${names}</p>
       ${isRefusal ? NOTHING : contentOf(content ?? {})}
     </div>
   </div> `
 }
 
 function contentOf(content: Content): Html {
-  return html`${Object.entries(content).map(([type, { schema, example }]) => {
+  const types = Object.entries(content)
+  // Many types without a schema, such as those of downloads, fit on a line.
+  if (
+    types.length > 1 &&
+    types.every(([, { schema, example }]) => schema === undefined && example === undefined)
+  )
+    return html`<p>
+      ${types.map(([type], at) => html`${at > 0 ? ', ' : ''}<code>${type}</code>`)}
+    </p>`
+  return html`${types.map(([type, { schema, example }]) => {
     const text = JSON.stringify(example, null, 2)
     const shown = html`<details>
       <summary>Example</summary>
@@ -90,7 +106,7 @@ function contentOf(content: Content): Html {
 function headLine({ operationId, responses }: OperationObject): Html {
   const statuses = Object.keys(responses).join(', ')
   return html`<p id="${operationId}">
-    <span class="head">HEAD</span> answers with the headers only: ${statuses}.
+    <span class="method head">HEAD</span> answers with the headers only: ${statuses}.
     <small><code>${operationId}</code></small>
   </p>`
 }

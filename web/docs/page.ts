@@ -1,155 +1,111 @@
-import type { ApiDocument, Json, OperationObject } from './api-document.ts'
-import { html, type Html, NOTHING } from './html.ts'
-import { operationSection, type PlacedOperation } from './operation-section.ts'
+import type { ApiDocument, Json } from './api-document.ts'
+import { contents, operationList } from './contents.ts'
+import { html, Html, NOTHING } from './html.ts'
+import { operationSection } from './operation-section.ts'
+import { operationsUnder, tagAnchor, tagTitle } from './operations.ts'
 import { phrase, prose } from './prose.ts'
-import { schemaMembers, schemaPhrase } from './schema-table.ts'
-import { STYLE } from './style.ts'
+import { headers, problems, schemas } from './reference.ts'
 import { table } from './table.ts'
 
+export interface PageParts {
+  /** A style sheet and a script, which are put into the page as they are. */
+  readonly style: string
+  readonly script: string
+  /** An SVG image. */
+  readonly icon: string
+  /** Of the service in the commands, until the script replaces it with the page's own. */
+  readonly address: string
+}
+
 /**
- * Renders an OpenAPI document of the service as an HTML page: every operation, schema, header and problem. The page has
- * one style and no script, and loads nothing. Its links are relative, so it works under any base path.
+ * Renders an OpenAPI document of the service as an HTML page: every operation with a command that calls it, and every
+ * schema, header and problem. The page loads nothing. It is whole without its script, which shows one section at a time,
+ * searches, and copies commands. Its links are relative, so it works under any base path.
  */
-export function docsPage(json: Json): string {
+export function docsPage(json: Json, { style, script, icon, address }: PageParts): string {
   const document = json as unknown as ApiDocument
-  const { title, description, version } = document.info
-  // The style is put in between as it is, since `html` would escape it.
-  const beforeStyle = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<style>`
-  const afterStyle = html`</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to content</a>
-<nav aria-label="Contents">${contents(document)}</nav>
-<main id="content">
-<h1>${title}</h1>
-${prose(description)}
-<p>Version ${version} of the API. All paths are relative to the part of the address of this page before
-<code>/docs</code>. The same description for programs is <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
-${credentials(document)}
-${document.tags.map((tag) => operations(document, tag))}
-${schemas(document)}
-${headers(document)}
-${problems(document)}
-</main>
-</body>
-</html>
-`
-  return beforeStyle.text + STYLE + afterStyle.text
+  const { title } = document.info
+  const own = `<style>${style}</style><script>${script}</script>`
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}" />
+        ${new Html(own)}
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to content</a>
+        <header class="top">
+          ${new Html(icon.replace('<svg', '<svg class="mark" aria-hidden="true"'))}
+          <h1 class="product">${title} <span class="quiet">API reference</span></h1>
+          <div class="search" role="search" hidden>
+            <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+              <path d="M11 4.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM16 16l4 4" />
+            </svg>
+            <input
+              class="field"
+              type="search"
+              id="search"
+              placeholder="Search operations"
+              aria-label="Search operations"
+              aria-keyshortcuts="/"
+              autocapitalize="none"
+              autocomplete="off"
+              spellcheck="false"
+              maxlength="100"
+            />
+            <kbd aria-hidden="true">/</kbd>
+          </div>
+        </header>
+        <div class="columns">
+          <nav id="contents" aria-label="Contents">
+            <p class="found" role="status"></p>
+            ${contents(document)}
+          </nav>
+          <main id="content">
+            ${introduction(document)}
+            ${document.tags.map((tag) => [tagSection(document, tag), ...operationsUnder(document, tag.name).map((placed) => operationSection(document, placed, address))])}
+            ${schemas(document)} ${headers(document)} ${problems(document)}
+          </main>
+        </div>
+      </body>
+    </html> `
+  return page.text
 }
 
-function contents(document: ApiDocument): Html {
-  const groups = document.tags.map(({ name }) => {
-    const entries = placedUnder(document, name).map(
-      ({ operation }) =>
-        html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`,
-    )
-    return html`<li>
-      <a href="#tag-${anchorOf(name)}">${name}</a>
-      <ul>
-        ${entries}
-      </ul>
-    </li>`
-  })
-  const rest = [
-    html`<li><a href="#schemas">schemas</a></li>
-      <li><a href="#headers">headers</a></li>
-      <li><a href="#problems">problems</a></li>`,
-  ]
-  return html`<ul>
-    ${groups}${rest}
-  </ul>`
-}
-
-function credentials({ components }: ApiDocument): Html {
+function introduction({ info, components }: ApiDocument): Html {
   const rows = Object.entries(components.securitySchemes).map(([name, { description }]) => [
     html`<code>${name}</code>`,
     phrase(description),
   ])
-  return html`<h2 id="credentials">credentials</h2>
-    ${table(['name', 'description'], rows)}`
+  return html`<section class="view" id="introduction">
+    <h2>Introduction</h2>
+    ${prose(info.description)}
+    <p>
+      Version ${info.version} of the API. All paths are relative to the part of the address of this
+      page before <code>/docs</code>. The same description for programs is
+      <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).
+    </p>
+    <p>
+      Each operation has a command for curl and any POSIX shell. It has the required parameters,
+      reads the token from the variable <code>TOKEN</code> of the shell, which
+      <code>TOKEN=...</code> sets, and sends the file <code>README.md</code>.
+    </p>
+    <h3 id="credentials">Credentials</h3>
+    ${table(['name', 'description'], rows)}
+  </section> `
 }
 
-function operations(
+function tagSection(
   document: ApiDocument,
   { name, description }: ApiDocument['tags'][number],
 ): Html {
-  return html`<h2 id="tag-${anchorOf(name)}">${name}</h2>
-    ${prose(description)}
-    ${placedUnder(document, name).map((placed) => operationSection(document, placed))}`
-}
-
-function placedUnder({ paths }: ApiDocument, tag: string): PlacedOperation[] {
-  return Object.entries(paths).flatMap(([path, { head, ...others }]) => {
-    const isLikeGet = isHeadOf(others['get'], head)
-    const methods = head === undefined || isLikeGet ? others : { head, ...others }
-    return Object.entries(methods)
-      .filter(([, operation]) => operation.tags.includes(tag))
-      .map(([method, operation]) => ({
-        method,
-        path,
-        operation,
-        head: method === 'get' && isLikeGet ? head : undefined,
-      }))
-  })
-}
-
-/** A `HEAD` that does more than the `GET` of its path has a section of its own. */
-function isHeadOf(get: OperationObject | undefined, head: OperationObject | undefined): boolean {
-  return head?.operationId.toLowerCase() === `head${get?.operationId}`.toLowerCase()
-}
-
-function schemas({ components }: ApiDocument): Html {
-  const all = Object.entries(components.schemas).map(
-    ([name, schema]) =>
-      html`<section id="schema-${name}">
-        <h3><code>${name}</code></h3>
-        ${prose(schema.description ?? '')} ${schemaMembers(schema)}
-      </section> `,
-  )
-  return html`<h2 id="schemas">schemas</h2>
-    ${all}`
-}
-
-function headers({ components }: ApiDocument): Html {
-  const rows = Object.entries(components.headers).map(([name, { description, schema }]) => [
-    html`<code id="header-${name}">${name}</code>`,
-    schemaPhrase(schema),
-    phrase(description),
-  ])
-  return html`<h2 id="headers">headers</h2>
-    ${table(['name', 'type', 'description'], rows)}`
-}
-
-function problems({ components }: ApiDocument): Html {
-  const rows = Object.entries(components.examples).map(([code, { summary, value }]) => [
-    html`<code id="problem-${code}">${code}</code>`,
-    html`${value.status}`,
-    phrase(summary),
-    html`${factsOf(value)}`,
-  ])
-  return html`<h2 id="problems">problems</h2>
-    <p>
-      A problem has the media type <code>application/problem+json</code> and the members of
-      <a href="#schema-Problem">Problem</a>.
-    </p>
-    ${table(['code', 'status', 'meaning', 'further members'], rows)}`
-}
-
-/** What a problem document has beyond what all have. */
-function factsOf(value: Json): readonly Html[] {
-  const names = Object.keys(value).filter((name) => !COMMON.has(name))
-  return names.map((name, at) => html`${at > 0 ? ', ' : NOTHING}<code>${name}</code>`)
-}
-
-const COMMON = new Set(['type', 'title', 'status', 'detail', 'code', 'request_id'])
-
-function anchorOf(tag: string): string {
-  return tag.replaceAll(' ', '-')
+  const placed = operationsUnder(document, name)
+  return html`<section class="view" id="${tagAnchor(name)}">
+    <h2>${tagTitle(name)}</h2>
+    ${prose(description)} ${placed.length > 0 ? operationList(placed) : NOTHING}
+  </section> `
 }

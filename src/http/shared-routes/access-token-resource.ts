@@ -16,10 +16,13 @@ import { Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import type { Key, PagedList } from './pagination.ts'
 
+const TOKEN_ID = '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'
+
 export const TokenId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
   description:
     'The id of the access token, not its secret: 1 to 64 characters from `A-Z a-z 0-9 _ -`.',
+  examples: [TOKEN_ID],
 })
 
 const ScopeBody = Type.Object(
@@ -99,7 +102,7 @@ export function termsIn({ label = '', expires_in, scope }: TermsBody): TokenTerm
 }
 
 const members = {
-  token_id: Text('The id of the token, not its secret.', '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'),
+  token_id: Text('The id of the token, not its secret.', TOKEN_ID),
   label: Text('The purpose of the token; may be empty.', 'phone'),
   scope: Type.Unsafe<ReturnType<typeof scopeReply>>({
     type: ['object', 'null'],

@@ -17,9 +17,10 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   const { document, docs, credentials } = options
   // One buffer for all answers, since anybody may ask and nobody need read.
   let bytes: Buffer | undefined
-  // The policy of every answer, plus the page's inline style.
-  const policy = `${SECURITY_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource(docs)}`
-  const headers = { 'cache-control': 'private, no-cache', 'content-security-policy': policy }
+  const headers = {
+    'cache-control': 'private, no-cache',
+    'content-security-policy': docs === undefined ? INERT : policyOf(docs),
+  }
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
@@ -37,11 +38,30 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   })
 }
 
-function styleSource(document: PageFile | undefined): string {
-  const text = document?.contents.get('identity')?.bytes.toString() ?? ''
-  const [, rest = ''] = text.split('<style>')
-  const [style = ''] = rest.split('</style>')
-  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
+const INERT = SECURITY_HEADERS['content-security-policy']
+
+/**
+ * The policy of every answer, plus the page's own style and script, and its icon. The sandbox gives the script an origin
+ * of its own: it has no cookies, and cannot send requests.
+ */
+function policyOf(document: PageFile): string {
+  const text = document.contents.get('identity')?.bytes.toString() ?? ''
+  return [
+    INERT.replace('sandbox', 'sandbox allow-scripts'),
+    "base-uri 'none'",
+    'img-src data:',
+    `style-src ${sourceOf(text, 'style')}`,
+    `script-src ${sourceOf(text, 'script')}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+/** The digest of the first such element. All that comes from the API's document is escaped. */
+function sourceOf(text: string, element: string): string {
+  const [, rest = ''] = text.split(`<${element}>`)
+  const [content = ''] = rest.split(`</${element}>`)
+  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
 }
 
 const OPENAPI: Operation = {
@@ -62,7 +82,7 @@ const DOCS: Operation = {
   tag: 'about',
   responses: {
     200: {
-      description: 'An HTML page without scripts.',
+      description: 'An HTML page, which is whole without its script.',
       headers: ['ETag', 'Cache-Control'],
       content: { 'text/html': {} },
     },

@@ -19,7 +19,11 @@ export const TUS_RESUMABLE = {
     'The version of the tus protocol. Required, unless the request follows the IETF draft.',
 } as const
 
-export const UPLOAD_LENGTH = { ...BYTES, description: 'Size of the whole file in bytes.' } as const
+export const UPLOAD_LENGTH = {
+  ...BYTES,
+  description: 'Size of the whole file in bytes.',
+  examples: [6143],
+} as const
 
 export const UPLOAD_CHECKSUM = {
   type: 'string',
