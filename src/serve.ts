@@ -176,6 +176,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
         grants: service.grants,
         uploadAdministration: service.uploadAdministration,
         historyAdministration: service.historyAdministration,
+        linkAdministration: service.linkAdministration,
         archives,
         fileAdministration: service.fileAdministration,
         overview: service.overview,

@@ -609,6 +609,46 @@ const english = {
       },
     },
     statuses: { active: 'Active', suspended: 'Suspended', deleted: 'Being deleted' },
+    views: { title: 'Views', overview: 'Overview', users: 'Users' },
+
+    overview: {
+      title: 'Overview',
+      users: 'Users',
+      others: ({ suspended, deleted }: { suspended: number; deleted: number }) =>
+        [
+          suspended === 0 ? '' : `${formatCount(suspended)} suspended`,
+          deleted === 0 ? '' : `${formatCount(deleted)} being deleted`,
+        ]
+          .filter(Boolean)
+          .join(', '),
+      files: 'Files',
+      used: 'Stored',
+      reserved: 'Being uploaded',
+      garbage: 'To be removed',
+      history: 'History',
+      versions: (count: number) => (count === 1 ? '1 version' : `${formatCount(count)} versions`),
+      webhooks: 'Events to deliver',
+      parked: (count: number) => (count === 0 ? '' : `${formatCount(count)} not delivered`),
+      growth: 'Last 30 days',
+      noGrowth: 'The charts begin tomorrow.',
+      change: (sign: number, size: string) =>
+        sign === 0 ? 'No change' : `${sign > 0 ? '+' : '−'}${size}`,
+      grew: ({ title, from, to }: { title: string; from: string; to: string }) =>
+        `${title} in the last 30 days, from ${from} to ${to}`,
+      fullest: 'Fullest users',
+      largest: 'Largest users',
+      noFiles: 'No user has files.',
+    },
+
+    userFiles: {
+      title: (userId: string) => `Files of ${userId}`,
+      find: 'Search by name',
+      empty: (text: string) => (text === '' ? 'No files.' : `No name contains “${text}”`),
+      delete: 'Delete',
+      deleteTitle: 'Delete this file?',
+      deleteText: (userId: string) =>
+        `${userId} loses it at once. If the service keeps a history, it can be restored from there.`,
+    },
 
     users: {
       title: 'Users',
@@ -618,6 +658,7 @@ const english = {
       files: 'Files',
       since: 'Since',
       status: 'Status',
+      orders: { user_id: 'Id', '-created_at': 'Newest first', created_at: 'Oldest first' },
       find: 'Search by id',
       none: (userId: string) => `User “${userId}” does not exist.`,
       noMatch: (prefix: string) => `No id begins with “${prefix}”`,
@@ -638,6 +679,7 @@ const english = {
       files: 'Files',
       since: 'Since',
       deleted: 'This user is being deleted, including all files.',
+      showFiles: 'Files',
       suspend: 'Suspend',
       suspendTitle: 'Suspend this user?',
       suspendText:
@@ -747,7 +789,12 @@ const english = {
         `${formatCount(running)} in progress, ${formatBytes(bytes)}`,
       refused: ({ code, count }: { code: string; count: number }) =>
         `${formatCount(count)} × ${code}`,
-      scope: 'This instance, last 15 minutes.',
+      thisInstance: 'This instance',
+      allInstances: 'All instances',
+      running: 'Uploads in progress',
+      expected: 'Bytes of these uploads',
+      garbage: 'Objects to be removed',
+      scope: 'The last 15 minutes.',
     },
   },
 }

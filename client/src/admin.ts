@@ -2,6 +2,7 @@ import type { components, operations } from './generated/admin-api.ts'
 import { type Archive, type ArchiveOptions, downloadArchive } from './files/archive.ts'
 import { createHttp, type Http, segment, type ServiceAddress, type Token } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
+import type { Link, LinkPage } from './links.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
 export { CloudRepositoryError, type ErrorCode, isProblem, type ProblemOf } from './errors.ts'
@@ -19,6 +20,7 @@ export type PastVersion = Schemas['PastVersion']
 export type RestoreTerms = Schemas['Restore']
 export type RestoredFile = Schemas['RestoredFile']
 export type UnfinishedUpload = Schemas['UnfinishedUpload']
+export type { Link, LinkPage } from './links.ts'
 export type ParkedWebhook = Schemas['ParkedWebhook']
 export type StoredFile = Schemas['File']
 export type Overview = Schemas['Overview']
@@ -35,7 +37,11 @@ export interface Users {
   put(userId: string, options?: Signalled): Promise<User>
   get(userId: string, options?: Signalled): Promise<User>
   list(
-    options?: ListingOptions & { readonly prefix?: string | undefined },
+    options?: ListingOptions & {
+      readonly prefix?: string | undefined
+      /** By id, the default, or by the time of creation, `-` for the newest first. With a prefix, only by id. */
+      readonly order?: 'user_id' | 'created_at' | '-created_at' | undefined
+    },
   ): Listing<User, Schemas['UserPage']>
   /** A suspended user cannot do anything, and its public files are not found. */
   setStatus(userId: string, status: User['status'], options?: Signalled): Promise<User>
@@ -73,6 +79,12 @@ export interface UserAdmin {
   }
   /** Downloads the user's files, as `files.archive` does. */
   archive(options?: ArchiveOptions): Promise<Archive>
+  readonly links: {
+    /** The oldest first, without secrets. Rejects with `user_suspended` unless the user is active, as `revoke` does. */
+    list(options?: ListingOptions): Listing<Link, LinkPage>
+    /** Ends a link for everyone. Downloads in progress go on. */
+    revoke(linkId: string, options?: Signalled): Promise<void>
+  }
   readonly uploads: {
     list(options?: ListingOptions): Listing<UnfinishedUpload, Schemas['UnfinishedUploadPage']>
     cancel(uploadId: string, options?: Signalled): Promise<void>
@@ -144,7 +156,7 @@ function usersOf(http: Http): Users {
       http.json({ method: 'PUT', path: pathOf(userId), json: {}, signal }),
     get: async (userId, { signal } = {}) => http.json({ path: pathOf(userId), signal }),
     list(options = {}) {
-      const query = { prefix: options.prefix }
+      const query = { prefix: options.prefix, order: options.order }
       const listed = { path: USERS, options, query, member: 'users' } as const
       return createListing<Schemas['UserPage'], 'users'>(http, listed)
     },
@@ -202,6 +214,12 @@ function userOf(http: Http, userId: string): UserAdmin {
         const path = `${user}/history/${segment(version)}/restore`
         return http.json({ method: 'POST', path, json: terms, signal })
       },
+    },
+    links: {
+      list: (options = {}) =>
+        createListing<LinkPage, 'links'>(http, { path: `${user}/links`, options, member: 'links' }),
+      revoke: async (linkId, { signal } = {}) =>
+        http.remove({ path: `${user}/links/${segment(linkId)}`, signal }),
     },
     uploads: {
       list(options = {}) {

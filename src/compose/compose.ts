@@ -22,6 +22,7 @@ import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { createHistoryAdministration } from '../core/history/history-administration.ts'
 import { createHistory } from '../core/history/history.ts'
+import { createLinkAdministration } from '../core/links/link-administration.ts'
 import { createLinks } from '../core/links/links.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
@@ -229,6 +230,7 @@ function createUseCases(config: Config, opened: Opened) {
       garbageDelayMs,
     }),
     overview: createOverview({ ledger, hasWebhooks: webhooks !== undefined, leaseMs }),
+    linkAdministration: createLinkAdministration({ users: administeredUsers, ledger }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
     /** `undefined` unless webhooks are configured. */
     webhookDelivery:

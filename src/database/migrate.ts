@@ -18,6 +18,7 @@ import { links } from './migrations/2026-11-30-links.ts'
 import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
 import { metadata } from './migrations/2026-12-03-metadata.ts'
 import { dailyUsage } from './migrations/2026-12-04-daily-usage.ts'
+import { usersByCreation } from './migrations/2026-12-05-users-by-creation.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
 import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
@@ -175,5 +176,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-02-drop-changes-by-time': dropChangesByTime(),
     '2026-12-03-metadata': metadata(),
     '2026-12-04-daily-usage': dailyUsage({ clustered }),
+    '2026-12-05-users-by-creation': usersByCreation(),
   }
 }

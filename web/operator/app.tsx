@@ -1,7 +1,10 @@
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messages } from '../messages.ts'
+import { FilesView } from './files/files-view.tsx'
+import { OverviewView } from './overview/overview-view.tsx'
 import type { Page } from './page.ts'
+import { ALL_USERS, OVERVIEW, type Place } from './route.ts'
 import { ServicePanel } from './charts/service-panel.tsx'
 import { UserView } from './user/user-view.tsx'
 import { UsersView } from './users-view.tsx'
@@ -44,6 +47,7 @@ function Desk({ page }: { readonly page: Page }) {
         <h1 class="product">
           {messages.product} <span class="quiet">{words.title}</span>
         </h1>
+        <Views place={place} />
         <button
           type="button"
           class="button button-plain"
@@ -55,13 +59,36 @@ function Desk({ page }: { readonly page: Page }) {
         </button>
       </header>
       <div class="columns">
-        {place.kind === 'users' ? (
-          <UsersView page={page} />
-        ) : (
-          <UserView key={place.userId} page={page} userId={place.userId} />
-        )}
+        <View page={page} place={place} />
         <ServicePanel watch={page.watch} />
       </div>
     </div>
   )
+}
+
+function Views({ place }: { readonly place: Place }) {
+  const isOverview = place.kind === 'overview'
+  return (
+    <nav class="views" aria-label={words.views.title}>
+      <a class="button" href={OVERVIEW} aria-current={isOverview ? 'page' : undefined}>
+        {words.views.overview}
+      </a>
+      <a class="button" href={ALL_USERS} aria-current={isOverview ? undefined : 'page'}>
+        {words.views.users}
+      </a>
+    </nav>
+  )
+}
+
+function View({ page, place }: { readonly page: Page; readonly place: Place }) {
+  switch (place.kind) {
+    case 'overview':
+      return <OverviewView page={page} />
+    case 'users':
+      return <UsersView page={page} />
+    case 'user':
+      return <UserView key={place.userId} page={page} userId={place.userId} />
+    case 'files':
+      return <FilesView key={place.userId} page={page} userId={place.userId} />
+  }
 }

@@ -9,6 +9,7 @@ import { messages } from '../messages.ts'
 import { watchPlace } from './route.ts'
 import { createServiceWatch } from './charts/service-watch.ts'
 import { createUserList } from './user-list.ts'
+import { createWatched } from './watched.ts'
 
 export type Page = ReturnType<typeof createPage>
 
@@ -16,11 +17,12 @@ export type Page = ReturnType<typeof createPage>
 export function createPage(base: string) {
   const toasts = createToasts()
   const place = watchPlace()
-  const connection = connect({ base, onRefusedToken: (cause) => session.refuse(cause) })
+  const connection = connect({ base, onRefusedToken })
   const reader = createAdminClient(connection.patient)
   const client = createAdminClient(connection.brief)
   const http = createHttp(connection.brief)
   const users = createUserList(reader)
+  const overview = createWatched(() => reader.overview())
   const session = createSession({
     http,
     ask: () => users.load(),
@@ -37,6 +39,11 @@ export function createPage(base: string) {
     http: createHttp(connection.once),
     isWanted: () => session.state.value.kind === 'open' && !document.hidden,
   })
+
+  /** The suspension of a user does not end the session. */
+  function onRefusedToken(cause: string): void {
+    if (cause === 'unauthorized') session.refuse(cause)
+  }
 
   async function signOut(): Promise<void> {
     try {
@@ -55,5 +62,17 @@ export function createPage(base: string) {
     void session.begin(undefined)
   }
 
-  return { client, connection, place, reader, session, signOut, toasts, users, watch, start }
+  return {
+    client,
+    connection,
+    overview,
+    place,
+    reader,
+    session,
+    signOut,
+    toasts,
+    users,
+    watch,
+    start,
+  }
 }

@@ -1,7 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 
 /** The current view. */
-export type Place = { readonly kind: 'users' } | { readonly kind: 'user'; readonly userId: string }
+export type Place =
+  | { readonly kind: 'overview' | 'users' }
+  | { readonly kind: 'user' | 'files'; readonly userId: string }
 
 /** The view that the URL fragment names, so that history, reload and new tabs work. */
 export function watchPlace(): ReadonlySignal<Place> {
@@ -12,14 +14,21 @@ export function watchPlace(): ReadonlySignal<Place> {
   return place
 }
 
-export const ALL_USERS = '#/'
+export const OVERVIEW = '#/'
+export const ALL_USERS = '#/users'
 
 export function addressOf(userId: string): string {
-  return `#/users/${userId}`
+  return `${ALL_USERS}/${userId}`
+}
+
+export function filesOf(userId: string): string {
+  return `${addressOf(userId)}/files`
 }
 
 function placeOf(hash: string): Place {
+  if (hash === ALL_USERS) return { kind: 'users' }
   // User ids contain no character that URLs escape.
-  const [, userId] = /^#\/users\/([\w-]{1,64})$/.exec(hash) ?? []
-  return userId === undefined ? { kind: 'users' } : { kind: 'user', userId }
+  const [, userId, below] = /^#\/users\/([\w-]{1,64})(\/files)?$/.exec(hash) ?? []
+  if (userId === undefined) return { kind: 'overview' }
+  return { kind: below === undefined ? 'user' : 'files', userId }
 }

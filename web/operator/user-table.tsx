@@ -55,7 +55,7 @@ function UserRow({ account }: { readonly account: User }) {
 }
 
 /** The text has all figures; the bar is decorative. */
-function UseBar({ figures }: { readonly figures: User['capacity'] }) {
+export function UseBar({ figures }: { readonly figures: User['capacity'] }) {
   const { used, capacity, state } = figures
   const share = capacity === 0 ? Number(used > 0) : Math.min(1, used / capacity)
   return (

@@ -3,10 +3,10 @@ import { FormDialog } from '../shared/form-dialog.tsx'
 import { Icon } from '../shared/icon.tsx'
 import { messageOf } from '../shared/error-message.ts'
 import { Search } from '../shared/search.tsx'
+import { SortField } from '../shared/sort-field.tsx'
 import { messages } from '../messages.ts'
 import { TextField } from '../shared/text-field.tsx'
 import type { Page } from './page.ts'
-import { ParkedWebhooks } from './parked-webhooks.tsx'
 import { addressOf } from './route.ts'
 import { UserTable } from './user-table.tsx'
 
@@ -15,6 +15,7 @@ const words = messages.operator.users
 /** All users, page by page. */
 export function UsersView({ page }: { readonly page: Page }) {
   const { users, toasts } = page
+  const { prefix, order } = users.query.value
   const [isMaking, setMaking] = useState(false)
   const [isReading, setReading] = useState(false)
 
@@ -24,12 +25,16 @@ export function UsersView({ page }: { readonly page: Page }) {
     setReading(false)
   }
 
+  function search(prefix: string): Promise<void> {
+    return users.load({ ...users.query.value, prefix })
+  }
+
   /** Opens the user with that id, or the only one whose id has that prefix. */
   async function open(text: string): Promise<void> {
-    await users.search(text)
+    await search(text)
     // A later search may have replaced this one.
-    if (text === '' || users.prefix.value !== text) return
-    const [first, ...others] = users.users.value
+    if (text === '' || users.query.value.prefix !== text) return
+    const [first, ...others] = users.items.value
     if (first?.user_id.startsWith(text) !== true) return
     if (first.user_id === text || others.length === 0) location.hash = addressOf(first.user_id)
   }
@@ -44,9 +49,16 @@ export function UsersView({ page }: { readonly page: Page }) {
         <Search
           label={words.find}
           maxLength={64}
-          initial={users.prefix.value}
-          onSearch={(text) => void read(() => users.search(text.trim()))}
+          initial={prefix}
+          onSearch={(text) => void read(() => search(text.trim()))}
           onEnter={(text) => void read(() => open(text.trim()))}
+        />
+        <SortField
+          label={messages.files.sortBy}
+          orders={words.orders}
+          order={prefix === '' ? order : 'user_id'}
+          isDisabled={prefix !== ''}
+          onSort={(next) => void read(() => users.load({ prefix, order: next }))}
         />
         <button type="button" class="button button-main" onClick={() => setMaking(true)}>
           <Icon name="account" />
@@ -54,12 +66,11 @@ export function UsersView({ page }: { readonly page: Page }) {
         </button>
       </div>
       <h2 class="unseen">{words.title}</h2>
-      <ParkedWebhooks page={page} />
       <div class="list-rows" aria-busy={isReading}>
-        {users.users.value.length === 0 && !isReading ? (
-          <Nobody prefix={users.prefix.value} />
+        {users.items.value.length === 0 && !isReading ? (
+          <Nobody prefix={prefix} />
         ) : (
-          <UserTable users={users.users.value} />
+          <UserTable users={users.items.value} />
         )}
         {users.hasMore.value && (
           <button

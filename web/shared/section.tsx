@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
 import { ShownName } from './shown-name.tsx'
@@ -59,7 +59,14 @@ export function Entry({ icon, name, details, figure, action, remove }: EntryProp
         <strong>
           <ShownName name={name} />
         </strong>
-        <span class="quiet">{details.filter(Boolean).join(', ')}</span>
+        <span class="quiet">
+          {details.filter(Boolean).map((detail, at) => (
+            <Fragment key={at}>
+              {at > 0 && ', '}
+              <ShownName name={detail} />
+            </Fragment>
+          ))}
+        </span>
       </div>
       {figure !== undefined && <span class="grant-bytes">{figure}</span>}
       {action !== undefined && <EntryButton {...action} />}

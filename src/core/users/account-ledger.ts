@@ -16,9 +16,21 @@ export interface Account {
   readonly usage: Usage
 }
 
-export interface AccountPage {
+/** The first one is the default. */
+export const ACCOUNT_ORDERS = ['user_id', 'created_at', '-created_at'] as const
+
+export type AccountPage = AccountsById | AccountsByCreation
+
+interface AccountsById {
+  readonly order?: 'user_id'
   readonly prefix: UserIdPrefix
   readonly after: UserId | undefined
+  readonly limit: number
+}
+
+interface AccountsByCreation {
+  readonly order: 'created_at' | '-created_at'
+  readonly after: Pick<User, 'userId' | 'createdAt'> | undefined
   readonly limit: number
 }
 
@@ -46,7 +58,7 @@ export interface AccountLedger {
   /** A user of any status with their figures, read in one statement; `undefined` for an unknown user. */
   findAccount(userId: UserId): Promise<Account | undefined>
 
-  /** Users of any status, in bytewise order of ids, read in one statement. */
+  /** Users of any status, in the order and then of their ids bytewise, read in one statement. */
   listAccounts(page: AccountPage): Promise<readonly Account[]>
 
   /**

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type {
   Account,
   AccountLedger,
@@ -33,18 +33,34 @@ export function createAccountLedger({ query, readInOrder }: Session): AccountLed
 /** Pages users before the LEFT JOIN: PostgreSQL might otherwise read all later quotas for a merge join. */
 async function listAccounts(
   { db, capacity }: LedgerTx,
-  { prefix, after, limit }: AccountPage,
+  page: AccountPage,
 ): Promise<readonly Account[]> {
+  const order = ORDER[page.order ?? 'user_id']
   const { rows } = await sql<AccountRow>`
     WITH page AS MATERIALIZED (
-      SELECT * FROM users WHERE ${isInRange(sql`id`, { prefix, after: after ?? '' })}
-      ORDER BY id LIMIT ${limit}
+      SELECT * FROM users WHERE ${isBeyond(page)} ORDER BY ${order} LIMIT ${page.limit}
     )
     SELECT page.*, ${USAGE_COLUMNS}, ${capacity} AS capacity
     FROM page LEFT JOIN quotas ON quotas.user_id = page.id
-    ORDER BY page.id
+    ORDER BY ${order}
   `.execute(db)
   return rows.map(toAccount)
+}
+
+const ORDER = {
+  user_id: sql`id`,
+  created_at: sql`created_at, id`,
+  '-created_at': sql`created_at DESC, id DESC`,
+} as const
+
+/** SQL for the users after the position. */
+function isBeyond(page: AccountPage): RawBuilder<unknown> {
+  if ('prefix' in page) {
+    return isInRange(sql`id`, { prefix: page.prefix, after: page.after ?? '' })
+  }
+  if (page.after === undefined) return sql`created_at >= 0`
+  const beyond = page.order === 'created_at' ? sql`>` : sql`<`
+  return sql`(created_at, id) ${beyond} (${page.after.createdAt}, ${page.after.userId})`
 }
 
 type ReportRow = Usage &

@@ -30,6 +30,10 @@ export const ADMIN_API = {
     { name: 'files', description: 'List, delete and export the files of users.' },
     { name: 'history', description: 'List and restore replaced and deleted files of users.' },
     { name: 'overview', description: 'The figures of the whole service.' },
+    {
+      name: 'links',
+      description: 'List and revoke the links of users for people without an account.',
+    },
     { name: 'webhooks', description: 'Events that could not be delivered.' },
     { name: 'session', description: 'Sign in from the page of this listener.' },
     { name: 'health', description: 'Liveness and readiness probes.' },

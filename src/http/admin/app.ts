@@ -6,6 +6,7 @@ import type { FileAdministration } from '../../core/files/file-administration.ts
 import type { OverviewReader } from '../../core/overview/overview.ts'
 import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
+import type { LinkAdministration } from '../../core/links/link-administration.ts'
 import type { HistoryAdministration } from '../../core/history/history-administration.ts'
 import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../../core/readiness.ts'
@@ -32,6 +33,7 @@ import { deviceRoutes } from './routes/devices.ts'
 import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
 import { grantRoutes } from './routes/grants.ts'
+import { linkRoutes } from './routes/links.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -59,6 +61,7 @@ interface UseCases {
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
   readonly historyAdministration: HistoryAdministration
+  readonly linkAdministration: LinkAdministration
   readonly archives: Archives
   readonly fileAdministration: FileAdministration
   readonly overview: OverviewReader
@@ -73,8 +76,8 @@ export async function buildAdmin(
 ): Promise<FastifyInstance> {
   const { meter, useCases, metrics, readiness, token, page, docs } = options
   const { users, accessTokens, grants, uploadAdministration } = useCases
-  const { historyAdministration, archives, parkedWebhooks, failedAttempts } = useCases
-  const { fileAdministration, overview } = useCases
+  const { historyAdministration, fileAdministration, linkAdministration } = useCases
+  const { archives, overview, parkedWebhooks, failedAttempts } = useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -96,6 +99,7 @@ export async function buildAdmin(
   await app.register(grantRoutes, { grants })
   await app.register(uploadRoutes, { uploadAdministration })
   await app.register(historyRoutes, { historyAdministration })
+  await app.register(linkRoutes, { linkAdministration })
   const { downloads, idleTimeoutMs } = options
   const serving = { ...downloads, idleTimeoutMs, stopping, shutdown }
   await app.register(archiveRoutes, { ...serving, archives })

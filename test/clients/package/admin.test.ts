@@ -41,6 +41,10 @@ it('the admin client manages users, and what belongs to them', async () => {
   expect(await admin.overview()).toMatchObject({ files: 1, largest: [{ user_id: 'ann' }] })
   await ann.files.delete('a')
   expect(await errorOf(ann.files.delete('a'))).toMatchObject({ code: 'not_found' })
+  const { link_id } = await own.links.create({ kind: 'drop', prefix: 'in-' })
+  expect(await Array.fromAsync(ann.links.list())).toMatchObject([{ link_id, prefix: 'in-' }])
+  await ann.links.revoke(link_id)
+  expect(await errorOf(ann.links.revoke(link_id))).toMatchObject({ code: 'not_found' })
   await ann.devices.delete('camera-1')
   await ann.grants.revoke(grant)
   expect((await Array.fromAsync(ann.grants.list())).map(({ source }) => source)).not.toContain(

@@ -100,6 +100,21 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
       expect(first).toEqual(found.slice(0, 1))
     })
 
+    it('users are listed by creation and id, either way, in pages', async () => {
+      for (const id of ['t2', 't1', 't3']) await harness.users.createUser(parseUserId(id))
+      const whole = { after: undefined, limit: 10_000 }
+      const all = await harness.ledger.listAccounts({ order: 'created_at', ...whole })
+      const keys = all.map(({ user }) => [user.createdAt, user.userId] as const)
+      expect(keys).toEqual([...keys].sort(([t1, a], [t2, b]) => t1 - t2 || (a < b ? -1 : 1)))
+      const newestFirst = await harness.ledger.listAccounts({ order: '-created_at', ...whole })
+      expect(newestFirst).toEqual(all.toReversed())
+      for (const order of ['created_at', '-created_at'] as const) {
+        const [first, ...others] = order === 'created_at' ? all : newestFirst
+        const page = await harness.ledger.listAccounts({ order, after: first?.user, limit: 2 })
+        expect(page).toEqual(others.slice(0, 2))
+      }
+    })
+
     it('a report has the grants in force alone, by source and reference, and they add up', async () => {
       const { userId } = account
       const now = harness.now()

@@ -31,8 +31,20 @@ export async function explainUserLists(database: Database, explain: string): Pro
       plans.push({ listing, entry: entryOf(prefix), plan })
     }
   }
+  for (const order of ['created_at', '-created_at'] as const) {
+    for (const after of [undefined, { createdAt: 5, userId: parseUserId('b5') }]) {
+      const statements: CompiledQuery[] = []
+      const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+      await ledger.listAccounts({ order, after, limit: 101 })
+      const plan = (await explainAll({ database, statements, explain })).join('\n')
+      const listing = `order "${order}", after ${after?.userId ?? 'nothing'}`
+      plans.push({ listing, entry: BY_CREATION, plan })
+    }
+  }
   return plans
 }
+
+const BY_CREATION = /users_by_creation[^]*?Cond: |users USING INDEX users_by_creation \(/
 
 /** The plans of the statements that measure some of many users. */
 export async function explainOverview(database: Database, explain: string): Promise<string[]> {

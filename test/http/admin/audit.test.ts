@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { jsonOf, upload } from '../fixture.ts'
+import { createLink } from '../links/link-requests.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { NO_BUILD } from '../../support/http/page.ts'
 import type { TestService } from '../../support/service/test-service.ts'
@@ -143,6 +144,16 @@ describe('the audit log of the admin API', () => {
     lines.length = 0
     await make({ method: 'DELETE', path: `/uploads/${upload_id}` })
     expect(audits()).toMatchObject([{ action: 'upload.cancel', user_id: path.slice(1), upload_id }])
+    expect(JSON.stringify(lines)).not.toContain('diary')
+  })
+
+  it('has a line for a link that is revoked, without what it is for', async () => {
+    const token = (await newCookie(service, path)).slice('access_token='.length)
+    const link = { token, kind: 'drop', prefix: 'diary-', label: 'diary' }
+    const { link_id } = await createLink(service, link)
+    lines.length = 0
+    await make({ method: 'DELETE', path: `/links/${link_id}` })
+    expect(audits()).toMatchObject([{ action: 'link.revoke', user_id: path.slice(1), link_id }])
     expect(JSON.stringify(lines)).not.toContain('diary')
   })
 

@@ -33,6 +33,8 @@ const CALLS: readonly Call[] = [
   { method: 'POST', path: `/:id/history/${UPLOAD}/restore`, body: {} },
   { method: 'GET', path: '/:id/files' },
   { method: 'DELETE', path: '/:id/files/a' },
+  { method: 'GET', path: '/:id/links' },
+  { method: 'DELETE', path: `/:id/links/${UPLOAD}` },
 ]
 
 const OF_ONE_USER = CALLS.filter(({ path }) => path !== undefined)

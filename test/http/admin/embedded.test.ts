@@ -9,6 +9,7 @@ import { adminArchiveSuite } from './archive-suite.ts'
 import { adminFilesSuite } from './files-suite.ts'
 import { adminHistorySuite } from './history-suite.ts'
 import { adminOverviewSuite } from './overview-suite.ts'
+import { adminLinksSuite } from './links-suite.ts'
 import { adminUploadsSuite } from './uploads-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
 import { adminWebhooksSuite } from './webhooks-suite.ts'
@@ -25,5 +26,6 @@ describe('the admin API on SQLite and local files', () => {
   adminHistorySuite(openEmbedded)
   adminFilesSuite(openEmbedded)
   adminOverviewSuite(openEmbedded)
+  adminLinksSuite(openEmbedded)
   adminWebhooksSuite(openEmbedded)
 })

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { download, expectProblem, jsonOf, type OpenService, upload } from '../fixture.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, allPages, call, done, newCookie, newUser } from './fixture.ts'
+import {
+  ADMIN_OPTIONS,
+  ADMIN_TOKEN,
+  allPages,
+  call,
+  done,
+  expectFault,
+  newCookie,
+  newUser,
+} from './fixture.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
@@ -118,6 +127,29 @@ export function adminUsersSuite(open: OpenService): void {
       expect(
         await done(service, { method: 'GET', path: '?prefix=&limit=1000', status: 200 }),
       ).toEqual(whole)
+    })
+
+    it('GET lists users by their creation, page by page, of a prefix only by id', async () => {
+      const made: string[] = []
+      for (let users = 0; users < 5; users++) made.push((await newUser(service)).slice(1))
+      const idsIn = async (order: string): Promise<readonly string[]> => {
+        const list = { path: `?order=${order}`, member: 'users', limit: 2 }
+        return (await allPages(service, list)).map(({ user_id }) => String(user_id))
+      }
+      const oldestFirst = await idsIn('created_at')
+      expect(oldestFirst.filter((id) => made.includes(id))).toEqual(made)
+      expect(await idsIn('-created_at')).toEqual(oldestFirst.toReversed())
+      expect(await idsIn('user_id')).toEqual([...oldestFirst].sort())
+      const mixed = { method: 'GET', path: '?order=created_at&prefix=a' }
+      expectFault(await call(service, mixed), 'order')
+      expectFault(await call(service, { method: 'GET', path: '?order=used' }), 'order')
+      const { next_cursor: byId } = await done(service, {
+        method: 'GET',
+        path: '?limit=1',
+        status: 200,
+      })
+      const crossed = { method: 'GET', path: `?order=created_at&cursor=${String(byId)}` }
+      expectFault(await call(service, crossed), 'cursor')
     })
 
     it('PATCH suspends and activates, which the very next request finds', async () => {

@@ -6,6 +6,7 @@ import { adminArchiveSuite } from '../admin/archive-suite.ts'
 import { adminFilesSuite } from '../admin/files-suite.ts'
 import { adminHistorySuite } from '../admin/history-suite.ts'
 import { adminOverviewSuite } from '../admin/overview-suite.ts'
+import { adminLinksSuite } from '../admin/links-suite.ts'
 import { adminUploadsSuite } from '../admin/uploads-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 import { adminWebhooksSuite } from '../admin/webhooks-suite.ts'
@@ -19,5 +20,6 @@ describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', ()
   adminHistorySuite(openProduction)
   adminFilesSuite(openProduction)
   adminOverviewSuite(openProduction)
+  adminLinksSuite(openProduction)
   adminWebhooksSuite(openProduction)
 })

@@ -191,6 +191,7 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
     `${user}/uploads`,
     `${user}/files?prefix=k&delimiter=-&limit=3`,
     '/admin/overview',
+    `${user}/links`,
     '/metrics',
     '/openapi.json',
   ] as const
@@ -218,6 +219,11 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
     () => message({ line: `DELETE ${user}/devices/d1`, headers }),
     () => message({ line: `DELETE ${user}/files/${random.pick(['a', '%00'])}`, headers }),
     () => message({ line: `DELETE ${user}/uploads/019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e`, headers }),
+    () =>
+      message({
+        line: `DELETE ${user}/${random.pick(['uploads', 'links'])}/019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e`,
+        headers,
+      }),
     () =>
       message({
         line: `PUT ${user}/grants/promotion/g1`,

@@ -19,7 +19,7 @@ export function visitAdmin({ service, ...options }: OperatorVisit): Promise<Visi
   return visit({ ...options, service: { url: `http://127.0.0.1:${service.adminPort}` } })
 }
 
-/** Opens it signed in, with the users there. */
+/** Opens it signed in, by default with the overview. */
 export async function visitAsOperator(options: OperatorVisit): Promise<Visit> {
   const opened = await visitAdmin(options)
   await signIn(opened.page, ADMIN_TOKEN)

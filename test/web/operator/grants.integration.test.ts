@@ -18,7 +18,11 @@ describeInBrowser('the capacity of a user, as the operator sees it', (browser) =
     for (const used of [200, 9500, 9950]) {
       const user = await service.createUser(9000)
       await upload(service, { user, name: 'a.bin', content: 'x'.repeat(used) })
-      const { page, context } = await visitAsOperator({ browser: browser(), service })
+      const { page, context } = await visitAsOperator({
+        browser: browser(),
+        service,
+        path: '/#/users',
+      })
       const row = page.getByRole('row').filter({ hasText: user.userId })
       await row.waitFor()
       const listed = await colourOf(page, `tr:has([title="${user.userId}"]) .bar span`)

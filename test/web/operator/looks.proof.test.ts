@@ -1,12 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, done } from '../../http/admin/fixture.ts'
 import { remove } from '../../http/file-requests.ts'
 import { beginUpload } from '../../support/http/tus-client.ts'
 import { upload } from '../../http/fixture.ts'
+import { createLink } from '../../http/links/link-requests.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { describeInBrowser, type Visit } from '../fixture.ts'
+import { describeInBrowser, secretOf, type Visit } from '../fixture.ts'
 import { NARROW, PICTURES, violationsIn, WIDE } from '../looks.ts'
 import { openWithOperatorPage, signIn, visitAdmin } from './fixture.ts'
 
@@ -53,6 +55,9 @@ describeInBrowser('each view of the operator', (browser) => {
       await upload(service, { user, name: 'a.bin', content: Buffer.alloc(300_000) })
       await upload(service, { user, name: LONG_NAME, content: 'x' })
       await remove(service, { user, name: LONG_NAME })
+      await upload(service, { user, name: LONG_NAME, content: 'x', query: '?visibility=users' })
+      const link = { token: secretOf(user), kind: 'download', name: LONG_NAME, password: 'p' }
+      await createLink(service, link)
       const content = 'x'.repeat(40_000)
       const film = { cookie: user.cookie, name: LONG_NAME, length: 700_000, content }
       await beginUpload(service, film)
@@ -86,9 +91,17 @@ describeInBrowser('each view of the operator', (browser) => {
       await expectAccessible('sign-in-refused')
     })
 
+    it('of all figures', async () => {
+      const { page } = opened
+      await growEvenly(page)
+      await signIn(page, ADMIN_TOKEN)
+      await page.getByRole('region', { name: 'Largest users' }).waitFor()
+      await expectAccessible('overview')
+    })
+
     it('of the users', async () => {
       const { page } = opened
-      await signIn(page, ADMIN_TOKEN)
+      await page.getByRole('navigation').getByRole('link', { name: 'Users' }).click()
       await page.getByRole('rowheader', { name: 'alice' }).waitFor()
       await page.getByRole('searchbox').fill('nobody')
       await page.keyboard.press('Enter')
@@ -112,6 +125,20 @@ describeInBrowser('each view of the operator', (browser) => {
         .first()
         .waitFor()
       await expectAccessible('user')
+    })
+
+    it('of the files of a user', async () => {
+      const { page } = opened
+      await page.getByRole('link', { name: 'Files' }).click()
+      await page.getByRole('row', { name: /a\.bin/ }).waitFor()
+      await expectAccessible('files')
+      await page.getByRole('button', { name: 'Delete a.bin' }).click()
+      await expectAccessible('delete-file')
+      await page.keyboard.press('Escape')
+      await page.getByRole('searchbox').fill('nothing')
+      await page.getByText('No name contains').waitFor()
+      await expectAccessible('no-files')
+      await page.getByRole('link', { name: user.userId }).click()
     })
 
     it('of what the user has replaced or deleted', async () => {
@@ -146,3 +173,20 @@ describeInBrowser('each view of the operator', (browser) => {
     })
   })
 })
+
+/** Shows the page the figures of a month, and waiting webhooks. */
+async function growEvenly(page: Page): Promise<void> {
+  const growth = Array.from({ length: 30 }, (_, day) => ({
+    date: new Date(Date.UTC(2026, 9, 1 + day)).toISOString().slice(0, 10),
+    users: 2 + Math.floor(day / 15),
+    files: Math.floor(day ** 1.5 / 80),
+    used: 200_000 + 3000 * day + 9000 * (day % 5),
+  }))
+  await page.route('**/admin/overview', async (route) => {
+    const response = await route.fetch()
+    const json = (await response.json()) as object
+    const changed = { growth, taken_at: '2026-10-31T00:00:00.000Z' }
+    const webhooks = { parked: 2, waiting: 17 }
+    await route.fulfill({ response, json: { ...json, ...changed, webhooks } })
+  })
+}

@@ -3,13 +3,15 @@ import { done } from '../../http/admin/fixture.ts'
 import { describeInBrowser } from '../fixture.ts'
 import { openWithOperatorPage, visitAsOperator } from './fixture.ts'
 
+const USERS = '/#/users'
+
 describeInBrowser('the operator of many users', (browser) => {
   it('reads them a page at a time', async () => {
     const service = await openWithOperatorPage()
     for (let id = 100; id < 250; id += 1) {
       await done(service, { method: 'PUT', path: `/user-${id}`, status: 201 })
     }
-    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const { page, context } = await visitAsOperator({ browser: browser(), service, path: USERS })
     const rows = page.getByRole('rowheader')
     await expect.poll(() => rows.count()).toBe(100)
     await page.getByRole('button', { name: 'Show more' }).click()
@@ -17,6 +19,15 @@ describeInBrowser('the operator of many users', (browser) => {
     const ids = await rows.allTextContents()
     expect(ids).toEqual(ids.toSorted())
     expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+
+    const order = page.getByRole('combobox', { name: 'Sort by' })
+    await order.selectOption('Newest first')
+    await expect.poll(() => rows.first().textContent()).toBe('user-249')
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => rows.last().textContent()).toBe('user-100')
+    await page.getByRole('searchbox').fill('user-12')
+    await expect.poll(() => rows.first().textContent()).toBe('user-120')
+    expect(await order.isDisabled()).toBe(true)
     await context.close()
     await service.stop()
   })
@@ -26,7 +37,7 @@ describeInBrowser('the operator of many users', (browser) => {
     for (const id of [...Array.from({ length: 120 }, (_, at) => `a-${at}`), 'zoe', 'zora']) {
       await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
     }
-    const visited = { browser: browser(), service, hasTestClock: true }
+    const visited = { browser: browser(), service, path: USERS, hasTestClock: true }
     const { page, context } = await visitAsOperator(visited)
     const ids = () => page.getByRole('rowheader').allTextContents()
     const search = page.getByRole('searchbox')

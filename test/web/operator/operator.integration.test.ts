@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ADMIN_TOKEN, call, done } from '../../http/admin/fixture.ts'
 import { upload } from '../../http/fixture.ts'
+import { createLink, visit as visitLink } from '../../http/links/link-requests.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { startWebSite } from '../../support/http/web-site.ts'
 import { describeInBrowser, secretOf } from '../fixture.ts'
@@ -20,7 +21,7 @@ describeInBrowser('the operator', (browser) => {
     user = await service.createUser(9000)
   })
 
-  const open = (path = '/') => visitAsOperator({ browser: browser(), service, path })
+  const open = (path = '/#/users') => visitAsOperator({ browser: browser(), service, path })
   const openUser = async () => {
     const opened = await open(`/#/users/${user.userId}`)
     await opened.page.getByRole('heading', { name: 'Access tokens' }).waitFor()
@@ -32,7 +33,8 @@ describeInBrowser('the operator', (browser) => {
     )
 
   it('signs in with the admin token, which no script finds then', async () => {
-    const { page, context, expectClean } = await visitAdmin({ browser: browser(), service })
+    const visited = { browser: browser(), service, path: '/#/users' }
+    const { page, context, expectClean } = await visitAdmin(visited)
     const sent: string[] = []
     page.on('request', (request) => sent.push(request.url()))
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -214,6 +216,25 @@ describeInBrowser('the operator', (browser) => {
     await context.close()
   })
 
+  it('ends a link of the user, and tells nothing of those of a suspended one', async () => {
+    const link = { token: secretOf(user), kind: 'download', name: 'a.txt', label: 'For \u05d0' }
+    const made = await createLink(service, link)
+    const { page, context } = await openUser()
+    const entry = page.getByRole('listitem').filter({ hasText: 'For \u05d0' })
+    await entry.getByText('gives “a.txt”').waitFor()
+    await page.getByRole('button', { name: 'Revoke the link For' }).click()
+    expect((await visitLink(service, made)).status).toBe(200)
+    await confirm(page, 'Revoke')
+    await entry.waitFor({ state: 'detached' })
+    expect((await visitLink(service, made)).status).toBe(404)
+    await createLink(service, link)
+    await entry.waitFor({ timeout: 15_000 })
+    await service.users.setUserStatus(user.userId, 'suspended')
+    await page.getByText('Suspended').waitFor({ timeout: 15_000 })
+    await entry.waitFor({ state: 'detached' })
+    await context.close()
+  })
+
   it('finds nowhere again a token that was issued, nor what the service keeps of it', async () => {
     const { page, context } = await openUser()
     const answers: string[] = []
@@ -308,6 +329,8 @@ describeInBrowser('the operator', (browser) => {
     const focused = () => page.evaluate('document.activeElement.textContent')
     await expect.poll(focused).toBe(user.userId)
     await page.getByRole('button', { name: 'Suspend' }).waitFor()
+    await page.keyboard.press('Tab')
+    await expect.poll(focused).toBe('Files')
     await page.keyboard.press('Tab')
     await expect.poll(focused).toBe('Suspend')
     await page.keyboard.press('Enter')

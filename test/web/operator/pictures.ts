@@ -39,6 +39,7 @@ export async function takeOperatorPictures(options: OperatorPictures): Promise<v
   await page.goto(`http://127.0.0.1:${service.adminPort}/`)
   await page.getByLabel('Admin token', { exact: true }).fill(adminToken)
   await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('navigation').getByRole('link', { name: 'Users' }).click()
   await page.getByRole('link', { name: 'farah' }).waitFor()
   await work(service, secrets)
   await page.getByText(/× capacity_exceeded/).waitFor()

@@ -9,6 +9,8 @@ import { confirm, openWithOperatorPage, visitAsOperator } from './fixture.ts'
 /** Longer than from one look at the service to the next. */
 const SLOW_MS = 5_000
 
+const USERS = '/#/users'
+
 describeInBrowser('the operator of a slow service', (browser) => {
   let service: TestService
   let user: TestUser
@@ -21,7 +23,7 @@ describeInBrowser('the operator of a slow service', (browser) => {
   })
 
   it('sees a user, of whom no more is asked before that is answered', async () => {
-    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const { page, context } = await visitAsOperator({ browser: browser(), service, path: USERS })
     let asked = 0
     let most = 0
     await page.route(`**/admin/users/${user.userId}**`, async (route) => {
@@ -33,8 +35,8 @@ describeInBrowser('the operator of a slow service', (browser) => {
     })
     await page.getByRole('link', { name: user.userId }).click()
     await page.getByRole('heading', { name: 'Access tokens' }).waitFor({ timeout: 4 * SLOW_MS })
-    // The user, the devices, the grants, the tokens and the uploads.
-    expect(most).toBe(5)
+    // The user, the devices, the grants, the tokens, the uploads and the links.
+    expect(most).toBe(6)
     await context.close()
   })
 
@@ -42,7 +44,7 @@ describeInBrowser('the operator of a slow service', (browser) => {
     for (const id of ['alma', 'berta', 'bert']) {
       await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
     }
-    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const { page, context } = await visitAsOperator({ browser: browser(), service, path: USERS })
     const search = page.getByRole('searchbox')
     const ids = () => page.getByRole('rowheader').allTextContents()
     await search.fill('alm')

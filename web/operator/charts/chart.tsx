@@ -10,12 +10,16 @@ export interface ChartProps {
   readonly title: string
   readonly points: readonly Point[]
   readonly format: (value: number) => string
-  /** Text below the chart. */
+  /** For screen readers, instead of the title and the highest value. */
+  readonly label?: string
+  /** Text below the chart, instead of the highest value. */
+  readonly summary?: string
+  /** Text beside the summary. */
   readonly note?: string | undefined
 }
 
 /** A line chart; screen readers get its last and highest values as text. */
-export function Chart({ title, points, format, note }: ChartProps) {
+export function Chart({ title, points, format, label, summary, note }: ChartProps) {
   const last = points.at(-1)
   const most = Math.max(0, ...points.map(({ value }) => value))
   return (
@@ -28,13 +32,13 @@ export function Chart({ title, points, format, note }: ChartProps) {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={last === undefined ? title : words.chart(title, format(most))}
+        aria-label={last === undefined ? title : (label ?? words.chart(title, format(most)))}
       >
         <path class="chart-area" d={areaOf(points, most)} />
         <path class="chart-line" d={lineOf(points, most)} />
       </svg>
       <p class="quiet chart-note">
-        {last === undefined ? '\u00a0' : words.most(format(most))}
+        <span>{last === undefined ? '\u00a0' : (summary ?? words.most(format(most)))}</span>
         {note !== undefined && <span>{note}</span>}
       </p>
     </figure>

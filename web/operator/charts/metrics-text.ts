@@ -10,6 +10,17 @@ export interface Sample {
   readonly uploadedBytes: number
   readonly refusals: number
   readonly refusalsByCode: ReadonlyMap<string, number>
+  /** Of all instances; `undefined` if the database did not answer. */
+  readonly everywhere: Everywhere | undefined
+}
+
+/** What the database says of all instances. */
+export interface Everywhere {
+  readonly uploads: number
+  /** Reserved or announced by these uploads. */
+  readonly bytes: number
+  /** Objects that are to be deleted. */
+  readonly garbage: number
 }
 
 const PREFIX = 'cloud_repository_'
@@ -44,6 +55,13 @@ export function readSample(text: string, at: number): Sample {
     uploadedBytes: sum('uploaded_bytes_total'),
     refusals: sum('refusals_total'),
     refusalsByCode,
+    everywhere: lines.some((line) => isOf(line, `${PREFIX}garbage_objects`))
+      ? {
+          uploads: sum('reservations') + sum('unfinished_uploads'),
+          bytes: sum('reserved_bytes') + sum('unfinished_bytes'),
+          garbage: sum('garbage_objects'),
+        }
+      : undefined,
   }
 }
 

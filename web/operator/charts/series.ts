@@ -6,6 +6,17 @@ export interface Point {
   readonly value: number
 }
 
+/** A gauge over time, without the samples that lack it. */
+export function levels(
+  samples: readonly Sample[],
+  read: (sample: Sample) => number | undefined,
+): readonly Point[] {
+  return samples.flatMap((sample) => {
+    const value = read(sample)
+    return value === undefined ? [] : [{ at: sample.at, value }]
+  })
+}
+
 /** Growth of a counter per `per` milliseconds. */
 export function rates(
   samples: readonly Sample[],

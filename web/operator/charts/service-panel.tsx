@@ -1,9 +1,9 @@
-import { formatCount } from '../../shared/format.ts'
+import { formatBytes, formatCount } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
 import { Chart } from './chart.tsx'
 import type { Sample } from './metrics-text.ts'
-import { growth, growths, rates } from './series.ts'
+import { growth, growths, levels, rates } from './series.ts'
 import { type Health, type Part, PARTS, type ServiceWatch } from './service-watch.ts'
 
 const words = messages.operator.service
@@ -15,9 +15,11 @@ const MINUTE_MS = 60_000
 export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
   const samples = watch.samples.value
   return (
-    <aside class="service card" aria-label={words.title}>
+    // Low windows scroll it, also by the keyboard.
+    <aside class="service card" aria-label={words.title} tabIndex={0}>
       <h2>{words.title}</h2>
       <HealthOfParts health={watch.health.value} />
+      <h3>{words.thisInstance}</h3>
       <Chart
         title={words.received}
         points={rates(samples, { read: (sample) => sample.receivedBytes, per: SECOND_MS })}
@@ -42,6 +44,22 @@ export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
         points={growths(samples, { read: (sample) => sample.refusals, within: MINUTE_MS })}
         format={formatCount}
         note={mostRefused(samples)}
+      />
+      <h3>{words.allInstances}</h3>
+      <Chart
+        title={words.running}
+        points={levels(samples, ({ everywhere }) => everywhere?.uploads)}
+        format={formatCount}
+      />
+      <Chart
+        title={words.expected}
+        points={levels(samples, ({ everywhere }) => everywhere?.bytes)}
+        format={formatBytes}
+      />
+      <Chart
+        title={words.garbage}
+        points={levels(samples, ({ everywhere }) => everywhere?.garbage)}
+        format={formatCount}
       />
       <p class="quiet">{words.scope}</p>
     </aside>

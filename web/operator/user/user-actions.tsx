@@ -1,20 +1,25 @@
 import { useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatCount } from '../../shared/format.ts'
+import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
 import { TextField } from '../../shared/text-field.tsx'
-import { ALL_USERS } from '../route.ts'
+import { ALL_USERS, filesOf } from '../route.ts'
 import type { SectionProps } from './section-props.ts'
 
 const words = messages.operator.user
 
-/** Suspend, reactivate and delete. */
+/** Show the files, suspend, reactivate and delete. */
 export function UserActions(props: SectionProps) {
   const [asked, setAsked] = useState<'status' | 'removal'>()
   const isActive = props.record.account.status === 'active'
   const close = (): void => setAsked(undefined)
   return (
     <div class="record-actions">
+      <a class="button" href={filesOf(props.record.account.user_id)}>
+        <Icon name="folder" />
+        {words.showFiles}
+      </a>
       <button type="button" class="button" onClick={() => setAsked('status')}>
         {isActive ? words.suspend : words.activate}
       </button>

@@ -1,17 +1,16 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
 import type {
   AdminClient,
   Device,
   Grant,
+  Link,
   UnfinishedUpload,
   User,
 } from '../../../client/src/admin.ts'
 import { isProblem } from '../../../client/src/errors.ts'
-import { messageOf } from '../../shared/error-message.ts'
 import type { AccessToken } from '../../shared/model.ts'
-import { messages } from '../../messages.ts'
+import { createWatched, type Watched } from '../watched.ts'
 
-/** All that an operator can see of a user. This excludes the files, but not the names of unfinished uploads. */
+/** What the view of a user shows at once. */
 export interface UserRecord {
   readonly account: User
   readonly devices: readonly Device[]
@@ -19,65 +18,42 @@ export interface UserRecord {
   readonly grants: readonly Grant[]
   readonly tokens: readonly AccessToken[]
   readonly uploads: readonly UnfinishedUpload[]
+  /** None of a suspended user, whose links do not work. */
+  readonly links: readonly Link[]
 }
 
-export interface WatchedRecord {
-  /** `null` if the user does not exist. */
-  readonly record: ReadonlySignal<UserRecord | null | undefined>
-  /** Why the last read failed. */
-  readonly problem: ReadonlySignal<string | undefined>
-  /** Reads the record again. Never rejects. */
-  read(): Promise<void>
-  /** As `read`, but does nothing during a read. */
-  refresh(): Promise<void>
-}
-
-export function createUserRecord(client: AdminClient, userId: string): WatchedRecord {
+/** The value is `null` if the user does not exist. */
+export function createUserRecord(client: AdminClient, userId: string): Watched<UserRecord | null> {
   const user = client.user(userId)
-  const record = signal<UserRecord | null>()
-  const problem = signal<string>()
-  let lastAsked = 0
-  let pending = 0
 
   async function ask(): Promise<UserRecord | null> {
     try {
-      const [account, devices, grants, tokens, uploads] = await Promise.all([
+      const [account, devices, grants, tokens, uploads, links] = await Promise.all([
         client.users.get(userId),
         Array.fromAsync(user.devices.list(ALL)),
         Array.fromAsync(user.grants.list(ALL)),
         Array.fromAsync(user.tokens.list(ALL)),
         Array.fromAsync(user.uploads.list(ALL)),
+        readLinks(),
       ])
       const others = grants.filter(({ source }) => source !== 'device')
-      return { account, devices, grants: others, tokens, uploads }
+      return { account, devices, grants: others, tokens, uploads, links }
     } catch (error) {
       if (!isProblem(error, 'not_found')) throw error
       return null
     }
   }
 
-  /** Only the result of the latest read counts. */
-  async function read(): Promise<void> {
-    lastAsked += 1
-    const asked = lastAsked
-    pending += 1
+  async function readLinks(): Promise<readonly Link[]> {
     try {
-      const answer = await ask()
-      if (asked !== lastAsked) return
-      record.value = answer
-      problem.value = undefined
+      return await Array.fromAsync(user.links.list(ALL))
     } catch (error) {
-      if (asked === lastAsked) problem.value = messages.failed(messageOf(error))
-    } finally {
-      pending -= 1
+      if (!isProblem(error, 'user_suspended')) throw error
+      return []
     }
   }
 
-  async function refresh(): Promise<void> {
-    if (pending === 0) await read()
-  }
-
-  return { record, problem, read, refresh }
+  return createWatched(ask)
 }
 
 /** In pages of the greatest size. */

@@ -5,6 +5,7 @@ import { messages } from '../../messages.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
 import { HistorySection } from './history-section.tsx'
+import { LinkSection } from './link-section.tsx'
 import type { User } from '../../../client/src/admin.ts'
 import type { Page } from '../page.ts'
 import { ALL_USERS } from '../route.ts'
@@ -17,10 +18,10 @@ import { createUserRecord } from './user-record.ts'
 
 const words = messages.operator.user
 
-/** One user with figures, devices, grants and access tokens. */
+/** One user, with all that belongs to them except their files. */
 export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {
   const watched = useMemo(() => createUserRecord(page.reader, userId), [userId])
-  const record = watched.record.value
+  const record = watched.value.value
   const problem = watched.problem.value
   // At the interval of the charts, to show the user's activity.
   const moment = page.watch.samples.value.at(-1)?.at
@@ -83,6 +84,7 @@ function Record(props: SectionProps) {
           <UploadSection {...props} />
           <HistorySection {...props} />
           <TokenSection {...props} />
+          <LinkSection {...props} />
         </>
       )}
     </>

@@ -1,3 +1,4 @@
+import { ACCOUNT_ORDERS } from '../../../core/users/account-ledger.ts'
 import { USER_ID_PREFIX_PATTERN } from '../../../core/users/user-id.ts'
 import { described, describing } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
@@ -37,6 +38,12 @@ const ListQuery = Type.Object(
         examples: ['ali'],
       }),
     ),
+    order: Type.Optional(
+      OneOf(
+        ACCOUNT_ORDERS,
+        'By id, or by the time of creation, with `-` the newest first. With a `prefix`, only by id.',
+      ),
+    ),
     ...PAGE_QUERY.properties,
   },
   { additionalProperties: false },
@@ -66,7 +73,7 @@ export const USERS = {
   }),
   list: described({
     operationId: 'listUsers',
-    summary: 'List users, ordered by id',
+    summary: 'List users',
     tag: 'users',
     querystring: ListQuery,
     response: { 200: UserPage },

@@ -1,8 +1,9 @@
+import { invalidParameter } from '../../../core/errors.ts'
 import { accountJson } from '../../../core/users/account-json.ts'
-import { isUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
+import { isUserId, parseUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
 import type { Users } from '../../../core/users/users.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { USERS } from './users.openapi.ts'
 
@@ -23,12 +24,19 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (ap
   })
 
   app.get(collection, USERS.list, async ({ query }) => {
-    const prefix = parseUserIdPrefix(query.prefix ?? '')
-    const { entries, next_cursor } = await readPage(query, {
-      read: (key) => textsOf(key, 1)?.find(isUserId),
-      list: (page) => users.list({ prefix, ...page }),
-      keyOf: ({ user }) => [user.userId],
-    })
+    const { order = 'user_id', prefix = '' } = query
+    const { entries, next_cursor } =
+      order === 'user_id'
+        ? await readPage(query, {
+            read: (key) => textsOf(key, 1)?.find(isUserId),
+            list: (page) => users.list({ prefix: parseUserIdPrefix(prefix), ...page }),
+            keyOf: ({ user }) => [user.userId],
+          })
+        : await readPage(query, {
+            read: creationIn,
+            list: (page) => users.list({ order: withoutPrefix(order, prefix), ...page }),
+            keyOf: ({ user }) => [user.createdAt, user.userId],
+          })
     return { users: entries.map(accountJson), next_cursor }
   })
 
@@ -48,4 +56,15 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (ap
     audit(request, { action: 'user.delete', user_id: userId })
     return reply.code(202).send()
   })
+}
+
+/** Users with a prefix can be anywhere in an order by creation. */
+function withoutPrefix<Order>(order: Order, prefix: string): Order {
+  if (prefix === '') return order
+  throw invalidParameter('order', 'With a prefix, users are listed by id only.')
+}
+
+function creationIn([createdAt, userId, ...more]: Key) {
+  const isPlace = typeof createdAt === 'number' && isUserId(String(userId)) && more.length === 0
+  return isPlace ? { createdAt, userId: parseUserId(String(userId)) } : undefined
 }

@@ -10,18 +10,12 @@ import {
   parseFileName,
   parseFileNamePrefix,
 } from '../../../core/files/file-name.ts'
-import {
-  type Link,
-  LINK_KINDS,
-  type LinkKind,
-  type LinkTarget,
-  usesLeft,
-} from '../../../core/links/link.ts'
+import { LINK_KINDS, type LinkKind, type LinkTarget } from '../../../core/links/link.ts'
 import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
 import { type LinkTerms, MAX_USES } from '../../../core/links/links.ts'
-import { formatTimestamp } from '../../../core/timestamp.ts'
 import { describing } from '../../openapi/operation.ts'
-import { OneOf, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
+import { OneOf, Text } from '../../openapi/reply-schemas.ts'
+import { LINK_MEMBERS } from '../../shared-routes/link-resource.ts'
 import { Type } from '../../openapi/type.ts'
 
 export const ofLinks = describing({ tag: 'links', credentials: 'none' })
@@ -110,50 +104,9 @@ function targetIn({ kind, name, prefix }: Body): LinkTarget {
   throw formatError('A download link needs "name" or "prefix", and a drop link "prefix".')
 }
 
-const LINK_ID = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
-
-export const LinkId = Type.String({
-  format: 'uuid',
-  description: 'The id of the link, not its secret.',
-  examples: [LINK_ID],
-})
-
-const textOrNull = (description: string, example: string | null = null) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
-
-const usesOrNull = (description: string) =>
-  Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    minimum: 0,
-    description,
-    examples: [null],
-  })
-
-export const UsesLeft = usesOrNull(
-  'Downloads or drops until the link ends; `null` without a limit.',
-)
-
-export const ExpiresAt = TimeOrNull('When the link ends.', '2026-12-21T12:00:00.000Z')
-
-const members = {
-  link_id: Text('The id of the link, not its secret.', LINK_ID),
-  kind: OneOf(LINK_KINDS, '`download` gives files, `drop` takes new ones.'),
-  name: textOrNull('The one file of the link.', 'report.pdf'),
-  prefix: textOrNull('The prefix of its files.'),
-  label: Text('A title, which visitors see; may be empty.', 'The report'),
-  has_password: Type.Boolean({
-    description: 'Whether visitors need a password.',
-    examples: [false],
-  }),
-  max_uses: usesOrNull('The limit of downloads or drops.'),
-  uses_left: UsesLeft,
-  created_at: Time('When the link was created.'),
-  expires_at: ExpiresAt,
-}
-
 export const CreatedLinkReply = Type.Object(
   {
-    ...members,
+    ...LINK_MEMBERS,
     url: Type.String({
       format: 'uri-reference',
       description: 'The address for visitors. Only this response has it.',
@@ -163,26 +116,3 @@ export const CreatedLinkReply = Type.Object(
   },
   { title: 'CreatedLink' },
 )
-
-export const LinkPageReply = Page('LinkPage', {
-  links: Type.Array(
-    Type.Object(members, { title: 'Link', description: 'A link without its secret.' }),
-  ),
-})
-
-export function linkReply(link: Link) {
-  const { linkId, kind, target, label, passwordHash, maxUses = null, createdAt, expiresAt } = link
-  const { name = null, prefix = null } = target
-  return {
-    link_id: linkId,
-    kind,
-    name,
-    prefix,
-    label,
-    has_password: passwordHash !== undefined,
-    max_uses: maxUses,
-    uses_left: usesLeft(link) ?? null,
-    created_at: formatTimestamp(createdAt),
-    expires_at: formatTimestamp(expiresAt),
-  }
-}

@@ -6,18 +6,12 @@ import { jsonRequestBody } from '../../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { PAGE_QUERY, readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
+import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import {
-  CreatedLinkReply,
-  LinkBody,
-  LinkId,
-  linkReply,
-  LinkPageReply,
-  linkTermsIn,
-} from './link-resource.ts'
+import { CreatedLinkReply, LinkBody, linkTermsIn } from './link-resource.ts'
 
 export interface OwnLinkOptions extends TakeJsonOptions {
   readonly links: Links
@@ -40,11 +34,8 @@ export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (a
     preValidation: readLimit,
     handler: async (request, reply) => {
       const caller = requireUser(request, 'share')
-      const { entries, next_cursor } = await readPage(request.query, {
-        read: (key) => textsOf(key, 1)?.[0],
-        list: (page) => readInTurn(reply, () => links.list(caller, page)),
-        keyOf: ({ linkId }) => [linkId],
-      })
+      const list = pagedLinks((page) => readInTurn(reply, () => links.list(caller, page)))
+      const { entries, next_cursor } = await readPage(request.query, list)
       void reply.header('cache-control', 'no-store')
       return { links: entries.map(linkReply), next_cursor }
     },

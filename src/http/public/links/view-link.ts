@@ -16,6 +16,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Exchange, isHttps } from '../../pages/session-cookie.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
 import { assertSameSite } from '../../server/csrf.ts'
+import { ExpiresAt, UsesLeft } from '../../shared-routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../shared-routes/page.ts'
 import {
   formatCursor,
@@ -25,7 +26,7 @@ import {
   readLimit,
 } from '../../shared-routes/pagination.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import { ExpiresAt, LINK_SECRET, ofLinks, UsesLeft } from './link-resource.ts'
+import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import { credentialsOf, findVisit, LINK_COOKIE, LINK_PATH, secretOf } from './visit.ts'
 
 export interface ViewLinkOptions extends TakeJsonOptions {

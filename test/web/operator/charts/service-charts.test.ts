@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSample, type Sample } from '../../../../web/operator/charts/metrics-text.ts'
-import { growth, growths, rates } from '../../../../web/operator/charts/series.ts'
+import { growth, growths, levels, rates } from '../../../../web/operator/charts/series.ts'
 
 const TEXT = `# HELP cloud_repository_received_bytes_total Bytes that came.
 # TYPE cloud_repository_received_bytes_total counter
@@ -15,6 +15,11 @@ cloud_repository_requests_total{listener="public",method="POST",route="/b/users/
 cloud_repository_requests_total{listener="public",method="PUT",route="/b/users/me/repo/:file_name",status="403"} 5
 cloud_repository_requests_total{listener="public",method="GET",route="/b/users/me/repo/:file_name",status="200"} 9
 cloud_repository_uploads_running_ever 99
+cloud_repository_reservations 3
+cloud_repository_reserved_bytes 1000
+cloud_repository_unfinished_uploads 4
+cloud_repository_unfinished_bytes 5e3
+cloud_repository_garbage_objects 12
 cloud_repository_uploaded_bytes_total 2e3
 cloud_repository_refusals_total{code="not_found"} 4
 cloud_repository_refusals_total{code="capacity_exceeded"} 2
@@ -35,11 +40,17 @@ describe("what is read out of the service's metrics", () => {
         ['not_found', 4],
         ['capacity_exceeded', 2],
       ]),
+      everywhere: { uploads: 7, bytes: 6000, garbage: 12 },
     })
   })
 
   it('is nothing, where nothing is told', () => {
-    expect(readSample('', 0)).toMatchObject({ receivedBytes: 0, uploadsRunning: 0, refusals: 0 })
+    expect(readSample('', 0)).toMatchObject({
+      receivedBytes: 0,
+      uploadsRunning: 0,
+      refusals: 0,
+      everywhere: undefined,
+    })
   })
 })
 
@@ -63,6 +74,12 @@ describe('a series', () => {
   it('has how much a count has grown within a while', () => {
     expect(valuesOf(growths(samples, { read, within: 3000 }))).toEqual([200, 100, 0, 10])
     expect(valuesOf(growths(samples, { read, within: 60_000 }))).toEqual([200, 200, 200, 210])
+  })
+
+  it('has a level of the moments that have one', () => {
+    const levelsOf = levels(samples, ({ at, refusals: level }) => (at === 2000 ? undefined : level))
+    expect(levelsOf.map(({ at }) => at)).toEqual([0, 4000, 5000, 6000])
+    expect(valuesOf(levelsOf)).toEqual([100, 300, 50, 60])
   })
 
   it('has of what has grown while nobody looked the share of that while', () => {

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
-import { messageOf } from '../shared/error-message.ts'
-import { FormDialog } from '../shared/form-dialog.tsx'
-import { formatTime } from '../shared/format.ts'
-import { messages } from '../messages.ts'
-import type { ParkedWebhook } from '../../client/src/admin.ts'
-import { firstPage } from '../shared/connection.ts'
-import type { Page } from './page.ts'
-import { Entry, SectionFrame } from '../shared/section.tsx'
+import { messageOf } from '../../shared/error-message.ts'
+import { FormDialog } from '../../shared/form-dialog.tsx'
+import { formatTime } from '../../shared/format.ts'
+import { messages } from '../../messages.ts'
+import type { ParkedWebhook } from '../../../client/src/admin.ts'
+import { firstPage } from '../../shared/connection.ts'
+import type { Page } from '../page.ts'
+import { Entry, SectionFrame } from '../../shared/section.tsx'
 
 const words = messages.operator.webhooks
 

@@ -1,0 +1,74 @@
+import { type Link, LINK_KINDS, usesLeft } from '../../core/links/link.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
+import { OneOf, Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
+import { Type } from '../openapi/type.ts'
+import { type PagedList, textsOf } from './pagination.ts'
+
+const LINK_ID = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
+
+export const LinkId = Type.String({
+  format: 'uuid',
+  description: 'The id of the link, not its secret.',
+  examples: [LINK_ID],
+})
+
+const textOrNull = (description: string, example: string | null = null) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+
+const usesOrNull = (description: string) =>
+  Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum: 0,
+    description,
+    examples: [null],
+  })
+
+export const UsesLeft = usesOrNull(
+  'Downloads or drops until the link ends; `null` without a limit.',
+)
+
+export const ExpiresAt = TimeOrNull('When the link ends.', '2026-12-21T12:00:00.000Z')
+
+export const LINK_MEMBERS = {
+  link_id: Text('The id of the link, not its secret.', LINK_ID),
+  kind: OneOf(LINK_KINDS, '`download` gives files, `drop` takes new ones.'),
+  name: textOrNull('The one file of the link.', 'report.pdf'),
+  prefix: textOrNull('The prefix of its files.'),
+  label: Text('A title, which visitors see; may be empty.', 'The report'),
+  has_password: Type.Boolean({
+    description: 'Whether visitors need a password.',
+    examples: [false],
+  }),
+  max_uses: usesOrNull('The limit of downloads or drops.'),
+  uses_left: UsesLeft,
+  created_at: Time('When the link was created.'),
+  expires_at: ExpiresAt,
+}
+
+export const LinkPageReply = Page('LinkPage', {
+  links: Type.Array(
+    Type.Object(LINK_MEMBERS, { title: 'Link', description: 'A link without its secret.' }),
+  ),
+})
+
+export function linkReply(link: Link) {
+  const { linkId, kind, target, label, passwordHash, maxUses = null, createdAt, expiresAt } = link
+  const { name = null, prefix = null } = target
+  return {
+    link_id: linkId,
+    kind,
+    name,
+    prefix,
+    label,
+    has_password: passwordHash !== undefined,
+    max_uses: maxUses,
+    uses_left: usesLeft(link) ?? null,
+    created_at: formatTimestamp(createdAt),
+    expires_at: formatTimestamp(expiresAt),
+  }
+}
+
+/** For `readPage`. */
+export function pagedLinks(list: PagedList<Link, string>['list']): PagedList<Link, string> {
+  return { read: (key) => textsOf(key, 1)?.[0], list, keyOf: ({ linkId }) => [linkId] }
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { download, upload } from '../../http/fixture.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { describeInBrowser } from '../fixture.ts'
+import { confirm, openWithOperatorPage, visitAsOperator } from './fixture.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>\u202egpj.exe'
+
+describeInBrowser('the files of a user, as the operator sees them', (browser) => {
+  let service: TestService
+  let user: TestUser
+  beforeAll(async () => {
+    service = await openWithOperatorPage({ historyLifetimeMs: 3_600_000 })
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(100_000)
+  })
+
+  const put = (name: string, content = 'x', query = '') =>
+    upload(service, { user, name, content, query })
+  const openFiles = async () => {
+    const path = `/#/users/${user.userId}`
+    const opened = await visitAsOperator({ browser: browser(), service, path })
+    await opened.page.getByRole('link', { name: 'Files' }).click()
+    await opened.page.getByRole('heading', { name: `Files of ${user.userId}` }).waitFor()
+    return opened
+  }
+
+  it('are found by a part of their name, sorted, and deleted on confirmation', async () => {
+    await put('Annual report.pdf', 'x'.repeat(2048), '?visibility=public')
+    await put('other.txt', 'x'.repeat(500))
+    await put(HOSTILE)
+    const { page, context, expectClean } = await openFiles()
+    const rows = page.getByRole('row').filter({ has: page.getByRole('cell') })
+    await expect.poll(() => rows.count()).toBe(3)
+    const hostile = rows.filter({ hasText: '<img src=x onerror=alert(1)>\ufffdgpj.exe' })
+    expect(await hostile.locator('bdi').count()).toBe(1)
+    await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Largest first')
+    await expect.poll(() => rows.first().textContent()).toContain('Annual report.pdfAnyone2 KiB')
+    await page.getByRole('searchbox').fill('REPORT')
+    await expect.poll(() => rows.count()).toBe(1)
+    const remove = page.getByRole('button', { name: 'Delete Annual report.pdf' })
+    await remove.focus()
+    await page.keyboard.press('Enter')
+    expect((await download(service, { user, name: 'Annual report.pdf' })).status).toBe(200)
+    await confirm(page, 'Delete')
+    await page.getByText('No name contains “REPORT”').waitFor()
+    expect((await download(service, { user, name: 'Annual report.pdf' })).status).toBe(404)
+    await page.getByRole('link', { name: user.userId }).click()
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByRole('button', { name: /^Restore Annual report/ }).waitFor()
+    expectClean()
+    await context.close()
+  })
+
+  it('are read page by page, and rendered where the keyboard has scrolled to', async () => {
+    const names = Array.from({ length: 620 }, (_, at) => `file-${String(at).padStart(4, '0')}`)
+    for (let at = 0; at < names.length; at += 20) {
+      await Promise.all(names.slice(at, at + 20).map((name) => put(name)))
+    }
+    const { page, context } = await openFiles()
+    const table = page.getByRole('table', { name: 'Files' })
+    await table.getByText('file-0000').waitFor()
+    expect(await table.getByRole('row').count()).toBeLessThan(60)
+    await table.focus()
+    await page.keyboard.press('End')
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('621')
+    await page.keyboard.press('End')
+    await table.getByText('file-0619').waitFor()
+    expect(await table.getByRole('row').count()).toBeLessThan(60)
+    await context.close()
+  })
+})

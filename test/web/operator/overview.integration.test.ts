@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ADMIN_TOKEN, done } from '../../http/admin/fixture.ts'
+import { upload } from '../../http/fixture.ts'
+import type { TestService } from '../../support/service/test-service.ts'
+import { describeInBrowser } from '../fixture.ts'
+import { openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './fixture.ts'
+
+describeInBrowser('the overview', (browser) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openWithOperatorPage()
+  })
+  afterAll(() => service?.stop())
+
+  it('is the first view: all figures, and the fullest and the largest users, as they are now', async () => {
+    const [small, large] = [await service.createUser(4096), await service.createUser(9000)]
+    await upload(service, { user: small, name: 'a.bin', content: 'x'.repeat(3072) })
+    await upload(service, { user: large, name: 'b.bin', content: 'x'.repeat(4096) })
+    const path = `/${(await service.createUser(0)).userId}`
+    await done(service, { method: 'PATCH', path, body: { status: 'suspended' }, status: 200 })
+    const visited = { browser: browser(), service, hasTestClock: true }
+    const { page, context, expectClean } = await visitAsOperator(visited)
+    const figures = page.getByRole('main').locator('dl')
+    await expect.poll(() => figures.textContent()).toContain('Users31 suspended')
+    expect(await figures.textContent()).toContain('Files2Stored7 KiB')
+    expect(await figures.textContent()).not.toContain('Events to deliver')
+    const ranked = (title: string) =>
+      page.getByRole('region', { name: title }).getByRole('listitem').allTextContents()
+    expect(await ranked('Fullest users')).toEqual([
+      `${small.userId}3 KiB of 4.9 KiB`,
+      `${large.userId}4 KiB of 9.7 KiB`,
+    ])
+    expect((await ranked('Largest users'))[0]).toContain(large.userId)
+    await upload(service, { user: small, name: 'c.bin', content: 'x'.repeat(1024) })
+    await context.clock.fastForward(20_000)
+    await expect.poll(() => figures.textContent(), { timeout: 15_000 }).toContain('Stored8 KiB')
+
+    const largest = page.getByRole('region', { name: 'Largest users' })
+    await largest.getByRole('link', { name: large.userId }).click()
+    await page.getByRole('heading', { name: large.userId }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await figures.waitFor()
+    expectClean()
+    await context.close()
+  })
+
+  it('tells how the figures have grown, what webhooks wait for, and why it cannot be read', async () => {
+    const day = (date: string, used: number) => ({ date, users: 1, files: 1, used })
+    const { page, context } = await visitAdmin({ browser: browser(), service })
+    let answer: object | undefined
+    await page.route('**/admin/overview', async (route) => {
+      if (answer === undefined) return await route.fulfill({ status: 500 })
+      const response = await route.fetch()
+      const json = { ...((await response.json()) as object), ...answer }
+      await route.fulfill({ response, json })
+    })
+    await signIn(page, ADMIN_TOKEN)
+    await page.getByRole('main').getByRole('alert').waitFor()
+    answer = {
+      taken_at: '2026-11-03T12:00:00.000Z',
+      used: 4096,
+      growth: [day('2026-11-01', 1024), day('2026-11-03', 8192)],
+      webhooks: { parked: 2, waiting: 1500 },
+    }
+    await page.reload()
+    const growth = page.getByRole('region', { name: 'Last 30 days' })
+    const name = 'Stored in the last 30 days, from 1 KiB to 4 KiB'
+    await growth.getByRole('img', { name }).waitFor()
+    expect(await growth.textContent()).toContain('+3 KiB')
+    expect(await growth.textContent()).toContain('Users')
+    const figures = await page.getByRole('main').locator('dl').textContent()
+    expect(figures).toContain('Events to deliver1,5002 not delivered')
+    answer = { growth: [] }
+    await page.reload()
+    await growth.getByText('The charts begin tomorrow.').waitFor()
+    await context.close()
+  })
+})

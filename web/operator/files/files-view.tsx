@@ -1,0 +1,71 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { DeleteDialog } from '../../shared/delete-dialog.tsx'
+import { messageOf } from '../../shared/error-message.ts'
+import { Icon } from '../../shared/icon.tsx'
+import { Search } from '../../shared/search.tsx'
+import { SortField } from '../../shared/sort-field.tsx'
+import { messages } from '../../messages.ts'
+import type { Page } from '../page.ts'
+import { addressOf } from '../route.ts'
+import { createUserFiles, type UserFile } from './user-files.ts'
+import { UserFileTable } from './user-file-table.tsx'
+
+const words = messages.operator.userFiles
+
+/** The files of a user, to find and to delete. */
+export function FilesView({ page, userId }: { readonly page: Page; readonly userId: string }) {
+  const list = useMemo(() => createUserFiles(page.reader, userId), [userId])
+  const [ending, setEnding] = useState<UserFile>()
+  const { query, items, isReading } = list
+  const { contains, order } = query.value
+
+  async function read(work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => page.toasts.show(messages.failed(messageOf(error))))
+  }
+
+  useEffect(() => void read(() => list.load()), [list])
+  return (
+    <main class="files card">
+      <div class="toolbar">
+        <a class="button button-plain toolbar-link" href={addressOf(userId)}>
+          <Icon name="left" />
+          <span>{userId}</span>
+        </a>
+        <Search
+          label={words.find}
+          maxLength={255}
+          onSearch={(text) => void read(() => list.load({ contains: text, order }))}
+        />
+        <SortField
+          label={messages.files.sortBy}
+          orders={messages.files.orders}
+          order={order}
+          onSort={(next) => void read(() => list.load({ contains, order: next }))}
+        />
+      </div>
+      <h2 class="unseen">{words.title(userId)}</h2>
+      {items.value.length === 0 ? (
+        <p class="empty quiet" role="status">
+          {isReading.value ? messages.files.loading : words.empty(contains)}
+        </p>
+      ) : (
+        <UserFileTable
+          list={list}
+          onMore={() => void read(() => list.loadMore())}
+          onDelete={setEnding}
+        />
+      )}
+      {ending !== undefined && (
+        <DeleteDialog
+          remove={() => page.client.user(userId).files.delete(ending.name)}
+          title={words.deleteTitle}
+          subject={ending.name}
+          action={words.delete}
+          text={words.deleteText(userId)}
+          onChange={() => list.drop(({ name }) => name === ending.name)}
+          onClose={() => setEnding(undefined)}
+        />
+      )}
+    </main>
+  )
+}

@@ -1,0 +1,36 @@
+import { useId } from 'preact/hooks'
+import type { User } from '../../../client/src/admin.ts'
+import { messages } from '../../messages.ts'
+import { addressOf } from '../route.ts'
+import { UseBar } from '../user-table.tsx'
+
+export interface RankedUsersProps {
+  readonly title: string
+  /** The first one first. */
+  readonly users: readonly User[]
+}
+
+export function RankedUsers({ title, users }: RankedUsersProps) {
+  const id = useId()
+  return (
+    <section class="section" aria-labelledby={id}>
+      <header class="section-head">
+        <h3 id={id}>{title}</h3>
+      </header>
+      {users.length === 0 ? (
+        <p class="quiet">{messages.operator.overview.noFiles}</p>
+      ) : (
+        <ol class="ranking">
+          {users.map(({ user_id: userId, capacity }) => (
+            <li key={userId}>
+              <a class="name" href={addressOf(userId)} title={userId}>
+                {userId}
+              </a>
+              <UseBar figures={capacity} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,86 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+
+/** A listing of the service, as far as it has been read. */
+export interface PagedList<Item, Query> {
+  readonly items: ReadonlySignal<readonly Item[]>
+  readonly hasMore: ReadonlySignal<boolean>
+  readonly isReading: ReadonlySignal<boolean>
+  readonly query: ReadonlySignal<Query>
+  /** Reads the first page again, or that of another query. */
+  load(query?: Query): Promise<void>
+  loadMore(): Promise<void>
+  /** Reads the first page again, unless further pages are loaded or a read is running. */
+  refresh(): Promise<void>
+  /** Takes items out of what has been read. */
+  drop(isDropped: (item: Item) => boolean): void
+  clear(): void
+}
+
+export interface ItemPage<Item> {
+  readonly items: readonly Item[]
+  /** `null` on the last page. A page without items can have a next one. */
+  readonly next: string | null
+}
+
+export interface PagedListOptions<Item, Query> {
+  readonly initial: Query
+  readonly read: (query: Query, cursor: string | undefined) => Promise<ItemPage<Item>>
+}
+
+export function createPagedList<Item, Query>(
+  options: PagedListOptions<Item, Query>,
+): PagedList<Item, Query> {
+  const { initial } = options
+  const items = signal<readonly Item[]>([])
+  const hasMore = signal(false)
+  const isReading = signal(false)
+  const query = signal(initial)
+  let cursor: string | null = null
+  let lastAsked = 0
+  let isFirst = true
+
+  /** Only the result of the latest read counts. */
+  async function read(after: string | null): Promise<void> {
+    const asked = (lastAsked += 1)
+    isReading.value = true
+    try {
+      let page: ItemPage<Item> = { items: [], next: after }
+      do {
+        page = await options.read(query.value, page.next ?? undefined)
+        if (asked !== lastAsked) return
+      } while (page.items.length === 0 && page.next !== null)
+      isFirst = after === null
+      items.value = isFirst ? page.items : [...items.value, ...page.items]
+      cursor = page.next
+      hasMore.value = cursor !== null
+    } finally {
+      if (asked === lastAsked) isReading.value = false
+    }
+  }
+
+  return {
+    items,
+    hasMore,
+    isReading,
+    query,
+    async load(wanted = query.value) {
+      if (wanted !== query.value) hasMore.value = false
+      query.value = wanted
+      await read(null)
+    },
+    loadMore: () => read(cursor),
+    async refresh() {
+      if (isFirst && !isReading.value) await read(null)
+    },
+    drop(isDropped) {
+      items.value = items.value.filter((item) => !isDropped(item))
+    },
+    clear() {
+      lastAsked += 1
+      query.value = initial
+      items.value = []
+      hasMore.value = false
+      isReading.value = false
+    },
+  }
+}
