@@ -1,4 +1,5 @@
 import { Icon } from '../shared/icon.tsx'
+import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messages } from '../messages.ts'
 import type { Page } from './page.ts'
@@ -62,6 +63,7 @@ function Desk({ page }: { readonly page: Page }) {
         )}
         <ServicePanel watch={page.watch} />
       </div>
+      <ProductLinks />
     </div>
   )
 }
