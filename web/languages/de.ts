@@ -100,14 +100,14 @@ export const messages: Messages = {
     share: (name) => `${name} teilen`,
     rename: (name) => `${name} umbenennen`,
     remove: (name) => `${name} löschen`,
-    stay: (name) => `Wie lange ${name} bleibt`,
+    stay: (name) => `Aufbewahrung von ${name}`,
     history: (name) => `Frühere Versionen von ${name}`,
     more: (name) => `Aktionen für ${name}`,
     actions: {
       download: 'Herunterladen',
       share: 'Teilen',
       rename: 'Umbenennen',
-      stay: 'Wie lange sie bleibt',
+      stay: 'Aufbewahrung',
       history: 'Frühere Versionen',
       remove: 'Löschen',
     },
@@ -317,7 +317,7 @@ export const messages: Messages = {
     running: (done, all) => `Upload ${formatCount(done + 1)} von ${formatCount(all)}`,
     finished: (count) => `${files(count)} hochgeladen`,
     needsYou: (count) =>
-      `${files(count)} ${form(count, { one: 'wartet', other: 'warten' })} auf deine Entscheidung`,
+      `${files(count)} ${form(count, { one: 'wartet', other: 'warten' })} auf dich`,
     rate: (bytesPerSecond, seconds) =>
       `${formatBytes(bytesPerSecond)}/s, noch ${formatDuration(seconds)}`,
     expand: 'Alle Uploads anzeigen',
@@ -346,13 +346,13 @@ export const messages: Messages = {
       signedOut: 'Wartet auf deine Anmeldung.',
     },
     replace: 'Ersetzen',
-    keepBoth: 'Beide behalten',
-    skip: 'Überspringen',
+    keepBoth: 'Beide',
+    skip: 'Auslassen',
     goOn: 'Fortsetzen',
     goOnHere: 'Hier fortsetzen',
     startOver: 'Neu beginnen',
     replaceAll: (count) => `Alle ${formatCount(count)} ersetzen`,
-    skipAll: 'Alle überspringen',
+    skipAll: 'Alle auslassen',
     full: (missing, available) =>
       `Zu wenig Platz: Es fehlen ${formatNeed(missing)}. ` +
       (available === 0
@@ -445,7 +445,7 @@ export const messages: Messages = {
     within: (prefix) => `Namen, die mit „${prefix}“ beginnen`,
     ofDevice: (id) => `Gerät ${id}`,
     everything: 'alles',
-    term: 'Gültig für',
+    term: 'Gültigkeit',
     days: (days) =>
       days === 0
         ? 'Bis zum Widerruf'
@@ -496,7 +496,7 @@ export const messages: Messages = {
     passwordHint: 'Teile es auf einem anderen Weg mit als den Link.',
     uses: 'Anzahl der Nutzungen (optional)',
     usesHint: 'Downloads oder empfangene Dateien. Danach endet der Link.',
-    term: 'Gültig für',
+    term: 'Gültigkeit',
     days: (days) =>
       days === 0 ? 'Bis zum Widerruf' : `${days} ${form(days, { one: 'Tag', other: 'Tage' })}`,
     created: 'Link erstellt',
@@ -586,7 +586,7 @@ export const messages: Messages = {
   },
 
   stay: {
-    title: 'Wie lange sie bleibt',
+    title: 'Aufbewahrung',
     keep: 'Behalten',
     keepHint: 'Uploads von Geräten, die Platz schaffen, löschen sie nicht.',
     expires: 'Automatisch löschen am (optional)',
@@ -722,8 +722,8 @@ export const messages: Messages = {
     grants: {
       title: 'Weitere Gutschriften',
       empty: 'Keine weiteren Gutschriften.',
-      add: 'Speicherplatz gutschreiben',
-      addAction: 'Gutschreiben',
+      add: 'Gutschrift anlegen',
+      addAction: 'Anlegen',
       bytes: 'Speicherplatz',
       source: 'Grund',
       usualSource: 'support',
