@@ -2,7 +2,7 @@ import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite'
 
 /**
  * Has browsers load the page while its entry chooses the language. The entry imports the page dynamically, and only
- * what an entry imports statically is preloaded otherwise.
+ * what an entry imports statically is in the document otherwise.
  */
 export function preloaded(): Plugin {
   return {
@@ -14,10 +14,12 @@ export function preloaded(): Plugin {
         const base = path.split('/').length > 2 ? '../' : './'
         const start = chunk?.dynamicImports.find((name) => isStart(bundle[name]))
         if (start === undefined) return []
-        return [...importsOf(start, bundle)]
-          .map((name) => base + name)
-          .filter((href) => !document.includes(`"${href}"`))
-          .map(tagOf)
+        const chunks = [...importsOf(start, bundle)]
+        const sheets = chunks.flatMap((name) => sheetsOf(bundle[name]))
+        return [
+          ...chunks.map((name) => tagOf('modulepreload', base + name)),
+          ...sheets.map((name) => tagOf('stylesheet', base + name)),
+        ].filter(({ attrs }) => !document.includes(`"${String(attrs?.['href'])}"`))
       },
     },
   }
@@ -41,6 +43,10 @@ function importsOf(
   return found
 }
 
-function tagOf(href: string): HtmlTagDescriptor {
-  return { tag: 'link', attrs: { rel: 'modulepreload', crossorigin: true, href }, injectTo: 'head' }
+function sheetsOf(output: Output): readonly string[] {
+  return output?.type === 'chunk' ? [...(output.viteMetadata?.importedCss ?? [])] : []
+}
+
+function tagOf(rel: 'modulepreload' | 'stylesheet', href: string): HtmlTagDescriptor {
+  return { tag: 'link', attrs: { rel, crossorigin: true, href }, injectTo: 'head' }
 }
