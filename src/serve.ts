@@ -9,7 +9,7 @@ import {
   startBackgroundJobs,
 } from './compose/background-jobs.ts'
 import { logWebhooks } from './compose/webhook-log.ts'
-import type { Config } from './config/config.ts'
+import { type Config, ConfigError } from './config/config.ts'
 import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import type { ResumableUploads } from './core/resumable/resumable-uploads.ts'
@@ -19,7 +19,14 @@ import { buildApp } from './http/public/app.ts'
 import { createDownloads } from './http/download/downloads.ts'
 import { Connections } from './http/server/connections.ts'
 import type { ListenerTimeouts, StopSignals } from './http/server/listener.ts'
-import { type DocumentPages, openDocuments, openPages } from './http/pages/open-pages.ts'
+import { brandPages } from './http/pages/brand.ts'
+import {
+  type DocumentPages,
+  languagesOf,
+  openDocuments,
+  openPages,
+  type Pages,
+} from './http/pages/open-pages.ts'
 import type { PageFile, WebPage } from './http/pages/static-assets.ts'
 import type { Service } from './compose/compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
@@ -53,7 +60,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const shutdown = new AbortController()
   const connections = new Connections()
   let stopped: Promise<void> | undefined
-  const pages = config.webPage ? await openPages(folder, logger) : undefined
+  const pages = config.webPage ? await openBrandedPages(folder, { config, logger }) : undefined
   service.metrics.watchProcess({ version: await readVersion() })
   const listeners = await buildListeners({
     config,
@@ -200,6 +207,19 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     listeners.push({ name: 'the metrics endpoint', app, host, port })
   }
   return listeners
+}
+
+async function openBrandedPages(
+  folder: string,
+  { config: { brand }, logger }: Pick<ServeOptions, 'config' | 'logger'>,
+): Promise<Pages> {
+  const pages = await openPages(folder, logger)
+  const languages = languagesOf(pages.user)
+  const isBuilt = pages.user.document !== undefined
+  if (isBuilt && brand.language !== undefined && !languages.includes(brand.language)) {
+    throw new ConfigError([`PAGE_LANGUAGE: must be one of ${languages.join(', ')}`])
+  }
+  return brandPages(pages, brand)
 }
 
 /** Frees the space of crashed uploads before serving, but waits only a limited time: there may be many. */

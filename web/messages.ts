@@ -1,4 +1,4 @@
-import { LANGUAGE } from './language.ts'
+import type { ErrorCode } from '../client/src/errors.ts'
 import type { Order, Visibility } from './shared/model.ts'
 import {
   formatBytes,
@@ -9,7 +9,7 @@ import {
   formatWholeTime,
 } from './shared/format.ts'
 
-/** All messages of the pages. Each language is one object of this type. */
+/** All messages of the pages: every language has exactly these, with the same parameters. */
 export type Messages = typeof english
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${formatCount(count)} files`)
@@ -19,6 +19,9 @@ const uploads = (count: number): string =>
 
 const oneOrMany = (count: number, name: string): string =>
   count === 1 ? `“${name}” was` : `${files(count)} were`
+
+/** By code. The problem documents of the service have details in English, so English needs no others. */
+const OWN_DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {}
 
 const english = {
   product: 'Cloud Repository',
@@ -33,9 +36,8 @@ const english = {
   signIn: {
     title: 'Sign in',
     explanation:
-      'Your access token begins with crt_. You get it from the operator of this service or from the device ' +
-      'you paired. Treat it like a ' +
-      'password. Your browser keeps it where no script can read it.',
+      'You get your access token from the operator of this service or from the device you paired. Treat it ' +
+      'like a password. Your browser keeps it where no script can read it.',
     label: 'Access token',
     show: 'Show the token',
     action: 'Sign in',
@@ -797,8 +799,14 @@ const english = {
       scope: 'The last 15 minutes.',
     },
   },
+
+  problems: OWN_DETAILS,
 }
 
-const MESSAGES = { en: english } satisfies Record<string, Messages>
+/** In the language that the page is shown in; English until `showMessages` is called. */
+export let messages: Messages = english
 
-export const messages: Messages = MESSAGES[LANGUAGE]
+/** Called once, before any module that reads `messages` is loaded. */
+export function showMessages(chosen: Messages): void {
+  messages = chosen
+}

@@ -1,10 +1,16 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig } from 'vite'
 import { compressed } from './compress.ts'
 import { docsPages } from './docs/plugin.ts'
-import { LANGUAGE } from './language.ts'
+import { preloaded } from './preload.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
+
+const LANGUAGES = `${here}languages/`
+
+/** What the entries of all pages load first; one chunk is smaller than one for each set of pages that shares a part. */
+const OF_ENTRIES =
+  /web.(?:messages|language|shared.(?:format|brand|prepare))\.ts|src.errors\.ts|preload-helper|shared.styles\.css/
 
 // Relative references work under any base path.
 export default defineConfig({
@@ -13,11 +19,19 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [inLanguage(), docsPages(), compressed()],
+  plugins: [preloaded(), docsPages(), compressed()],
   build: {
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,
     rolldownOptions: {
+      // The service finds the languages by these names.
+      output: {
+        codeSplitting: { groups: [{ name: 'prepare', test: OF_ENTRIES }] },
+        chunkFileNames: ({ facadeModuleId }) =>
+          facadeModuleId?.startsWith(LANGUAGES) === true
+            ? 'assets/language-[name]-[hash].js'
+            : 'assets/[name]-[hash].js',
+      },
       input: ['index.html', 'operator.html', 'links/link.html'].map((name) => here + name),
     },
     // docs/deployment.md states them. They are the first with `light-dark()` and `Promise.withResolvers`.
@@ -30,13 +44,3 @@ export default defineConfig({
     license: { fileName: 'licenses.json' },
   },
 })
-
-function inLanguage(): Plugin {
-  return {
-    name: 'in language',
-    transformIndexHtml: {
-      order: 'pre',
-      handler: (document) => document.replace('%LANGUAGE%', LANGUAGE),
-    },
-  }
-}

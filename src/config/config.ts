@@ -3,6 +3,7 @@ import { parseByteSize } from '../core/byte-size.ts'
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
 import { smallestBudget } from '../core/memory/upload-memory.ts'
 import { partSizeFor } from '../object-store/s3/part-size.ts'
+import { readBrand } from './brand.ts'
 import { createReader, type Environment, type Reader } from './reader.ts'
 import { readTraces } from './tracing.ts'
 import { isLoopback, isDefaultCredential } from './default-credentials.ts'
@@ -139,6 +140,7 @@ function readSettings(reader: Reader) {
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     apiDocs: setting('API_DOCS', 'true', parseBoolean),
     webPage: setting('WEB_PAGE', 'true', parseBoolean),
+    brand: readBrand(reader),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
     /** `undefined`: no webhooks are sent. */

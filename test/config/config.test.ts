@@ -51,6 +51,13 @@ describe('readConfig', () => {
       apiDocs: true,
       trustedProxies: [],
       webPage: true,
+      brand: {
+        name: undefined,
+        logo: undefined,
+        color: undefined,
+        links: [],
+        language: undefined,
+      },
       minFreeSpace: 64 * 2 ** 20,
       uploadMemory: 256 * 2 ** 20,
       reusePort: false,

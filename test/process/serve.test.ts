@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -33,14 +33,19 @@ async function start(
     intervals = { recordIntervalMs: 20 },
     pages = '',
     adminToken,
-  }: Pick<ServeOptions, 'intervals' | 'pages'> & { readonly adminToken?: string } = {},
+    language = '',
+  }: Pick<ServeOptions, 'intervals' | 'pages'> & {
+    readonly adminToken?: string
+    readonly language?: string
+  } = {},
 ) {
   const folder = await createFolder('serve')
   opened.defer(() => folder.remove())
   // Where nobody has built it a page makes a warning of its own.
   const WEB_PAGE = String(pages !== '')
   const admin = adminToken === undefined ? {} : { ADMIN_TOKEN: adminToken, ADMIN_PORT: '0' }
-  const config = readConfig({ DATA_DIR: folder.path, PORT: '0', WEB_PAGE, ...admin })
+  const settings = { WEB_PAGE, PAGE_LANGUAGE: language, ...admin }
+  const config = readConfig({ DATA_DIR: folder.path, PORT: '0', ...settings })
   const service = change(await openService(config))
   opened.defer(() => service.close())
   const warnings: unknown[] = []
@@ -170,6 +175,20 @@ describe('the server', () => {
     const headers = { cookie: `access_token=${secret}` }
     expect((await fetch(`${server.url}/users/me/capacity`, { headers })).status).toBe(200)
     expect((await fetch(server.url)).status).toBe(404)
+  })
+
+  it('refuses to start with a PAGE_LANGUAGE that its pages do not have', async () => {
+    const folder = await createFolder('page')
+    opened.defer(() => folder.remove())
+    await mkdir(join(folder.path, 'assets'))
+    const names = ['index.html', 'operator.html', 'assets/language-de-12345678.js']
+    for (const name of names.flatMap((name) => [name, `${name}.br`, `${name}.gz`])) {
+      await writeFile(join(folder.path, name), '')
+    }
+    const refused = start(undefined, { pages: folder.path, language: 'fr' })
+    await expect(refused).rejects.toThrow('\n  PAGE_LANGUAGE: must be one of en, de')
+    const { server } = await start(undefined, { pages: folder.path, language: 'de' })
+    expect(server.hasPage).toBe(true)
   })
 
   it('ends although the database does not answer', async () => {

@@ -62,11 +62,10 @@ describe('what builds the page', () => {
     expect(await readdir(join(root, 'dist'))).toEqual(['web'])
   })
 
-  it('has the documents say which language the pages are in, which one file names', async () => {
-    await writeFile(join(root, 'web', 'language.ts'), `export const LANGUAGE = 'de'\n`)
+  it('has the documents say that they are in English, and no source name another language', async () => {
     await build()
-    for (const name of ['index.html', 'operator.html']) {
-      expect(await readFile(join(built, name), 'utf8')).toContain('<html lang="de">')
+    for (const name of ['index.html', 'operator.html', 'links/link.html']) {
+      expect(await readFile(join(built, name), 'utf8')).toContain('<html lang="en">')
     }
     const entries = await readdir('web', { recursive: true, withFileTypes: true })
     // What describes the API is English, as are its documents.
@@ -74,12 +73,10 @@ describe('what builds the page', () => {
     const named = await Promise.all(
       sources.map(async ({ parentPath, name }) => {
         const text = await readFile(join(parentPath, name), 'utf8')
-        return /\blang="(?!%LANGUAGE%)|\bIntl\.\w+\(['"[]|\btoLocale\w+\(|= 'en'/.test(text)
-          ? name
-          : []
+        return /\bIntl\.\w+\(['"[]|\btoLocale\w+\(/.test(text) ? name : []
       }),
     )
-    expect(named.flat()).toEqual(['language.ts'])
+    expect(named.flat()).toEqual([])
   })
 
   it('builds again what was cut: a compressed form that is missing', async () => {

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { formatTime } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
+import { ProductLinks, ProductName } from '../shared/product.tsx'
 import { visibleText } from '../shared/visible-text.ts'
 import { messages } from '../messages.ts'
 import { DropBox } from './drop-box.tsx'
@@ -35,10 +36,11 @@ function Notice({ title, text }: { readonly title: string; readonly text: string
   return (
     <main class="sign-in">
       <div class="card sign-in-card">
-        <span class="mark" aria-hidden="true" />
+        <ProductName />
         <h1>{title}</h1>
         <p>{text}</p>
       </div>
+      <ProductLinks />
     </main>
   )
 }
@@ -67,7 +69,7 @@ function Password({ visit, problem }: PasswordProps) {
           if (password !== '') void submit()
         }}
       >
-        <span class="mark" aria-hidden="true" />
+        <ProductName />
         <h1>{words.locked}</h1>
         {problem !== undefined && (
           <p class="notice notice-bad" role="alert">
@@ -88,6 +90,7 @@ function Password({ visit, problem }: PasswordProps) {
           {words.open}
         </button>
       </form>
+      <ProductLinks />
     </main>
   )
 }
@@ -108,7 +111,7 @@ function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink 
       )}
       <main class="card visit-card">
         <header class="visit-head">
-          <span class="mark" aria-hidden="true" />
+          <ProductName />
           <h1>{title}</h1>
           <p class="quiet">
             {[
@@ -122,6 +125,7 @@ function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink 
         </header>
         {kind === 'drop' ? <DropBox visit={visit} /> : <LinkedFiles visit={visit} link={link} />}
       </main>
+      <ProductLinks />
     </div>
   )
 }

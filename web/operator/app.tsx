@@ -1,4 +1,5 @@
 import { Icon } from '../shared/icon.tsx'
+import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messages } from '../messages.ts'
 import { FilesView } from './files/files-view.tsx'
@@ -62,6 +63,7 @@ function Desk({ page }: { readonly page: Page }) {
         <View page={page} place={place} />
         <ServicePanel watch={page.watch} />
       </div>
+      <ProductLinks />
     </div>
   )
 }

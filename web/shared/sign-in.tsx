@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { messages } from '../messages.ts'
+import { ProductLinks, ProductName } from './product.tsx'
 import type { Session } from './session.ts'
 
 type Words = typeof messages.signIn
@@ -8,7 +9,6 @@ export interface SignInProps {
   readonly session: Session
   /** Names the token and says where it comes from. */
   readonly words: Pick<Words, 'title' | 'explanation' | 'label' | 'needed'>
-  readonly placeholder?: string
   readonly reason: string | undefined
   /** If set, offers to sign out, which removes leftover cookies. */
   readonly onSignOut?: (() => void) | undefined
@@ -16,7 +16,7 @@ export interface SignInProps {
   readonly kept?: string | undefined
 }
 
-export function SignIn({ session, words, placeholder, reason, onSignOut, kept }: SignInProps) {
+export function SignIn({ session, words, reason, onSignOut, kept }: SignInProps) {
   const [token, setToken] = useState('')
   const [isShown, setShown] = useState(false)
   const [isBusy, setBusy] = useState(false)
@@ -41,7 +41,7 @@ export function SignIn({ session, words, placeholder, reason, onSignOut, kept }:
           void submit()
         }}
       >
-        <span class="mark" aria-hidden="true" />
+        <ProductName />
         <h1>{words.title}</h1>
         {problem !== undefined && (
           <p class="notice notice-bad" role="alert">
@@ -55,7 +55,6 @@ export function SignIn({ session, words, placeholder, reason, onSignOut, kept }:
           class="field"
           type={isShown ? 'text' : 'password'}
           value={token}
-          placeholder={placeholder}
           autocomplete="off"
           autocapitalize="none"
           spellcheck={false}
@@ -79,6 +78,7 @@ export function SignIn({ session, words, placeholder, reason, onSignOut, kept }:
           {words.explanation}
         </p>
       </form>
+      <ProductLinks />
     </main>
   )
 }

@@ -1,5 +1,6 @@
 import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
+import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messageOf } from '../shared/error-message.ts'
 import type { OwnToken } from '../shared/model.ts'
@@ -50,7 +51,6 @@ function View({ page }: { readonly page: Page }) {
         <SignIn
           session={session}
           words={messages.signIn}
-          placeholder="crt_…"
           reason={state.reason}
           onSignOut={state.hasLeftovers === true ? () => void page.signOut() : undefined}
           kept={kept > 0 ? messages.signIn.uploadsKept(kept) : undefined}
@@ -101,6 +101,7 @@ function Repository({ page }: { readonly page: Page }) {
         <MainView page={page} />
         <CapacityPanel capacity={page.capacity.figures.value} />
       </div>
+      <ProductLinks />
       <UploadPanel uploads={page.uploads} isConnected={page.connection.isConnected.value} />
       {mayUpload() && (
         <div class="drop-hint" aria-hidden="true">

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { messages } from '../messages.ts'
+import { ProductLinks, ProductName } from '../shared/product.tsx'
 import type { Session } from '../shared/session.ts'
 
 export interface LinkQuestionProps {
@@ -15,7 +16,7 @@ export function LinkQuestion({ session, user }: LinkQuestionProps) {
   return (
     <main class="sign-in">
       <div class="card sign-in-card">
-        <span class="mark" aria-hidden="true" />
+        <ProductName />
         <h1>{words.title}</h1>
         <p>{words.warning}</p>
         {user !== undefined && <p class="notice">{words.replaces(user)}</p>}
@@ -39,6 +40,7 @@ export function LinkQuestion({ session, user }: LinkQuestionProps) {
           {user === undefined ? messages.cancel : words.stay(user)}
         </button>
       </div>
+      <ProductLinks />
     </main>
   )
 }

@@ -23,6 +23,17 @@ export async function openPages(folder: string, logger: FastifyBaseLogger): Prom
   return { user: NO_PAGE, operator: NO_PAGE, link: undefined }
 }
 
+/** The languages that the pages have, as tags of BCP 47: each but English is an asset (`web/vite.config.ts`). */
+export function languagesOf({ assets }: WebPage): readonly string[] {
+  const chunks = [...assets.keys()].filter((name) => name.startsWith(LANGUAGE_PREFIX))
+  return ['en', ...chunks.map((name) => name.slice(LANGUAGE_PREFIX.length, -HASH_LENGTH))]
+}
+
+const LANGUAGE_PREFIX = 'language-'
+
+/** Of `-xxxxxxxx.js`. */
+const HASH_LENGTH = 12
+
 /** Its paths still serve the session. */
 const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
 

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
 
 export interface PageFile {
   readonly type: string
+  /** In every coding. */
   readonly contents: ReadonlyMap<Coding, PageContent>
+  /** Its Content-Security-Policy, if not that of the other files. */
+  readonly policy?: string
 }
 
 export interface PageContent {
@@ -28,6 +33,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
 }
 
 const EXTENSIONS = { br: '.br', gzip: '.gz', identity: '' } as const
@@ -52,11 +58,32 @@ export async function readDocument(folder: string, name: string): Promise<PageFi
 async function readPageFile(path: string): Promise<PageFile> {
   const contents = new Map<Coding, PageContent>()
   for (const coding of CODINGS) {
-    const bytes = await readFile(path + EXTENSIONS[coding])
-    const digest = createHash('sha256').update(bytes).digest('base64url')
-    contents.set(coding, { bytes, etag: digest.slice(0, 22) })
+    contents.set(coding, contentOf(await readFile(path + EXTENSIONS[coding])))
   }
-  return { type: TYPES[extname(path)] ?? 'application/octet-stream', contents }
+  return { type: typeOf(extname(path)), contents }
+}
+
+const COMPRESS = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const
+
+/** A file that is not of the build. `extension` begins with a dot. */
+export async function createPageFile(extension: string, bytes: Buffer): Promise<PageFile> {
+  return {
+    type: typeOf(extension),
+    contents: new Map<Coding, PageContent>([
+      ['br', contentOf(await COMPRESS.br(bytes))],
+      ['gzip', contentOf(await COMPRESS.gzip(bytes))],
+      ['identity', contentOf(bytes)],
+    ]),
+  }
+}
+
+function typeOf(extension: string): string {
+  return TYPES[extension] ?? 'application/octet-stream'
+}
+
+function contentOf(bytes: Buffer): PageContent {
+  const digest = createHash('sha256').update(bytes).digest('base64url')
+  return { bytes, etag: digest.slice(0, 22) }
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

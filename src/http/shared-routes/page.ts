@@ -90,6 +90,7 @@ export function sendFile(
   }
   addVary(reply, 'Accept-Encoding')
   void reply.headers({ ...headers, etag: `"${content.etag}"` })
+  if (file.policy !== undefined) void reply.header('content-security-policy', file.policy)
   const known = parseIfNoneMatch(request.headers['if-none-match'])
   if (known === '*' || known?.includes(content.etag)) return reply.code(304).send()
   if (coding !== 'identity') void reply.header('content-encoding', coding)

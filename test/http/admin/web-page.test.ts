@@ -25,6 +25,9 @@ describe("the operator's page", () => {
     )
     const html = body.toString()
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|<base|https?:/i)
+    // Its own rules override those of all pages.
+    const sheets = html.match(/assets\/[\w-]+\.css/g) ?? []
+    expect(sheets.map((sheet) => sheet.includes('operator'))).toEqual([false, true])
     const paths = [...html.matchAll(/"\.(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '')
     expect(paths.length).toBeGreaterThanOrEqual(4)
     for (const at of paths) {

@@ -1,0 +1,86 @@
+import { accentShades } from './accent-shades.ts'
+import type { Pages } from './open-pages.ts'
+import { createPageFile, type PageFile, type WebPage } from './static-assets.ts'
+
+/** What an operator has set about the pages; see docs/configuration.md. */
+export interface Brand {
+  readonly name: string | undefined
+  readonly logo: { readonly format: 'svg' | 'png'; readonly bytes: Buffer } | undefined
+  /** `#` and six hexadecimal digits. */
+  readonly color: string | undefined
+  readonly links: readonly (readonly [label: string, url: string])[]
+  readonly language: string | undefined
+}
+
+/**
+ * The pages with the brand in their documents, so that it costs no request: `web/shared/brand.ts` reads it there.
+ * Without a setting, the same pages.
+ */
+export async function brandPages(pages: Pages, brand: Brand): Promise<Pages> {
+  const { name, logo: image, color, links, language } = brand
+  const isSet = [name, image, color, language].some((value) => value !== undefined)
+  if (!isSet && links.length === 0) return pages
+  const logo = image && (await createLogo(image))
+  const rewrite = (document: PageFile | undefined) =>
+    document && rewriteDocument(document, { brand, logo })
+  const withLogo = async ({ document, assets }: WebPage): Promise<WebPage> => ({
+    document: await rewrite(document),
+    assets: logo === undefined ? assets : new Map([...assets, [logo.name, logo.file]]),
+  })
+  return {
+    user: await withLogo(pages.user),
+    operator: await withLogo(pages.operator),
+    link: await rewrite(pages.link),
+  }
+}
+
+interface Logo {
+  readonly name: string
+  readonly file: PageFile
+}
+
+/**
+ * An SVG image can contain script and styles. Nothing runs and nothing is loaded, also if it is opened by itself; only
+ * its own styles apply.
+ */
+const LOGO_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+async function createLogo({ format, bytes }: NonNullable<Brand['logo']>): Promise<Logo> {
+  const created = await createPageFile(`.${format}`, bytes)
+  const file = { ...created, policy: LOGO_POLICY }
+  return { name: `logo-${created.contents.get('identity')?.etag}.${format}`, file }
+}
+
+async function rewriteDocument(
+  { contents }: PageFile,
+  { brand, logo }: { readonly brand: Brand; readonly logo: Logo | undefined },
+): Promise<PageFile> {
+  const { name, color, links, language } = brand
+  const colors = color === undefined ? undefined : accentShades(color)
+  const read = { name, language, colors, links: links.length > 0 ? links : undefined }
+  const meta = `<meta name="brand" content="${escape(JSON.stringify(read))}">`
+  const html = (contents.get('identity')?.bytes.toString() ?? '')
+    .replace('<html lang="en">', (found) =>
+      language === undefined ? found : `<html lang="${escape(language)}">`,
+    )
+    .replace('<title>Cloud Repository', (found) =>
+      name === undefined ? meta + found : `${meta}<title>${escape(name)}`,
+    )
+    .replace(/<link rel="icon" href="([^"]+)" type="[^"]+"/, (found: string, href: string) =>
+      logo === undefined ? found : iconLink(logo, href),
+    )
+  return createPageFile('.html', Buffer.from(html))
+}
+
+/** In place of the icon at `href`, which has the same folder. */
+function iconLink({ name, file }: Logo, href: string): string {
+  return `<link rel="icon" href="${href.slice(0, href.lastIndexOf('/') + 1)}${name}" type="${file.type}"`
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+}

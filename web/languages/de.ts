@@ -1,0 +1,864 @@
+import type { Messages } from '../messages.ts'
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatNeed,
+  formatTime,
+  formatWholeTime,
+} from '../shared/format.ts'
+import { pluralIn } from '../shared/plural.ts'
+
+const form = pluralIn('de')
+
+const counted = (count: number, one: string, other: string): string =>
+  `${formatCount(count)} ${form(count, { one, other })}`
+
+const files = (count: number): string => counted(count, 'Datei', 'Dateien')
+
+const uploads = (count: number): string => counted(count, 'Upload', 'Uploads')
+
+const oneOrMany = (count: number, name: string): string =>
+  count === 1 ? `„${name}“ wurde` : `${files(count)} wurden`
+
+/** German. Addresses the reader as "du"; buttons are infinitives. */
+export const messages: Messages = {
+  product: 'Cloud Repository',
+  connectionLost: 'Keine Verbindung. Neuer Versuch …',
+  close: 'Schließen',
+  cancel: 'Abbrechen',
+  undo: 'Rückgängig',
+  retry: 'Erneut versuchen',
+  showMore: 'Mehr anzeigen',
+  failed: (detail) => `Das hat nicht geklappt: ${detail}`,
+
+  signIn: {
+    title: 'Anmelden',
+    explanation:
+      'Das Zugriffstoken bekommst du vom Betreiber dieses Dienstes oder von dem Gerät, das du gekoppelt hast. ' +
+      'Behandle es wie ein Passwort. Dein Browser speichert es so, dass kein Skript es lesen kann.',
+    label: 'Zugriffstoken',
+    show: 'Token anzeigen',
+    action: 'Anmelden',
+    signOut: 'Abmelden',
+    needed: 'Gib dein Zugriffstoken ein.',
+    notKept:
+      'Dein Browser hat das Token nicht behalten. Erlaube Cookies für diese Adresse und versuche es noch einmal.',
+    reasons: {
+      access_token_invalid:
+        'Dieses Zugriffstoken ist ungültig. Prüfe es auf Tippfehler; es kann auch abgelaufen oder widerrufen sein.',
+      two_access_tokens:
+        'Dein Browser hat zwei verschiedene Zugriffstoken gesendet, deshalb wurde die Anfrage abgelehnt. ' +
+        'Vielleicht hat eine andere Website eines davon gesetzt, um an deine Dateien zu kommen. Melde dich ab, ' +
+        'um beide zu entfernen, oder melde dich neu an. Erscheint diese Meldung wieder, lösche im Browser die ' +
+        'Cookies dieser Adresse.',
+      user_suspended: 'Dieses Konto ist gesperrt. Wende dich an den Betreiber dieses Dienstes.',
+      too_many_requests:
+        'Zu viele fehlgeschlagene Versuche. Versuche es in einigen Minuten noch einmal.',
+      ended: 'Dein Zugriffstoken gilt nicht mehr, deshalb wurdest du abgemeldet.',
+    },
+    link: {
+      title: 'Mit diesem Link anmelden?',
+      warning:
+        'Dieser Link enthält ein Zugriffstoken. Meldest du dich damit an, landen deine Uploads im Speicher der ' +
+        'Person, der das Token gehört. Fahre nur fort, wenn du dem Absender des Links vertraust.',
+      replaces: (user) =>
+        `Du bist als „${user}“ angemeldet. Wenn du fortfährst, wirst du abgemeldet und laufende Uploads werden abgebrochen.`,
+      action: 'Mit diesem Link anmelden',
+      stay: (user) => `Als ${user} angemeldet bleiben`,
+    },
+    uploadsKept: (count) => `Noch ${files(count)} hochzuladen. Melde dich an, um fortzufahren.`,
+  },
+
+  files: {
+    title: 'Dateien',
+    name: 'Name',
+    size: 'Größe',
+    changed: 'Geändert',
+    sortBy: 'Sortieren nach',
+    orders: {
+      name: 'Name, A bis Z',
+      '-name': 'Name, Z bis A',
+      '-updated_at': 'Neueste zuerst',
+      updated_at: 'Älteste zuerst',
+      '-size': 'Größte zuerst',
+      size: 'Kleinste zuerst',
+    },
+    search: 'Nach Namen suchen',
+    upload: 'Hochladen',
+    choose: 'Dateien auswählen',
+    asGrid: 'Als Raster anzeigen',
+    asList: 'Als Liste anzeigen',
+    uploadFolder: 'Ordner hochladen',
+    loading: 'Wird geladen …',
+    empty: 'Noch nichts hier',
+    emptyHint: 'Zieh Dateien oder einen Ordner hierher, füge ein Bild ein oder wähle Dateien aus.',
+    emptyHintForTouch: 'Wähle Dateien oder einen Ordner zum Hochladen aus.',
+    noMatch: (prefix) => `Kein Name beginnt mit „${prefix}“`,
+    dropHere: 'Zum Hochladen loslassen',
+    download: (name) => `${name} herunterladen`,
+    share: (name) => `${name} teilen`,
+    rename: (name) => `${name} umbenennen`,
+    remove: (name) => `${name} löschen`,
+    stay: (name) => `Aufbewahrung von ${name}`,
+    history: (name) => `Frühere Versionen von ${name}`,
+    more: (name) => `Aktionen für ${name}`,
+    actions: {
+      download: 'Herunterladen',
+      share: 'Teilen',
+      rename: 'Umbenennen',
+      stay: 'Aufbewahrung',
+      history: 'Frühere Versionen',
+      remove: 'Löschen',
+    },
+    time: formatTime,
+    wholeTime: formatWholeTime,
+  },
+
+  selection: {
+    title: 'Ausgewählte Dateien',
+    select: (name) => `${name} auswählen`,
+    count: (count) => `${formatCount(count)} ausgewählt`,
+    size: (bytes) => formatBytes(bytes),
+    all: 'Alle auswählen',
+    more: 'Noch sind nicht alle Dateien aufgelistet.',
+    end: 'Auswahl beenden',
+    actions: {
+      download: 'Herunterladen',
+      share: 'Teilen',
+      rename: 'Verschieben',
+      keep: 'Behalten',
+      unkeep: 'Nicht behalten',
+      remove: 'Löschen',
+    },
+    progress: (done, all) => `${formatCount(done)} von ${files(all)} …`,
+    done: {
+      share: (count) => `Die Freigabe von ${files(count)} wurde geändert.`,
+      keep: (count) => `${files(count)} ${form(count, { one: 'wird', other: 'werden' })} behalten.`,
+      unkeep: (count) =>
+        `${files(count)} ${form(count, { one: 'wird', other: 'werden' })} nicht mehr behalten.`,
+      rename: (count) =>
+        `${files(count)} ${form(count, { one: 'wurde', other: 'wurden' })} verschoben.`,
+    },
+    left: (count, all, why) => `Nicht erledigt bei ${formatCount(count)} von ${files(all)}: ${why}`,
+    whys: {
+      changed: 'Sie wurden geändert oder gibt es nicht mehr.',
+      exists: 'Es gibt wieder Dateien mit diesen Namen.',
+      lost: 'Sie können nicht mehr wiederhergestellt werden.',
+      full: 'Es ist zu wenig Platz.',
+    },
+    move: {
+      title: 'Verschieben',
+      hint: 'Dateien gehören zusammen, wenn ihre Namen gleich beginnen, zum Beispiel mit „Urlaub - “.',
+      from: 'Bisheriger Anfang der Namen',
+      to: 'Neuer Anfang',
+      action: (count) => `${files(count)} verschieben`,
+      result: 'Neue Namen',
+      further: (count) => `und ${formatCount(count)} weitere`,
+      stay: (count) =>
+        `${files(count)} ${form(count, { one: 'beginnt nicht so und behält den Namen', other: 'beginnen nicht so und behalten ihre Namen' })}.`,
+      taken: (count) =>
+        form(count, {
+          one: 'Einer dieser Namen ist schon vergeben.',
+          other: `${formatCount(count)} dieser Namen sind schon vergeben.`,
+        }),
+    },
+    share: {
+      who: 'Wer jede davon herunterladen kann',
+      action: 'Ändern',
+      links: 'Links kopieren',
+      copied: 'Links kopiert.',
+      notCopied: 'Dein Browser hat das Kopieren nicht erlaubt.',
+      together: 'Ein Link zu allen',
+      togetherHint: (prefix) =>
+        `Er gibt alle Dateien, deren Namen mit „${prefix}“ beginnen, auch solche, die du später hinzufügst.`,
+    },
+    archive: {
+      title: 'Herunterladen',
+      hint: (most) =>
+        `In ein Archiv passen bis zu ${formatCount(most)} ausgewählte Dateien, bei langen Namen weniger.`,
+      part: (index, count, bytes) =>
+        `Archiv ${formatCount(index)}: ${files(count)}, ${formatBytes(bytes)}`,
+      together: (count, bytes) => `Ein Archiv: ${files(count)}, ${formatBytes(bytes)}`,
+    },
+  },
+
+  viewer: {
+    place: (index, count, hasMore) =>
+      `${formatCount(index)} von ${formatCount(count)}${hasMore ? '+' : ''}`,
+    announce: (name) => `${name} wird angezeigt`,
+    previous: 'Vorherige Datei',
+    next: 'Nächste Datei',
+    notShown: 'Diese Datei kann hier nicht angezeigt werden.',
+    empty: 'Diese Datei ist leer.',
+    download: (size) => `Herunterladen (${size})`,
+    beginning: (size) => `Das ist der Anfang der Datei, ${size}.`,
+  },
+
+  limits: {
+    title: 'Eingeschränkter Zugriff',
+    until: (time) => `bis ${formatTime(time)}`,
+    unseen: 'Dein Zugriffstoken erlaubt dir nicht, die Dateien zu sehen.',
+    shown: (prefix) => `Du siehst nur Dateien, deren Namen mit „${prefix}“ beginnen.`,
+    uploaded: (prefix) =>
+      `Beginnt der Name einer neuen Datei nicht mit „${prefix}“, wird es ihm vorangestellt.`,
+  },
+
+  visibility: {
+    names: { private: 'Nur du', users: 'Konten mit dem Link', public: 'Alle mit dem Link' },
+    explanations: {
+      private: 'Der Link unten funktioniert nur für dich.',
+      users: 'Sie brauchen außerdem ein Zugriffstoken dieses Dienstes.',
+      public: 'Sie brauchen kein Konto.',
+    },
+  },
+
+  share: {
+    title: 'Teilen',
+    who: 'Wer sie herunterladen kann',
+    link: 'Link',
+    timed: 'Auf Zeit oder mit Passwort',
+    copy: 'Link kopieren',
+    copied: 'Link kopiert.',
+    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere den Link und kopiere ihn.',
+  },
+
+  rename: {
+    title: 'Umbenennen',
+    label: 'Neuer Name',
+    action: 'Umbenennen',
+    replace: 'Ersetzen',
+    taken: (name) => `Eine Datei namens „${name}“ gibt es schon.`,
+    invalid: 'Ein Name muss 1 bis 255 Byte lang sein und darf weder / noch \\ enthalten.',
+    gone: 'Diese Datei gibt es nicht mehr, oder sie wurde inzwischen geändert.',
+    outside: (prefix) => `Dein Zugriffstoken erlaubt nur Namen, die mit „${prefix}“ beginnen.`,
+  },
+
+  removal: {
+    done: (count, name) => `${oneOrMany(count, name)} gelöscht.`,
+    forGood: (count, name) =>
+      `${oneOrMany(count, name)} endgültig gelöscht. Dieser Dienst bewahrt gelöschte Dateien nicht auf.`,
+    changed: (name) => `„${name}“ wurde nicht gelöscht, weil die Datei geändert wurde.`,
+  },
+
+  history: {
+    title: 'Gelöschte und frühere Versionen',
+    of: (name) => `Frühere Versionen von „${name}“`,
+    back: 'Alle Dateien',
+    empty: 'Nichts wiederherzustellen',
+    emptyHint:
+      'Wenn dieser Dienst sie aufbewahrt, bleiben ersetzte und gelöschte Dateien hier eine Weile erhalten.',
+    ended: {
+      replaced: (time) => `ersetzt ${formatTime(time)}`,
+      deleted: (time) => `gelöscht ${formatTime(time)}`,
+    },
+    download: (version) => `${version} herunterladen`,
+    restore: (version) => `${version} wiederherstellen`,
+    purge: (version) => `${version} endgültig löschen`,
+    actions: {
+      download: 'Herunterladen',
+      restore: 'Wiederherstellen',
+      purge: 'Endgültig löschen',
+    },
+    restored: (name) => `„${name}“ wurde wiederhergestellt.`,
+    replaceTitle: 'Aktuelle Datei ersetzen?',
+    replaceText: (name) =>
+      `Eine Datei namens „${name}“ gibt es schon. Wenn du sie ersetzt, wird sie zu einer früheren Version.`,
+    replace: 'Ersetzen',
+    purgeTitle: 'Diese Version endgültig löschen?',
+    purgeText: 'Du kannst sie danach nicht wiederherstellen.',
+    purgeAll: 'Alle endgültig löschen',
+    purgeAllTitle: 'Alle diese Versionen endgültig löschen?',
+    purgeAllText:
+      'Du kannst danach keine davon wiederherstellen. Deine aktuellen Dateien bleiben erhalten.',
+    refusals: {
+      exists: (name) =>
+        `„${name}“ wurde nicht wiederhergestellt, weil es wieder eine Datei mit diesem Namen gibt.`,
+      full: (name, available) =>
+        `Zu wenig Platz, um „${name}“ wiederherzustellen: ${formatBytes(available)} frei.`,
+      gone: (name) => `„${name}“ kann nicht mehr wiederhergestellt werden.`,
+      shared: (name) =>
+        `„${name}“ wurde nicht wiederhergestellt, weil andere die Datei lesen konnten und dein Zugriffstoken das Teilen nicht erlaubt.`,
+    },
+  },
+
+  capacity: {
+    title: 'Speicherplatz',
+    used: 'Belegt',
+    reserved: 'Wird hochgeladen',
+    free: 'Frei',
+    of: (used, capacity) => `${formatBytes(used)} von ${formatBytes(capacity)} belegt`,
+    unfinished: (count, bytes) =>
+      `${counted(count, 'unvollständiger Upload', 'unvollständige Uploads')} (${formatBytes(bytes)})`,
+    history: (used, allowance) =>
+      `Frühere Versionen: ${formatBytes(used)} von ${formatBytes(allowance)}`,
+    meter: (used, reserved, free) =>
+      `${formatBytes(used)} belegt, ${formatBytes(reserved)} werden hochgeladen, ${formatBytes(free)} frei`,
+    states: {
+      normal: '',
+      nearing: 'Bald voll.',
+      critical: 'Fast voll.',
+      exceeded: (bytes) =>
+        `Um ${formatNeed(bytes)} überschritten. Deine Dateien sind sicher, aber du kannst erst wieder hochladen, wenn du Platz schaffst.`,
+    },
+    count: (count, most) => `${files(count)} von ${formatCount(most)}`,
+    parts: 'Zusammensetzung',
+    base: 'In deinem Konto enthalten',
+    device: 'Gerät',
+    until: (time) => `bis ${formatTime(time)}`,
+    stays: 'Solange du dein Konto hast.',
+    leaves: (left) => `Ohne das hättest du ${formatBytes(left)} frei.`,
+    leavesOver: (missing) =>
+      `Ohne das wäre dein Speicherplatz um ${formatNeed(missing)} überschritten: Deine Dateien blieben, aber du könntest nichts hochladen.`,
+  },
+
+  uploads: {
+    title: 'Uploads',
+    running: (done, all) => `Upload ${formatCount(done + 1)} von ${formatCount(all)}`,
+    finished: (count) => `${files(count)} hochgeladen`,
+    needsYou: (count) =>
+      `${files(count)} ${form(count, { one: 'wartet', other: 'warten' })} auf dich`,
+    rate: (bytesPerSecond, seconds) =>
+      `${formatBytes(bytesPerSecond)}/s, noch ${formatDuration(seconds)}`,
+    expand: 'Alle Uploads anzeigen',
+    collapse: 'Weniger anzeigen',
+    clear: 'Liste leeren',
+    cancelAll: 'Alle abbrechen',
+    cancel: (name) => `${name} abbrechen`,
+    dismiss: (name) => `${name} aus der Liste entfernen`,
+    retry: (name) => `${name} erneut versuchen`,
+    retryAll: 'Alle erneut versuchen',
+    progress: 'Fortschritt aller Uploads',
+    announce: (percent) => `${percent} % hochgeladen`,
+    pasted: (time, extension) =>
+      `Eingefügt ${time.toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '.')}${extension}`,
+    states: {
+      waiting: 'Wartet',
+      sending: (sent, size) => `${formatBytes(sent)} von ${formatBytes(size)}`,
+      finishing: 'Wird gespeichert',
+      done: 'Hochgeladen',
+      exists: 'Dieser Name ist schon vergeben.',
+      unseen: 'Das ersetzt die Datei mit diesem Namen, die dein Zugriffstoken nicht zeigt.',
+      full: 'Zu wenig Platz.',
+      differs: 'Die Datei hat sich vielleicht geändert. Trotzdem fortsetzen?',
+      elsewhere: 'Diese Datei wird gerade woanders hochgeladen.',
+      lost: 'Verbindung verloren. Neuer Versuch …',
+      signedOut: 'Wartet auf deine Anmeldung.',
+    },
+    replace: 'Ersetzen',
+    keepBoth: 'Beide',
+    skip: 'Auslassen',
+    goOn: 'Fortsetzen',
+    goOnHere: 'Hier fortsetzen',
+    startOver: 'Neu beginnen',
+    replaceAll: (count) => `Alle ${formatCount(count)} ersetzen`,
+    skipAll: 'Alle auslassen',
+    full: (missing, available) =>
+      `Zu wenig Platz: Es fehlen ${formatNeed(missing)}. ` +
+      (available === 0
+        ? 'Dein Speicher ist voll. Lösche zuerst etwas.'
+        : `Bis zu ${formatBytes(available)} würden passen.`),
+    fits: 'Jetzt ist genug Platz. Versuche es erneut.',
+    fullTogether: (count, missing) =>
+      `Zu wenig Platz für alle ${files(count)}: Es fehlen ${formatNeed(missing)}.`,
+    fullMany: (count, missing) =>
+      `Zu wenig Platz für ${files(count)}: Es fehlen ${formatNeed(missing)}.`,
+    refusals: {
+      file_count_exceeded: 'Die Höchstzahl an Dateien ist erreicht. Lösche zuerst welche.',
+      file_too_large: (most) =>
+        `Diese Datei ist zu groß. Erlaubt sind höchstens ${formatBytes(most)}.`,
+      invalid_file_name:
+        'Dieser Dateiname ist nicht erlaubt. Benenne die Datei um und versuche es noch einmal.',
+      unfinished_uploads_exceeded:
+        'Du hast zu viele unvollständige Uploads. Beende oder verwirf zuerst welche.',
+      cancelled: 'Dieser Upload wurde woanders abgebrochen.',
+      given_up: 'Der Upload ist mehrmals fehlgeschlagen. Versuche es später noch einmal.',
+      unreadable:
+        'Die Datei konnte nicht gelesen werden. Vielleicht wurde sie verschoben oder geändert.',
+      absent:
+        'Dein Zugriffstoken erlaubt nur, Dateien zu ersetzen, und es gibt keine mit diesem Namen.',
+    },
+  },
+
+  unfinished: {
+    title: 'Unvollständige Uploads',
+    interrupted: (count) =>
+      `${uploads(count)} ${form(count, { one: 'wurde', other: 'wurden' })} unterbrochen. ` +
+      `Wähle die ${form(count, { one: 'Datei', other: 'Dateien' })} noch einmal aus, um fortzufahren.`,
+    complete: (count) =>
+      `${uploads(count)} ${form(count, { one: 'konnte', other: 'konnten' })} noch nicht gespeichert werden.`,
+    elsewhere: (count) =>
+      `${uploads(count)} ${form(count, { one: 'läuft', other: 'laufen' })} woanders.`,
+    progress: (name) => `Fortschritt von ${name}`,
+    received: (offset, length) =>
+      length === null ? formatBytes(offset) : `${formatBytes(offset)} von ${formatBytes(length)}`,
+    kept: (time) => `aufbewahrt bis ${formatTime(time)}`,
+    receiving: 'Wird woanders hochgeladen',
+    arrived: 'Die ganze Datei ist angekommen.',
+    refusals: {
+      capacity_exceeded: 'Die ganze Datei ist angekommen, aber es ist zu wenig Platz.',
+      file_count_exceeded:
+        'Die ganze Datei ist angekommen, aber die Höchstzahl an Dateien ist erreicht.',
+      precondition_failed:
+        'Die ganze Datei ist angekommen, aber die vorhandene Datei mit diesem Namen wurde inzwischen geändert.',
+    },
+    retry: (name) => `${name} jetzt speichern`,
+    cancel: (name) => `Upload von ${name} abbrechen`,
+  },
+
+  tokens: {
+    title: 'Zugriffstoken',
+    empty: 'Keine Zugriffstoken.',
+    unnamed: 'Ohne Bezeichnung',
+    issue: 'Token ausstellen',
+    issueAction: 'Ausstellen',
+    label: 'Bezeichnung (optional)',
+    labelHint: 'Zum Beispiel das Gerät, das es benutzt.',
+    permits: 'Erlaubt',
+    inherited: 'So viel wie dein eigenes Zugriffstoken',
+    presets: {
+      all: ['Alles', 'Auch Dateien zu teilen und weitere Token auszustellen.'],
+      camera: [
+        'Neue Dateien hochladen',
+        'Für eine Kamera: Sie kann nichts sehen, ersetzen oder löschen.',
+      ],
+      read: ['Dateien lesen', 'Herunterladen und auflisten.'],
+      sync: [
+        'Dateien lesen, hochladen, ersetzen und löschen',
+        'Für ein Programm, das einen Ordner abgleicht.',
+      ],
+    },
+    prefix: 'Nur Dateinamen, die so beginnen (optional)',
+    prefixHint: 'Zum Beispiel cam1-',
+    evicts: 'Platz schaffen, wenn der Speicher voll ist',
+    evictsHint:
+      'Für jede neue Datei werden die ältesten mit diesen Namen gelöscht. So hört eine Kamera nie auf.',
+    evicting: 'schafft Platz, wenn er voll ist',
+    actions: {
+      read: 'lesen',
+      create: 'neue Dateien hochladen',
+      replace: 'ersetzen',
+      delete: 'löschen',
+      history: 'frühere Versionen',
+      share: 'teilen',
+    },
+    within: (prefix) => `Namen, die mit „${prefix}“ beginnen`,
+    ofDevice: (id) => `Gerät ${id}`,
+    everything: 'alles',
+    term: 'Gültigkeit',
+    days: (days) =>
+      days === 0
+        ? 'Bis zum Widerruf'
+        : days === 365
+          ? '1 Jahr'
+          : `${days} ${form(days, { one: 'Tag', other: 'Tage' })}`,
+    issued: 'Token ausgestellt',
+    once: 'Kopiere es oder scanne den Code jetzt. Es wird nicht noch einmal angezeigt.',
+    code: 'QR-Code des Tokens',
+    copy: 'Token kopieren',
+    copied: 'Token kopiert.',
+    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere das Token und kopiere es.',
+    since: (time) => `ausgestellt ${time}`,
+    until: (time) => `gültig bis ${time}`,
+    expired: (time) => `abgelaufen ${time}`,
+    forEver: 'gültig bis zum Widerruf',
+    used: (time) => `zuletzt benutzt ${time}`,
+    unused: 'nie benutzt',
+    revoked: (time) => `widerrufen ${time}`,
+    revoke: 'Widerrufen',
+    revokeNamed: (label) => `${label} widerrufen`,
+    revokeTitle: 'Dieses Token widerrufen?',
+    revokeText:
+      'In wenigen Sekunden funktioniert es nicht mehr, ebenso die Token, die damit ausgestellt wurden. Das lässt sich nicht rückgängig machen.',
+  },
+
+  links: {
+    title: 'Links für Personen ohne Konto',
+    empty: 'Keine Links.',
+    unnamed: 'Ohne Titel',
+    create: 'Link erstellen',
+    createAction: 'Erstellen',
+    kind: 'Was er tut',
+    kinds: {
+      download: ['Dateien geben', 'Wer den Link hat, kann sie herunterladen.'],
+      drop: [
+        'Dateien annehmen',
+        'Wer den Link hat, kann dir Dateien senden und sieht keine von deinen.',
+      ],
+    },
+    name: 'Datei',
+    prefix: 'Nur Dateinamen, die so beginnen (optional)',
+    dropPrefix: 'Den Namen neuer Dateien voranstellen (optional)',
+    prefixHint: 'Besucher sehen es nie.',
+    label: 'Titel (optional)',
+    labelHint: 'Besucher sehen ihn.',
+    password: 'Passwort (optional)',
+    passwordHint: 'Teile es auf einem anderen Weg mit als den Link.',
+    uses: 'Anzahl der Nutzungen (optional)',
+    usesHint: 'Downloads oder empfangene Dateien. Danach endet der Link.',
+    term: 'Gültigkeit',
+    days: (days) =>
+      days === 0 ? 'Bis zum Widerruf' : `${days} ${form(days, { one: 'Tag', other: 'Tage' })}`,
+    created: 'Link erstellt',
+    once: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt.',
+    link: 'Link',
+    copy: 'Link kopieren',
+    copied: 'Link kopiert.',
+    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere den Link und kopiere ihn.',
+    gives: (name) => `gibt „${name}“`,
+    givesAll: (prefix) =>
+      prefix === '' ? 'gibt alle Dateien' : `gibt Namen, die mit „${prefix}“ beginnen`,
+    takes: (prefix) => (prefix === '' ? 'nimmt Dateien an' : `nimmt Dateien an als „${prefix}…“`),
+    withPassword: 'mit Passwort',
+    since: (time) => `erstellt ${time}`,
+    until: (time) => `gültig bis ${time}`,
+    expired: (time) => `abgelaufen ${time}`,
+    forEver: 'gültig bis zum Widerruf',
+    left: (uses) => (uses === 0 ? 'aufgebraucht' : `noch ${counted(uses, 'Nutzung', 'Nutzungen')}`),
+    revoke: 'Widerrufen',
+    revokeNamed: (label) => `Link ${label} widerrufen`,
+    revokeTitle: 'Diesen Link widerrufen?',
+    revokeText:
+      'Niemand kann ihn mehr benutzen. Empfangene Dateien bleiben. Das lässt sich nicht rückgängig machen.',
+  },
+
+  visit: {
+    ended: 'Dieser Link ist nicht mehr gültig',
+    endedText:
+      'Er ist abgelaufen, wurde widerrufen oder aufgebraucht, oder die Adresse ist unvollständig. Bitte um einen neuen, wo du ihn bekommen hast.',
+    failed: 'Der Link konnte nicht geöffnet werden',
+    locked: 'Dieser Link hat ein Passwort',
+    password: 'Passwort',
+    open: 'Öffnen',
+    notKept:
+      'Dein Browser hat das Passwort nicht behalten. Erlaube Cookies für diese Adresse und versuche es noch einmal.',
+    reasons: {
+      link_password_invalid: 'Das ist nicht das Passwort des Links.',
+      too_many_requests:
+        'Zu viele fehlgeschlagene Versuche. Versuche es in einigen Minuten noch einmal.',
+    },
+    titles: { download: 'Geteilte Dateien', drop: 'Dateien senden' },
+    hints: {
+      download: 'Du kannst diese Dateien herunterladen.',
+      drop: 'Deine Dateien gehen an die Person, die diesen Link erstellt hat. Niemand sonst mit dem Link sieht sie.',
+    },
+    until: (time) => `Der Link gilt bis ${time}.`,
+    left: {
+      download: (uses) =>
+        form(uses, {
+          one: 'Noch ein Download ist möglich.',
+          other: `Noch ${formatCount(uses)} Downloads sind möglich.`,
+        }),
+      drop: (uses) =>
+        form(uses, {
+          one: 'Er nimmt noch eine Datei an.',
+          other: `Er nimmt noch ${formatCount(uses)} Dateien an.`,
+        }),
+    },
+    empty: 'Hier sind gerade keine Dateien.',
+    preview: 'Vorschau',
+    previewNamed: (name) => `Vorschau von ${name}`,
+    notShown: 'Dein Browser kann diese Datei nicht anzeigen. Lade sie stattdessen herunter.',
+    choose: 'Dateien auswählen',
+    dropHere: 'oder hierher ziehen',
+    sentOf: (sent, size) => `${sent} von ${size}`,
+    states: {
+      waiting: 'wartet',
+      paused: 'keine Verbindung, neuer Versuch',
+      done: 'gesendet',
+    },
+    allSent: (count) => `${files(count)} gesendet.`,
+    refusals: {
+      file_exists:
+        'Eine Datei mit diesem Namen wurde schon gesendet. Benenne deine um, um sie auch zu senden.',
+      capacity_exceeded: 'Für diese Datei ist kein Platz.',
+      file_too_large: 'Diese Datei ist zu groß.',
+      invalid_file_name: 'Dieser Dateiname wird nicht angenommen. Benenne die Datei um.',
+      not_found: 'Der Link ist nicht mehr gültig.',
+      link_password_required: 'Lade die Seite neu und gib das Passwort noch einmal ein.',
+    },
+    lost: {
+      file_exists:
+        'Die Verbindung ging verloren. Eine Datei mit diesem Namen ist angekommen, wahrscheinlich deine.',
+      not_found:
+        'Die Verbindung ging verloren, und der Link ist nicht mehr gültig. Die Datei ist vielleicht angekommen.',
+    },
+  },
+
+  stay: {
+    title: 'Aufbewahrung',
+    keep: 'Behalten',
+    keepHint: 'Uploads von Geräten, die Platz schaffen, löschen sie nicht.',
+    expires: 'Automatisch löschen am (optional)',
+    expiresHint: 'Am Ende dieses Tages. Danach lässt sie sich nicht wiederherstellen.',
+    action: 'Speichern',
+  },
+
+  access: {
+    title: 'Zugriff mit Token und Links',
+    button: 'Zugriff',
+    hint: 'Gib jedem Gerät, jedem Programm und jeder Person ein eigenes Token, das nur erlaubt, was nötig ist.',
+    valid: 'Gültige Token',
+    connect: 'Gerät verbinden',
+  },
+
+  operator: {
+    title: 'Verwaltung',
+    signIn: {
+      title: 'Als Betreiber anmelden',
+      explanation:
+        'Das Admin-Token ist das ADMIN_TOKEN dieser Installation und erlaubt alles. Du bleibst 12 Stunden ' +
+        'angemeldet, oder bis du dich abmeldest.',
+      label: 'Admin-Token',
+      needed: 'Gib das Admin-Token ein.',
+      notKept:
+        'Dein Browser hat das Token nicht behalten. Erlaube Cookies für diese Adresse und versuche es noch einmal.',
+      reasons: {
+        unauthorized: 'Das ist nicht das Admin-Token dieser Installation.',
+        too_many_requests:
+          'Zu viele fehlgeschlagene Versuche. Versuche es in einigen Minuten noch einmal.',
+        ended:
+          'Du wurdest abgemeldet: Deine Sitzung ist abgelaufen, oder das Admin-Token wurde geändert.',
+      },
+    },
+    statuses: { active: 'Aktiv', suspended: 'Gesperrt', deleted: 'Wird gelöscht' },
+    views: { title: 'Ansichten', overview: 'Übersicht', users: 'Konten' },
+
+    overview: {
+      title: 'Übersicht',
+      users: 'Konten',
+      others: ({ suspended, deleted }) =>
+        [
+          suspended === 0 ? '' : `${formatCount(suspended)} gesperrt`,
+          deleted === 0 ? '' : `${formatCount(deleted)} werden gelöscht`,
+        ]
+          .filter(Boolean)
+          .join(', '),
+      files: 'Dateien',
+      used: 'Gespeichert',
+      reserved: 'Wird hochgeladen',
+      garbage: 'Wird entfernt',
+      history: 'Frühere Versionen',
+      versions: (count) => (count === 1 ? '1 Version' : `${formatCount(count)} Versionen`),
+      webhooks: 'Zuzustellende Ereignisse',
+      parked: (count) => (count === 0 ? '' : `${formatCount(count)} nicht zugestellt`),
+      growth: 'Letzte 30 Tage',
+      noGrowth: 'Die Diagramme beginnen morgen.',
+      change: (sign, size) => (sign === 0 ? 'Unverändert' : `${sign > 0 ? '+' : '−'}${size}`),
+      grew: ({ title, from, to }) => `${title} in den letzten 30 Tagen, von ${from} auf ${to}`,
+      fullest: 'Vollste Konten',
+      largest: 'Größte Konten',
+      noFiles: 'Kein Konto hat Dateien.',
+    },
+
+    userFiles: {
+      title: (userId) => `Dateien von ${userId}`,
+      find: 'Name suchen',
+      empty: (text) => (text === '' ? 'Keine Dateien.' : `Kein Name enthält „${text}“`),
+      delete: 'Löschen',
+      deleteTitle: 'Diese Datei löschen?',
+      deleteText: (userId) =>
+        `${userId} verliert sie sofort. Wenn der Dienst frühere Versionen behält, lässt sie sich von dort wiederherstellen.`,
+    },
+
+    users: {
+      title: 'Konten',
+      id: 'Konto',
+      used: 'Belegt',
+      of: (used, capacity) => `${used} von ${capacity}`,
+      files: 'Dateien',
+      since: 'Seit',
+      status: 'Status',
+      orders: { user_id: 'ID', '-created_at': 'Neueste zuerst', created_at: 'Älteste zuerst' },
+      find: 'ID suchen',
+      none: (userId) => `Ein Konto „${userId}“ gibt es nicht.`,
+      noMatch: (prefix) => `Keine ID beginnt mit „${prefix}“`,
+      empty: 'Noch keine Konten',
+      emptyHint: 'Lege hier eines an, mit der Admin-API oder auf der Kommandozeile.',
+      make: 'Neues Konto',
+      makeAction: 'Konto anlegen',
+      newId: 'ID',
+      newIdHint: '1 bis 64 Buchstaben, Ziffern, - oder _. Leer: wird erzeugt.',
+    },
+
+    user: {
+      back: 'Alle Konten',
+      used: 'Belegt',
+      reserved: 'Wird hochgeladen',
+      available: 'Frei',
+      capacity: 'Speicherplatz',
+      files: 'Dateien',
+      since: 'Seit',
+      deleted: 'Dieses Konto wird mit allen Dateien gelöscht.',
+      showFiles: 'Dateien',
+      suspend: 'Sperren',
+      suspendTitle: 'Dieses Konto sperren?',
+      suspendText:
+        'Seine Token funktionieren nicht mehr und seine geteilten Dateien sind verborgen, bis du es entsperrst. Nichts wird gelöscht.',
+      activate: 'Entsperren',
+      activateTitle: 'Dieses Konto entsperren?',
+      activateText: 'Seine Token und geteilten Links funktionieren wieder.',
+      remove: 'Konto löschen',
+      removeTitle: 'Dieses Konto löschen?',
+      removeText: (count) =>
+        `Seine Dateien (${count}), Token, Geräte und Gutschriften werden gelöscht. Das lässt sich nicht rückgängig machen.`,
+      confirm: (userId) => `Zum Bestätigen ${userId} eingeben`,
+      removed: (userId) => `„${userId}“ wird gelöscht.`,
+    },
+
+    forms: { unit: 'Einheit' },
+
+    devices: {
+      title: 'Geräte',
+      empty: 'Keine Geräte.',
+      add: 'Gerät hinzufügen',
+      addAction: 'Hinzufügen',
+      id: 'Geräte-ID',
+      idHint: '1 bis 128 Buchstaben, Ziffern oder . _ : @ -',
+      model: 'Modell (optional)',
+      bytes: 'Speicherplatz (optional)',
+      bytesHint: 'Leer: der Standard für dieses Modell.',
+      since: (time) => `seit ${time}`,
+      remove: 'Entfernen',
+      removeNamed: (deviceId) => `${deviceId} entfernen`,
+      removeTitle: 'Dieses Gerät entfernen?',
+      removeText: (bytes) =>
+        `Der Speicherplatz schrumpft um ${bytes}. Keine Datei wird gelöscht, aber wer zu viel belegt, kann nichts hochladen.`,
+    },
+
+    webhooks: {
+      title: 'Nicht zugestellte Ereignisse',
+      empty: 'Keine solchen Ereignisse.',
+      name: (type, userId) => `${type} von ${userId}`,
+      again: 'Erneut senden',
+      againNamed: (id) => `${id} erneut senden`,
+      discard: 'Verwerfen',
+      discardNamed: (id) => `${id} verwerfen`,
+      discardTitle: 'Dieses Ereignis verwerfen?',
+      discardText: 'Der Empfänger der Webhooks bekommt es nie.',
+    },
+
+    history: {
+      hint: 'Die 100 zuletzt ersetzten oder gelöschten Dateien des Kontos, oder die eines Namens.',
+      show: 'Anzeigen',
+      find: 'Genauer Dateiname',
+    },
+
+    uploads: {
+      title: 'Unvollständige Uploads',
+      empty: 'Keine unvollständigen Uploads.',
+      states: {
+        open: 'unterbrochen',
+        receiving: 'empfängt Daten',
+        complete: 'empfangen, aber nicht gespeichert',
+      },
+      discard: 'Verwerfen',
+      discardNamed: (name) => `${name} verwerfen`,
+      discardTitle: 'Diesen Upload verwerfen?',
+      discardText: (bytes) =>
+        `Die angekommenen ${bytes} werden gelöscht, und der reservierte Platz wird frei.`,
+    },
+
+    grants: {
+      title: 'Weitere Gutschriften',
+      empty: 'Keine weiteren Gutschriften.',
+      add: 'Gutschrift anlegen',
+      addAction: 'Anlegen',
+      bytes: 'Speicherplatz',
+      source: 'Grund',
+      usualSource: 'support',
+      sourceHint: 'Zum Beispiel promotion, purchase oder support.',
+      reference: 'Referenz',
+      referenceHint:
+        'Zum Beispiel eine Bestellnummer. Eine vorhandene Referenz ändert ihre Gutschrift.',
+      end: 'Letzter Tag (optional)',
+      endHint: 'Leer: die Gutschrift endet nicht.',
+      from: (time) => `ab ${time}`,
+      since: (time) => `seit ${time}`,
+      until: (time) => `bis ${time}`,
+      ended: (time) => `beendet ${time}`,
+      forEver: 'ohne Ende',
+      revoke: 'Widerrufen',
+      revokeNamed: (reference) => `${reference} widerrufen`,
+      revokeTitle: 'Diese Gutschrift widerrufen?',
+      revokeIdle: 'Diese Gutschrift gilt gerade nicht; der Speicherplatz bleibt gleich.',
+    },
+
+    service: {
+      title: 'Dienst',
+      health: 'Zustand',
+      parts: { database: 'Datenbank', object_store: 'Objektspeicher' },
+      states: { ok: 'OK', failing: 'Gestört', stopping: 'Wird beendet', unknown: 'Unbekannt' },
+      collecting: '…',
+      received: 'Empfangen',
+      sent: 'Gesendet',
+      uploads: 'Uploads pro Minute',
+      refusals: 'Ablehnungen pro Minute',
+      bytesPerSecond: (value) => `${formatBytes(value)}/s`,
+      chart: (title, most) => `${title} im Zeitverlauf, Höchstwert ${most}`,
+      most: (value) => `Höchstwert: ${value}`,
+      uploaded: ({ running, bytes }) => `${formatCount(running)} laufen, ${formatBytes(bytes)}`,
+      refused: ({ code, count }) => `${formatCount(count)} × ${code}`,
+      thisInstance: 'Diese Instanz',
+      allInstances: 'Alle Instanzen',
+      running: 'Laufende Uploads',
+      expected: 'Umfang dieser Uploads',
+      garbage: 'Zu entfernende Objekte',
+      scope: 'Die letzten 15 Minuten.',
+    },
+  },
+
+  problems: {
+    format_error: 'Der Dienst konnte die Anfrage nicht lesen.',
+    missing_file_part: 'Die Anfrage enthält keine Datei.',
+    multiple_file_parts: 'Die Anfrage enthält mehr als eine Datei.',
+    truncated_body: 'Die Anfrage ist unvollständig angekommen.',
+    invalid_file_name: 'Dieser Dateiname ist nicht erlaubt.',
+    invalid_parameter: 'Eine Angabe ist ungültig.',
+    digest_mismatch: 'Die Datei ist beschädigt angekommen.',
+    archive_too_large: 'Das Archiv wäre zu groß.',
+    access_token_missing: 'Du bist nicht angemeldet.',
+    access_token_invalid: 'Das Zugriffstoken ist ungültig.',
+    scope_insufficient: 'Dein Zugriffstoken erlaubt das nicht.',
+    access_token_limit_exceeded:
+      'Die Höchstzahl an Zugriffstoken ist erreicht. Widerrufe zuerst welche.',
+    capacity_exceeded: 'Es ist zu wenig Platz.',
+    file_count_exceeded: 'Die Höchstzahl an Dateien ist erreicht.',
+    link_limit_exceeded: 'Die Höchstzahl an Links ist erreicht. Widerrufe zuerst welche.',
+    link_password_invalid: 'Das ist nicht das Passwort des Links.',
+    user_suspended: 'Dieses Konto ist gesperrt.',
+    cross_site_request: 'Die Anfrage kam von einer anderen Website und wurde abgelehnt.',
+    not_found: 'Das gibt es nicht oder nicht mehr.',
+    method_not_allowed: 'Der Dienst unterstützt diese Anfrage nicht.',
+    request_timeout: 'Die Anfrage hat zu lange gedauert.',
+    file_exists: 'Dieser Name ist schon vergeben.',
+    user_exists: 'Dieses Konto gibt es schon.',
+    precondition_failed: 'Die Datei wurde inzwischen geändert.',
+    file_too_large: 'Die Datei ist zu groß.',
+    request_head_too_large: 'Die Anfrage ist zu groß.',
+    range_not_satisfiable: 'Diesen Teil der Datei gibt es nicht.',
+    tus_version_unsupported: 'Der Dienst unterstützt diese Art des Uploads nicht.',
+    unsupported_media_type: 'Der Dienst unterstützt diese Art von Daten nicht.',
+    offset_mismatch: 'Der Upload ist an einer anderen Stelle als erwartet.',
+    upload_gone: 'Diesen Upload gibt es nicht mehr.',
+    version_gone: 'Diese Version gibt es nicht mehr.',
+    cursor_expired: 'Die Liste ist veraltet. Lade die Seite neu.',
+    upload_length_exceeded: 'Es kamen mehr Daten an als angekündigt.',
+    upload_busy: 'Diese Datei wird gerade woanders hochgeladen.',
+    checksum_mismatch: 'Ein Teil der Datei ist beschädigt angekommen.',
+    unfinished_uploads_exceeded: 'Du hast zu viele unvollständige Uploads.',
+    too_many_requests: 'Zu viele Anfragen. Versuche es etwas später noch einmal.',
+    unauthorized: 'Du bist nicht als Betreiber angemeldet.',
+    link_password_required: 'Der Link braucht ein Passwort.',
+    internal_error: 'Im Dienst ist ein Fehler aufgetreten.',
+    webhook_failed: 'Der Empfänger hat das Ereignis nicht angenommen.',
+    unavailable: 'Der Dienst ist gerade nicht erreichbar. Versuche es etwas später noch einmal.',
+    insufficient_storage: 'Dem Dienst fehlt gerade Speicherplatz.',
+    invalid_url: 'Die Adresse des Dienstes ist ungültig.',
+    connection_lost: 'Die Verbindung zum Dienst ging verloren.',
+    unexpected_response: 'Die Antwort kam nicht vom Dienst.',
+    file_changed: 'Die Datei wurde währenddessen geändert.',
+    outcome_unknown: 'Die Antwort ging verloren. Prüfe, ob die Änderung angekommen ist.',
+    upload_superseded: 'Die Datei wurde gespeichert und seitdem ersetzt oder gelöscht.',
+  },
+}

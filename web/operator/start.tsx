@@ -1,0 +1,14 @@
+import { render } from 'preact'
+import { messages } from '../messages.ts'
+import { App } from './app.tsx'
+import { createPage } from './page.ts'
+
+/** Shows the operator's page. */
+export function start(): void {
+  const root = document.getElementById('page')
+  if (root === null) throw new Error('The document has no place for the page.')
+  document.title = `${messages.product}: ${messages.operator.title}`
+  const page = createPage(new URL('.', location.href).href)
+  render(<App page={page} />, root)
+  page.start()
+}

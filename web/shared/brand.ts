@@ -1,0 +1,14 @@
+/** What an operator has set about the pages. The service writes it into the document (`http/pages/brand.ts`). */
+interface Brand {
+  readonly name?: string
+  /** If set, the page is in this language, whatever the browser prefers. */
+  readonly language?: string
+  /** Values of custom properties of the style sheet, by name. */
+  readonly colors?: Readonly<Record<string, string>>
+  readonly links?: readonly (readonly [label: string, url: string])[]
+}
+
+export function readBrand(): Brand {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name=brand]')
+  return meta === null ? {} : (JSON.parse(meta.content) as Brand)
+}
