@@ -90,8 +90,9 @@ const english = {
     empty: 'Nothing here yet',
     emptyHint: 'Drop files or a folder here, paste a picture, or choose files.',
     emptyHintForTouch: 'Choose files or a folder to upload.',
-    noMatch: (prefix: string) => `No name begins with “${prefix}”`,
+    noMatch: (text: string) => `No name contains “${text}”`,
     dropHere: 'Drop to upload',
+    folder: (name: string) => `Folder ${name}`,
     download: (name: string) => `Download ${name}`,
     share: (name: string) => `Share ${name}`,
     rename: (name: string) => `Rename ${name}`,
@@ -109,6 +110,20 @@ const english = {
     },
     time: formatTime,
     wholeTime: formatWholeTime,
+  },
+
+  folders: {
+    title: 'Folders',
+    all: 'All files',
+    searched: 'Searched in',
+    hide: 'Show whole names',
+    show: 'Show folders',
+    whole: 'Whole names, without folders',
+    tooMany: 'There are too many files to sort them by folder, so those in folders are shown too.',
+    empty: (folder: string) => `Nothing in “${folder}”`,
+    emptyHint: 'The folder is there as soon as it has a file, and for as long as it has one.',
+    noMatch: (text: string, folder: string) => `No name in “${folder}” contains “${text}”`,
+    dropHere: (folder: string) => `Drop to upload to “${folder}”`,
   },
 
   viewer: {
@@ -159,6 +174,8 @@ const english = {
   rename: {
     title: 'Rename',
     label: 'New name',
+    folderHint: (separator: string) =>
+      `“${separator}” separates the folders in a name. You can type / for it.`,
     action: 'Rename',
     replace: 'Replace it',
     taken: (name: string) => `A file named “${name}” already exists.`,
