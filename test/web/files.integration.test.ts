@@ -127,6 +127,46 @@ describeInBrowser('the files', (browser) => {
     await context.close()
   })
 
+  it('stay where they are, and keep the focus, when those before them are read from the end on', async () => {
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    await page.route('**/users/me/repo?*', async (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const from = Number(searchParams.get('cursor') ?? 0)
+      const time = '2026-01-01T00:00:00Z'
+      const file = { size: 1, etag: 'e', visibility: 'private', created_at: time, updated_at: time }
+      const files = Array.from({ length: 500 }, (_, at) => {
+        const number = searchParams.get('order') === 'name' ? 1000 + from + at : 3999 - from - at
+        return { ...file, name: `file ${number}` }
+      })
+      const next_cursor = from + 500 < 3_000 ? String(from + 500) : null
+      await route.fulfill({ json: { files, next_cursor } }).catch(() => undefined)
+    })
+    await page.reload()
+    await page.getByRole('row', { name: 'file 1000' }).focus()
+    const focused = async () =>
+      Number(await page.evaluate(`/file (\\d{4})/.exec(document.activeElement.textContent)?.[1]`))
+    // Only once more is known to be there than is sorted here.
+    const end = async () => (await page.keyboard.press('End'), focused())
+    await expect.poll(end).toBe(3999)
+    const inRows = async (pixels: string) => Number(await page.evaluate(pixels)) / 52
+    const rows = () => inRows(`document.querySelector('.rows-all').clientHeight`)
+    await expect.poll(rows).toBe(500)
+    const places = [3_731]
+    await page.evaluate(`document.querySelector('.rows').scrollTop = 230 * 52`)
+    await page.getByRole('row', { name: `file ${places[0]}` }).focus()
+    for (let turn = 0; turn < 5; turn += 1) {
+      await page.keyboard.press('PageUp')
+      await expect.poll(focused).toBeLessThan(places.at(-1) ?? 0)
+      places.push(await focused())
+    }
+    expect(await rows()).toBe(1_000)
+    const steps = places.slice(1).map((place, at) => (places[at] ?? 0) - place)
+    expect(new Set(steps).size).toBe(1)
+    // The row with the focus is the topmost one.
+    expect(3_000 + (await inRows(`document.querySelector('.rows').scrollTop`))).toBe(places.at(-1))
+    await context.close()
+  })
+
   it('are found by what their names contain, in any case', async () => {
     const { page, context } = await open()
     await page.getByRole('searchbox').fill('ETA')

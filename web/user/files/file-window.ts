@@ -42,8 +42,11 @@ export function useFileWindow(options: FileWindowOptions) {
   const left = isFromEnd ? window.first * columns : entries.length - window.end * columns
   const isNearEnd = left <= AHEAD_ENTRIES
   useEffect(() => {
+    // The rendered rows are not yet those that entries put before them have moved away.
+    const above = ((region?.scrollTop ?? 0) / sizes.height) * columns
+    const isNear = isNearEnd && (!isFromEnd || above <= 2 * AHEAD_ENTRIES)
     // A refused token is handled by the session.
-    if (isNearEnd && list.hasMore.value) list.loadMore().catch(() => undefined)
+    if (isNear && list.hasMore.value) list.loadMore().catch(() => undefined)
     // Depends on the list itself: a list in another order can have the same length.
   }, [isNearEnd, entries])
   useStablePlace({ list, region, columns, height: sizes.height, active, show, scrollTo })
