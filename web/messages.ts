@@ -95,8 +95,9 @@ const english = {
     empty: 'Nothing here yet',
     emptyHint: 'Drop files or a folder here, paste a picture, or choose files.',
     emptyHintForTouch: 'Choose files or a folder to upload.',
-    noMatch: (prefix: string) => `No name begins with “${prefix}”`,
+    noMatch: (text: string) => `No name contains “${text}”`,
     dropHere: 'Drop to upload',
+    folder: (name: string) => `Folder ${name}`,
     download: (name: string) => `Download ${name}`,
     share: (name: string) => `Share ${name}`,
     rename: (name: string) => `Rename ${name}`,
@@ -151,7 +152,7 @@ const english = {
     },
     move: {
       title: 'Move',
-      hint: 'Files belong together if their names begin with the same text, such as “Holiday - ”.',
+      hint: 'The names of files in a folder begin with that of the folder, such as “Holiday›”.',
       from: 'Current beginning of the names',
       to: 'New beginning',
       action: (count: number) => `Move ${files(count)}`,
@@ -183,6 +184,20 @@ const english = {
       together: (count: number, bytes: number) =>
         `One archive: ${files(count)}, ${formatBytes(bytes)}`,
     },
+  },
+
+  folders: {
+    title: 'Folders',
+    all: 'All files',
+    searched: 'Searched in',
+    hide: 'Show whole names',
+    show: 'Show folders',
+    whole: 'Whole names, without folders',
+    tooMany: 'There are too many files to sort them by folder, so those in folders are shown too.',
+    empty: (folder: string) => `Nothing in “${folder}”`,
+    emptyHint: 'The folder is there as soon as it has a file, and for as long as it has one.',
+    noMatch: (text: string, folder: string) => `No name in “${folder}” contains “${text}”`,
+    dropHere: (folder: string) => `Drop to upload to “${folder}”`,
   },
 
   viewer: {
@@ -233,6 +248,8 @@ const english = {
   rename: {
     title: 'Rename',
     label: 'New name',
+    folderHint: (separator: string) =>
+      `“${separator}” separates the folders in a name. You can type / for it.`,
     action: 'Rename',
     replace: 'Replace it',
     taken: (name: string) => `A file named “${name}” already exists.`,

@@ -104,10 +104,9 @@ describeInBrowser('the files', (browser) => {
     const asked: string[] = []
     const isSorted = Promise.withResolvers<void>()
     await page.route('**/users/me/repo?*', async (route) => {
-      const { searchParams } = new URL(route.request().url())
-      const cursor = searchParams.get('cursor')
-      asked.push(`${searchParams.get('order')} ${cursor}`)
-      if (asked.at(-1) === '-name next') await isSorted.promise
+      const cursor = new URL(route.request().url()).searchParams.get('cursor')
+      asked.push(`${cursor}`)
+      if (asked.length === 2) await isSorted.promise
       const time = '2026-01-01T00:00:00Z'
       const files = Array.from({ length: 500 }, (_, at) => ({
         name: `${cursor} ${at}`,
@@ -120,29 +119,69 @@ describeInBrowser('the files', (browser) => {
       const next_cursor = cursor === null ? 'next' : null
       await route.fulfill({ json: { files, next_cursor } }).catch(() => undefined)
     })
-    await page.getByRole('button', { name: 'Name', exact: true }).click()
+    await page.reload()
     await page.getByText('null 1', { exact: true }).waitFor()
-    await page.evaluate(`document.querySelector('.rows').scrollTop = 1e6`)
-    await expect.poll(() => asked).toContain('-name next')
+    await expect.poll(() => asked).toEqual(['null', 'next'])
     await page.getByLabel('Sort by').selectOption('Smallest first')
-    await expect.poll(() => asked).toContain('size null')
+    await expect.poll(() => asked.slice(2)).toEqual(['null', 'next'])
     isSorted.resolve()
-    await expect.poll(() => asked).toContain('size next')
+    const first = async () => (await names(page)).slice(0, 3)
+    await expect.poll(first).toEqual(['next 0', 'null 0', 'next 1'])
     await context.close()
   })
 
-  it('are found by how their names begin', async () => {
+  it('stay where they are, and keep the focus, when those before them are read from the end on', async () => {
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    await page.route('**/users/me/repo?*', async (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const from = Number(searchParams.get('cursor') ?? 0)
+      const time = '2026-01-01T00:00:00Z'
+      const file = { size: 1, etag: 'e', visibility: 'private', created_at: time, updated_at: time }
+      const files = Array.from({ length: 500 }, (_, at) => {
+        const number = searchParams.get('order') === 'name' ? 1000 + from + at : 3999 - from - at
+        return { ...file, name: `file ${number}` }
+      })
+      const next_cursor = from + 500 < 3_000 ? String(from + 500) : null
+      await route.fulfill({ json: { files, next_cursor } }).catch(() => undefined)
+    })
+    await page.reload()
+    await page.getByRole('row', { name: 'file 1000' }).focus()
+    const focused = async () =>
+      Number(await page.evaluate(`/file (\\d{4})/.exec(document.activeElement.textContent)?.[1]`))
+    // Only once more is known to be there than is sorted here.
+    const end = async () => (await page.keyboard.press('End'), focused())
+    await expect.poll(end).toBe(3999)
+    const inRows = async (pixels: string) => Number(await page.evaluate(pixels)) / 52
+    const rows = () => inRows(`document.querySelector('.rows-all').clientHeight`)
+    await expect.poll(rows).toBe(500)
+    const places = [3_731]
+    await page.evaluate(`document.querySelector('.rows').scrollTop = 230 * 52`)
+    await page.getByRole('row', { name: `file ${places[0]}` }).focus()
+    for (let turn = 0; turn < 5; turn += 1) {
+      await page.keyboard.press('PageUp')
+      await expect.poll(focused).toBeLessThan(places.at(-1) ?? 0)
+      places.push(await focused())
+    }
+    expect(await rows()).toBe(1_000)
+    const steps = places.slice(1).map((place, at) => (places[at] ?? 0) - place)
+    expect(new Set(steps).size).toBe(1)
+    // The row with the focus is the topmost one.
+    expect(3_000 + (await inRows(`document.querySelector('.rows').scrollTop`))).toBe(places.at(-1))
+    await context.close()
+  })
+
+  it('are found by what their names contain, in any case', async () => {
     const { page, context } = await open()
-    await page.getByRole('searchbox').fill('be')
+    await page.getByRole('searchbox').fill('ETA')
     await expect.poll(() => names(page)).toEqual(['beta.txt'])
     await pick(
       page,
-      ['beware.txt', 'other.txt'].map((path) => ({ path, content: 'x' })),
+      ['Zeta.txt', 'other.txt'].map((path) => ({ path, content: 'x' })),
     )
     await uploaded(page, 2)
-    await expect.poll(() => names(page)).toEqual(['beta.txt', 'beware.txt'])
+    await expect.poll(() => names(page)).toEqual(['beta.txt', 'Zeta.txt'])
     await page.getByRole('searchbox').fill('none')
-    await page.getByText('No name begins with “none”').waitFor()
+    await page.getByText('No name contains “none”').waitFor()
     await page.getByRole('searchbox').fill('')
     await expect.poll(() => names(page)).toHaveLength(5)
     await context.close()
@@ -153,11 +192,11 @@ describeInBrowser('the files', (browser) => {
     const { page, context } = await visitAs({ browser: browser(), service: front, user })
     const asked: Request[] = []
     page.on('request', (request) => {
-      if (request.url().includes('prefix=be')) asked.push(request)
+      if (request.url().includes('contains=be')) asked.push(request)
     })
     front.refusals.set('GET', { 'retry-after': '2' })
     const refused = page.waitForResponse(
-      (response) => response.status() === 503 && response.url().includes('prefix=be'),
+      (response) => response.status() === 503 && response.url().includes('contains=be'),
     )
     await page.getByRole('searchbox').fill('be')
     await refused
@@ -214,7 +253,7 @@ describeInBrowser('the files', (browser) => {
     await page.getByRole('button', { name: 'Replace it' }).click()
     await expect.poll(() => names(page)).toEqual(['beta.txt', 'gamma.jpg'])
     expect((await download(service, { user, name: 'beta.txt' })).body).toHaveLength(300)
-    await rename(page, 'beta.txt', 'a/b')
+    await rename(page, 'beta.txt', 'a\\b')
     await page.getByText('cannot contain /').waitFor()
     await context.close()
   })

@@ -24,7 +24,7 @@ describeInBrowser('the page under load', (browser) => {
     folder = await temporaryFolder(opened)
     const environment = { DATA_DIR: folder, BASE_CAPACITY: '3GiB' }
     demo = await startDemo({ environment, opened })
-    link = /http:\S+#access_token=\S+/.exec(demo.output())?.[0] ?? ''
+    link = linkOf(demo)
   })
   afterAll(() => opened.disposeAsync())
 
@@ -112,7 +112,57 @@ describeInBrowser('the page under load', (browser) => {
       .poll(() => page.evaluate(`document.activeElement.getAttribute('aria-rowindex')`))
       .toMatch(/^100\d\d$/)
   })
+
+  it('shows the first, the last and those that are searched of 100,000 files within a second', async () => {
+    await using other = new AsyncDisposableStack()
+    const place = await temporaryFolder(other)
+    const environment = { DATA_DIR: place, BASE_CAPACITY: '3GiB' }
+    const large = await startDemo({ environment, opened: other })
+    const file = join(place, 'database.sqlite')
+    await plantFiles({ kind: 'sqlite', file }, { demo: 100_000 })
+    const last = await nameAt(large, '-name')
+    const first = await nameAt(large, 'name')
+    // Other tests use the machine meanwhile.
+    const poll = { timeout: 120_000 }
+    const longest = async () => {
+      const context = await browser().newContext()
+      page = await context.newPage()
+      const opened = await timeOf(first, () => page.goto(linkOf(large)))
+      const search = page.getByRole('searchbox')
+      const found = await timeOf(/-77777$/, () => search.fill('-77777'))
+      const none = await timeOf(/^No name contains/, () => search.fill('zebra'))
+      const back = await timeOf(first, () => search.fill(''))
+      await page.locator('.rows [role=row][tabindex]').first().focus()
+      const end = await timeOf(last, () => page.keyboard.press('End'))
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toContain(last)
+      const start = await timeOf(first, () => page.keyboard.press('Home'))
+      await context.close()
+      console.log({ opened, found, none, back, end, start })
+      return Math.max(opened, found, none, back, end, start)
+    }
+    await expect.poll(longest, poll).toBeLessThan(1000)
+  })
+
+  /** The milliseconds until what is done shows a text. */
+  async function timeOf(text: string | RegExp, act: () => Promise<unknown>): Promise<number> {
+    const from = performance.now()
+    await act()
+    await page.getByText(text).first().waitFor()
+    return Math.round(performance.now() - from)
+  }
 })
+
+/** The link with the access token that is printed. */
+function linkOf(demo: Demo): string {
+  return /http:\S+#access_token=\S+/.exec(demo.output())?.[0] ?? ''
+}
+
+/** The first name in an order of the service. */
+async function nameAt({ url, cookie }: Demo, order: string): Promise<string> {
+  const reply = await fetch(`${url}/users/me/repo?limit=1&order=${order}`, { headers: { cookie } })
+  const { files } = (await reply.json()) as { files: { name: string }[] }
+  return files[0]?.name ?? ''
+}
 
 /** Scrolls from the top to the end, through all pages of the list. */
 async function scrollThrough(page: Page): Promise<void> {

@@ -108,7 +108,7 @@ describeInBrowser('each view', (browser) => {
     it('of a search that finds nothing', async () => {
       const { page } = opened
       await page.getByRole('searchbox').fill('zebra')
-      await page.getByText('No name begins').waitFor()
+      await page.getByText('No name contains').waitFor()
       await expectAccessible('nothing-found')
       await page.getByRole('searchbox').fill('')
       await page.getByText('notes.md').waitFor()

@@ -137,7 +137,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
       .toEqual(['cam1-a.txt', 'cam1-b.txt', 'cam1-film.bin', 'cam1-old'])
   })
 
-  it('that has a prefix searches what follows it, and never outside', async () => {
+  it('that has a prefix searches within it, and never outside', async () => {
     await put('cam1-2026')
     await put('cam1-2027')
     await put('2026')
@@ -152,7 +152,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
       await expect.poll(() => names(page)).toEqual(found)
     }
     await page.getByRole('searchbox').fill('zebra')
-    await page.getByText('No name begins with “zebra”').waitFor()
+    await page.getByText('No name contains “zebra”').waitFor()
   })
 
   it('that may only read has no button, no key and no drop that changes anything', async () => {

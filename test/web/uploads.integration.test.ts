@@ -8,6 +8,7 @@ import { createFolder } from '../support/servers/local-server.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
+  drag,
   drop,
   effectsRun,
   hold,
@@ -55,7 +56,7 @@ describeInBrowser('uploads', (browser) => {
     expect(await page.getByRole('status').allTextContents()).toContain('20 files uploaded')
   })
 
-  it('take a folder that is dropped, with its name in front of the files', async () => {
+  it('take a folder that is dropped, and one that is dropped while it is open', async () => {
     const page = await open()
     const folder = await createFolder('drop')
     opened.defer(() => folder.remove())
@@ -65,8 +66,17 @@ describeInBrowser('uploads', (browser) => {
     await writeFile(join(folder.path, 'alone.txt'), 'alone')
     await drop(page, [join(folder.path, 'Trip'), join(folder.path, 'alone.txt')])
     await uploaded(page, 3)
-    expect(await names(page)).toEqual(['Trip - Day 1 - dawn.jpg', 'Trip - plan.txt', 'alone.txt'])
-    expect(await contentOf('Trip - Day 1 - dawn.jpg')).toBe('dawn')
+    expect(await names(page)).toEqual(['Trip', 'alone.txt'])
+    expect(await contentOf('Trip›Day 1›dawn.jpg')).toBe('dawn')
+    await page.getByRole('button', { name: 'Folder Trip' }).click()
+    await expect.poll(() => names(page)).toEqual(['Day 1', 'plan.txt'])
+    const detach = await drag(page, [join(folder.path, 'Trip', 'Day 1')])
+    await page.getByText('Drop to upload to “Trip”').waitFor()
+    await detach()
+    await page.getByText('already exists').waitFor()
+    await pick(page, [{ path: 'map.txt', content: 'map' }])
+    await expect.poll(() => names(page)).toEqual(['Day 1', 'map.txt', 'plan.txt'])
+    expect(await contentOf('Trip›map.txt')).toBe('map')
   })
 
   it('take nothing that is dropped while nobody is signed in', async () => {
@@ -94,7 +104,8 @@ describeInBrowser('uploads', (browser) => {
     await writeFile(join(folder.path, 'Papers', 'a.txt'), 'a')
     await page.locator('[data-picker=folder]').setInputFiles(join(folder.path, 'Papers'))
     await uploaded(page, 1)
-    expect(await names(page)).toEqual(['Papers - a.txt'])
+    expect(await names(page)).toEqual(['Papers'])
+    expect(await contentOf('Papers›a.txt')).toBe('a')
   })
 
   it('take a picture that is pasted, and nothing that is pasted into a field', async () => {

@@ -94,8 +94,9 @@ export const messages: Messages = {
     empty: 'Noch nichts hier',
     emptyHint: 'Zieh Dateien oder einen Ordner hierher, füge ein Bild ein oder wähle Dateien aus.',
     emptyHintForTouch: 'Wähle Dateien oder einen Ordner zum Hochladen aus.',
-    noMatch: (prefix) => `Kein Name beginnt mit „${prefix}“`,
+    noMatch: (text) => `Kein Name enthält „${text}“`,
     dropHere: 'Zum Hochladen loslassen',
+    folder: (name) => `Ordner ${name}`,
     download: (name) => `${name} herunterladen`,
     share: (name) => `${name} teilen`,
     rename: (name) => `${name} umbenennen`,
@@ -149,7 +150,7 @@ export const messages: Messages = {
     },
     move: {
       title: 'Verschieben',
-      hint: 'Dateien gehören zusammen, wenn ihre Namen gleich beginnen, zum Beispiel mit „Urlaub - “.',
+      hint: 'Die Namen der Dateien eines Ordners beginnen mit dem des Ordners, zum Beispiel „Urlaub›“.',
       from: 'Bisheriger Anfang der Namen',
       to: 'Neuer Anfang',
       action: (count) => `${files(count)} verschieben`,
@@ -181,6 +182,21 @@ export const messages: Messages = {
         `Archiv ${formatCount(index)}: ${files(count)}, ${formatBytes(bytes)}`,
       together: (count, bytes) => `Ein Archiv: ${files(count)}, ${formatBytes(bytes)}`,
     },
+  },
+
+  folders: {
+    title: 'Ordner',
+    all: 'Alle Dateien',
+    searched: 'Gesucht in',
+    hide: 'Ganze Namen anzeigen',
+    show: 'Ordner anzeigen',
+    whole: 'Ganze Namen, ohne Ordner',
+    tooMany:
+      'Es sind zu viele Dateien, um sie nach Ordnern zu sortieren. Deshalb werden auch die in Ordnern angezeigt.',
+    empty: (folder) => `In „${folder}“ ist nichts`,
+    emptyHint: 'Den Ordner gibt es, sobald und solange er eine Datei hat.',
+    noMatch: (text, folder) => `Kein Name in „${folder}“ enthält „${text}“`,
+    dropHere: (folder) => `Zum Hochladen nach „${folder}“ loslassen`,
   },
 
   viewer: {
@@ -226,6 +242,8 @@ export const messages: Messages = {
   rename: {
     title: 'Umbenennen',
     label: 'Neuer Name',
+    folderHint: (separator) =>
+      `„${separator}“ trennt die Ordner in einem Namen. Du kannst dafür / tippen.`,
     action: 'Umbenennen',
     replace: 'Ersetzen',
     taken: (name) => `Eine Datei namens „${name}“ gibt es schon.`,

@@ -3,6 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { messages } from '../messages.ts'
 import { Icon } from './icon.tsx'
 import { ShownName } from './shown-name.tsx'
+import { visibleText } from './visible-text.ts'
 
 export interface DialogProps {
   readonly title: string
@@ -36,7 +37,7 @@ export function Dialog({ title, subject, onClose, children }: DialogProps) {
     >
       <div class="dialog-content">
         <header class="dialog-head">
-          <h2 id={id}>{title}</h2>
+          <h2 id={id}>{visibleText(title)}</h2>
           <button type="button" class="icon-button" aria-label={messages.close} onClick={onClose}>
             <Icon name="close" />
           </button>

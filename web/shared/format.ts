@@ -2,6 +2,7 @@
 function createFormats(language: string) {
   return {
     number: new Intl.NumberFormat(language),
+    names: new Intl.Collator(language, { numeric: true }),
     bytes: new Intl.NumberFormat(language, {
       style: 'unit',
       unit: 'byte',
@@ -23,6 +24,11 @@ let formats = createFormats('en')
 /** Formats in `language` from now on, a tag of BCP 47; before it is called, in English. */
 export function formatIn(language: string): void {
   formats = createFormats(language)
+}
+
+/** Compares as people sort: `b` after `A`, and `10` after `9`. */
+export function compareNames(a: string, b: string): number {
+  return formats.names.compare(a, b)
 }
 
 const UNITS = ['', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { messages } from '../messages.ts'
 import { Icon } from './icon.tsx'
+import { visibleText } from './visible-text.ts'
 
 interface Toast {
   readonly id: number
@@ -59,7 +60,7 @@ export function createToasts(): Toasts {
       <div class="toasts" role="status">
         {toasts.value.map(({ id, kind, text, action }) => (
           <div class="toast" key={kind ?? id}>
-            <span class="toast-text">{text}</span>
+            <span class="toast-text">{visibleText(text)}</span>
             {action !== undefined && (
               <button
                 type="button"

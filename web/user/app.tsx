@@ -3,10 +3,12 @@ import { Icon } from '../shared/icon.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messageOf } from '../shared/error-message.ts'
+import { visibleText } from '../shared/visible-text.ts'
 import type { OwnToken } from '../shared/model.ts'
 import { ACCESS_BUTTON } from './access/access.ts'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './files/file-browser.tsx'
+import { labelOf } from './files/folder.ts'
 import { HistoryBrowser } from './history/history-browser.tsx'
 import { LinkQuestion } from './link-question.tsx'
 import type { Page } from './user-page.ts'
@@ -106,11 +108,17 @@ function Repository({ page }: { readonly page: Page }) {
       {mayUpload() && (
         <div class="drop-hint" aria-hidden="true">
           <Icon name="upload" />
-          {messages.files.dropHere}
+          <DropHint page={page} />
         </div>
       )}
     </div>
   )
+}
+
+function DropHint({ page }: { readonly page: Page }) {
+  const { path, base } = page.list
+  if (path.value === base.value) return <>{messages.files.dropHere}</>
+  return <>{messages.folders.dropHere(visibleText(labelOf(path.value)))}</>
 }
 
 /** Says that the token has a scope, and until when it is valid. */

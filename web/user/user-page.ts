@@ -13,6 +13,7 @@ import { createCapacityFigures } from './capacity-figures.ts'
 import { followFiles } from './files/file-feed.ts'
 import { createFileContent } from './file-content.ts'
 import { createFileList } from './files/file-list.ts'
+import { createFolders } from './files/folders.ts'
 import { createLayout } from './files/layout.ts'
 import { createHistory } from './history/history.ts'
 import { createPermissions } from './permissions.ts'
@@ -56,6 +57,7 @@ export function createPage({
   const permissions = createPermissions(reader)
   const capacity = createCapacityFigures(reader, permissions)
   const list = createFileList(reader.files, permissions)
+  const folders = createFolders(list)
   const session = createSession({
     http,
     async ask() {
@@ -178,6 +180,8 @@ export function createPage({
       uploads.clear()
       unfinished.clear()
       list.clear()
+      // The address of a first visit is this user's.
+      if (lastSession !== undefined) folders.leave()
       history.close()
       access.close()
       viewer.close()
@@ -197,6 +201,7 @@ export function createPage({
     access.close()
     viewer.close()
     if (mayReturn) return
+    folders.leave()
     uploads.clear()
     // Nothing of the files stays for the next user of this browser.
     indexedDB.deleteDatabase(thumbnailDatabase)
@@ -255,6 +260,7 @@ export function createPage({
       const pasted = takeAccessToken()
       if (pasted !== undefined) void session.begin(pasted)
     })
+    folders.restore()
     void layout.restore()
     void session.begin(accessToken)
   }
@@ -267,6 +273,7 @@ export function createPage({
     connection,
     content,
     finishUpload,
+    folders,
     history,
     layout,
     list,

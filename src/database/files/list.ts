@@ -1,7 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import { type AppError, invalidParameter } from '../../core/errors.ts'
-import { type FilePosition, type ListedFiles, positionOf } from '../../core/files/listing.ts'
+import {
+  containsText,
+  type FilePosition,
+  type ListedFiles,
+  positionOf,
+} from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { isBelow } from '../prefix-range.ts'
 import { scan } from '../scan.ts'
@@ -10,7 +15,7 @@ import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { VISIBLE_TO } from './find-file.ts'
 import { boundsOf, isDescending, startOf } from './list-bounds.ts'
 import { createListedPage, type FoundFile } from './listed-page.ts'
-import { readRolledUp } from './roll-up.ts'
+import { readNamed, readRolledUp } from './roll-up.ts'
 
 /**
  * Keyset pagination: enters the index of the order at the position, and reads rows until the page is full. The rows that
@@ -30,14 +35,42 @@ export async function listFiles(tx: LedgerTx, request: ListFiles): Promise<Liste
     limit: limit + 1,
     // A name that is rolled up or not takes two rows: that of the index, and the file.
     maxScanned: isRolledUp ? Math.ceil(maxScanned / 2) : maxScanned,
-    read: (part) =>
-      isRolledUp
-        ? readRolledUp(tx, { ...request, ...part })
-        : readFiles(tx, { ...request, ...part }),
+    read: (part) => readPart(tx, { ...request, ...part }, isRolledUp),
     take: (found) => page.take(found),
     positionAfter: (found) => page.positionAfter(found),
   })
   return page.end(ranOutAt)
+}
+
+function readPart(
+  tx: LedgerTx,
+  part: ListFiles,
+  isRolledUp: boolean,
+): Promise<readonly FoundFile[]> {
+  if (isRolledUp) return readRolledUp(tx, part)
+  const { contains, order } = part
+  const isSearch = contains !== undefined && order.endsWith('name')
+  return isSearch ? readContaining(tx, part, containsText(contains)) : readFiles(tx, part)
+}
+
+/** Of names without the text, reads only the index. Reads whole rows of the others, at most as many. */
+async function readContaining(
+  tx: LedgerTx,
+  page: ListFiles,
+  hasText: (name: string) => boolean,
+): Promise<readonly FoundFile[]> {
+  const { rows } = await sql<Pick<File, 'name'>>`
+    SELECT name FROM files
+    WHERE user_id = ${listedOwner(page)} AND ${VISIBLE_TO[page.audience]} AND ${boundsOf(page)}
+    ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
+  `.execute(tx.db)
+  const names = rows.map(({ name }) => name).filter(hasText)
+  const files = names.length === 0 ? [] : await readNamed(tx, page, names)
+  const byName = new Map(files.map((file) => [file.name, file]))
+  return rows.map(({ name }) => {
+    const file = byName.get(name)
+    return { name, isCurrent: file !== undefined, file }
+  })
 }
 
 /** Whether the index of the order contains files that have not the prefix. */

@@ -81,7 +81,8 @@ function endOf({ prefix }: ListFiles): RawBuilder<unknown> {
   return end === undefined ? sql`` : sql`AND name < ${end}`
 }
 
-async function readNamed(
+/** Those of the names that the viewer may see and that have not expired. */
+export async function readNamed(
   tx: LedgerTx,
   { userId, audience }: ListFiles,
   names: readonly FileName[],

@@ -1,7 +1,9 @@
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
+import { visibleText } from '../../shared/visible-text.ts'
 import type { Page } from '../user-page.ts'
+import { labelOf } from './folder.ts'
 
 const words = messages.files
 
@@ -14,7 +16,8 @@ export interface EmptyListProps {
 /** Instead of files, if there are none. */
 export function EmptyList({ page, onChoose }: EmptyListProps) {
   const { list, capacity, permissions } = page
-  const prefix = list.prefix.value
+  const { search } = list.view.value
+  const path = list.path.value === list.base.value ? '' : list.path.value
   if (list.isLoading.value) {
     return (
       <p class="empty quiet" role="status">
@@ -23,27 +26,42 @@ export function EmptyList({ page, onChoose }: EmptyListProps) {
     )
   }
   const free = capacity.figures.value?.available
+  const isSearch = search !== ''
   return (
     <div class="empty">
-      <Icon name={prefix === '' ? 'upload' : 'search'} />
+      <Icon name={isSearch ? 'search' : path === '' ? 'upload' : 'folder'} />
       <p>
-        <strong>{prefix === '' ? words.empty : words.noMatch(prefix)}</strong>
+        <strong>
+          {isSearch ? noMatch(search, path) : path === '' ? words.empty : emptyIn(path)}
+        </strong>
       </p>
-      {prefix === '' && permissions.mayUpload() && (
+      {!isSearch && path !== '' && <p class="quiet">{messages.folders.emptyHint}</p>}
+      {!isSearch && permissions.mayUpload() && (
         <>
-          <p class="quiet">{canDrop() ? words.emptyHint : words.emptyHintForTouch}</p>
+          {path === '' && (
+            <p class="quiet">{canDrop() ? words.emptyHint : words.emptyHintForTouch}</p>
+          )}
           <button type="button" class="button button-main" onClick={onChoose}>
             {words.choose}
           </button>
         </>
       )}
-      {prefix === '' && free !== undefined && (
+      {!isSearch && free !== undefined && (
         <p class="quiet">
           {messages.capacity.free}: {formatBytes(free)}
         </p>
       )}
     </div>
   )
+}
+
+function noMatch(search: string, path: string): string {
+  if (path === '') return words.noMatch(search)
+  return messages.folders.noMatch(search, visibleText(labelOf(path)))
+}
+
+function emptyIn(path: string): string {
+  return messages.folders.empty(visibleText(labelOf(path)))
 }
 
 /** Touch devices have no drag and drop of files. */

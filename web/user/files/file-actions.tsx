@@ -11,6 +11,7 @@ import { VISIBILITIES } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { CreatedLink, CreateLink } from '../links/create-link.tsx'
 import type { Page } from '../user-page.ts'
+import { folderOf, SEPARATOR, typedName } from './folder.ts'
 import { permittedActions, type RowAction } from './row-actions.ts'
 import { type StayChange, StayDialog } from './stay-dialog.tsx'
 
@@ -87,6 +88,7 @@ function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
 function RenameDialog({ page, action, onClose }: FileActionProps) {
   const { file } = action
   const { permissions } = page
+  const hasFolders = page.list.hasFolders.value
   const words = messages.rename
   const [name, setName] = useState(file.name)
   const [problem, setProblem] = useState<string>()
@@ -128,12 +130,19 @@ function RenameDialog({ page, action, onClose }: FileActionProps) {
           ref={selectStem}
           spellcheck={false}
           aria-invalid={problem !== undefined}
-          onInput={(event) => {
-            setName(event.currentTarget.value)
+          aria-describedby={hasFolders ? 'new-name-hint' : undefined}
+          onInput={({ currentTarget: input }) => {
+            if (hasFolders) separate(input)
+            setName(input.value)
             setTaken(false)
             setProblem(undefined)
           }}
         />
+        {hasFolders && (
+          <p id="new-name-hint" class="quiet">
+            {words.folderHint(SEPARATOR)}
+          </p>
+        )}
         {problem !== undefined && (
           <p class="notice notice-bad" role="alert">
             {problem}
@@ -169,15 +178,24 @@ function changeProblem(error: unknown): string {
   return isGone ? messages.rename.gone : messages.failed(messageOf(error))
 }
 
-/** Selects the name without its extension, which users rarely change. */
+/** Puts the separator of folders where a slash was typed, which no name can contain. */
+function separate(input: HTMLInputElement): void {
+  const { value, selectionStart: caret } = input
+  if (!value.includes('/')) return
+  input.value = typedName(value)
+  input.setSelectionRange(caret, caret)
+}
+
+/** Selects the name without its folders and its extension, which users rarely change. */
 function selectStem(input: HTMLInputElement | null): void {
   if (input === null || input.dataset['selected'] !== undefined) return
   input.dataset['selected'] = ''
   input.autofocus = true
+  const start = folderOf(input.value).length
   const end = input.value.lastIndexOf('.')
   requestAnimationFrame(() => {
     input.focus()
-    input.setSelectionRange(0, end > 0 ? end : input.value.length)
+    input.setSelectionRange(start, end > start ? end : input.value.length)
   })
 }
 

@@ -5,11 +5,11 @@ import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
 import { messages } from '../../messages.ts'
-import { type ActionKind, type FileAction, FileActionDialog } from './file-actions.tsx'
+import type { ActionKind, FileAction, FileActionDialog } from './file-actions.tsx'
 import { EmptyList } from './empty-list.tsx'
-import { sort } from './file-list.ts'
 import { FileTable } from './file-table.tsx'
 import type { FileViewProps } from './file-window.ts'
+import { FolderBar } from './folder-bar.tsx'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 import { UnfinishedList } from '../uploads/unfinished-list.tsx'
@@ -22,11 +22,16 @@ const ORDERS = Object.entries(words.orders) as [Order, string][]
 /** Receives the focus when the user leaves the view that it opens. */
 export const HISTORY_BUTTON = 'history'
 
+interface OpenAction {
+  readonly asked: FileAction
+  readonly Dialog: typeof FileActionDialog
+}
+
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
   const { list, history, uploads, permissions, selection, SelectionBar, viewer } = page
   const { may, mayUpload } = permissions
-  const [action, setAction] = useState<FileAction>()
+  const [action, setAction] = useState<OpenAction>()
   const picker = useRef<HTMLInputElement>(null)
   usePaste((files) => uploads.add(files))
 
@@ -35,7 +40,17 @@ export function FileBrowser({ page }: { readonly page: Page }) {
     else if (kind === 'remove') void page.removal.remove(file)
     else if (kind === 'history') history.open(file.name)
     else if (kind === 'stay') void actOnCurrent(kind, file)
-    else setAction({ kind, file })
+    else void ask({ kind, file })
+  }
+
+  /** Loads the dialogs when the first is opened, which most visits never do. */
+  async function ask(asked: FileAction): Promise<void> {
+    try {
+      const { FileActionDialog: Dialog } = await import('./file-actions.tsx')
+      setAction({ asked, Dialog })
+    } catch (error) {
+      page.toasts.show(messages.failed(messageOf(error)))
+    }
   }
 
   async function openViewer(file: FileEntry): Promise<void> {
@@ -51,7 +66,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
     try {
       const file = await list.find(name)
       if (file === undefined) list.drop(name)
-      else setAction({ kind, file })
+      else await ask({ kind, file })
     } catch (error) {
       page.toasts.show(messages.failed(messageOf(error)))
     }
@@ -83,6 +98,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
         {selectionText(selection.files.value.length, list.hasMore.value)}
       </p>
       <PrefixNote permissions={permissions} />
+      {may('read') && <FolderBar page={page} />}
       <UnfinishedList page={page} />
       {may('read') ? (
         <Files page={page} onAct={act} onChoose={() => picker.current?.click()} />
@@ -98,9 +114,9 @@ export function FileBrowser({ page }: { readonly page: Page }) {
         <viewer.View.value page={page} file={viewer.file.value} onClose={() => viewer.close()} />
       )}
       {action !== undefined && (
-        <FileActionDialog
+        <action.Dialog
           page={page}
-          action={action}
+          action={action.asked}
           onAct={act}
           onClose={() => setAction(undefined)}
         />
@@ -121,7 +137,7 @@ interface FilesProps extends FileViewProps {
 
 function Files({ page, onAct, onChoose }: FilesProps) {
   const { list, layout } = page
-  if (list.files.value.length === 0) return <EmptyList page={page} onChoose={onChoose} />
+  if (list.entries.value.length === 0) return <EmptyList page={page} onChoose={onChoose} />
   const { value: Grid } = layout.Grid
   if (!layout.isGrid.value) return <FileTable page={page} onAct={onAct} />
   // It is being loaded.
@@ -157,20 +173,22 @@ function LayoutButton({ page }: { readonly page: Page }) {
 
 function Sought({ page }: { readonly page: Page }) {
   const { list } = page
+  // A refused token is handled by the session.
+  const sort = (order: Order): void => void list.sort(order).catch(() => undefined)
   return (
     <>
       <Search
         label={words.search}
         maxLength={255}
-        initial={list.prefix.value}
-        onSearch={(prefix) => search(page, prefix)}
+        initial={list.search.value}
+        onSearch={(text) => void list.seek(text).catch(() => undefined)}
       />
       <label class="sort">
         <span class="unseen">{words.sortBy}</span>
         <select
           class="field"
           value={list.order.value}
-          onChange={(event) => sort(list, event.currentTarget.value as Order)}
+          onChange={(event) => sort(event.currentTarget.value as Order)}
         >
           {ORDERS.map(([order, label]) => (
             <option key={order} value={order}>
@@ -194,11 +212,6 @@ function PrefixNote({ permissions }: { readonly permissions: Permissions }) {
       {mayUpload() && messages.limits.uploaded(prefix)}
     </p>
   )
-}
-
-function search({ list }: Page, prefix: string): void {
-  list.prefix.value = prefix
-  list.reload().catch(() => undefined)
 }
 
 interface PickersProps {
@@ -233,7 +246,7 @@ function Pickers({ picker: files, onPicked }: PickersProps) {
         title={words.uploadFolder}
         onClick={() => folder.current?.click()}
       >
-        <Icon name="folder" />
+        <Icon name="uploadFolder" />
       </button>
       <input
         {...common}

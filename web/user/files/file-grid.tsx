@@ -4,6 +4,7 @@ import { messages } from '../../messages.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import { FileTile } from './file-tile.tsx'
 import { type FileViewProps, useFileWindow } from './file-window.ts'
+import { FolderRow } from './folder-row.tsx'
 import { permittedActions } from './row-actions.ts'
 
 const SIZES = { height: 208, margin: 2, step: 1 } as const
@@ -13,14 +14,15 @@ const MIN_TILE_WIDTH = 150
 
 /** The files as tiles, with thumbnails of photos. */
 export function FileGrid(props: FileViewProps) {
-  const { list, content, permissions, selection, thumbnailDatabase } = props.page
+  const { list, content, folders, permissions, selection, thumbnailDatabase } = props.page
+  const { folder } = list.view.value
   const [width, setWidth] = useState(0)
   const columns = Math.max(2, Math.floor(width / MIN_TILE_WIDTH))
   const [thumbnails] = useState(() => createThumbnails(content, thumbnailDatabase))
   const actions = permittedActions(permissions)
-  const { files, active, setCurrent, region, setRegion, keyOf, window, visible, grid, act } =
+  const { entries, active, setCurrent, region, setRegion, keyOf, window, visible, grid, act } =
     useFileWindow({ ...props, sizes: SIZES, columns, headHeight: 0 })
-  const rows = Math.ceil(files.length / columns)
+  const rows = Math.ceil(entries.length / columns)
   // Nothing is rendered, and loaded, in columns that are not known yet.
   const rendered = width === 0 ? 0 : window.end - window.first
   useLayoutEffect(() => {
@@ -61,19 +63,28 @@ export function FileGrid(props: FileViewProps) {
                   aria-rowindex={row + 1}
                   style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
                 >
-                  {files.slice(row * columns, (row + 1) * columns).map((file, column) => {
+                  {entries.slice(row * columns, (row + 1) * columns).map((entry, column) => {
                     const index = row * columns + column
-                    return (
+                    const onFocus = (): void => setCurrent(index)
+                    const place = { index, isCurrent: index === active, onFocus }
+                    return typeof entry === 'string' ? (
+                      <FolderRow
+                        key={column}
+                        folder={entry}
+                        isTile
+                        {...place}
+                        onOpen={folders.open}
+                      />
+                    ) : (
                       <FileTile
                         key={column}
-                        file={file}
-                        index={index}
-                        isCurrent={index === active}
-                        isSelected={selection.has(file.name)}
+                        file={entry}
+                        folder={folder}
+                        {...place}
+                        isSelected={selection.has(entry.name)}
                         isInView={row >= visible.first && row < visible.end}
                         thumbnails={thumbnails}
                         actions={actions}
-                        onFocus={() => setCurrent(index)}
                         onAct={act}
                       />
                     )

@@ -1,6 +1,11 @@
-import { type ReadonlySignal, type Signal, batch, computed, signal } from '@preact/signals'
+import { batch, type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
 import { type Files, isProblem } from '../../../client/src/client.ts'
 import type { FileEntry, Order } from '../../shared/model.ts'
+import { opposite } from './file-order.ts'
+import { folderOf, SEPARATOR, typedName } from './folder.ts'
+import { createFolderCheck } from './folder-check.ts'
+import { createShownEntries, type EntryPage, type ShownEntries } from './shown-entries.ts'
+import { shownIn, type View, viewOf } from './view.ts'
 
 /** The part of the `Permissions` that a list needs. */
 export interface ListPermissions {
@@ -8,28 +13,39 @@ export interface ListPermissions {
   readonly narrow: (prefix: string) => string
 }
 
-export interface FileList {
-  readonly order: Signal<Order>
-  readonly prefix: Signal<string>
-  /** The files read so far, without those with a pending deletion. */
-  readonly files: ReadonlySignal<readonly FileEntry[]>
+export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putBefore' | 'hide'> {
+  readonly order: ReadonlySignal<Order>
+  readonly search: ReadonlySignal<string>
+  /** The folder to open, with the separator at its end; empty for everything. */
+  readonly folder: Signal<string>
+  /** Whether to show names as folders. */
+  readonly hasFolders: Signal<boolean>
+  /** The folder that is open: not the one to open if the token does not permit it. */
+  readonly path: ReadonlySignal<string>
+  /** The folder around everything that the token permits; mostly empty. */
+  readonly base: ReadonlySignal<string>
+  /** What is shown, until the first page of something else has been read. */
+  readonly view: ReadonlySignal<View>
   readonly isLoading: ReadonlySignal<boolean>
   readonly hasMore: ReadonlySignal<boolean>
   /** From before the first page was read; `undefined` until then. */
   readonly changesCursor: ReadonlySignal<string | undefined>
-  /** Reads the first page again. */
+  /** Reads the list anew, until all is there or it is too much to be sorted here. */
   reload(): Promise<void>
+  sort(order: Order): Promise<void>
+  /** Shows only names that contain the text. */
+  seek(text: string): Promise<void>
   /** Reads the next page, or waits for a running read. */
   loadMore(): Promise<void>
   /** Reads all further pages, unless the list is read anew meanwhile. */
   loadAll(): Promise<void>
+  /** Reads from that end on, unless all is there. */
+  jump(to: 'start' | 'end'): Promise<void>
   /** Empties the list and ignores the result of a running read. */
   clear(): void
   /** Adds or replaces files. */
   put(...files: readonly FileEntry[]): void
   drop(...names: readonly string[]): void
-  /** Hides files, or shows them again. */
-  hide(names: readonly string[], isHidden: boolean): void
   /** Calls `hear` after each `put` and `drop`, also of files that are not read yet. */
   watch(hear: (change: ListChange) => void): void
   /** Asks the service for the user's file of that name; `undefined` for a token that may not read. */
@@ -42,7 +58,10 @@ export interface ListChange {
   readonly dropped: readonly string[]
 }
 
-const PAGE_FILES = 500
+const PAGE_ENTRIES = 500
+
+/** So many entries are read at once, to sort them as people do. */
+const MOST_SORTED = 2_000
 
 /** The user's files, read page by page and updated without reading them again; none for a token that may not read. */
 export function createFileList(
@@ -50,65 +69,105 @@ export function createFileList(
   { may, narrow }: ListPermissions,
 ): FileList {
   const order = signal<Order>('name')
-  const prefix = signal('')
-  const loaded = signal<readonly FileEntry[]>([])
-  const hidden = signal<ReadonlySet<string>>(new Set())
-  const cursor = signal<string | null>(null)
+  const search = signal('')
+  const folder = signal('')
+  const hasFolders = signal(true)
   const isLoading = signal(false)
   const changesCursor = signal<string>()
+  const check = createFolderCheck({ service, narrow, onEmpty: (empty) => shown.dropFolder(empty) })
+  const shown = createShownEntries({ order, onFilled: check.trust, onLost: check.doubt })
+  const { view, files, entries, cursor, putBefore, hide } = shown
   /** The changes since the running read began, whose page may be older. */
   let changed: (() => void)[] = []
   let reading = 0
   let lastRead = Promise.resolve()
   const watchers: ((change: ListChange) => void)[] = []
+  let lastReload = Promise.resolve()
   /** Another one, when the list is read anew. */
-  const generation = { current: 0 }
+  let generation = 0
 
-  const files = computed(() =>
-    hidden.value.size === 0
-      ? loaded.value
-      : loaded.value.filter(({ name }) => !hidden.value.has(name)),
+  const base = computed(() => (hasFolders.value ? folderOf(narrow('')) : ''))
+  const path = computed(() =>
+    hasFolders.value && folder.value.startsWith(base.value) ? folder.value : base.value,
   )
 
-  async function read(after: string | null): Promise<void> {
+  const wanted = (): View =>
+    viewOf({
+      folder: path.value,
+      search: search.value,
+      order: order.value,
+      hasFolders: hasFolders.value,
+      narrow,
+      last: view.value,
+    })
+
+  async function readAll(): Promise<void> {
+    const mine = (generation += 1)
+    const first = wanted()
+    await readFirst(first)
+    const isOpen = (): boolean => mine === generation && cursor.value !== null
+    while (isOpen() && !first.isLarge && entries.value.length < MOST_SORTED) await loadMore()
+    if (!isOpen()) return
+    view.value = { ...view.value, isLarge: true }
+    const again = wanted()
+    if (again.isFlat !== first.isFlat || again.listed !== first.listed) await readFirst(again)
+  }
+
+  async function readFirst(next: View): Promise<void> {
+    await (lastRead = read(next, null))
+  }
+
+  async function read(next: View, after: string | null): Promise<void> {
     if (!may('read')) return
     const mine = (reading += 1)
     changed = []
     isLoading.value = true
     try {
-      let next = after
-      let files: readonly FileEntry[] = []
-      let changes: string | undefined
-      for await (const page of listFrom(after).pages()) {
-        // A later read, with another order or search, has replaced this one.
-        if (mine !== reading) return
-        files = page.files
-        changes ??= page.changes_cursor
-        next = page.next_cursor
-        // A page of a search can be empty, although later pages are not.
-        if (files.length > 0) break
-      }
-      loaded.value = after === null ? files : [...loaded.value, ...notIn(loaded.value, files)]
-      cursor.value = next
-      for (const change of changed) change()
-      if (after === null) changesCursor.value = changes
+      const { page, changes } = await findEntries(next, after, () => mine === reading)
+      if (mine !== reading) return
+      batch(() => {
+        if (after === null) shown.begin(next)
+        shown.add(page)
+        for (const change of changed) change()
+        if (after === null) changesCursor.value = changes
+      })
     } finally {
       if (mine === reading) isLoading.value = false
     }
   }
 
-  function listFrom(after: string | null) {
-    return service.list({
-      order: order.value,
-      limit: PAGE_FILES,
-      prefix: narrow(prefix.value) || undefined,
-      cursor: after ?? undefined,
-    })
+  /** The next page with entries: a page of a search can be empty, although later pages are not. */
+  async function findEntries(next: View, after: string | null, isWanted: () => boolean) {
+    let page: EntryPage = { files: [], next_cursor: null }
+    let changes: string | undefined
+    try {
+      for await (const { files: read, prefixes, ...more } of pagesOf(next, after)) {
+        changes ??= more.changes_cursor
+        const found = read.filter(({ name }) => shownIn(next, name) === 'file')
+        page = { files: found, prefixes, next_cursor: more.next_cursor }
+        const isEmpty = found.length === 0 && (prefixes ?? []).length === 0
+        // A later read, with another order or search, replaces this one.
+        if (!isEmpty || !isWanted()) break
+      }
+    } catch (error) {
+      // No name can contain what is sought.
+      if (!isProblem(error, 'invalid_parameter') || next.search === '') throw error
+    }
+    return { page, changes }
   }
 
-  function notIn(others: readonly FileEntry[], files: readonly FileEntry[]): readonly FileEntry[] {
-    const names = new Set(others.map(({ name }) => name))
-    return files.filter(({ name }) => !names.has(name))
+  function pagesOf(next: View, after: string | null) {
+    const { prefix, search: sought, isFlat, listed, isFromEnd } = next
+    return service
+      .list({
+        order: isFromEnd ? opposite(listed) : listed,
+        limit: PAGE_ENTRIES,
+        prefix: prefix || undefined,
+        contains: sought || undefined,
+        delimiter: isFlat ? undefined : SEPARATOR,
+        cursor: after ?? undefined,
+      })
+      .pages()
   }
 
   /** Makes the change now, and again in what a running read returns. */
@@ -117,85 +176,88 @@ export function createFileList(
     change()
   }
 
-  function put(file: FileEntry): void {
-    const others = loaded.value.filter(({ name }) => name !== file.name)
-    loaded.value = others
-    if (!file.name.startsWith(narrow(prefix.value))) return
-    const at = placeOf(file, { files: others, order: order.value })
-    // It belongs to a page that is not read yet.
-    if (at === others.length && cursor.value !== null) return
-    loaded.value = others.toSpliced(at, 0, file)
-  }
-
-  function drop(dropped: ReadonlySet<string>): void {
-    if (!loaded.value.some(({ name }) => dropped.has(name))) return
-    loaded.value = loaded.value.filter(({ name }) => !dropped.has(name))
-  }
-
   function tell(change: ListChange): void {
     for (const hear of watchers) hear(change)
   }
 
   async function loadMore(): Promise<void> {
-    if (!isLoading.value && cursor.value !== null) lastRead = read(cursor.value)
+    if (!isLoading.value && cursor.value !== null) lastRead = read(view.value, cursor.value)
     await lastRead
+  }
+
+  async function reload(): Promise<void> {
+    await (lastReload = readAll())
   }
 
   return {
     order,
-    prefix,
+    search,
+    folder,
+    hasFolders,
+    view,
     files,
+    entries,
+    putBefore,
     isLoading,
     hasMore: computed(() => cursor.value !== null),
     changesCursor,
-    reload() {
-      generation.current += 1
-      return (lastRead = read(null))
+    path,
+    base,
+    reload,
+
+    async sort(next) {
+      order.value = next
+      if (view.value.isWhole && !isLoading.value) shown.arrange()
+      else await reload()
+    },
+
+    async seek(text) {
+      search.value = hasFolders.value ? typedName(text) : text
+      await reload()
     },
 
     loadMore,
 
     async loadAll() {
-      const mine = generation.current
-      while (generation.current === mine && cursor.value !== null) await loadMore()
+      const mine = generation
+      while (mine === generation && cursor.value !== null) await loadMore()
+    },
+
+    async jump(to) {
+      await lastReload
+      const isFromEnd = to === 'end'
+      if (cursor.value === null || view.value.isFromEnd === isFromEnd) return
+      generation += 1
+      await readFirst({ ...view.value, isFromEnd })
     },
 
     put(...files) {
       make(() =>
         batch(() => {
-          for (const file of files) put(file)
+          for (const file of files) shown.put(file)
         }),
       )
       tell({ put: files, dropped: [] })
     },
 
-    clear() {
-      generation.current += 1
-      reading += 1
-      loaded.value = []
-      hidden.value = new Set()
-      cursor.value = null
-      changesCursor.value = undefined
-      isLoading.value = false
-    },
-
     drop(...names) {
       const dropped = new Set(names)
-      make(() => drop(dropped))
+      make(() => batch(() => shown.drop(dropped)))
       tell({ put: [], dropped: names })
     },
 
-    hide(names, isHidden) {
-      const all = new Set(hidden.value)
-      for (const name of names) {
-        if (isHidden) all.add(name)
-        else all.delete(name)
-      }
-      hidden.value = all
-    },
+    hide,
 
     watch(hear) {
       watchers.push(hear)
+    },
+
+    clear() {
+      generation += 1
+      reading += 1
+      shown.clear()
+      changesCursor.value = undefined
+      isLoading.value = false
     },
 
     async find(name) {
@@ -208,53 +270,4 @@ export function createFileList(
       }
     },
   }
-}
-
-/** Shows the list in another order. */
-export function sort(list: FileList, order: Order): void {
-  list.order.value = order
-  // A refused token is handled by the session.
-  list.reload().catch(() => undefined)
-}
-
-type Comparison = (a: FileEntry, b: FileEntry) => number
-
-const byName: Comparison = (a, b) => compareBytes(a.name, b.name)
-const bySize: Comparison = (a, b) => a.size - b.size || byName(a, b)
-const byTime: Comparison = (a, b) =>
-  Date.parse(a.updated_at) - Date.parse(b.updated_at) || byName(a, b)
-
-const COMPARISONS: Readonly<Record<Order, Comparison>> = {
-  name: byName,
-  '-name': (a, b) => byName(b, a),
-  size: bySize,
-  '-size': (a, b) => bySize(b, a),
-  updated_at: byTime,
-  '-updated_at': (a, b) => byTime(b, a),
-}
-
-/** The index at which a file belongs in the sorted list. */
-function placeOf(
-  file: FileEntry,
-  { files, order }: { readonly files: readonly FileEntry[]; readonly order: Order },
-): number {
-  const compare = COMPARISONS[order]
-  let [low, high] = [0, files.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const other = files[middle]
-    if (other !== undefined && compare(other, file) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Compares the UTF-8 bytes of two strings, as the service does. */
-function compareBytes(a: string, b: string): number {
-  const [x, y] = [new TextEncoder().encode(a), new TextEncoder().encode(b)]
-  for (let at = 0; at < Math.min(x.length, y.length); at += 1) {
-    const difference = (x[at] ?? 0) - (y[at] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return x.length - y.length
 }

@@ -4,6 +4,7 @@ import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { Visibility } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-window.ts'
+import { nameIn } from './folder.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
@@ -16,7 +17,7 @@ export interface FileRowProps extends FileItemProps {
 
 /** One file. Its name is always rendered as text. */
 export function FileRow(props: FileRowProps) {
-  const { file, url, index, isCurrent, actions, onAct } = props
+  const { file, folder, url, index, isCurrent, actions, onAct } = props
   const { name, size, updated_at: changed, visibility, media_type: type } = file
   const tabIndex = isCurrent ? 0 : -1
   const kind = kindOf(name, type)
@@ -37,7 +38,7 @@ export function FileRow(props: FileRowProps) {
           title={visibleText(name)}
           onClick={() => onAct('open', file)}
         >
-          <ShownName name={name} />
+          <ShownName name={nameIn(folder, name)} />
         </button>
         {visibility !== 'private' && <Badge visibility={visibility} />}
       </div>

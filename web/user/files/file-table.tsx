@@ -1,9 +1,9 @@
 import { Icon } from '../../shared/icon.tsx'
 import type { Order } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
-import { sort } from './file-list.ts'
 import { FileRow } from './file-row.tsx'
 import { type FileViewProps, useFileWindow } from './file-window.ts'
+import { FolderRow } from './folder-row.tsx'
 import { permittedActions } from './row-actions.ts'
 
 const words = messages.files
@@ -15,9 +15,10 @@ const HEAD_HEIGHT = 44
 
 /** The files as a table. */
 export function FileTable(props: FileViewProps) {
-  const { list, content, permissions, selection } = props.page
+  const { list, content, folders, permissions, selection } = props.page
+  const { folder } = list.view.value
   const actions = permittedActions(permissions)
-  const { files, active, setCurrent, setRegion, keyOf, window, grid, act } = useFileWindow({
+  const { entries, active, setCurrent, setRegion, keyOf, window, grid, act } = useFileWindow({
     ...props,
     sizes: SIZES,
     columns: 1,
@@ -27,34 +28,39 @@ export function FileTable(props: FileViewProps) {
     <div
       {...grid}
       aria-label={words.title}
-      aria-rowcount={list.hasMore.value ? -1 : files.length + 1}
+      aria-rowcount={list.hasMore.value ? -1 : entries.length + 1}
       aria-busy={list.isLoading.value}
     >
       <div class="rows" ref={setRegion} role="presentation">
-        <Head order={list.order.value} onSort={(order) => sort(list, order)} />
+        <Head
+          order={list.order.value}
+          onSort={(order) => void list.sort(order).catch(() => undefined)}
+        />
         <div
           class="rows-all"
           role="rowgroup"
           tabIndex={-1}
-          style={{ height: `${files.length * SIZES.height}px` }}
+          style={{ height: `${entries.length * SIZES.height}px` }}
         >
           <div
             class="rows-seen"
             role="presentation"
             style={{ transform: `translateY(${window.first * SIZES.height}px)` }}
           >
-            {files.slice(window.first, window.end).map((file, at) => {
+            {entries.slice(window.first, window.end).map((entry, at) => {
               const index = window.first + at
-              return (
+              const place = { index, isCurrent: index === active, onFocus: () => setCurrent(index) }
+              return typeof entry === 'string' ? (
+                <FolderRow key={keyOf(index)} folder={entry} {...place} onOpen={folders.open} />
+              ) : (
                 <FileRow
                   key={keyOf(index)}
-                  file={file}
-                  url={content.downloadUrlOf(file)}
-                  index={index}
-                  isCurrent={index === active}
-                  isSelected={selection.has(file.name)}
+                  file={entry}
+                  folder={folder}
+                  url={content.downloadUrlOf(entry)}
+                  {...place}
+                  isSelected={selection.has(entry.name)}
                   actions={actions}
-                  onFocus={() => setCurrent(index)}
                   onAct={act}
                 />
               )

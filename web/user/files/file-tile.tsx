@@ -8,6 +8,7 @@ import { messages } from '../../messages.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { Badge } from './file-row.tsx'
 import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-window.ts'
+import { nameIn } from './folder.ts'
 
 export interface FileTileProps extends FileItemProps {
   /** Nothing is loaded for tiles that are only rendered. */
@@ -17,7 +18,7 @@ export interface FileTileProps extends FileItemProps {
 
 /** One file, with a thumbnail if it is a photo. */
 export function FileTile(props: FileTileProps) {
-  const { file, index, isCurrent, isInView, thumbnails, onAct } = props
+  const { file, folder, index, isCurrent, isInView, thumbnails, onAct } = props
   const { name, size, visibility, media_type: type } = file
   const kind = kindOf(name, type)
   const tabIndex = isCurrent ? 0 : -1
@@ -37,7 +38,7 @@ export function FileTile(props: FileTileProps) {
         title={visibleText(name)}
         onClick={() => onAct('open', file)}
       >
-        <ShownName name={name} />
+        <ShownName name={nameIn(folder, name)} />
       </button>
       <div class="tile-foot">
         <span class="quiet">{formatBytes(size)}</span>

@@ -1,11 +1,13 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { FileEntry } from '../../shared/model.ts'
 import { type RowSizes, useRowWindow } from '../../shared/virtual-rows.ts'
 import { useSelecting } from '../selection/select-files.ts'
 import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 import type { ActionKind } from './file-actions.tsx'
+import type { FileList } from './file-list.ts'
 import type { RowAction } from './row-actions.ts'
+import { asFile, type Entry } from './shown-entries.ts'
 
 /** What a view of the files has in common with the others. */
 export interface FileViewProps {
@@ -15,57 +17,68 @@ export interface FileViewProps {
 
 export interface FileWindowOptions extends FileViewProps {
   readonly sizes: RowSizes
-  /** Files in a row. */
+  /** Entries in a row. */
   readonly columns: number
   /** Pixels above the first row, of what stays visible when the rows are scrolled. */
   readonly headHeight: number
 }
 
-/** The next page is read when fewer files are left below the rendered ones. */
-const AHEAD_FILES = 200
+/** The next page is read when fewer entries are left beyond the rendered ones. */
+const AHEAD_ENTRIES = 200
 
 /**
- * The files as rows of which only the visible ones are rendered. Arrow keys, Page Up, Page Down, Home and End move between
- * the elements with `data-index`; End reads the rest of the list first. With Shift, these keys select the files up to there.
- * Space selects one.
+ * Folders and files as rows of which only the visible ones are rendered. Arrow keys, Page Up, Page Down, Home and End move
+ * between the elements with `data-index`; End and Home read that end of the list first. With Shift, these keys select the
+ * files up to there, and all of the list is read for that. Space selects one.
  */
-export function useFileWindow({ page, onAct, sizes, columns, headHeight }: FileWindowOptions) {
+export function useFileWindow(options: FileWindowOptions) {
+  const { page, onAct, sizes, columns, headHeight } = options
   const { list, selection } = page
-  const files = list.files.value
+  const entries = list.entries.value
   const selecting = useSelecting(page)
-  const rows = useRowWindow<HTMLDivElement>(Math.ceil(files.length / columns), sizes)
+  const rows = useRowWindow<HTMLDivElement>(Math.ceil(entries.length / columns), sizes)
   const { region, window, visible } = rows
   const [current, setCurrent] = useState(0)
-  // The Tab key focuses a visible file: a long way back to the current one could reuse its elements for another file.
-  const lastSeen = Math.min(visible.end * columns, files.length) - 1
+  // The Tab key focuses a visible entry: a long way back to the current one could reuse its elements for another.
+  const lastSeen = Math.min(visible.end * columns, entries.length) - 1
   const active = Math.max(visible.first * columns, Math.min(current, lastSeen))
-  const isNearEnd = window.end * columns + AHEAD_FILES >= files.length
+  const { isFromEnd } = list.view.value
+  const left = isFromEnd ? window.first * columns : entries.length - window.end * columns
+  const isNearEnd = left <= AHEAD_ENTRIES
   useEffect(() => {
+    // The rendered rows are not yet those that entries put before them have moved away.
+    const above = ((region?.scrollTop ?? 0) / sizes.height) * columns
+    const isNear = isNearEnd && (!isFromEnd || above <= 2 * AHEAD_ENTRIES)
     // A refused token is handled by the session.
-    if (isNearEnd && list.hasMore.value) list.loadMore().catch(() => undefined)
+    if (isNear && list.hasMore.value) list.loadMore().catch(() => undefined)
     // Depends on the list itself: a list in another order can have the same length.
-  }, [isNearEnd, files])
+  }, [isNearEnd, entries])
+  useStablePlace({ list, region, columns, height: sizes.height, active, show, scrollTo })
 
-  function show(index: number): void {
+  function scrollTo(index: number): void {
     setCurrent(index)
     const { height } = sizes
     const top = Math.floor(index / columns) * height
     if (region !== null) reveal(region, { top, bottom: top + headHeight + height })
-    requestAnimationFrame(() => focusFile(region, index))
   }
 
-  /** Moves to a file, and selects those on the way with Shift. */
+  function show(index: number): void {
+    scrollTo(index)
+    requestAnimationFrame(() => focusEntry(region, index))
+  }
+
+  /** Moves to an entry, and selects the files on the way with Shift. */
   function go(index: number, { shiftKey }: KeyboardEvent): void {
-    const to = list.files.value[index]
-    if (shiftKey && to !== undefined) selection.extend(to, files[active])
+    const to = asFile(list.entries.value[index])
+    if (shiftKey && to !== undefined) selection.extend(to, asFile(entries[active]) ?? to)
     show(index)
   }
 
-  async function goToLast(event: KeyboardEvent): Promise<void> {
-    await list.loadAll().catch(() => undefined)
+  async function jump(to: 'start' | 'end', event: KeyboardEvent): Promise<void> {
+    await (event.shiftKey ? list.loadAll() : list.jump(to)).catch(() => undefined)
     // The user may have gone elsewhere meanwhile.
     if (region?.contains(document.activeElement) !== true) return
-    requestAnimationFrame(() => go(list.files.value.length - 1, event))
+    requestAnimationFrame(() => go(to === 'end' ? list.entries.value.length - 1 : 0, event))
   }
 
   function move(event: KeyboardEvent): void {
@@ -73,25 +86,27 @@ export function useFileWindow({ page, onAct, sizes, columns, headHeight }: FileW
     const isMirrored = region !== null && getComputedStyle(region).direction === 'rtl'
     const step = stepOf(event.key, { columns, rowsShown, isMirrored })
     if (!(event.target instanceof HTMLElement)) return
-    const file = files[active]
+    const file = asFile(entries[active])
     if (event.key === ' ' && file !== undefined && event.target.matches('[data-index]')) {
       event.preventDefault()
       selection.toggle(file)
     }
     if (step === undefined || event.target.closest('[data-index]') === null) return
     event.preventDefault()
-    if (event.key === 'End' && list.hasMore.value) void goToLast(event)
-    else go(Math.max(0, Math.min(files.length - 1, active + step)), event)
+    const isBeyond = list.hasMore.value && event.key === (isFromEnd ? 'Home' : 'End')
+    if (isBeyond) void jump(isFromEnd ? 'start' : 'end', event)
+    else go(Math.max(0, Math.min(entries.length - 1, active + step)), event)
   }
 
   function act(kind: ActionKind, file: FileEntry): void {
     onAct(kind, file)
     // Removing the focused file would reset the focus to the top of the page.
     if (kind !== 'remove') return
-    requestAnimationFrame(() => focusFile(region, Math.min(active, list.files.value.length - 1)))
+    const next = (): number => Math.min(active, list.entries.value.length - 1)
+    requestAnimationFrame(() => focusEntry(region, next()))
   }
 
-  /** Attributes of the element that contains the files. */
+  /** Attributes of the element that contains the entries. */
   const grid = {
     class: selection.files.value.length > 0 ? 'table selecting' : 'table',
     role: 'grid',
@@ -99,7 +114,53 @@ export function useFileWindow({ page, onAct, sizes, columns, headHeight }: FileW
     onKeyDown: move,
     ...selecting,
   } as const
-  return { ...rows, files, active, setCurrent, grid, act }
+  return { ...rows, entries, active, setCurrent, grid, act }
+}
+
+interface PlaceOptions {
+  readonly list: FileList
+  readonly region: HTMLElement | null
+  readonly columns: number
+  readonly height: number
+  readonly active: number
+  /** Scrolls to an entry and focuses it. */
+  readonly show: (index: number) => void
+  readonly scrollTo: (index: number) => void
+}
+
+/**
+ * Keeps the rows where they are when a page puts entries before them. In another folder, begins at the top; in one around
+ * the last folder, at that one.
+ */
+function useStablePlace(options: PlaceOptions): void {
+  const { list, region, columns, height, active, show, scrollTo } = options
+  const { folder, search } = list.view.value
+  const putBefore = list.putBefore.value
+  const last = useRef({ folder, search, putBefore })
+  // Asked before the elements show other entries, which takes the focus from them.
+  const isFocused = (region?.querySelector('[data-index]:focus-within') ?? null) !== null
+  const goTo = isFocused ? show : scrollTo
+  useLayoutEffect(() => {
+    const before = last.current
+    last.current = { folder, search, putBefore }
+    if (region === null) return
+    if (folder !== before.folder || search !== before.search) {
+      goTo(
+        Math.max(
+          0,
+          list.entries.value.findIndex((entry) => isAround(entry, before.folder)),
+        ),
+      )
+    } else if (putBefore > before.putBefore && region.scrollTop > 0) {
+      const index = active + putBefore - before.putBefore
+      region.scrollTop += (Math.floor(index / columns) - Math.floor(active / columns)) * height
+      goTo(index)
+    }
+  }, [folder, search, putBefore])
+}
+
+function isAround(entry: Entry, folder: string): boolean {
+  return typeof entry === 'string' && folder.startsWith(entry)
 }
 
 interface Layout {
@@ -109,7 +170,7 @@ interface Layout {
   readonly isMirrored: boolean
 }
 
-/** By how many files a key moves. */
+/** By how many entries a key moves. */
 function stepOf(key: string, { columns, rowsShown, isMirrored }: Layout): number | undefined {
   const page = Math.max(1, rowsShown - 1) * columns
   const aside = isMirrored ? -1 : 1
@@ -135,7 +196,7 @@ function reveal(
   }
 }
 
-function focusFile(region: HTMLElement | null, index: number): void {
+function focusEntry(region: HTMLElement | null, index: number): void {
   region?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus()
 }
 
@@ -148,35 +209,65 @@ export function releaseFocus(element: HTMLElement | null): void {
   element.closest<HTMLElement>('.rows-all')?.focus({ preventScroll: true })
 }
 
-export interface FileItemProps {
-  readonly file: FileEntry
+/** Of a folder or a file. */
+export interface ItemProps {
   /** From 0, in the whole list. */
   readonly index: number
-  /** Whether the Tab key focuses this file. */
+  /** Whether the Tab key focuses this one. */
   readonly isCurrent: boolean
+  readonly onFocus: () => void
+}
+
+export interface FileItemProps extends ItemProps {
+  readonly file: FileEntry
   readonly isSelected: boolean
+  /** The open folder, whose name is not repeated. */
+  readonly folder: string
   /** What the token permits. */
   readonly actions: readonly RowAction[]
-  readonly onFocus: () => void
   readonly onAct: (kind: ActionKind, file: FileEntry) => void
 }
 
 /** Attributes of the element of a file: its place, the focus, clicks and keys. */
-export function itemProps(props: FileItemProps) {
-  const { file, index, isCurrent, isSelected, actions, onFocus, onAct } = props
-  return {
-    'data-index': index,
-    'aria-selected': isSelected,
-    tabIndex: isCurrent ? 0 : -1,
-    onFocusIn: onFocus,
-    onClick: (event: MouseEvent) => {
-      if (isBackground(event)) onAct('open', file)
-    },
-    onKeyDown: (event: KeyboardEvent) => {
+export function itemProps({ file, actions, onAct, isSelected, ...props }: FileItemProps) {
+  const attributes = entryProps(props, {
+    open: () => onAct('open', file),
+    press(event) {
       const kind = actionOf(event, actions)
       if (kind === undefined) return
       event.preventDefault()
       onAct(kind, file)
+    },
+  })
+  return { ...attributes, 'aria-selected': isSelected }
+}
+
+/** Attributes of the element of a folder. */
+export function folderProps(props: ItemProps, open: () => void) {
+  return entryProps(props, { open, press: () => undefined })
+}
+
+interface EntryActs {
+  readonly open: () => void
+  /** For all keys but those that open it. */
+  readonly press: (event: KeyboardEvent) => void
+}
+
+function entryProps({ index, isCurrent, onFocus }: ItemProps, { open, press }: EntryActs) {
+  return {
+    'data-index': index,
+    tabIndex: isCurrent ? 0 : -1,
+    onFocusIn: onFocus,
+    onClick: (event: MouseEvent) => {
+      if (isBackground(event)) open()
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== 'Enter') press(event)
+      // On one of its buttons, the key is for that.
+      else if (event.target === event.currentTarget) {
+        event.preventDefault()
+        open()
+      }
     },
   }
 }
@@ -193,8 +284,7 @@ export function pickProps({ file, isCurrent, isSelected }: FileItemProps) {
 }
 
 /** What a key does with the file that has the focus; `undefined` if nothing that the token permits. */
-function actionOf(event: KeyboardEvent, permitted: readonly RowAction[]): ActionKind | undefined {
-  if (event.key === 'Enter') return event.target === event.currentTarget ? 'open' : undefined
+function actionOf(event: KeyboardEvent, permitted: readonly RowAction[]): RowAction | undefined {
   const action = KEYS[event.key]
   return action !== undefined && permitted.includes(action) ? action : undefined
 }

@@ -1,5 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
+import { remember, remembered } from '../../shared/remembered.ts'
 import type { FileViewProps } from './file-window.ts'
 
 type View = ComponentType<FileViewProps>
@@ -38,29 +39,12 @@ export function createLayout(): Layout {
     Grid,
 
     async show(asGrid) {
-      remember(asGrid ? 'grid' : 'list')
+      remember(KEY, asGrid ? 'grid' : 'list')
       await show(asGrid)
     },
 
     async restore() {
-      await show(remembered() === 'grid').catch(() => undefined)
+      await show(remembered(KEY) === 'grid').catch(() => undefined)
     },
-  }
-}
-
-/** Browsers that keep nothing throw. */
-function remember(layout: string): void {
-  try {
-    localStorage.setItem(KEY, layout)
-  } catch {
-    // The choice lasts as long as the page.
-  }
-}
-
-function remembered(): string | null {
-  try {
-    return localStorage.getItem(KEY)
-  } catch {
-    return null
   }
 }

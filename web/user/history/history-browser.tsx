@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { isProblem } from '../../../client/src/errors.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { PastVersion } from '../../shared/model.ts'
+import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import { HISTORY_BUTTON } from '../files/file-browser.tsx'
 import type { Page } from '../user-page.ts'
@@ -66,7 +67,7 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
           {words.back}
         </button>
         <h2 class="toolbar-title" ref={heading} tabIndex={-1}>
-          {view.name === undefined ? words.title : words.of(view.name)}
+          {view.name === undefined ? words.title : words.of(visibleText(view.name))}
         </h2>
         {view.name === undefined && !isEmpty && permissions.prefix() === '' && (
           <button

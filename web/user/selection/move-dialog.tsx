@@ -5,6 +5,7 @@ import { FormDialog } from '../../shared/form-dialog.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
+import { typedName } from '../files/folder.ts'
 import type { SelectionDialogProps } from './archive-dialog.tsx'
 import { moveMany } from './change-many.ts'
 import { commonFolder, isFileName, type Move, planMoves, takenNames } from './moves.ts'
@@ -42,8 +43,8 @@ export function MoveDialog({ page, files, onClose }: SelectionDialogProps) {
       onClose={onClose}
     >
       <p class="quiet">{words.hint}</p>
-      <TextField label={words.from} value={from} onInput={setFrom} />
-      <TextField label={words.to} value={to} isFirst onInput={setTo} />
+      <TextField label={words.from} value={from} onInput={(text) => setFrom(typedName(text))} />
+      <TextField label={words.to} value={to} isFirst onInput={(text) => setTo(typedName(text))} />
       {staying > 0 && <p class="quiet">{words.stay(staying)}</p>}
       <Preview moves={moves} taken={taken} />
       {problem !== undefined && (

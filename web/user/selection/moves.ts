@@ -1,13 +1,11 @@
 import type { FileEntry } from '../../shared/model.ts'
+import { folderOf } from '../files/folder.ts'
 
 /** A file, and its new name. */
 export interface Move {
   readonly file: FileEntry
   readonly name: string
 }
-
-/** How file names that folders were uploaded with are made of them. */
-const SEPARATOR = ' - '
 
 /** The longest text that all names begin with; empty without names. */
 export function commonPrefix(names: readonly string[]): string {
@@ -23,9 +21,7 @@ export function commonPrefix(names: readonly string[]): string {
 
 /** What all names begin with, as far as it is the name of a folder. */
 export function commonFolder(names: readonly string[]): string {
-  const prefix = commonPrefix(names)
-  const end = prefix.lastIndexOf(SEPARATOR)
-  return end === -1 ? '' : prefix.slice(0, end + SEPARATOR.length)
+  return folderOf(commonPrefix(names))
 }
 
 /**

@@ -1,6 +1,7 @@
 import './pick.css'
 import { useEffect, useRef } from 'preact/hooks'
 import type { FileEntry } from '../../shared/model.ts'
+import { asFile } from '../files/shown-entries.ts'
 import type { Page } from '../user-page.ts'
 
 /** As long as a finger rests on a file to select it. */
@@ -36,7 +37,7 @@ export function useSelecting({ list, selection }: Page) {
   }, [])
 
   function fileOf(item: HTMLElement | null): FileEntry | undefined {
-    return list.files.value[Number(item?.dataset['index'])]
+    return asFile(list.entries.value[Number(item?.dataset['index'])])
   }
 
   function release(): void {

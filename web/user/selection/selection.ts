@@ -4,7 +4,7 @@ import type { FileList } from '../files/file-list.ts'
 
 /**
  * The files that the user has selected, by name. The selection outlives another order of the list and the reading of
- * further files. A file that is gone leaves it, and a search ends it.
+ * further files. A file that is gone leaves it, and a search or another folder ends it.
  */
 export interface Selection {
   /** As they are now, in the order in which they were selected. */
@@ -68,7 +68,7 @@ export function createSelection(list: FileList): Selection {
     })
   })
   effect(() => {
-    void list.prefix.value
+    void [list.search.value, list.path.value]
     untracked(clear)
   })
 

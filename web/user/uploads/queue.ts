@@ -36,7 +36,10 @@ export interface Uploads extends UploadDecisions {
   readonly items: ReadonlySignal<readonly UploadItem[]>
   /** Updated, throttled, when an item changes. */
   readonly figures: ReadonlySignal<UploadFigures>
-  /** Uploads files, with the prefix of the token in front of their names; none if the token does not permit it. */
+  /**
+   * Uploads files into the open folder, with the prefix of the token in front of their names; none if the token does not
+   * permit it.
+   */
   add(files: readonly GatheredFile[]): void
   /** Whether an item sends that resumable upload. */
   owns(uploadId: string): boolean
@@ -66,7 +69,7 @@ const HELD = new Error('Another user is signing in.')
 
 /** Schedules the uploads, and handles refusals and lost connections. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { capacity, permissions, unfinished, transfer, onUploaded, cancel } = options
+  const { list, capacity, permissions, unfinished, transfer, onUploaded, cancel } = options
   const items = signal<readonly UploadItem[]>([])
   const { figures, show, showNow } = createShownFigures(items)
   const running = new Map<UploadItem, Running>()
@@ -212,7 +215,9 @@ export function createUploads(options: UploadsOptions): Uploads {
     add(files) {
       if (!permissions.mayUpload()) return
       const added = files.map((file) => createItem((lastId += 1), file))
-      for (const item of added) item.name = permissions.within(item.name)
+      const { path, base } = list
+      const folder = path.value === base.value ? '' : path.value
+      for (const item of added) item.name = permissions.within(folder + item.name)
       // Replaces a list of finished uploads.
       const isOver = items.value.every(({ state }) => state.kind === 'done')
       items.value = isOver ? added : [...items.value, ...added]

@@ -1,4 +1,5 @@
 import type { FileEntry, UploadEntry } from '../../shared/model.ts'
+import { folderOf, SEPARATOR } from '../files/folder.ts'
 
 /** Files of at least this size are sent as resumable uploads. Sending a smaller file again takes little time. */
 export const RESUMABLE_BYTES = 16 * 2 ** 20
@@ -95,10 +96,10 @@ export function isSameFile(item: UploadItem, { metadata }: UploadEntry): boolean
   return item.modified !== '' && metadata['modified'] === item.modified
 }
 
-/** A repository has no folders, so file names are prefixed with them. A search for a folder's name finds its files. */
+/** A repository has no folders, so the names of files begin with theirs. */
 function nameOf(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
-  return segments.join(' - ').replace(UNNAMEABLE, '_').toWellFormed()
+  return segments.join(SEPARATOR).replace(UNNAMEABLE, '_').toWellFormed()
 }
 
 /** Characters that file names must not contain. */
@@ -107,7 +108,8 @@ const UNNAMEABLE = /[\\\u0000-\u001f\u007f]/g
 
 /** `photo.jpg`, `photo (2).jpg`, `photo (3).jpg` and so on. Numbers of more than nine digits count as text. */
 export function nextName(name: string): string {
-  const [, stem = name, extension = ''] = /^(.+?)(\.[^.]*)?$/s.exec(name) ?? []
+  const folder = folderOf(name)
+  const [, stem = '', extension = ''] = /^(.+?)(\.[^.]*)?$/s.exec(name.slice(folder.length)) ?? []
   const [, base = stem, number = '1'] = /^(.*) \((\d{1,9})\)$/s.exec(stem) ?? []
-  return `${base} (${Number(number) + 1})${extension}`
+  return `${folder}${base} (${Number(number) + 1})${extension}`
 }

@@ -9,7 +9,7 @@ import type { ViewerProps } from './viewer.ts'
 
 const words = messages.viewer
 
-/** The next page of the list is read when fewer files follow the one that is shown. */
+/** The next page of the list is read when fewer files are left in its direction. */
 const AHEAD_FILES = 20
 
 /** One file of the list, and the way to those before and after it. */
@@ -32,21 +32,24 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
     if (shown === undefined) onClose()
     else if (index !== last.index || shown.name !== last.name) setLast({ name: shown.name, index })
   }, [index, shown])
+  const { isFromEnd } = list.view.value
+  const left = isFromEnd ? index : files.length - index
   useEffect(() => {
     // A refused token is handled by the session.
-    if (index + AHEAD_FILES >= files.length) list.loadMore().catch(() => undefined)
-  }, [index, files.length])
+    if (left <= AHEAD_FILES) list.loadMore().catch(() => undefined)
+  }, [left, files])
 
   function show(at: number): void {
     const next = files[at]
     if (next !== undefined) setLast({ name: next.name, index: at })
   }
 
-  async function showLast(): Promise<void> {
-    await list.loadAll().catch(() => undefined)
+  async function showEnd(end: 'start' | 'end'): Promise<void> {
+    await list.jump(end).catch(() => undefined)
     const all = list.files.value
-    const end = all.at(-1)
-    if (end !== undefined) setLast({ name: end.name, index: all.length - 1 })
+    const index = end === 'start' ? 0 : all.length - 1
+    const file = all[index]
+    if (file !== undefined) setLast({ name: file.name, index })
   }
 
   function press(event: KeyboardEvent): void {
@@ -54,8 +57,8 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
     const moves: Readonly<Record<string, () => unknown>> = {
       [isMirrored ? 'ArrowLeft' : 'ArrowRight']: () => show(index + 1),
       [isMirrored ? 'ArrowRight' : 'ArrowLeft']: () => show(index - 1),
-      Home: () => show(0),
-      End: () => showLast(),
+      Home: () => showEnd('start'),
+      End: () => showEnd('end'),
     }
     const move = moves[event.key]
     if (move === undefined || event.defaultPrevented || usesKeys(event.target)) return
@@ -88,7 +91,9 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
             <ShownName name={shown.name} />
           </h2>
           <span class="viewer-place">
-            {words.place(index + 1, files.length, list.hasMore.value)}
+            {/* From the end, nobody knows how many come before. */}
+            {(!isFromEnd || !list.hasMore.value) &&
+              words.place(index + 1, files.length, list.hasMore.value)}
           </span>
         </div>
         <a

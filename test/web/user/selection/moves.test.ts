@@ -24,7 +24,7 @@ it.each([
 })
 
 it('the common folder ends where a folder does', () => {
-  expect(commonFolder(['trip - day 1 - a', 'trip - day 2 - b'])).toBe('trip - ')
+  expect(commonFolder(['trip›day 1›a', 'trip›day 2›b'])).toBe('trip›')
   expect(commonFolder(['trip.jpg', 'trip.png'])).toBe('')
 })
 

@@ -70,7 +70,7 @@ it('a file that a complete list lacks leaves it, and a search ends it', async ()
   for (const name of ['a', 'b']) selection.toggle(fileNamed(name))
   await list.reload()
   expect(names()).toEqual(['b'])
-  list.prefix.value = 'b'
+  await list.seek('b')
   expect(names()).toEqual([])
 })
 

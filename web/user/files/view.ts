@@ -1,0 +1,78 @@
+import type { Order } from '../../shared/model.ts'
+import { fieldOf } from './file-order.ts'
+import { childOf, nameIn } from './folder.ts'
+
+/** Which part of the repository a list shows, and how it is read. */
+export interface View {
+  /** The open folder, whose name the shown names leave out; empty for whole names. */
+  readonly folder: string
+  /** All names begin with it. */
+  readonly prefix: string
+  /** All shown names contain it, in any case; empty for all. */
+  readonly search: string
+  readonly hasFolders: boolean
+  /** Whether the files of folders are shown in place of the folders. */
+  readonly isFlat: boolean
+  /** The order of the service, in which the pages arrive. */
+  readonly listed: Order
+  /** Whether the pages arrive from the last one on. */
+  readonly isFromEnd: boolean
+  /** Whether everything was read and is sorted here; otherwise in the order of the service. */
+  readonly isWhole: boolean
+  /** Whether there is more than the page sorts by itself. */
+  readonly isLarge: boolean
+}
+
+export const NOTHING: View = {
+  folder: '',
+  prefix: '',
+  search: '',
+  hasFolders: true,
+  isFlat: false,
+  listed: 'name',
+  isFromEnd: false,
+  isWhole: false,
+  isLarge: false,
+}
+
+export interface ViewOptions {
+  readonly folder: string
+  readonly search: string
+  readonly order: Order
+  readonly hasFolders: boolean
+  /** The part of a prefix that the token permits. */
+  readonly narrow: (prefix: string) => string
+  /** What is shown now. */
+  readonly last: View
+}
+
+/** How a part of the repository is read first. The service lists folders by name only. */
+export function viewOf(options: ViewOptions): View {
+  const { folder, search, order, hasFolders, narrow, last } = options
+  const isSame = last.folder === folder && last.search === search && last.hasFolders === hasFolders
+  const isLarge = last.isLarge && isSame
+  const isByName = fieldOf(order) === 'name'
+  const isFlat = search !== '' || !hasFolders || (isLarge && !isByName)
+  const listed = isFlat || isByName ? order : 'name'
+  const prefix = narrow(folder)
+  return { ...NOTHING, folder, prefix, search, hasFolders, isFlat, listed, isLarge }
+}
+
+/** What a view shows for a name. */
+export type Shown = 'nothing' | 'file' | { readonly folder: string }
+
+export function shownIn(view: View, name: string): Shown {
+  const { folder, prefix, search, isFlat } = view
+  if (!name.startsWith(prefix) || !contains(nameIn(folder, name), search)) return 'nothing'
+  const child = isFlat ? undefined : childOf(folder, name)
+  return child === undefined ? 'file' : { folder: child }
+}
+
+function contains(text: string, sought: string): boolean {
+  return sought === '' || lowerCase(text).includes(lowerCase(sought))
+}
+
+/** As the service compares: by its place in a word, JavaScript gives another sigma. */
+function lowerCase(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ')
+}
