@@ -243,8 +243,9 @@ describeInBrowser('many files at once', (browser) => {
     const { page, context } = await visit({ browser: browser(), service, user, path: '/livez' })
     opened.defer(() => context.close())
     const batches: number[] = []
+    let pages = 0
     const time = '2026-01-01T00:00:00Z'
-    const files = Array.from({ length: 1_200 }, (_, at) => ({
+    const files = Array.from({ length: 2_400 }, (_, at) => ({
       name: `file ${at + 1_000}`,
       user_id: user.userId,
       size: 1024,
@@ -255,6 +256,7 @@ describeInBrowser('many files at once', (browser) => {
     }))
     await page.route('**/users/me/repo?*', async (route) => {
       const { searchParams } = new URL(route.request().url())
+      pages += 1
       const from = Number(searchParams.get('cursor') ?? 0)
       const to = from + Number(searchParams.get('limit'))
       const next_cursor = to < files.length ? String(to) : null
@@ -270,21 +272,23 @@ describeInBrowser('many files at once', (browser) => {
     })
     await page.goto(service.url)
     await page.getByText('file 1000', { exact: true }).waitFor()
+    await expect.poll(() => pages).toBe(4)
+    await page.locator('[role=grid][aria-busy=false]').waitFor()
     await page.keyboard.press('Control+a')
-    await says(page, '500 selected')
+    await says(page, '2,000 selected')
     await says(page, 'Not all files are listed yet.')
     await press(page, 'Download')
-    await expect.poll(() => page.locator('.archives a').count()).toBe(3)
+    await expect.poll(() => page.locator('.archives a').count()).toBe(10)
     await page.keyboard.press('Escape')
     await press(page, 'Select all')
-    await says(page, '1,200 selected')
+    await says(page, '2,400 selected')
     await press(page, 'Download')
-    await page.getByText('One archive: 1,200 files').waitFor()
+    await page.getByText('One archive: 2,400 files').waitFor()
     await page.keyboard.press('Escape')
     await press(page, 'Delete')
-    await page.getByText('Not done for 200 of 1,200 files').waitFor()
-    expect(batches).toEqual([1_000, 200])
-    await says(page, '200 selected')
+    await page.getByText('Not done for 1,400 of 2,400 files').waitFor()
+    expect(batches).toEqual([1_000, 1_000])
+    await says(page, '1,400 selected')
   })
 
   it.each([

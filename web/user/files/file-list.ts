@@ -220,7 +220,8 @@ export function createFileList(
 
     async loadAll() {
       const mine = generation
-      while (mine === generation && cursor.value !== null) await loadMore()
+      const isOpen = (): boolean => mine === generation && cursor.value !== null
+      while (isOpen()) await loadMore()
     },
 
     async jump(to) {
