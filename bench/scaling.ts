@@ -108,8 +108,7 @@ async function compare(stack: Stack, kind: Kind, content: Buffer): Promise<void>
   await measured(BUSY_CLIENTS)
   const alone = await measured(1)
   const busy = await measured(BUSY_CLIENTS)
-  // Statements, commits and wake-ups are shared the more, the more clients there are.
-  const costs = { ...cpuOf(busy), wait: Math.max(0, meanMs(alone) - total(cpuOf(alone))) }
+  const costs = { ...cpuOf(busy), wait: Math.max(0, meanMs(alone) - total(cpuOf(busy))) }
   const words = Object.entries(costs).map(([name, ms]) => `${name} ${ms.toFixed(2)} ms`)
   console.log(`\n${kind}, ${content.length} bytes: ${words.join(', ')}\n`)
   console.log('| clients | a second | simulated | p50 | simulated | p99 | simulated |')

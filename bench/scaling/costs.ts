@@ -9,7 +9,7 @@ export interface Costs {
   readonly object_store: number
   /** Of the load generator, which shares the machine when costs are measured. */
   readonly generator: number
-  /** What is left of the time of an operation that is alone: waits for disks and for the network. */
+  /** What else the operation of a client that is alone takes: waits for disks, and work that many clients share. */
   readonly wait: number
 }
 

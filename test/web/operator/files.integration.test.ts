@@ -37,7 +37,9 @@ describeInBrowser('the files of a user, as the operator sees them', (browser) =>
     const hostile = rows.filter({ hasText: '<img src=x onerror=alert(1)>\ufffdgpj.exe' })
     expect(await hostile.locator('bdi').count()).toBe(1)
     await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Largest first')
-    await expect.poll(() => rows.first().textContent()).toContain('Annual report.pdfAnyone2 KiB')
+    await expect
+      .poll(() => rows.first().textContent())
+      .toContain('Annual report.pdfAnyone with the link2 KiB')
     await page.getByRole('searchbox').fill('REPORT')
     await expect.poll(() => rows.count()).toBe(1)
     const remove = page.getByRole('button', { name: 'Delete Annual report.pdf' })

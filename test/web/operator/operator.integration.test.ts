@@ -342,6 +342,9 @@ describeInBrowser('the operator', (browser) => {
 
   it('has targets of 44 pixels for fingers', async () => {
     const { page, context } = await visitAsOperator({ browser: browser(), service, ...TOUCH })
+    await page.getByRole('heading', { name: 'Fullest users' }).waitFor()
+    expect(await smallTargets(page)).toEqual([])
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByRole('link', { name: user.userId }).waitFor()
     expect(await smallTargets(page)).toEqual([])
     await context.close()

@@ -5,6 +5,9 @@ import { createFileList } from '../../../../web/user/files/file-list.ts'
 import { createSelection } from '../../../../web/user/selection/selection.ts'
 import { fileNamed } from './file.ts'
 
+/** As many as a list reads before it leaves the rest for later. */
+const MANY = Array.from({ length: 2_000 }, (_, at) => `z${10_000 + at}`)
+
 /** A list that has read the first of these pages, and a selection of its files. */
 async function open(pages: readonly (readonly string[])[], { isWhole = true } = {}) {
   let asked = 0
@@ -12,7 +15,8 @@ async function open(pages: readonly (readonly string[])[], { isWhole = true } = 
     const names = pages[asked] ?? []
     asked += 1
     const next_cursor = isWhole ? null : String(asked)
-    return Promise.resolve(Response.json({ files: names.map(fileNamed), next_cursor }))
+    const files = [...names, ...(isWhole ? [] : MANY)].map(fileNamed)
+    return Promise.resolve(Response.json({ files, next_cursor }))
   }
   const files = createFiles(createHttp({ url: 'http://service', fetch: answer }))
   const list = createFileList(files, { may: () => true, narrow: (prefix) => prefix })
@@ -49,7 +53,7 @@ it('a selection outlives another order, of which the first files are others', as
   const { list, selection, names } = await open([LETTERS, ['x', 'y']], { isWhole: false })
   selection.toggle(fileNamed('a'))
   await list.reload()
-  expect(list.files.value).toHaveLength(2)
+  expect(list.files.value).toHaveLength(2_002)
   expect(names()).toEqual(['a'])
 })
 
