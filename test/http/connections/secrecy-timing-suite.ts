@@ -24,7 +24,7 @@ const MAX_RATIO_OF_LISTING = 1.25
 const MAX_RATIO_OF_HTTP = 1.4
 
 const ROUNDS = 150
-const ATTEMPTS = 4
+const ATTEMPTS = 8
 
 /** Row C06 of the list of bad input: it takes no longer to refuse what is there than what is not. */
 export function secrecyTimingSuite(open: OpenService): void {
