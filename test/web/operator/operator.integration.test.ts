@@ -341,8 +341,9 @@ describeInBrowser('the operator', (browser) => {
   })
 
   it('has targets of 44 pixels for fingers', async () => {
+    await upload(service, { user, name: 'ranked.txt', content: 'x' })
     const { page, context } = await visitAsOperator({ browser: browser(), service, ...TOUCH })
-    await page.getByRole('heading', { name: 'Fullest users' }).waitFor()
+    await page.locator('.ranking .name').first().waitFor()
     expect(await smallTargets(page)).toEqual([])
     await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByRole('link', { name: user.userId }).waitFor()
