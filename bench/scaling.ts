@@ -21,10 +21,10 @@ const { values: settings } = parseArgs({
 
 const SECONDS = Number(settings.seconds)
 
-/** Of a file of 1 MiB, measured with --check on 2 cores of an AMD EPYC on 2026-11-28. */
+/** Of a file of 1 MiB, measured with --check, as docs/scaling.md says. */
 const MEASURED: Readonly<Record<Kind, Costs>> = {
-  upload: { service: 5, database: 0.75, object_store: 7, generator: 0, wait: 10 },
-  download: { service: 1, database: 0.08, object_store: 1.5, generator: 0, wait: 1 },
+  upload: { service: 3.57, database: 1.09, object_store: 5.22, generator: 0, wait: 4.72 },
+  download: { service: 1.02, database: 0.12, object_store: 1.03, generator: 0, wait: 0.02 },
 }
 
 /** How busy the cores of database and store may be. */
