@@ -117,6 +117,15 @@ it('a longer list is in the order of the service, and goes to its end and back i
   expect(namesOf(list)).toEqual(MANY_AS_SERVICE.slice(0, 500))
 })
 
+it('a list reads all that is left, from whichever end it was read', async () => {
+  const { list } = listOf(MANY)
+  await list.reload()
+  await list.jump('end')
+  await list.loadAll()
+  expect(namesOf(list)).toEqual(MANY_AS_SERVICE)
+  expect(list.hasMore.value).toBe(false)
+})
+
 it('a list reads no further when it has been cleared', async () => {
   const { list, asked } = listOf(MANY)
   const reload = list.reload()
