@@ -29,9 +29,9 @@ const SIZES: readonly (readonly [
 ])[] = [
   [0, '\xff\xd8', (view) => frameOf(view)],
   [0, '\x89PNG', (view) => ({ width: view.getUint32(16), height: view.getUint32(20) })],
-  [0, 'GIF8', (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) })],
+  [0, 'GIF8', (view) => sizeOfGif(view)],
   [8, 'WEBP', (view) => sizeOfWebp(view)],
-  [4, 'ftypavi', (view) => sizeOfAvif(view)],
+  [4, 'ftypavif', (view) => sizeOfAvif(view)],
 ]
 
 /** Start of frame: of all markers from C0 to CF but three, which have other meanings. */
@@ -50,16 +50,40 @@ export interface Segment {
   readonly end: number
 }
 
-/** The segments of a JPEG image before its pixels. Throws a `RangeError` if the view ends within one. */
+/**
+ * The segments of a JPEG image before its pixels. Throws a `RangeError` if the view ends within one. Stops at whatever a
+ * decoder could skip in another way: what it takes for the size would stand elsewhere.
+ */
 export function* segmentsOf(view: DataView): Generator<Segment> {
-  for (let at = 2; ;) {
-    if (view.getUint8(at) !== 0xff) return
+  for (let at = 2; view.getUint8(at) === 0xff;) {
     const marker = view.getUint8(at + 1)
     const length = view.getUint16(at + 2)
-    // The pixels follow; or the length does not even count itself.
-    if (marker === 0xda || marker === 0xd9 || length < 2) return
+    if (!hasLength(marker) || length < 2) return
     yield { marker, at: at + 4, end: at + 2 + length }
     at += 2 + length
+  }
+}
+
+/** Whether a length follows the marker (ITU-T T.81, table B.1). After DA, the pixels follow. */
+function hasLength(marker: number): boolean {
+  return (marker >= 0xc0 && marker < 0xd0) || (marker > 0xda && marker < 0xff)
+}
+
+/** The screen, which browsers enlarge to hold the whole first frame. */
+function sizeOfGif(view: DataView): ImageSize | undefined {
+  const flags = view.getUint8(10)
+  let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+  while (view.getUint8(at) === 0x21) {
+    at += 2
+    // Blocks of an extension, up to an empty one.
+    for (let length = view.getUint8(at); length > 0; length = view.getUint8(at)) at += 1 + length
+    at += 1
+  }
+  if (view.getUint8(at) !== 0x2c) return undefined
+  const u16 = (from: number): number => view.getUint16(from, true)
+  return {
+    width: Math.max(u16(6), u16(at + 1) + u16(at + 5)),
+    height: Math.max(u16(8), u16(at + 3) + u16(at + 7)),
   }
 }
 
@@ -87,15 +111,30 @@ function uint24(view: DataView, at: number): number {
   return view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000
 }
 
-/** The largest `ispe` among the properties of the items, which stand within the first bytes. */
+/** The largest `ispe` among the properties of the items, which stand in the box `meta`. */
 function sizeOfAvif(view: DataView): ImageSize | undefined {
+  for (let at = 0; ;) {
+    const length = view.getUint32(at)
+    if (view.getUint32(at + 4) === META) return largestIn(view, { at, end: at + length })
+    // Up to the end of the file, or of more than 4 GiB.
+    if (length < 8) return undefined
+    at += length
+  }
+}
+
+function largestIn(
+  view: DataView,
+  { at, end }: { readonly at: number; readonly end: number },
+): ImageSize | undefined {
   let most: ImageSize | undefined
-  for (let at = 0; at < Math.min(view.byteLength - 20, AVIF_HEAD_BYTES); at += 1) {
-    if (view.getUint32(at) !== 0x69737065) continue
-    const size = { width: view.getUint32(at + 8), height: view.getUint32(at + 12) }
+  for (let from = at; from < end - 16; from += 1) {
+    if (view.getUint32(from) !== ISPE) continue
+    const size = { width: view.getUint32(from + 8), height: view.getUint32(from + 12) }
     if (most === undefined || size.width * size.height > most.width * most.height) most = size
   }
   return most
 }
 
-const AVIF_HEAD_BYTES = 4096
+/** `meta` and `ispe`. */
+const META = 0x6d657461
+const ISPE = 0x69737065

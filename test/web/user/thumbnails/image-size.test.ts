@@ -7,13 +7,14 @@ const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 const HEADS = {
   jpeg: latin1('\xff\xd8\xff\xe0\0\x04\x01\x02\xff\xc2\0\x0b\x08\x01\0\x02\0\x01\0\0\0'),
   png: latin1('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\0\0\0\x01\0'),
-  gif: latin1('GIF89a\0\x02\0\x01'),
+  gif: latin1(`GIF89a\0\x02\0\x01\x80\0\0${'?'.repeat(6)}!\xf9\x04????\0,${'\0'.repeat(9)}`),
+  'gif, with a larger frame': latin1('GIF89a\x01\0\x01\0\0\0\0,\x01\0\x02\0\xff\x01\xfe\0\0'),
   'webp, extended': latin1('RIFF????WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\x01\0\xff\0\0'),
   'webp, lossless': latin1('RIFF????WEBPVP8L\0\0\0\0\x2f\xff\xc1\x3f\0'),
   'webp, lossy': latin1('RIFF????WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\0\x02\0\x41'),
   avif: latin1(
-    `\0\0\0\x14ftypavif\0\0\0\x14ispe\0\0\0\0\0\0\0\x09\0\0\0\x09` +
-      `\0\0\0\x14ispe\0\0\0\0\0\0\x02\0\0\0\x01\0${'\0'.repeat(20)}`,
+    `\0\0\0\x14ftypavif????????\0\0\x30\x3cmeta\0\0\0\x14ispe\0\0\0\0\0\0\0\x09\0\0\0\x09` +
+      `${'?'.repeat(0x3000)}\0\0\0\x14ispe\0\0\0\0\0\0\x02\0\0\0\x01\0${'\0'.repeat(12)}`,
   ),
 } as const
 
@@ -30,6 +31,25 @@ describe('the size of an image', () => {
     expect(imageSizeOf(new Uint8Array([0xff, 0xd8, 0xff, 0xda, 0, 2]))).toBeUndefined()
     // Segments whose length does not count itself lead nowhere.
     expect(imageSizeOf(new Uint8Array([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0]))).toBeUndefined()
+  })
+
+  it('of a JPEG is not known where a decoder could find another one', () => {
+    const start = latin1('\xff\xd8\xff\xe0\0\x04\x01\x02')
+    const frame = HEADS.jpeg.subarray(start.length)
+    for (const skipped of ['\xff', '\xff\0', '\xff\x01', '\xff\xd0', '\xff\xd8', '\0']) {
+      const image = Buffer.alloc(70_000)
+      Buffer.concat([start, latin1(skipped), frame]).copy(image)
+      // Where one continues that takes what is skipped for a segment.
+      const length = image.readUInt16BE(start.length + 2)
+      frame.copy(image, start.length + 2 + length)
+      expect(imageSizeOf(image)).toBeUndefined()
+    }
+  })
+
+  it('of an AVIF image stands among its properties, and nowhere else', () => {
+    const [type, rest] = [HEADS.avif.subarray(0, 20), HEADS.avif.subarray(20)]
+    const free = latin1(`\0\0\0\x1cfree\0\0\0\x14ispe${'?'.repeat(12)}`)
+    expect(imageSizeOf(Buffer.concat([type, free, rest]))).toEqual({ width: 512, height: 256 })
   })
 
   it('is a size or unknown, whatever the bytes are', () => {
