@@ -6,13 +6,16 @@ import { type ReadOptions, RequestBody, type RequestFile } from '../body/request
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 import { parseParameters } from '../headers/parameterized-value.ts'
 import { MAX_PARSED_LENGTH } from '../headers/parsed-length.ts'
-import { FormParser, MAX_OVERHEAD_BYTES } from './form-parser.ts'
+import { FormParser, MAX_FIELD_BYTES, MAX_OVERHEAD_BYTES } from './form-parser.ts'
 
 type Headers = FastifyRequest['headers']
 
 export interface FileForm extends RequestFile {
   readonly mediaType: MediaType | null
-  /** A small field, before or after the file; all are known after `end`. Throws `invalid_parameter` if repeated. */
+  /**
+   * A small field, before or after the file; all are known after `end`. Throws `invalid_parameter` if it is repeated, not
+   * valid UTF-8 or longer than `MAX_FIELD_BYTES`.
+   */
   field(name: string): string | undefined
 }
 
@@ -44,8 +47,12 @@ export async function openFileForm(
     mediaType: mediaTypeOf(form.fileType),
     field(name) {
       const [first, ...others] = form.fields.filter((field) => field.name === name)
-      if (others.length === 0) return first?.value
-      throw invalidParameter(name, `The form has more than one field "${name}".`)
+      if (others.length > 0) {
+        throw invalidParameter(name, `The form has more than one field "${name}".`)
+      }
+      if (first?.isExact !== false) return first?.value
+      const detail = `The field "${name}" must be UTF-8 of at most ${MAX_FIELD_BYTES} bytes.`
+      throw invalidParameter(name, detail)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { AppError, formatError } from '../../core/errors.ts'
 import type { BodyCheck, ContentOutlet } from '../body/request-body.ts'
 import { parsePartHead } from './part-head.ts'
@@ -9,12 +10,14 @@ export const MAX_PART_HEAD_BYTES = 16 * 1024
 
 export const MAX_FIELDS = 8
 
-/** Longer values are truncated. */
-export const MAX_FIELD_BYTES = 4 * 1024
+/** Longer values are truncated. Metadata of which each character is escaped take 12 KiB. */
+export const MAX_FIELD_BYTES = 16 * 1024
 
 export interface FormField {
   readonly name: string
   readonly value: string
+  /** Whether `value` is what was sent: valid UTF-8, and not truncated. */
+  readonly isExact: boolean
 }
 
 /** `mark`: the two bytes after a delimiter; `closing`: the two after the last one. */
@@ -171,8 +174,10 @@ export class FormParser implements BodyCheck {
     if (isJson && text.length > MAX_FIELD_BYTES) {
       throw formatError(`A JSON field of the form is larger than ${MAX_FIELD_BYTES} bytes.`)
     }
-    const value = Buffer.from(text.slice(0, MAX_FIELD_BYTES), 'latin1').toString()
-    this.fields.push({ name, value: isJson ? textOfJson(value) : value })
+    const bytes = Buffer.from(text.slice(0, MAX_FIELD_BYTES), 'latin1')
+    const value = bytes.toString()
+    const isExact = text.length <= MAX_FIELD_BYTES && isUtf8(bytes)
+    this.fields.push({ name, value: isJson ? textOfJson(value) : value, isExact })
   }
 
   #count(bytes: number): void {

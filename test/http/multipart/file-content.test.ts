@@ -84,8 +84,8 @@ describe('the content of the file of a form', () => {
   it('is parted from the fields before it and after it', () => {
     const received = receive([`${field('public')}${HEAD}content\r\n${field('\xc3\xa4')}--XB--\r\n`])
     expect(received.fields).toEqual([
-      { name: 'visibility', value: 'public' },
-      { name: 'visibility', value: 'ä' },
+      { name: 'visibility', value: 'public', isExact: true },
+      { name: 'visibility', value: 'ä', isExact: true },
     ])
     expect(received.content).toBe('content')
   })
@@ -115,9 +115,12 @@ describe('the content of the file of a form', () => {
 describe('a field', () => {
   const json = 'Content-Type: application/json\r\n'
 
-  it('is cut at 4 KiB', () => {
-    const [first] = receive([field('x'.repeat(MAX_FIELD_BYTES + 1)), HEAD, END]).fields
-    expect(first?.value).toBe('x'.repeat(MAX_FIELD_BYTES))
+  it('is cut at 16 KiB, and then not what was sent', () => {
+    const longest = 'x'.repeat(MAX_FIELD_BYTES)
+    for (const text of [longest, `${longest}x`]) {
+      const [first] = receive([field(text), HEAD, END]).fields
+      expect(first).toMatchObject({ value: longest, isExact: text === longest })
+    }
   })
 
   it('of JSON is its value', () => {
@@ -138,7 +141,7 @@ describe('a field', () => {
     [
       'JSON that is too long',
       field('1'.repeat(MAX_FIELD_BYTES + 1), json),
-      'A JSON field of the form is larger than 4096 bytes.',
+      'A JSON field of the form is larger than 16384 bytes.',
     ],
     [
       'a name that every object has',

@@ -1,6 +1,7 @@
 import fastify, { type FastifyRequest } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
+import { MAX_FIELD_BYTES } from '../../../src/http/multipart/form-parser.ts'
 import { Connections } from '../../../src/http/server/connections.ts'
 import { shareReads } from '../../../src/http/server/unread-body.ts'
 import {
@@ -167,6 +168,28 @@ test('a field that comes twice has no value', async () => {
       return form.field('x')
     },
     { payload: multipartBody([field, filePart('abc'), field]) },
+  )
+  expect(reply).toEqual({ result: 'invalid_parameter', listeners: 0 })
+})
+
+test.each([
+  ['is not UTF-8', Buffer.of(0x61, 0xff)],
+  ['is cut', 'x'.repeat(MAX_FIELD_BYTES + 1)],
+])('a field that %s has no value, and another one has', async (_what, content) => {
+  const reply = await handle(
+    async (request) => {
+      using form = await open(request)
+      await discard(form.content)
+      await form.end()
+      return [form.field('y'), form.field('x')]
+    },
+    {
+      payload: multipartBody([
+        { name: 'x', content },
+        { name: 'y', content: '1' },
+        filePart('abc'),
+      ]),
+    },
   )
   expect(reply).toEqual({ result: 'invalid_parameter', listeners: 0 })
 })

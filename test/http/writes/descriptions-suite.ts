@@ -108,6 +108,7 @@ export function descriptionsSuite(open: OpenService): void {
           [field('metadata', '{"a": "b"}'), file],
           [file, field('metadata', '{"a": "b"}')],
           [`${json}{"a": "b"}`, file],
+          [field('metadata', `${' '.repeat(12_000)}{"\\u0061": "b"}`), file],
         ]) {
           const reply = await post(parts)
           expect(of(reply)).toEqual(described)
@@ -300,6 +301,26 @@ export function descriptionsSuite(open: OpenService): void {
         expectProblem(await post([none, filePart('')], other), bad)
         await expectUntouched(service, placed)
       })
+    })
+
+    it.each([
+      ['bytes that are not UTF-8', '{"a":"\xff"}'],
+      ['what a parser would cut to good metadata', `{"a":"b"}${' '.repeat(16 * 1024)}x`],
+    ])('are not read from a form that has %s', async (_case, value) => {
+      const placed = await placeFile(service)
+      const parts = [field('metadata', value), filePart('')]
+      for (const order of [parts, parts.toReversed()]) {
+        const body = order.map((part) => `--XBOUNDARY\r\n${part}\r\n`).join('')
+        const reply = await ask(service, {
+          user: placed.user,
+          method: 'POST',
+          path: pathOf('a'),
+          headers: { 'Content-Type': FORM_TYPE },
+          body: Buffer.from(`${body}--XBOUNDARY--`, 'latin1'),
+        })
+        expectProblem(reply, bad)
+      }
+      await expectUntouched(service, placed)
     })
 
     it('of a file that comes by a link are its type, and no metadata', async () => {

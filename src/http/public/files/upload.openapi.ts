@@ -119,7 +119,7 @@ export const FORM_UPLOAD = {
               contentMediaType: 'application/octet-stream',
               description:
                 'The content, in one part with a `filename` parameter, whose value is ignored. Its `Content-Type` is ' +
-                'the media type of the file. The form may have up to 8 other parts, of 64 KiB in total, and of 4 KiB ' +
+                'the media type of the file. The form may have up to 8 other parts, of 64 KiB in total, and of 16 KiB ' +
                 'each if they are JSON. They are ignored, except for `visibility` and `metadata`.',
             },
           },
