@@ -96,6 +96,18 @@ export function batchRefusalsSuite(open: OpenService): void {
       expectNothingChanged(service, placed)
     })
 
+    it.each([
+      ['If-Match', '*'],
+      ['If-None-Match', '*'],
+      ['If-Unmodified-Since', 'Sat, 28 Nov 2026 00:00:00 GMT'],
+    ])('has the header %s, which could mean any of its files', async (parameter, value) => {
+      const text = JSON.stringify({ operations: [first] })
+      const reply = await body(text, { ...JSON_TYPE, [parameter]: value })
+      const problem = expectProblem(reply, { status: 400, code: 'invalid_parameter' })
+      expect(problem).toMatchObject({ parameter })
+      expectNothingChanged(service, placed)
+    })
+
     it('is larger than 1 MiB, while one of that size is taken', async () => {
       const text = JSON.stringify({
         operations: [{ op: 'delete', name: 'none', ignore_missing: true }],

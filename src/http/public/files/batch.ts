@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifySchemaValidationError } from 'fastify'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import {
@@ -39,6 +40,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
       schemaErrorFormatter: faultOf,
       onRequest: async (request, reply) => {
         requireUser(request, ...ACTIONS)
+        assertUnconditional(request.headers)
         const { socket } = request.raw
         const leave = slots.take({
           ...ownerOf(request),
@@ -68,6 +70,15 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
 
 /** An operation needs at least one of these. */
 const ACTIONS = ['delete', 'share', 'replace', 'history'] as const
+
+/** Ignored, such a header would let a batch change files that its client believes to be others. */
+function assertUnconditional(headers: IncomingHttpHeaders): void {
+  const name = PRECONDITIONS.find((each) => each.toLowerCase() in headers)
+  if (name === undefined) return
+  throw invalidParameter(name, `A batch takes no ${name}: each of its operations takes if_match.`)
+}
+
+const PRECONDITIONS = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'] as const
 
 /** The refusal of a body, which names the operation at fault. */
 function faultOf(
