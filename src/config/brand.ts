@@ -38,9 +38,9 @@ function parseName(text: string): string | undefined {
   throw new Error(`must be 1 to ${MAX_NAME_LENGTH} characters in one line`)
 }
 
-/** Neither control characters nor those that change the direction of a text. */
+/** Neither control characters, line separators nor those that change the direction of a text. */
 function isLabel(text: string, maxLength: number): boolean {
-  return text.trim() !== '' && text.length <= maxLength && !/\p{C}/u.test(text)
+  return text.trim() !== '' && text.length <= maxLength && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text)
 }
 
 const MAX_LOGO_BYTES = 256 * 1024

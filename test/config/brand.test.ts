@@ -55,7 +55,11 @@ describe('the look of the pages', () => {
   })
 
   it.each([
-    ['PAGE_NAME', 'must be 1 to 60 ', ['a'.repeat(61), ' ', 'two\nlines', 'right\u202eleft']],
+    [
+      'PAGE_NAME',
+      'must be 1 to 60 ',
+      ['a'.repeat(61), ' ', 'two\nlines', 'two\u2028lines', 'two\u2029lines', 'right\u202eleft'],
+    ],
     ['PAGE_COLOR', 'must be a color in ', ['green', '0a7f5a', '#0a7f5', '#0a7f5ag', 'url(x)']],
     ['PAGE_LANGUAGE', 'must be a language tag, such as ', ['d', 'de_DE', 'de"', 'de,en']],
     ['PAGE_LINKS', 'must be a JSON object that ', ['[]', 'null', 'https://a.example', '{']],
