@@ -3,7 +3,7 @@ import { type Caller, callerOf, userNotFound } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Users } from '../users/users.ts'
 import type { FileLedger } from './file-ledger.ts'
-import type { FileName } from './file-name.ts'
+import type { FileDeletion } from './operation.ts'
 import { type ListedFiles, type Listing, MAX_SCANNED_FILES } from './listing.ts'
 
 /** What operators can do with users' files, also with those of a suspended user (docs/administration.md). */
@@ -12,7 +12,7 @@ export interface FileAdministration {
   list(page: Listing): Promise<ListedFiles>
 
   /** As `FileLedger.deleteFile`: the user can follow it, and restore the file. Rejects also as `list` does. */
-  remove(file: { readonly userId: UserId; readonly name: FileName }): Promise<Version>
+  remove(file: FileDeletion & { readonly userId: UserId }): Promise<Version>
 }
 
 export function createFileAdministration({
@@ -44,7 +44,9 @@ export function createFileAdministration({
         maxScanned: MAX_SCANNED_FILES,
       })
     },
-    remove: async ({ userId, name }) =>
-      await ledger.deleteFile({ ...(await find(userId)), name, garbageDelayMs, byOperator: true }),
+    async remove({ userId, name, precondition }) {
+      const file = { ...(await find(userId)), name, precondition }
+      return await ledger.deleteFile({ ...file, garbageDelayMs, byOperator: true })
+    },
   }
 }

@@ -25,7 +25,8 @@ export function adminFilesSuite(open: OpenService): void {
       done(service, { method: 'GET', path: `${path}${query}`, status: 200 })
     const names = async (query = '') =>
       ((await list(query))['files'] as { readonly name: string }[]).map(({ name }) => name)
-    const remove = (name: string) => call(service, { method: 'DELETE', path: `${path}/${name}` })
+    const remove = (name: string, headers: Readonly<Record<string, string>> = {}) =>
+      call(service, { method: 'DELETE', path: `${path}/${name}`, headers })
     const suspend = () => service.users.setUserStatus(user.userId, 'suspended')
 
     it('are those that the user lists, private ones included, also once the user is suspended', async () => {
@@ -99,6 +100,18 @@ export function adminFilesSuite(open: OpenService): void {
         ])
       },
     )
+
+    it('are deleted only as the preconditions of the request say', async () => {
+      const { etag } = jsonOf(await upload(service, { user, name: 'a', content: 'old' }))
+      await upload(service, { user, name: 'a', content: 'new' })
+      const changed = { status: 412, code: 'precondition_failed' } as const
+      expectProblem(await remove('a', { 'if-match': `"${String(etag)}"` }), changed)
+      expectProblem(await remove('a', { 'if-none-match': '*' }), changed)
+      const malformed = { status: 400, code: 'invalid_parameter' } as const
+      expectProblem(await remove('a', { 'if-match': String(etag) }), malformed)
+      expect(await names()).toEqual(['a'])
+      expect(await remove('a', { 'if-match': '*' })).toMatchObject({ status: 204 })
+    })
 
     it('are not deleted by a name that no file can have', async () => {
       const malformed = { status: 400, code: 'invalid_file_name' } as const

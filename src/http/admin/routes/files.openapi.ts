@@ -1,5 +1,5 @@
 import { describing } from '../../openapi/operation.ts'
-import { FILE_NAME } from '../../openapi/parameters.ts'
+import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { LISTING_MEMBERS, LISTING_QUERY, SHORT_PAGES } from '../../shared-routes/file-listing.ts'
@@ -26,7 +26,7 @@ export const FILES = {
     summary: 'Delete a file of a user',
     description: `As if the user had deleted it: it becomes history. ${AUDITED}`,
     params: Type.Object({ user_id: USER_PARAM, file_name: Type.String() }),
-    parameters: { path: { file_name: FILE_NAME } },
+    parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
     responses: { 204: 'The file is deleted and its bytes are available again.' },
     problems: ['not_found', 'invalid_file_name'],
   }),

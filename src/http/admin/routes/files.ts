@@ -1,4 +1,5 @@
 import type { FileAdministration } from '../../../core/files/file-administration.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { askedListing, listingReply } from '../../shared-routes/file-listing.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
@@ -25,7 +26,11 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (
 
   app.delete(`${collection}/:file_name`, FILES.remove, async (request, reply) => {
     const { user_id: userId, file_name } = request.params
-    const version = await fileAdministration.remove({ userId, name: fileNameParam(file_name) })
+    const version = await fileAdministration.remove({
+      userId,
+      name: fileNameParam(file_name),
+      precondition: parseWritePrecondition(request.headers),
+    })
     audit(request, { action: 'file.delete', user_id: userId, version })
     return reply.code(204).send()
   })

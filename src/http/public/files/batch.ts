@@ -13,6 +13,7 @@ import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import { type FileOperation, refusalOfOperation } from '../../../core/files/operation.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { takeJson } from '../../body/json-body.ts'
+import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parameterFault } from '../../server/problem.ts'
 import { breakOff } from '../../server/request-outcome.ts'
@@ -73,12 +74,10 @@ const ACTIONS = ['delete', 'share', 'replace', 'history'] as const
 
 /** Ignored, such a header would let a batch change files that its client believes to be others. */
 function assertUnconditional(headers: IncomingHttpHeaders): void {
-  const name = PRECONDITIONS.find((each) => each.toLowerCase() in headers)
+  const name = Object.keys(PRECONDITIONS).find((each) => each.toLowerCase() in headers)
   if (name === undefined) return
   throw invalidParameter(name, `A batch takes no ${name}: each of its operations takes if_match.`)
 }
-
-const PRECONDITIONS = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'] as const
 
 /** The refusal of a body, which names the operation at fault. */
 function faultOf(
