@@ -65,6 +65,7 @@ describe.skipIf(skipped)('the settings in the values', () => {
       admin: { host: '0.0.0.0', port: 3001, token: SECRETS.ADMIN_TOKEN },
       metrics: { host: '0.0.0.0', port: 9091 },
       webhooks: { url: 'https://back-end.example/hooks' },
+      brand: { logo: { format: 'svg' } },
       traces: undefined,
     })
     expect(config.webhooks?.secrets).toHaveLength(1)
@@ -150,29 +151,31 @@ const SECRETS = {
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=collector',
 }
 
-/** What the service reads in the container of a release, with these values in its Secrets. */
+/** What the service reads in the container of a release, with these values in its Secrets, and a logo. */
 async function configOf(
   release: Release,
   secrets: Readonly<Record<string, string>>,
 ): Promise<Config> {
   const { containers, volumes } = podOf(await render(release))
   const folder = await temporaryFolder(opened)
-  const mounts = containers[0].volumeMounts.filter(({ name }) => name === 'secrets')
-  for (const { mountPath } of mounts) {
+  for (const { name, mountPath } of containers[0].volumeMounts) {
+    const { projected, configMap } = volumes.find((volume) => volume.name === name) ?? {}
+    const items = projected?.sources.flatMap(({ secret }) => secret.items) ?? configMap?.items ?? []
     await mkdir(join(folder, mountPath), { recursive: true })
-    const items = volumes.flatMap(({ projected }) => projected?.sources ?? [])
-    for (const { path } of items.flatMap(({ secret }) => secret.items)) {
-      await writeFile(join(folder, mountPath, path), `${secrets[path]}\n`)
+    for (const { path } of items) {
+      await writeFile(join(folder, mountPath, path), `${secrets[path] ?? LOGO}\n`)
     }
   }
   const variables = Object.entries(plainVariables(containers[0]))
-  const isFile = (name: string): boolean => name.endsWith('_FILE')
+  const isMounted = (value: string): boolean => value.startsWith('/run/')
   return readConfig(
     Object.fromEntries(
-      variables.map(([name, value]) => [name, isFile(name) ? join(folder, value) : value]),
+      variables.map(([name, value]) => [name, isMounted(value) ? join(folder, value) : value]),
     ),
   )
 }
+
+const LOGO = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 function podOf(resources: readonly Resource[]): PodSpec {
   return workloadOf(only('Deployment', resources)).template.spec

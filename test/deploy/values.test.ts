@@ -72,6 +72,16 @@ describe.skipIf(skipped)('the chart', () => {
       /not both/,
     ],
     [
+      'two logos',
+      { pageLogo: { configMap: 'logo' }, config: { PAGE_LOGO: '/logo.svg' } },
+      /pageLogo.configMap or config.PAGE_LOGO, not both/,
+    ],
+    [
+      'a logo outside its folder',
+      { pageLogo: { configMap: 'logo', key: '../a' } },
+      /pageLogo\/key/,
+    ],
+    [
       'fewer replicas than at least',
       { ...POSTGRES, ...S3, autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 4 } },
       /must not exceed/,

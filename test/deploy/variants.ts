@@ -25,6 +25,7 @@ export const EVERYTHING: Values = {
       OTEL_EXPORTER_OTLP_HEADERS: { key: 'collector' },
     },
   },
+  pageLogo: { configMap: 'files-logo', key: 'files.svg' },
   extraEnv: [{ name: 'AWS_ROLE_SESSION_NAME', value: 'files' }],
   podAnnotations: { 'example.com/note': 'a note' },
   podLabels: { 'example.com/team': 'files' },

@@ -28,15 +28,15 @@ export interface PodSpec {
 export interface Volume {
   readonly name: string
   readonly projected?: { readonly defaultMode: number; readonly sources: readonly SecretItems[] }
+  readonly configMap?: { readonly name: string; readonly items: Items }
   readonly [source: string]: unknown
 }
 
 interface SecretItems {
-  readonly secret: {
-    readonly name: string
-    readonly items: readonly { readonly key: string; readonly path: string }[]
-  }
+  readonly secret: { readonly name: string; readonly items: Items }
 }
+
+type Items = readonly { readonly key: string; readonly path: string }[]
 
 export interface Container {
   readonly image: string

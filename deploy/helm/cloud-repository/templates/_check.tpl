@@ -22,6 +22,9 @@
 {{- if and $values.caCertificates.secret $values.caCertificates.configMap -}}
 {{- fail "Set caCertificates.secret or caCertificates.configMap, not both." -}}
 {{- end -}}
+{{- if and $values.pageLogo.configMap (hasKey $values.config "PAGE_LOGO") -}}
+{{- fail "Set pageLogo.configMap or config.PAGE_LOGO, not both." -}}
+{{- end -}}
 {{- if gt (int $values.autoscaling.minReplicas) (int $values.autoscaling.maxReplicas) -}}
 {{- fail "autoscaling.minReplicas must not exceed autoscaling.maxReplicas." -}}
 {{- end -}}

@@ -61,6 +61,11 @@ volumeMounts:
     mountPath: /run/certificates
     readOnly: true
   {{- end }}
+  {{- if .Values.pageLogo.configMap }}
+  - name: logo
+    mountPath: /run/logo
+    readOnly: true
+  {{- end }}
 {{- end }}
 
 {{- define "cloud-repository.env" -}}
@@ -132,6 +137,16 @@ key: {{ $setting }}
     items:
       - key: {{ .Values.caCertificates.key }}
         path: {{ .Values.caCertificates.key }}
+{{- end }}
+{{- with .Values.pageLogo }}
+{{- if .configMap }}
+- name: logo
+  configMap:
+    name: {{ .configMap }}
+    items:
+      - key: {{ .key }}
+        path: {{ .key }}
+{{- end }}
 {{- end }}
 {{- end }}
 

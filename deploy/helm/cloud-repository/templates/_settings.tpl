@@ -39,6 +39,7 @@
 {{- $_ := set $settings "METRICS_HOST" "0.0.0.0" -}}
 {{- $_ := set $settings "METRICS_PORT" "9091" -}}
 {{- end -}}
+{{- if .Values.pageLogo.configMap }}{{ $_ := set $settings "PAGE_LOGO" (printf "/run/logo/%s" .Values.pageLogo.key) }}{{ end -}}
 {{- range $name, $value := .Values.config -}}
 {{/* YAML's numbers arrive as floating point, and large ones would be written with an exponent. */ -}}
 {{- $isWhole := and (kindIs "float64" $value) (eq (floor $value) $value) -}}
