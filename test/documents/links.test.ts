@@ -23,6 +23,7 @@ const files = [...(await readdir('.')), ...found.flat()]
 /** What is there on other machines, or after a run. */
 const MADE = new Set([
   'docker-compose.override.yml',
+  'alertmanagers.yml',
   'data/bench.md',
   'data/bench.json',
   'sbom.json',

@@ -1,9 +1,14 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { blocksOf } from '../documents/pages.ts'
 import { findProgram } from '../support/servers/local-server.ts'
 import { type Prometheus, SCRAPE_MS, startPrometheus } from '../support/servers/prometheus.ts'
 import { findInstalled } from '../support/servers/postgres-program.ts'
@@ -31,7 +36,7 @@ describe.skipIf(skipped)('a service that Prometheus watches', () => {
 
   beforeAll(async () => {
     service = await startWatchedService(opened)
-    prometheus = await startPrometheus(service.monitoring, opened)
+    prometheus = await startPrometheus({ target: service.monitoring, opened })
     partFailing = await ruleExpression('CloudRepositoryPartFailing')
   })
 
@@ -124,7 +129,41 @@ describe.skipIf(skipped)('the rules for Prometheus', () => {
     expect(names.length).toBeGreaterThan(10)
     expect(names.filter((name) => !tests.includes(`alertname: ${name}\n`))).toEqual([])
   })
+
+  it('reach the Alertmanager that the file in docs/observing.md names', async () => {
+    await using opened = new AsyncDisposableStack()
+    const received: { readonly labels: { readonly alertname: string } }[] = []
+    const alertmanager = await startListener(opened, async (request) => {
+      if (request.url !== '/api/v2/alerts') return ''
+      received.push(...((await json(request)) as typeof received))
+      return '{}'
+    })
+    const target = await startListener(
+      opened,
+      async () => 'cloud_repository_drift{kind="missing_object"} 1\n',
+    )
+    const page = { path: 'docs/observing.md', text: await readFile('docs/observing.md', 'utf8') }
+    const block = blocksOf(page).find(({ name }) => name === '# alertmanagers.yml')
+    const alertmanagers = (block?.text ?? '').replace('alertmanager.example.com:9093', alertmanager)
+    await startPrometheus({ target, alertmanagers, opened })
+    const names = () => received.map(({ labels }) => labels.alertname)
+    await expect.poll(names, { timeout: 30_000 }).toContain('CloudRepositoryDataLost')
+  })
 })
+
+/** A server on the loopback that answers so, as host and port. */
+async function startListener(
+  opened: AsyncDisposableStack,
+  answer: (request: IncomingMessage) => Promise<string>,
+): Promise<string> {
+  const server = createServer((request, reply) => {
+    void answer(request).then((text) => reply.setHeader('content-type', 'text/plain').end(text))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  opened.defer(() => void server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 /** Longer than what is allowed, which is measured. */
 const POLL = { timeout: 5_000, interval: 50 }

@@ -1,5 +1,6 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { parse } from 'yaml'
 import { answers, createFolder, findProgram, freePort, runServer } from './local-server.ts'
 
 /** A series of an answer, with its value at that moment. */
@@ -16,17 +17,24 @@ export interface Prometheus {
 /** Prometheus waits for a scrape no longer than for the next; `/metrics` takes up to 2 s. */
 export const SCRAPE_MS = 2_500
 
-/**
- * Runs the `prometheus` of this machine with the rules of `deploy/`, on what a service says at `target` (host:port).
- */
-export async function startPrometheus(
-  target: string,
-  opened: AsyncDisposableStack,
-): Promise<Prometheus> {
+export interface PrometheusOptions {
+  /** Host and port of a service's metrics. */
+  readonly target: string
+  /** The content of `alertmanagers.yml`. */
+  readonly alertmanagers?: string
+  readonly opened: AsyncDisposableStack
+}
+
+/** Runs the `prometheus` of this machine with the rules of `deploy/`, and sends alerts as it does there. */
+export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
+  const { target, alertmanagers, opened } = options
   const folder = await createFolder('prometheus')
   opened.defer(() => folder.remove())
   const file = join(folder.path, 'prometheus.yml')
-  await writeFile(file, configuration(target))
+  await writeFile(file, await configuration(target))
+  if (alertmanagers !== undefined) {
+    await writeFile(join(folder.path, 'alertmanagers.yml'), alertmanagers)
+  }
   const address = `127.0.0.1:${await freePort()}`
   const server = await runServer({
     program: await findProgram('prometheus'),
@@ -43,8 +51,12 @@ export async function startPrometheus(
   return { query: (expression) => query(`http://${address}/api/v1/query`, expression) }
 }
 
-function configuration(target: string): string {
+async function configuration(target: string): Promise<string> {
+  const { alerting } = parse(await readFile('deploy/monitoring/prometheus.yml', 'utf8')) as {
+    readonly alerting: object
+  }
   return JSON.stringify({
+    alerting,
     global: { scrape_interval: `${SCRAPE_MS}ms`, evaluation_interval: '500ms' },
     rule_files: [resolve('deploy/monitoring/alerts.yml')],
     scrape_configs: [{ job_name: 'cloud-repository', static_configs: [{ targets: [target] }] }],
