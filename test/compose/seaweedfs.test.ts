@@ -18,6 +18,7 @@ interface Merged {
         readonly depends_on?: object
         readonly environment: Readonly<Record<string, string>>
         readonly ports?: readonly object[]
+        readonly user?: string
       }
     >
   >
@@ -37,6 +38,8 @@ it.skipIf(hasNoDocker)(
       AWS_SECRET_ACCESS_KEY: 'a"b\\c',
     })
     expect(seaweedfs?.ports).toBeUndefined()
+    // The user of the image, to whom /data belongs: root without capabilities could not write there.
+    expect(seaweedfs?.user).toBe('1000:1000')
 
     await using opened = new AsyncDisposableStack()
     const folder = await temporaryFolder(opened)

@@ -292,7 +292,9 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const subnet = networks.front.ipam.config?.[0]?.subnet
     expect(subnet).toMatch(/\/24$/)
     const { environment, ports, healthcheck, logging } = services['service'] ?? {}
-    expect(environment).toMatchObject({ TRUST_PROXY: subnet })
+    expect(environment).toMatchObject({ TRUST_PROXY: subnet, PAGE_LOGO: '/logo.svg' })
+    const { volumes } = services['service'] ?? {}
+    expect(volumes?.map(({ target }) => target)).toEqual(['/data', '/logo.svg'])
     expect(ports).toMatchObject([
       { host_ip: '127.0.0.1', published: '3000', target: 3000 },
       { host_ip: '127.0.0.1', published: '3001', target: 3001 },
@@ -304,6 +306,16 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     // What docker-compose.yml has is all still there.
     expect(environment).toMatchObject({ OBJECT_STORE: 's3://cloud-repository' })
     expect(Object.keys(services['proxy']?.networks ?? {})).toEqual(['front'])
+  },
+  "printf '\\n%s\\n' COMPOSE_FILE": async ({ text, clone }) => {
+    await clone.run(`mkdir weed; cd weed; cp ../docker-compose*.yml .
+      ${text}`)
+    const { services } = await composeConfig(
+      'cd weed; docker compose --profile backup config',
+      clone,
+    )
+    expect(Object.keys(services).toSorted()).toEqual(['mc', 'postgres', 'seaweedfs', 'service'])
+    expect(services['mc']?.environment).toMatchObject({ S3_ENDPOINT: 'http://seaweedfs:8333' })
   },
   "printf '\\n%s\\n' COMPOSE_PROFILES": async ({ text, clone }) => {
     await clone.run(`mkdir scale; cd scale; cp ../docker-compose.yml .
@@ -352,6 +364,7 @@ interface ComposeService {
   readonly environment?: object
   readonly networks?: object
   readonly ports?: readonly object[]
+  readonly volumes?: readonly { readonly target: string }[]
   readonly healthcheck?: object
   readonly logging?: object
   readonly deploy?: object
@@ -414,7 +427,7 @@ describe('the blocks of the documents', () => {
     if (text.includes('curl ')) skip(withoutCurl)
     // That of ADMIN_TOKEN is answered by the test itself.
     if (text.includes('openssl ') && !text.includes('ADMIN_TOKEN')) skip(withoutOpenssl)
-    if (/^# docker-compose\.|COMPOSE_PROFILES/.test(text)) skip(withoutCompose)
+    if (/^# docker-compose\.|COMPOSE_/.test(text)) skip(withoutCompose)
     await expect(run({ text, clone, service })).resolves.toBeUndefined()
   })
 
