@@ -307,14 +307,17 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(environment).toMatchObject({ OBJECT_STORE: 's3://cloud-repository' })
     expect(Object.keys(services['proxy']?.networks ?? {})).toEqual(['front'])
   },
-  "printf '\\n%s\\n' COMPOSE_FILE": async ({ text, clone }) => {
+  'files=docker-compose.yml:': async ({ text, clone }) => {
     await clone.run(`mkdir weed; cd weed; cp ../docker-compose*.yml .
+      ${text}
+      echo 'services: { service: { mem_limit: 3g } }' > docker-compose.override.yml
       ${text}`)
     const { services } = await composeConfig(
       'cd weed; docker compose --profile backup config',
       clone,
     )
     expect(Object.keys(services).toSorted()).toEqual(['mc', 'postgres', 'seaweedfs', 'service'])
+    expect(services['service']?.mem_limit).toBe(String(3 * 2 ** 30))
     expect(services['mc']?.environment).toMatchObject({ S3_ENDPOINT: 'http://seaweedfs:8333' })
   },
   "printf '\\n%s\\n' COMPOSE_PROFILES": async ({ text, clone }) => {
@@ -362,6 +365,7 @@ const KNOWN_TOKEN = `openssl() { echo ${ADMIN_TOKEN}; }`
 
 interface ComposeService {
   readonly environment?: object
+  readonly mem_limit?: string
   readonly networks?: object
   readonly ports?: readonly object[]
   readonly volumes?: readonly { readonly target: string }[]
@@ -427,7 +431,7 @@ describe('the blocks of the documents', () => {
     if (text.includes('curl ')) skip(withoutCurl)
     // That of ADMIN_TOKEN is answered by the test itself.
     if (text.includes('openssl ') && !text.includes('ADMIN_TOKEN')) skip(withoutOpenssl)
-    if (/^# docker-compose\.|COMPOSE_/.test(text)) skip(withoutCompose)
+    if (/^# docker-compose\.|COMPOSE_[FP]/.test(text)) skip(withoutCompose)
     await expect(run({ text, clone, service })).resolves.toBeUndefined()
   })
 
