@@ -1,7 +1,12 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Cli, createClient, sha256 } from './client.ts'
 import { eventually } from '../support/eventually.ts'
+import { blocksOf } from '../documents/pages.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 import { docker } from './docker.ts'
 import { findProgram, freePort } from '../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../support/servers/needs.ts'
@@ -56,6 +61,42 @@ export function imageSuite(project: Project): void {
       test.skip(isSkipped(await whyMissing(findProgram('versitygw'))))
       await versitygw(project)
       await expectToKeepFiles(project, { ...POSTGRES, ...VERSITYGW })
+    })
+
+    it('is backed up and restored by the commands of docs/backup.md', async () => {
+      const page = { path: 'docs/backup.md', text: await readFile('docs/backup.md', 'utf8') }
+      const blocks = blocksOf(page).filter(({ comment = '' }) => comment.includes('image-suite'))
+      const [backup = '', restore = ''] = blocks.map(({ text }) => text)
+      await using opened = new AsyncDisposableStack()
+      const cwd = await temporaryFolder(opened)
+      const port = await freePort()
+      const ports = `127.0.0.1:${port}:3000`
+      const name = await startImage(project, { environment: {}, ports })
+      const run = (block: string) => {
+        const lines = block
+          .replaceAll(/(?<=(?:exec|start|--name|--volumes-from|-v) )cloud-repository\b/g, name)
+          .replaceAll('cloud-repository:/', `${name}:/`)
+          .replaceAll(/ cloud-repository(?=[ \n])/g, ` ${project.name}-service`)
+          .replace('127.0.0.1:3000:3000', ports)
+        const words = ['--norc', '-euo', 'pipefail', '-c', lines]
+        return promisify(execFile)('bash', words, { cwd, timeout: 120_000 })
+      }
+      const cli: Cli = (...words) => docker(['exec', name, 'cloud-repo', ...words, '--json'])
+      const client = await createClient({ port, cli, userId: 'zoe' })
+      const contents = { small: randomBytes(100), large: randomBytes(2 ** 20) }
+      for (const [file, content] of Object.entries(contents)) await client.upload(file, content)
+      await run(backup)
+      // Again, as every day.
+      await run(backup)
+
+      await docker(['rm', '--force', name])
+      await docker(['volume', 'rm', name])
+      await run(restore)
+      await healthy(name)
+      for (const [file, content] of Object.entries(contents)) {
+        expect(await client.download(file)).toEqual({ status: 200, sha256: sha256(content) })
+      }
+      expect(await client.upload('small', contents.large)).toMatchObject({ status: 200 })
     })
 
     it.each(COMBINATIONS)('keeps files on $name over a restart', async ({ environment }) => {
