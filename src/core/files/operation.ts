@@ -10,11 +10,13 @@ export interface FileDeletion {
   readonly precondition?: Precondition | undefined
 }
 
-/** Keeps the content. */
-export interface FileUpdate extends FileDeletion, FilePatch {
+/** What an update changes. Keeps the content. */
+export interface UpdateTerms extends FilePatch {
   /** Whether another file that has the new name is deleted. */
   readonly overwrite: boolean
 }
+
+export interface FileUpdate extends FileDeletion, UpdateTerms {}
 
 /** Makes a past version the current file. */
 export interface VersionRestore {

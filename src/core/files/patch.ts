@@ -16,12 +16,6 @@ export interface FilePatch {
   readonly metadata?: MetadataPatch | undefined
 }
 
-/** Leaves out the other members of a request. */
-export function patchIn(request: FilePatch): FilePatch {
-  const { newName, visibility, isKept, expiresAt, mediaType, metadata } = request
-  return { newName, visibility, isKept, expiresAt, mediaType, metadata }
-}
-
 /**
  * The file after the patch, with the same version, object and `createdAt`. `now` is the time of the change. Throws
  * `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB.

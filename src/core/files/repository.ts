@@ -9,7 +9,6 @@ import { openContent, type OpenedFile, type SelectContent } from './open-content
 import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
 import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
-import { patchIn } from './patch.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
@@ -129,16 +128,26 @@ export function createRepository(options: RepositoryOptions): Repository {
       await reverify()
       await ledger.deleteFile({ userId, userCreatedAt, name, precondition, garbageDelayMs })
     },
-    async change({ reverify, ...change }) {
-      await reverify()
-      const { userId, userCreatedAt, name, precondition, overwrite } = change
-      const target = { userId, userCreatedAt, name, precondition, overwrite }
-      return await ledger.updateFile({ ...target, ...patchIn(change), garbageDelayMs })
+    async change(change) {
+      await change.reverify()
+      return await ledger.updateFile({
+        userId: change.userId,
+        userCreatedAt: change.userCreatedAt,
+        name: change.name,
+        newName: change.newName,
+        visibility: change.visibility,
+        isKept: change.isKept,
+        expiresAt: change.expiresAt,
+        mediaType: change.mediaType,
+        metadata: change.metadata,
+        overwrite: change.overwrite,
+        precondition: change.precondition,
+        garbageDelayMs,
+      })
     },
     async changeAll({ userId, userCreatedAt, reverify, operations }) {
       await reverify()
-      const caller = { userId, userCreatedAt }
-      const batch = { ...caller, operations, maxFiles, garbageDelayMs }
+      const batch = { userId, userCreatedAt, operations, maxFiles, garbageDelayMs }
       const changed = await ledger.changeFiles(batch)
       await removeMarkers(objects, changed.restored)
       return changed

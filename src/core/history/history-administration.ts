@@ -34,11 +34,14 @@ export function createHistoryAdministration({
   readonly history: Pick<History, 'list' | 'restore'>
 }): HistoryAdministration {
   return {
-    list: async ({ userId, ...page }) =>
-      await history.list({ ...(await findActive(users, userId)), prefix: EVERY_NAME, ...page }),
-    restore: async ({ userId, ...version }) => {
-      const caller = { ...(await findActive(users, userId)), reverify: async () => undefined }
-      return await history.restore({ ...caller, precondition: undefined, ...version })
+    list: async ({ userId, name, after, limit }) => {
+      const { userCreatedAt } = await findActive(users, userId)
+      return await history.list({ userId, userCreatedAt, name, prefix: EVERY_NAME, after, limit })
+    },
+    restore: async ({ userId, version, name, overwrite }) => {
+      const { userCreatedAt } = await findActive(users, userId)
+      const reverify = async (): Promise<void> => undefined
+      return await history.restore({ userId, userCreatedAt, reverify, version, name, overwrite })
     },
   }
 }

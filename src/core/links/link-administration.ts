@@ -22,13 +22,14 @@ export function createLinkAdministration({
 }): LinkAdministration {
   return {
     async list(userId, page) {
-      const owner = await findActive(users, userId)
-      return await ledger.listLinks({ ...owner, tokenId: undefined, ...page })
+      const { userCreatedAt } = await findActive(users, userId)
+      const { after, limit } = page
+      return await ledger.listLinks({ userId, userCreatedAt, tokenId: undefined, after, limit })
     },
 
     async revoke({ userId, linkId }) {
-      const owner = await findActive(users, userId)
-      await ledger.removeLink({ ...owner, tokenId: undefined, linkId })
+      const { userCreatedAt } = await findActive(users, userId)
+      await ledger.removeLink({ userId, userCreatedAt, tokenId: undefined, linkId })
     },
   }
 }

@@ -103,7 +103,8 @@ export function createLinks(options: {
     const found = SECRET.test(secret) ? await ledger.findLink(sha256(secret), options) : undefined
     if (found === undefined) throw linkNotFound()
     const reverify = async (): Promise<void> => void (await find(secret, options))
-    return { link: found.link, owner: { ...found.owner, reverify } }
+    const { userId, userCreatedAt } = found.owner
+    return { link: found.link, owner: { userId, userCreatedAt, reverify } }
   }
 
   function addRunning({ link, owner }: Visit, drops: number): void {
@@ -155,7 +156,7 @@ export function createLinks(options: {
 
     async list(caller, page) {
       await caller.inspect()
-      return await ledger.listLinks({ ...ownLinks(caller), ...page })
+      return await ledger.listLinks({ ...ownLinks(caller), after: page.after, limit: page.limit })
     },
 
     async revoke(caller, linkId) {
@@ -200,9 +201,9 @@ function tooManyDrops(): AppError {
 
 const GARBAGE_WAIT_MS = 60_000
 
-function lifeOf(terms: Terms, { isJwt, scope, ...token }: AccessTokenUser): number | undefined {
+function lifeOf(terms: Terms, token: AccessTokenUser): number | undefined {
   const asked = lifeMs(terms)
-  return isJwt && scope !== undefined ? lifeWithin(token, asked) : asked
+  return token.isJwt && token.scope !== undefined ? lifeWithin(token, asked) : asked
 }
 
 /** Of `ListLinks` and `NamedLink`: what the caller's token sees. */
@@ -211,10 +212,7 @@ function ownLinks({ userId, userCreatedAt, scope, tokenId }: TokenCaller) {
 }
 
 /** A link permits no more than the token that makes it. */
-function assertMayLink(
-  caller: TokenCaller,
-  { kind, target: { name, prefix } }: Pick<LinkTerms, 'kind' | 'target'>,
-): void {
+function assertMayLink(caller: TokenCaller, { kind, target: { name, prefix } }: LinkTerms): void {
   assertPermits(caller, ['share'])
   assertPermits(caller, [kind === 'drop' ? 'create' : 'read'], name ?? prefix)
 }

@@ -3,10 +3,11 @@ import { accountJson } from '../users/account-json.ts'
 import type { Overview } from './overview.ts'
 
 /** An overview under the names of the admin API. */
-export function overviewJson({ takenAt, totals, ...overview }: Overview) {
+export function overviewJson(overview: Overview) {
+  const { totals } = overview
   const { active, suspended, deleted, files, used, reserved, garbage } = totals
   return {
-    taken_at: formatTimestamp(takenAt),
+    taken_at: formatTimestamp(overview.takenAt),
     users: { active, suspended, deleted },
     files,
     used,

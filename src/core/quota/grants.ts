@@ -59,8 +59,15 @@ export function createGrants(options: GrantsOptions): Grants {
       if (model !== undefined) assertModel(model, deviceModels)
       const granted = bytes ?? deviceModels.get(model ?? '') ?? deviceCapacity
       assertBytes(granted)
-      const terms = { bytes: granted, model, startsAt: undefined, endsAt: undefined }
-      return users.putGrant({ userId, source: DEVICE, reference: deviceId, ...terms })
+      return users.putGrant({
+        userId,
+        source: DEVICE,
+        reference: deviceId,
+        bytes: granted,
+        model,
+        startsAt: undefined,
+        endsAt: undefined,
+      })
     },
 
     async removeDevice({ userId, deviceId }) {

@@ -1,4 +1,5 @@
 import { isAppError } from '../errors.ts'
+import type { IncomingFile } from '../uploads/store-content.ts'
 import type { BeginUpload, UploadLedger } from '../uploads/upload-ledger.ts'
 import { GrowingReservation } from './growing-reservation.ts'
 
@@ -17,10 +18,7 @@ export interface Reservation extends Disposable {
 export interface ReserveOptions {
   readonly ledger: UploadLedger
   readonly upload: Omit<BeginUpload, 'bytes'>
-  readonly announced: number | undefined
-  /** Smallest and, if known, largest possible size of the file. */
-  readonly min: number
-  readonly max?: number
+  readonly size: IncomingFile['size']
 }
 
 /**
@@ -29,12 +27,12 @@ export interface ReserveOptions {
  * in the background.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
-  const { ledger, upload, max } = options
+  const { ledger, upload, size } = options
   const { bytes: covered, refusal } = await begin(options)
   const { userId, userCreatedAt, version, leaseMs, evict } = upload
   const extend = (bytes: number): Promise<void> =>
     ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs, evict })
-  const growing = new GrowingReservation({ covered, max, extend })
+  const growing = new GrowingReservation({ covered, max: size.max, extend })
   return {
     cover: (bytes) => {
       const growth = growing.cover(bytes)
@@ -67,8 +65,9 @@ function keepLease({
 
 /** Falls back to `min` if the announced size does not fit: the file is smaller if other form fields follow it. */
 async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?: unknown }> {
-  const { ledger, upload, announced, min } = options
-  const bytes = announced ?? min
+  const { ledger, upload, size } = options
+  const { min } = size
+  const bytes = size.announced ?? min
   try {
     try {
       await ledger.begin({ ...upload, bytes })

@@ -70,10 +70,10 @@ async function assertAcceptable(
   { ledger, maxFileSize, space }: ResumableOptions,
   request: CreateUpload,
 ): Promise<void> {
-  const { precondition, length = 0 } = request
+  const { userId, userCreatedAt, name, precondition, length = 0 } = request
   if (precondition !== undefined) {
     assertStorable(precondition)
-    const file = await ledger.findFile({ ...request, audience: 'owner' })
+    const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
     if (!isMet(precondition, file)) throw preconditionFailed()
   }
   if (length > maxFileSize) throw fileTooLarge(maxFileSize)

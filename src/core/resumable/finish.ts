@@ -1,15 +1,14 @@
 import { timeoutSignal } from '../async/deadline.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ErrorCode } from '../error-codes.ts'
-import type { CommittedUpload, CommitUpload, UploadOutcome } from '../uploads/upload-ledger.ts'
-import { objectMetadata } from '../objects/object-metadata.ts'
+import type { CommittedUpload, UploadOutcome } from '../uploads/upload-ledger.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { AuthorizedCaller, Caller } from '../users/caller.ts'
 import { digestMismatch } from '../uploads/store-content.ts'
 import { endedAlready, uploadBusy, uploadGone } from './refusals.ts'
 import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
-import { sentDescription } from './upload-metadata.ts'
+import { sentDescription, sentMetadata } from './upload-metadata.ts'
 import { HOLDER_MS } from './append/append-recorder.ts'
 import type { RunningAppends } from './append/running-appends.ts'
 
@@ -49,9 +48,13 @@ export async function finishUpload(
 ): Promise<FinishResult> {
   const { ledger, running } = options
   const { userId, userCreatedAt } = caller
-  const named = { userId, userCreatedAt, version: sealed.version }
-  const upload = await ledger.claimFinish({ ...named, holder: running.holder, holderMs: HOLDER_MS })
-  if (upload === undefined) return await finishedByAnother(options, named)
+  const { version } = sealed
+  const { holder } = running
+  const claim = { userId, userCreatedAt, version, holder, holderMs: HOLDER_MS }
+  const upload = await ledger.claimFinish(claim)
+  if (upload === undefined) {
+    return await finishedByAnother(options, { userId, userCreatedAt, version })
+  }
   return await finishHeld(options, caller, upload)
 }
 
@@ -69,23 +72,23 @@ export async function finishHeld(
 ): Promise<FinishResult> {
   const { ledger } = options
   const { userId, userCreatedAt } = caller
-  const named = { userId, userCreatedAt, version: upload.version }
+  const { version, epoch } = upload
   using claim = keepClaim(options, upload)
   let stored: Stored | undefined
   try {
     const signal = AbortSignal.any([claim.lost, caller.shutdown])
     stored = await storeObject(options, upload, signal)
     await caller.reverify()
-    const { file } = await commit(options, { ...named, ...stored, ...termsOf(options, upload) })
+    const { file } = await commit(options, caller, { upload, stored })
     options.onStored?.(file.size)
     return { sha256: file.sha256 }
   } catch (error) {
     if (isAppError(error, 'digest_mismatch')) await discard(options, upload, 'cancelled')
     const code = isAppError(error) ? error.code : undefined
     const refusal = code !== undefined && REFUSALS.has(code) ? code : undefined
-    const { version, epoch } = upload
     const end = { userId, version, epoch, refusal, sha256: stored?.sha256 }
     await ledger.endFinish(end).catch(() => undefined)
+    const named = { userId, userCreatedAt, version }
     throw FAILURES.has(code) ? ((await endedSince(options, named)) ?? error) : error
   }
 }
@@ -102,12 +105,33 @@ async function endedSince(
 }
 
 /** Repeats a commit whose outcome is unknown: for the same version, its result is the same. */
-async function commit({ ledger }: FinishOptions, upload: CommitUpload): Promise<CommittedUpload> {
+async function commit(
+  { ledger, maxFiles, garbageDelayMs }: FinishOptions,
+  { userId, userCreatedAt }: Caller,
+  { upload, stored }: { readonly upload: ResumableUpload; readonly stored: Stored },
+): Promise<CommittedUpload> {
+  const { mediaType, metadata } = sentDescription(upload)
+  const finished = {
+    userId,
+    userCreatedAt,
+    version: upload.version,
+    size: stored.size,
+    sha256: stored.sha256,
+    visibility: upload.visibility,
+    mediaType,
+    metadata,
+    precondition: upload.precondition,
+    linkId: upload.linkId,
+    evict: upload.evict,
+    expiresInMs: upload.expiresInMs,
+    maxFiles,
+    garbageDelayMs,
+  }
   try {
-    return await ledger.commit(upload)
+    return await ledger.commit(finished)
   } catch (error) {
     if (!isAppError(error, 'unavailable')) throw error
-    return await ledger.commit(upload)
+    return await ledger.commit(finished)
   }
 }
 
@@ -117,16 +141,8 @@ export function repeatCommit(
   caller: Caller,
   upload: ResumableUpload,
 ): Promise<CommittedUpload> {
-  const { userId, userCreatedAt } = caller
-  const { version, offset: size, sha256 = '' } = upload
-  const named = { userId, userCreatedAt, version }
-  return commit(options, { ...named, size, sha256, ...termsOf(options, upload) })
-}
-
-function termsOf({ maxFiles, garbageDelayMs }: FinishOptions, upload: ResumableUpload) {
-  const { visibility, precondition, linkId, evict, expiresInMs } = upload
-  const terms = { visibility, precondition, linkId, evict, expiresInMs, maxFiles, garbageDelayMs }
-  return { ...terms, ...sentDescription(upload) }
+  const { offset: size, sha256 = '' } = upload
+  return commit(options, caller, { upload, stored: { size, sha256 } })
 }
 
 /** What the finish of a finished upload resolved to. Its row has no digest if the object was read for it. */
@@ -179,7 +195,7 @@ async function finishObject(
     storeState,
     size,
     pieces: await ledger.listPieces(version),
-    metadata: objectMetadata({ name: upload.name, ...sentDescription(upload) }),
+    metadata: sentMetadata(upload),
     signal,
   })
   if (finished === undefined) throw await abortLost(options, upload)

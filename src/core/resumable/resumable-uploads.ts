@@ -5,8 +5,8 @@ import type { Version } from '../objects/object-key.ts'
 import type { Caller } from '../users/caller.ts'
 import {
   appendBytes,
+  type AppendEnd,
   type AppendOptions,
-  type AppendResult,
   type AppendToUpload,
 } from './append/append.ts'
 import { createUpload, type CreateUpload } from './create-upload.ts'
@@ -27,7 +27,7 @@ import type { ResumableOptions } from './resumable-options.ts'
 import { DigestCache } from './append/running-digest.ts'
 import { RunningAppends } from './append/running-appends.ts'
 
-export interface Appended extends Omit<AppendResult, 'sealed'> {
+export interface Appended extends AppendEnd {
   readonly expiresAt: number
   /** Set if the upload is finished. */
   readonly committed: FinishResult | undefined
@@ -108,16 +108,16 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
       return await finished(request, found)
     }
     assertUnfinished(found)
-    const { sealed, ...result } = await appendBytes(shared, request, found)
+    const { offset, sealed, cut } = await appendBytes(shared, request, found)
     if (sealed !== undefined) {
       const committed = await finishHeld(shared, request, sealed)
-      return { ...result, expiresAt: sealed.expiresAt, cut: undefined, committed }
+      return { offset, expiresAt: sealed.expiresAt, cut: undefined, committed }
     }
-    if (result.cut === 'fenced') await request.reverify()
+    if (cut === 'fenced') await request.reverify()
     const left = await existing(request)
     // The append that took over may have finished the upload. No client waits for the response to this one.
-    if (result.cut === 'fenced' && left.state !== 'finished') assertUnfinished(left)
-    return { ...result, expiresAt: left.expiresAt, committed: undefined }
+    if (cut === 'fenced' && left.state !== 'finished') assertUnfinished(left)
+    return { offset, expiresAt: left.expiresAt, cut, committed: undefined }
   }
 
   async function finished(caller: FinishCaller, upload: ResumableUpload): Promise<Appended> {

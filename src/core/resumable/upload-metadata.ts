@@ -3,6 +3,8 @@ import type { FileName } from '../files/file-name.ts'
 import type { SentDescription } from '../files/file.ts'
 import { mediaTypeOf } from '../files/media-type.ts'
 import { parseMetadata } from '../files/metadata.ts'
+import { objectMetadata } from '../objects/object-metadata.ts'
+import type { ObjectHead } from '../objects/object-store.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
 
 /** Each takes the event loop 0.5 us in each answer that shows it, and a page shows those of 100 uploads. */
@@ -65,6 +67,12 @@ export function formatUploadMetadata(
   return Object.entries(values)
     .flatMap(([key, text]) => (text ? [`${key} ${Buffer.from(text).toString('base64')}`] : []))
     .join(',')
+}
+
+/** As `objectMetadata`, for the object of an upload. */
+export function sentMetadata(upload: ResumableUpload): ObjectHead['metadata'] {
+  const { mediaType, metadata } = sentDescription(upload)
+  return objectMetadata({ name: upload.name, mediaType, metadata })
 }
 
 /**

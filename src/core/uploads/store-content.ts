@@ -7,7 +7,7 @@ import type { ObjectKey } from '../objects/object-key.ts'
 import { detachBuffer, type ObjectStore } from '../objects/object-store.ts'
 import { type BodyMemory, FIRST_BYTES } from '../memory/body-memory.ts'
 import type { MemoryAllocation } from '../memory/allocation.ts'
-import { type ByteMeterOptions, createByteMeter, fileTooLarge } from './byte-meter.ts'
+import { createByteMeter, fileTooLarge } from './byte-meter.ts'
 
 /** A file being uploaded, independent of the request format. */
 export interface IncomingFile {
@@ -23,7 +23,10 @@ export interface IncomingFile {
   end(): Promise<void>
 }
 
-export interface StoreContentOptions extends Pick<ByteMeterOptions, 'maxBytes' | 'onBytes'> {
+export interface StoreContentOptions {
+  /** As `ByteMeterOptions`. */
+  readonly maxBytes: number
+  readonly onBytes: (end: number) => Promise<void> | undefined
   readonly objects: ObjectStore
   readonly key: ObjectKey
   /** Called once: of a small file when the whole request has arrived. If it throws, nothing is stored. */
@@ -46,8 +49,10 @@ export interface StoredContent {
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
   const { max = FIRST_BYTES } = options.incoming.size
   const small = max > FIRST_BYTES ? undefined : await receiveSmall(options)
-  const object = { ...options, metadata: metadataOf(options) }
-  return small === undefined ? await storeStream(object) : await storeSmall(small, object)
+  const metadata = metadataOf(options)
+  return small === undefined
+    ? await storeStream(options, metadata)
+    : await storeSmall(options, { body: small, metadata })
 }
 
 type ObjectMetadata = Readonly<Record<string, string>>
@@ -62,13 +67,9 @@ function metadataOf({ metadata, incoming, onUntouched }: StoreContentOptions): O
   }
 }
 
-interface DescribedOptions extends Omit<StoreContentOptions, 'metadata'> {
-  readonly metadata: ObjectMetadata
-}
-
 async function storeSmall(
-  body: Buffer,
-  { objects, key, metadata, onUntouched, signal }: DescribedOptions,
+  { objects, key, onUntouched, signal }: StoreContentOptions,
+  { body, metadata }: { readonly body: Buffer; readonly metadata: ObjectMetadata },
 ): Promise<StoredContent> {
   const sha256 = hash('sha256', body)
   const putting = objects.put({
@@ -160,13 +161,16 @@ async function readSmall(
   return await Promise.race([receive(), cut])
 }
 
-async function storeStream(options: DescribedOptions): Promise<StoredContent> {
-  const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
+async function storeStream(
+  options: StoreContentOptions,
+  metadata: ObjectMetadata,
+): Promise<StoredContent> {
+  const { objects, key, incoming, memory, maxBytes, onBytes, onUntouched, signal } = options
   const expectedSize = incoming.size.announced
   const hash = createHash('sha256')
   let digest: string | undefined
   const sha256 = (): string => (digest ??= hash.digest('hex'))
-  const meter = createByteMeter({ ...options, digests: [hash] })
+  const meter = createByteMeter({ maxBytes, digests: [hash], onBytes })
   memory.watch(meter)
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),

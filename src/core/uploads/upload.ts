@@ -21,7 +21,6 @@ import {
   digestMismatch,
   type IncomingFile,
   storeContent,
-  type StoreContentOptions,
   type StoredContent,
 } from './store-content.ts'
 import { fileTooLarge } from './byte-meter.ts'
@@ -53,8 +52,15 @@ export interface UploadsOptions extends StorageOptions {
   readonly commitMs?: number
 }
 
-export interface UploadFile extends AuthorizedCaller, UploadTerms {
+/** What is known of an upload before its content. */
+export interface UploadTarget extends AuthorizedCaller, UploadTerms {
   readonly name: FileName
+  /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
+  readonly sha256?: string | undefined
+  readonly precondition?: Precondition | undefined
+}
+
+export interface UploadFile extends UploadTarget {
   /**
    * Called after the end of the request. If it throws, the upload is refused. `undefined` keeps the visibility of the
    * replaced file; a new file is private.
@@ -66,9 +72,6 @@ export interface UploadFile extends AuthorizedCaller, UploadTerms {
    * whose object has what is known by then.
    */
   readonly metadata?: () => Metadata | undefined
-  /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
-  readonly sha256?: string | undefined
-  readonly precondition?: Precondition | undefined
   readonly incoming: IncomingFile
   readonly signal: AbortSignal
 }
@@ -101,15 +104,26 @@ export function createUploads(options: UploadsOptions): Uploads {
   const { commitMs = COMMIT_MS } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
-    const { userId, userCreatedAt, name, precondition, evict, incoming, signal } = request
+    const { userId, userCreatedAt, name, mediaType, precondition, incoming, signal } = request
+    const { linkId, evict, expiresInMs } = request
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(request, { min, expectedBytes })
     using allocation = await memory.allocate({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
-    const terms = { userId, userCreatedAt, version, maxFiles, precondition, evict }
-    const begun = { ...terms, name, objectKey: key, maxUploads, leaseMs }
-    using reservation = await reserve({ ledger, upload: begun, ...incoming.size })
+    const begun = {
+      userId,
+      userCreatedAt,
+      version,
+      name,
+      objectKey: key,
+      precondition,
+      evict,
+      maxFiles,
+      maxUploads,
+      leaseMs,
+    }
+    using reservation = await reserve({ ledger, upload: begun, size: incoming.size })
     using access = watchAccess(request, reverifyMs)
     let isUntouched = false
     let answerBy = Infinity
@@ -117,9 +131,13 @@ export function createUploads(options: UploadsOptions): Uploads {
     try {
       // After the quota check: a user without quota must not claim space.
       claim = await space?.claim(expectedBytes)
-      const stored = await receive(request, {
+      const content = storeContent({
+        objects,
         key,
+        metadata: () => objectMetadata({ name, mediaType, metadata: request.metadata?.() }),
+        incoming,
         memory: allocation,
+        maxBytes: maxFileSize,
         onBytes: (total) =>
           space?.hasRoom() === false
             ? Promise.reject(insufficientStorage())
@@ -127,16 +145,28 @@ export function createUploads(options: UploadsOptions): Uploads {
         onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, allocation.evicted, access.lost]),
       })
+      const { size, sha256 } = await verified(content, request)
       const visibility = request.visibility()
       const metadata = request.metadata?.()
       await request.reverify()
       answerBy = performance.now() + commitMs
-      const { linkId, expiresInMs, mediaType } = request
-      const described = { visibility, mediaType, metadata }
-      return await commit(
-        { ...terms, ...stored, ...described, linkId, expiresInMs, garbageDelayMs },
-        answerBy,
-      )
+      const finished = {
+        userId,
+        userCreatedAt,
+        version,
+        size,
+        sha256,
+        visibility,
+        mediaType,
+        metadata,
+        precondition,
+        linkId,
+        evict,
+        expiresInMs,
+        maxFiles,
+        garbageDelayMs,
+      }
+      return await commit(finished, answerBy)
     } catch (error) {
       claim?.release()
       // If the database hangs, the client has waited already; the cleanup continues without it.
@@ -146,17 +176,11 @@ export function createUploads(options: UploadsOptions): Uploads {
     }
   }
 
-  async function receive(
-    { name, mediaType, metadata, incoming, sha256, reverify }: UploadFile,
-    to: Pick<StoreContentOptions, 'key' | 'memory' | 'onBytes' | 'onUntouched' | 'signal'>,
+  /** Rejects with `digest_mismatch`, and as `reverify` if the caller has lost access meanwhile. */
+  async function verified(
+    content: Promise<StoredContent>,
+    { sha256, reverify }: UploadFile,
   ): Promise<StoredContent> {
-    const content = storeContent({
-      ...to,
-      objects,
-      metadata: () => objectMetadata({ name, mediaType, metadata: metadata?.() }),
-      incoming,
-      maxBytes: maxFileSize,
-    })
     const stored = await content.catch(async (error: unknown) => {
       // The objects of a deleted user may be gone already, which looks like a failure of the store.
       throw isAppError(error, 'unavailable') ? ((await accessRefusal(reverify)) ?? error) : error
@@ -195,12 +219,11 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   /** Skips the checks if the precondition fails: the ledger reports that. */
   async function assertAcceptable(
-    request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
+    { userId, userCreatedAt, name, precondition }: UploadFile | AdmitFile,
     { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
   ): Promise<void> {
-    const { precondition } = request
     if (precondition !== undefined) {
-      const file = await ledger.findFile({ ...request, audience: 'owner' })
+      const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
       if (!isMet(precondition, file)) return
     }
     if (min > maxFileSize) throw fileTooLarge(maxFileSize)
@@ -208,9 +231,10 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function admit(request: AdmitFile): Promise<void> {
-    const { min } = request
-    await assertAcceptable(request, { min, expectedBytes: min })
-    await ledger.checkBegin({ ...request, bytes: min, maxFiles, maxUploads })
+    const { userId, userCreatedAt, name, min: bytes, precondition, evict } = request
+    await assertAcceptable(request, { min: bytes, expectedBytes: bytes })
+    const asked = { userId, userCreatedAt, name, bytes, maxFiles, maxUploads, precondition, evict }
+    await ledger.checkBegin(asked)
   }
 
   return { upload, admit }

@@ -170,18 +170,20 @@ async function deliver(queue: WebhookQueue, turn: Turn): Promise<WebhookOutcome 
   const nothing = { queue, delivered, isPurgeDone: false, failure: undefined, parked: undefined }
   let outcome: WebhookOutcome = nothing
   let isFirst = queue.attempts === 0
-  for (const { event, ...done } of await nextOf(queue, turn)) {
+  for (const next of await nextOf(queue, turn)) {
+    const { event } = next
     if (event !== undefined) {
       if (performance.now() > endsAt) break
       // The last moment: another instance must not send the user's events at the same time.
       const isOver = signal.aborted || !(await lease.isHeld(SEND_TIMEOUT_MS))
       const delivery = isOver ? undefined : await sendUntilAborted(sender, event, signal)
       if (delivery === undefined) return outcome === nothing ? undefined : outcome
-      if (!delivery.isDelivered) return failed({ event, delivery, isFirst, outcome, done }, turn)
+      if (!delivery.isDelivered) return failed({ event, delivery, isFirst, outcome, next }, turn)
       hooks.onDelivered()
       isFirst = true
     }
-    outcome = { ...nothing, ...done }
+    const { delivered: done, isPurgeDone } = next
+    outcome = { queue, delivered: done, isPurgeDone, failure: undefined, parked: undefined }
   }
   return outcome
 }
@@ -200,8 +202,10 @@ async function sendUntilAborted(
 }
 
 /** What is done once the event is sent or given up. It is `undefined` if nothing is to be sent. */
-interface Next extends Pick<WebhookOutcome, 'delivered' | 'isPurgeDone'> {
+interface Next {
   readonly event: Webhook | undefined
+  readonly delivered: number
+  readonly isPurgeDone: boolean
 }
 
 async function nextOf(queue: WebhookQueue, turn: Turn): Promise<readonly Next[]> {
@@ -235,11 +239,11 @@ interface Failed {
   readonly isFirst: boolean
   /** What was done before. */
   readonly outcome: WebhookOutcome
-  readonly done: Omit<Next, 'event'>
+  readonly next: Next
 }
 
 function failed(
-  { event, delivery, isFirst, outcome, done }: Failed,
+  { event, delivery, isFirst, outcome, next }: Failed,
   { hooks, times }: Turn,
 ): WebhookOutcome {
   const { queue, delivered } = outcome
@@ -252,10 +256,13 @@ function failed(
   const leftMs = times.parkAfterMs - failingForMs
   if (leftMs <= 0) {
     hooks.onParked(event, reason)
-    return { ...outcome, ...done, parked: { ...event, attempts, reason } }
+    const parked = { ...event, attempts, reason }
+    const { delivered: done, isPurgeDone } = next
+    return { queue, delivered: done, isPurgeDone, failure: undefined, parked }
   }
   const delayMs = Math.min(leftMs, delayOf(attempts, delivery, times))
-  return { ...outcome, failure: { attempts, delayMs } }
+  const { isPurgeDone } = outcome
+  return { queue, delivered, isPurgeDone, failure: { attempts, delayMs }, parked: undefined }
 }
 
 /** Doubles up to the longest, give or take a fifth, so that users whose events failed at once do not stay together. */

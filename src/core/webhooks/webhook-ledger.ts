@@ -15,10 +15,13 @@ export interface WebhookQueue {
   readonly failingForMs: number
 }
 
-export interface ParkedWebhook extends Webhook {
+export interface FailedWebhook extends Webhook {
   readonly attempts: number
   /** Why the last attempt failed. */
   readonly reason: string
+}
+
+export interface ParkedWebhook extends FailedWebhook {
   readonly parkedAt: number
 }
 
@@ -36,7 +39,7 @@ export interface WebhookOutcome {
   /** If the event after them failed: how often by now, and when it is due again. */
   readonly failure: { readonly attempts: number; readonly delayMs: number } | undefined
   /** The last of them, if it was given up. */
-  readonly parked: Omit<ParkedWebhook, 'parkedAt'> | undefined
+  readonly parked: FailedWebhook | undefined
 }
 
 /**

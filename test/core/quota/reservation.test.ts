@@ -37,7 +37,7 @@ async function reserveIn(core: TestCore, options: Options): Promise<Reservation>
   const upload = { ...names, objectKey: objectKey(userId, version), ...limits }
   const max = options.max === undefined ? {} : { max: options.max }
   const ledger = { ...core.ledger, ...options.ledger }
-  return await reserve({ ledger, upload, announced, min, ...max })
+  return await reserve({ ledger, upload, size: { announced, min, ...max } })
 }
 
 /** Runs `use` on a reservation and stops it. */

@@ -145,7 +145,9 @@ export class AppendRecorder implements Disposable {
         replacedFrom,
         pieces: pieces.filter(({ firstByte }) => firstByte >= replacedFrom),
         lifetimeMs: this.#options.lifetimeMs,
-        ...lease,
+        holderMs: lease.holderMs,
+        sealed: lease.sealed,
+        sentTailBytes: lease.sentTailBytes,
       })
       if (isRecorded) this.#recorded = offset
       else this.#lost.abort(FENCED)
@@ -158,4 +160,8 @@ export class AppendRecorder implements Disposable {
 
 const FENCED = 'superseded'
 
-type Lease = Pick<RecordAppend, 'holderMs' | 'sealed' | 'sentTailBytes'>
+interface Lease {
+  readonly holderMs: number | undefined
+  readonly sealed?: RecordAppend['sealed']
+  readonly sentTailBytes?: number | undefined
+}

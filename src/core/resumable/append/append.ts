@@ -2,8 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { isAppError } from '../../errors.ts'
 import type { Version } from '../../objects/object-key.ts'
-import { objectMetadata } from '../../objects/object-metadata.ts'
-import { sentDescription } from '../upload-metadata.ts'
+import { sentMetadata } from '../upload-metadata.ts'
 import { type AuthorizedCaller, watchAccess } from '../../users/caller.ts'
 import type { MemoryAllocation } from '../../memory/allocation.ts'
 import { detachBuffer } from '../../objects/object-store.ts'
@@ -35,7 +34,8 @@ export interface AppendOptions extends ResumableOptions {
   readonly digests: DigestCache
 }
 
-export interface AppendToUpload extends AuthorizedCaller {
+/** What the head of a request says about an append. */
+export interface AnnouncedAppend extends AuthorizedCaller {
   readonly version: Version
   /** The offset at which the body begins. */
   readonly offset: number
@@ -43,9 +43,14 @@ export interface AppendToUpload extends AuthorizedCaller {
   readonly length?: number | undefined
   /** Declares the digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
-  readonly bodySize: number | undefined
   /** Makes the append atomic: nothing counts unless the body has this digest, in base64. */
   readonly checksum?: { readonly algorithm: 'sha1' | 'sha256'; readonly digest: string } | undefined
+  /** Aborts when the grace period of a shutdown ends. */
+  readonly shutdown: AbortSignal
+}
+
+export interface AppendToUpload extends AnnouncedAppend {
+  readonly bodySize: number | undefined
   /**
    * Called once when the append has begun. The content must end, without an error, when the client disconnects or is
    * too slow, or when `stop` aborts; `end` then rejects with the reason.
@@ -53,17 +58,18 @@ export interface AppendToUpload extends AuthorizedCaller {
   readonly open: (stop: AbortSignal) => IncomingFile & Disposable
   /** The request's signal. Ends the wait for memory; received bytes are kept. */
   readonly signal: AbortSignal
-  /** Aborts when the grace period of a shutdown ends. */
-  readonly shutdown: AbortSignal
 }
 
-export interface AppendResult {
+export interface AppendEnd {
   /** The recorded offset, at which the next append begins. */
   readonly offset: number
-  /** Set if all bytes are recorded: the upload, held for its finish. */
-  readonly sealed: HeldUpload | undefined
   /** Why the append ended early; `broken` if its body did. */
   readonly cut: StopReason | 'fenced' | 'broken' | undefined
+}
+
+export interface AppendResult extends AppendEnd {
+  /** Set if all bytes are recorded: the upload, held for its finish. */
+  readonly sealed: HeldUpload | undefined
 }
 
 /**
@@ -78,13 +84,12 @@ export async function appendBytes(
   found: ResumableUpload,
 ): Promise<AppendResult> {
   const { ledger, maxFiles } = options
-  const { userId, userCreatedAt, version, signal } = request
-  const upload = { ...found, length: found.length ?? request.length }
+  const { userId, userCreatedAt, version, length, sha256, signal } = request
+  const upload = { ...found, length: found.length ?? length }
   assertFits(options, request, upload)
-  const terms = { userId, userCreatedAt, version, maxFiles }
   const covered = upload.length ?? upload.offset + (request.bodySize ?? 0)
-  const { length, sha256 } = request
-  await ledger.prepareAppend({ ...terms, bytes: covered, length, sha256 })
+  const prepared = { userId, userCreatedAt, version, bytes: covered, maxFiles, length, sha256 }
+  await ledger.prepareAppend(prepared)
   // It neither adds a byte nor seals the upload, so it need not claim it.
   if (request.bodySize === 0 && upload.offset !== upload.length) {
     assertChecksum(request, request.checksum && createHash(request.checksum.algorithm))
@@ -99,7 +104,8 @@ export async function appendBytes(
     upload: { ...claimed.upload, storeState: claimed.plan.ifUnused },
     isAtomic: request.checksum !== undefined,
   })
-  const extend = (bytes: number): Promise<void> => ledger.prepareAppend({ ...terms, bytes })
+  const extend = (bytes: number): Promise<void> =>
+    ledger.prepareAppend({ userId, userCreatedAt, version, bytes, maxFiles })
   const reservation = new GrowingReservation({ covered, extend })
   const append = { ...claimed, allocation, running, recorder, reservation }
   try {
@@ -156,7 +162,9 @@ async function receive(
     const failure = stored.failure ?? (await refusalOf(flow)) ?? (await failureOf(incoming.end()))
     if (access.lost.aborted) throw access.lost.reason
     if (failure === undefined) assertChecksum(request, checksum)
-    return await record(append, { ...stored, failure, digest, digests: options.digests })
+    const { durable, isInterrupted = false } = stored
+    const { digests } = options
+    return await record(append, { durable, failure, isInterrupted, digest, digests })
   } catch (error) {
     claim?.release()
     throw error
@@ -201,7 +209,7 @@ async function storeBytes(
       length,
       tail,
       tailKey,
-      metadata: objectMetadata({ name: upload.name, ...sentDescription(upload) }),
+      metadata: sentMetadata(upload),
       memory: allocation,
       release: detachBuffer,
       onDurable: (durable) => recorder.note(durable),
@@ -214,7 +222,10 @@ async function storeBytes(
   }
 }
 
-interface Ended extends Stored {
+interface Ended {
+  readonly durable: Durable
+  readonly failure: unknown
+  readonly isInterrupted: boolean
   readonly digest: RunningDigest | undefined
   readonly digests: DigestCache
 }
@@ -222,7 +233,7 @@ interface Ended extends Stored {
 /** Seals an upload that has all its bytes. A broken body is no failure if some of its bytes were stored. */
 async function record(append: Append, ended: Ended): Promise<AppendResult> {
   const { upload, running, recorder } = append
-  const { durable, failure, isInterrupted = false, digest, digests } = ended
+  const { durable, failure, isInterrupted, digest, digests } = ended
   if (recorder.isAtomic && failure !== undefined) return await recordNothing(append, failure)
   if (isTooLong(failure)) {
     await recorder.discard()
@@ -236,8 +247,15 @@ async function record(append: Append, ended: Ended): Promise<AppendResult> {
   const seal = isWhole ? { sha256: hash?.digest('hex') } : undefined
   const cut = running.stopped()
   if (!(await recorder.end(durable, seal))) return { offset, sealed: undefined, cut: 'fenced' }
-  const stored = { offset, storeState: durable.storeState, isFinished: durable.isFinished }
-  const sealed = seal && { ...upload, ...seal, ...stored, state: 'sealed' as const }
+  const { storeState, isFinished } = durable
+  const sealed = seal && {
+    ...upload,
+    state: 'sealed' as const,
+    offset,
+    storeState,
+    sha256: seal.sha256,
+    isFinished,
+  }
   if (hash !== undefined && sealed === undefined) digests.put(upload.version, { offset, hash })
   if (failure === undefined || sealed || cut !== undefined) return { offset, sealed, cut }
   if (offset > upload.offset && isBrokenOff(failure)) return { offset, sealed, cut: 'broken' }

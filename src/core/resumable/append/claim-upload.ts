@@ -1,5 +1,5 @@
 import { isAppError } from '../../errors.ts'
-import { createVersion, type ObjectKey, objectKey } from '../../objects/object-key.ts'
+import { createVersion, type ObjectKey, objectKey, type Version } from '../../objects/object-key.ts'
 import type { Caller } from '../../users/caller.ts'
 import { fileTooLarge } from '../../uploads/byte-meter.ts'
 import { HOLDER_MS } from './append-recorder.ts'
@@ -11,19 +11,17 @@ import {
   uploadBusy,
   uploadNotFound,
 } from '../refusals.ts'
-import type { Claim, ClaimAppend, NamedResumable, ResumableUpload } from '../resumable-ledger.ts'
+import type { Claim, ClaimAppend, ResumableUpload } from '../resumable-ledger.ts'
 import type { PlannedAppend } from '../append-store.ts'
 import type { ResumableOptions } from '../resumable-options.ts'
 import { MAX_WAIT_MS, type RunningAppends } from './running-appends.ts'
 
-export interface ClaimOptions extends Pick<
-  ResumableOptions,
-  'ledger' | 'objects' | 'lifetimeMs' | 'onLost'
-> {
-  readonly running: Pick<RunningAppends, 'holder' | 'releases'>
+export interface ClaimOptions extends ResumableOptions {
+  readonly running: RunningAppends
 }
 
-export interface ClaimRequest extends Caller, Pick<NamedResumable, 'version'> {
+export interface ClaimRequest extends Caller {
+  readonly version: Version
   readonly offset: number
   readonly bodySize: number | undefined
   /** Set if the whole append counts or nothing of it. */
@@ -48,18 +46,34 @@ export async function claimUpload(
   const { ledger, objects, running } = options
   const { userId, userCreatedAt, version, offset, bodySize } = request
   const { epoch, holder } = upload
-  const about = { isDiscardable: request.checksum !== undefined, isTakeover: holder !== undefined }
-  const plan = objects.planAppend({ ...upload, bodySize, ...about })
+  const plan = objects.planAppend({
+    partSize: upload.partSize,
+    storeState: upload.storeState,
+    offset: upload.offset,
+    length: upload.length,
+    bodySize,
+    isDiscardable: request.checksum !== undefined,
+    isTakeover: holder !== undefined,
+  })
   if (plan === undefined) throw await abortLost(options, upload)
-  const { storeState } = plan
   const tailKey = objects.hasTails ? objectKey(userId, createVersion()) : undefined
-  const holding = { holder: running.holder, holderMs: HOLDER_MS }
-  const asked = { userId, userCreatedAt, version, offset, epoch, ...holding, tailKey, storeState }
+  const asked = {
+    userId,
+    userCreatedAt,
+    version,
+    offset,
+    epoch,
+    holder: running.holder,
+    holderMs: HOLDER_MS,
+    tailKey,
+    storeState: plan.storeState,
+  }
   const askedAt = performance.now()
   const claim = await claimOrWithdraw(options, asked, plan)
   // After a late answer the claim may be fenced already.
   const isLate = performance.now() - askedAt >= MAX_WAIT_MS
-  if (claim !== undefined && !isLate) return { ...claim, tailKey, plan }
+  if (claim !== undefined && !isLate)
+    return { upload: claim.upload, tail: claim.tail, tailKey, plan }
   if (claim !== undefined) await settle(options, asked, () => release(options, asked, plan))
   const found = await ledger.findResumable(request)
   if (found === undefined) throw uploadNotFound()

@@ -17,9 +17,18 @@ export function emptyAppend(
   { userId, userCreatedAt, reverify, version, signal, shutdown }: NamedUpload,
   length: number,
 ): AppendToUpload {
-  const caller = { userId, userCreatedAt, reverify }
-  const content = { offset: length, length, bodySize: 0, open: emptyBody }
-  return { ...caller, version, ...content, signal, shutdown }
+  return {
+    userId,
+    userCreatedAt,
+    reverify,
+    version,
+    offset: length,
+    length,
+    bodySize: 0,
+    open: emptyBody,
+    signal,
+    shutdown,
+  }
 }
 
 function emptyBody(): IncomingFile & Disposable {

@@ -9,10 +9,13 @@ import { orMissing } from '../or-missing.ts'
 /** In the folder of the object store. */
 export const PACK_NAME = 'pack.sqlite'
 
-export interface PackOptions {
+export interface PackToRead {
   readonly file: string
   /** Milliseconds that a statement may block its thread while another process has the lock. */
   readonly busyTimeoutMs: number
+}
+
+export interface PackOptions extends PackToRead {
   /**
    * Whether services use the pack: then its reads wait for no writer, by a write-ahead log. A copy is one file, which
    * may be on a network file system. The copy keeps a log that it has.
@@ -50,10 +53,7 @@ export function openPack({ file, busyTimeoutMs, isServed }: PackOptions): Databa
  * Opens an existing pack, and changes nothing in it. Reads what is left of a file that was cut short, which SQLite
  * otherwise refuses (`lockBtree` in its btree.c); a writer would reuse the pages that are missing.
  */
-export function openPackToRead({
-  file,
-  busyTimeoutMs,
-}: Omit<PackOptions, 'isServed'>): DatabaseSync {
+export function openPackToRead({ file, busyTimeoutMs }: PackToRead): DatabaseSync {
   syncLog(file)
   // SQLite would create a missing one.
   statSync(file)

@@ -21,7 +21,7 @@ export async function finishObject(
     }
     const isMultipart = multipart !== undefined
     const finished = isMultipart
-      ? await complete(bucket, { ...upload, ...multipart })
+      ? await complete(bucket, upload, multipart)
       : await findWhole(bucket, upload)
     // An append that crashed may have created another upload and not recorded it.
     const hasStray = isMultipart || mayHaveStray === true
@@ -44,9 +44,10 @@ async function findWhole(
 /** If an earlier call has made the object, the store no longer knows the upload. */
 async function complete(
   bucket: S3Bucket,
-  upload: FinishObject & OpenMultipart,
+  upload: FinishObject,
+  { uploadId }: OpenMultipart,
 ): Promise<{ readonly size: number } | undefined> {
-  const { key, uploadId } = upload
+  const { key } = upload
   const parts = upload.pieces.map((piece) => partOf(piece, upload.partSize))
   let etag: string | undefined
   try {
@@ -68,5 +69,6 @@ async function complete(
 
 function partOf(piece: Piece, partSize: number) {
   if (piece.objectKey !== undefined) throw new TypeError('The tail has not become a part')
-  return { partNumber: piece.firstByte / partSize + 1, ...parseReceipt(piece) }
+  const { etag, crc32 } = parseReceipt(piece)
+  return { partNumber: piece.firstByte / partSize + 1, etag, crc32 }
 }
