@@ -114,7 +114,7 @@ export interface QuotaRow {
   readonly capacity_state: CapacityState | null
 }
 
-export interface FileRow {
+interface VersionRow {
   readonly user_id: UserId
   readonly name: FileName
   readonly version: Version
@@ -124,13 +124,16 @@ export interface FileRow {
   readonly visibility: Visibility
   readonly created_at: number
   readonly updated_at: number
+  /** `null` is the default, which most files have. */
+  readonly media_type: MediaType | null
+  readonly metadata: Metadata | null
+}
+
+export interface FileRow extends VersionRow {
   /** `NEVER` if the file does not expire. */
   readonly expires_at: Generated<number>
   /** 1 if evictions spare the file, else 0. */
   readonly is_kept: Generated<0 | 1>
-  /** `null` is the default, which most files have. */
-  readonly media_type: MediaType | null
-  readonly metadata: Metadata | null
 }
 
 /** Reservation and write-ahead journal: the row exists before the object store receives the first byte. */
@@ -219,7 +222,7 @@ export interface GarbageRow {
 }
 
 /** The columns of `files`, as they were when the version ended. */
-export interface HistoryRow extends Omit<FileRow, 'expires_at' | 'is_kept'> {
+export interface HistoryRow extends VersionRow {
   readonly ended_at: number
   readonly ended_as: PastVersion['endedAs']
   /** 1 if the store has the marker, else 0. */

@@ -22,16 +22,19 @@ import { type Planned, planOperation } from './plan-operation.ts'
 
 /** See `FileLedger.changeFiles`. */
 export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<ChangedFiles> {
-  const { planned, usage, restored } = await perform(tx, {
-    ...batch,
-    refusalOf: refusalOfOperation,
-  })
+  const { userId, userCreatedAt, operations, maxFiles, garbageDelayMs } = batch
+  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator: false, maxFiles }
+  const asked = { terms, operations, refusalOf: refusalOfOperation }
+  const { planned, usage, restored } = await perform(tx, asked)
   return { files: planned.map(({ file }) => file), usage, restored }
 }
 
 /** See `FileLedger.deleteFile`. */
 export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<Version> {
-  const { planned } = await performOne(tx, request, { ...request, op: 'delete' })
+  const { userId, userCreatedAt, garbageDelayMs, byOperator = false } = request
+  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator, maxFiles: undefined }
+  const { name, precondition } = request
+  const { planned } = await performOne(tx, terms, { op: 'delete', name, precondition })
   const [deletion] = planned.changes
   if (deletion?.old === undefined) throw new TypeError('The operation has deleted no file')
   return deletion.old.version
@@ -39,7 +42,9 @@ export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<Ver
 
 /** See `FileLedger.updateFile`. */
 export async function updateFile(tx: LedgerTx, request: UpdateFile): Promise<File> {
-  const { planned } = await performOne(tx, request, { ...request, op: 'update' })
+  const { userId, userCreatedAt, garbageDelayMs, ...update } = request
+  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator: false, maxFiles: undefined }
+  const { planned } = await performOne(tx, terms, { op: 'update', ...update })
   return currentFile(planned)
 }
 
@@ -48,7 +53,9 @@ export async function restoreVersion(
   tx: LedgerTx,
   request: RestoreVersion,
 ): Promise<CommittedUpload> {
-  const { planned, usage } = await performOne(tx, request, { ...request, op: 'restore' })
+  const { userId, userCreatedAt, garbageDelayMs, maxFiles, ...restore } = request
+  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator: false, maxFiles }
+  const { planned, usage } = await performOne(tx, terms, { op: 'restore', ...restore })
   const replaced = planned.changes.some(({ type, old }) => type === 'restored' && old !== undefined)
   return { file: currentFile(planned), replaced, usage }
 }
@@ -60,9 +67,9 @@ function currentFile({ file }: Planned): File {
 
 interface Terms extends Caller {
   readonly garbageDelayMs: number
-  readonly byOperator?: boolean | undefined
-  /** Only what restores files can exceed it. */
-  readonly maxFiles?: number
+  readonly byOperator: boolean
+  /** `undefined` unless files may be restored, since nothing else can exceed it. */
+  readonly maxFiles: number | undefined
 }
 
 interface Performed {
@@ -74,21 +81,22 @@ interface Performed {
 
 async function performOne(tx: LedgerTx, terms: Terms, operation: FileOperation) {
   const refusalOf = (refusal: AppError): AppError => refusal
-  const { planned, usage } = await perform(tx, { ...terms, operations: [operation], refusalOf })
+  const { planned, usage } = await perform(tx, { terms, operations: [operation], refusalOf })
   const [first] = planned
   if (first === undefined) throw new TypeError('An operation was not planned')
   return { planned: first, usage }
 }
 
-interface Perform extends Terms {
+interface Perform {
+  readonly terms: Terms
   readonly operations: readonly FileOperation[]
   readonly refusalOf: (refusal: AppError, operation: number) => AppError
 }
 
 /** Plans the operations in memory, one after the other, and applies all that they change at once. */
 async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
-  const { userId, userCreatedAt, operations, garbageDelayMs, maxFiles, refusalOf } = request
-  const by = request.byOperator === true ? ('operator' as const) : undefined
+  const { terms, operations, refusalOf } = request
+  const { userId, userCreatedAt, garbageDelayMs, byOperator, maxFiles } = terms
   await lockUser(tx, userId)
   const held = await readHoldings(tx, { userId, userCreatedAt, operations })
   const planned: Planned[] = []
@@ -100,18 +108,15 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
     if (typeof past === 'object' && past.isMarked && each.file) marked.push(each.file.objectKey)
     held.apply(each.changes)
   }
-  const changes = planned.flatMap((each) => each.changes)
-  const restore = maxFiles === undefined ? undefined : { maxFiles }
   try {
-    const applied = {
+    const usage = await applyChanges(tx, {
       userId,
       userCreatedAt,
-      changes,
+      changes: planned.flatMap((each) => each.changes),
       garbageDelayMs,
-      by,
-      ...(restore && { restore }),
-    }
-    const usage = await applyChanges(tx, applied)
+      by: byOperator ? 'operator' : undefined,
+      restore: maxFiles === undefined ? undefined : { maxFiles },
+    })
     await discardMarkers(tx, { userId, keys: marked })
     return { planned, usage, restored: restoredKeys(held, planned) }
   } catch (error) {
@@ -134,23 +139,23 @@ async function planNext(tx: LedgerTx, { held, operation, request, index }: Next)
     return planOperation(held, operation)
   } catch (error) {
     if (!isAppError(error)) throw error
-    const inactive = await inactiveReason(tx, request)
+    const { terms, refusalOf } = request
+    const inactive = await inactiveReason(tx, terms)
     if (inactive !== undefined) throw inactive
-    throw request.refusalOf(await reasonOf(tx, { error, operation, request }), index)
+    throw refusalOf((await goneSince(tx, terms, { error, operation })) ?? error, index)
   }
 }
 
-/** A version that is not in the history may have left it before. */
-async function reasonOf(
+/** The refusal of the restore of a version that is not found, because it has left the history before. */
+async function goneSince(
   tx: LedgerTx,
-  { error, operation, request }: Pick<Next, 'operation' | 'request'> & { readonly error: AppError },
-): Promise<AppError> {
-  if (operation.op !== 'restore' || error.code !== 'not_found') return error
-  const { userId, userCreatedAt } = request
-  const { version } = operation
-  return (await isGarbage(tx, { userId, userCreatedAt, version }))
-    ? versionGoneFor({ scope: operation.scope })
-    : error
+  { userId, userCreatedAt }: Caller,
+  { error, operation }: { readonly error: AppError; readonly operation: FileOperation },
+): Promise<AppError | undefined> {
+  if (operation.op !== 'restore' || error.code !== 'not_found') return undefined
+  const { version, scope } = operation
+  const isGone = await isGarbage(tx, { userId, userCreatedAt, version })
+  return isGone ? versionGoneFor({ scope }) : undefined
 }
 
 /** The objects of the versions that were past, and are current after all operations. */
@@ -165,12 +170,14 @@ function restoredKeys(held: Holdings, planned: readonly Planned[]): readonly Obj
 
 const BEYOND_QUOTA: ReadonlySet<string> = new Set(['file_count_exceeded', 'capacity_exceeded'])
 
-interface Refused extends Pick<Perform, 'refusalOf'> {
-  readonly planned: readonly Planned[]
-}
-
 /** The refusal with the last operation before which the files fit: after it, they no longer do. */
-function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppError {
+function beyondQuota(
+  refusal: AppError,
+  {
+    planned,
+    refusalOf,
+  }: { readonly planned: readonly Planned[]; readonly refusalOf: Perform['refusalOf'] },
+): AppError {
   const { code, message, facts } = refusal
   const isCount = code === 'file_count_exceeded'
   const free = isCount

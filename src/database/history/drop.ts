@@ -4,12 +4,9 @@ import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import {
-  countHistory,
-  excessOf,
-  garbageBytes,
-  OBJECT_OVERHEAD_BYTES,
-} from '../ledger/quota-rule.ts'
+import { discardObjects } from '../ledger/garbage.ts'
+import { countHistory, excessOf, OBJECT_OVERHEAD_BYTES } from '../ledger/quota-rule.ts'
+import { deletePast } from '../ledger/write-rows.ts'
 import type { HistoryRow } from '../schema.ts'
 import { discardMarkers, postponeMarkers } from './markers.ts'
 import { isExpired } from './past-versions.ts'
@@ -30,27 +27,30 @@ interface OldestRow extends DroppedRow {
 
 /** Under the user's lock. */
 export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<number> {
-  const { db, now } = tx
   const { userId, rows, garbageDelayMs, counts = true } = dropped
   if (rows.length === 0) return 0
   const owner = counts ? userId : null
-  const dueAt = sql`${now} + ${garbageDelayMs}`
-  const objects = rows.map(
-    (row) => sql`(${row.object_key}, ${dueAt}, ${owner}, ${garbageBytes(sql`${row.size}`)})`,
+  await discardObjects(
+    tx,
+    rows.map((row) => ({
+      objectKey: row.object_key,
+      userId: owner,
+      size: row.size,
+      garbageDelayMs,
+    })),
   )
-  await sql`
-    INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${sql.join(objects)}
-  `.execute(db)
   // Not before the object: a rebuild would take it for the file.
   const delayMs = Math.max(garbageDelayMs, RETENTION_MS)
   await discardMarkers(tx, { userId: owner, keys: rows.filter(isMarked).map(keyOf), delayMs })
   const unmarked = rows.filter((row) => !isMarked(row))
   await postponeMarkers(tx, { keys: unmarked.map(keyOf), delayMs })
-  const versions = rows.map(({ version }) => version)
-  await sql`DELETE FROM history WHERE version IN (${sql.join(versions)})`.execute(db)
+  await deletePast(
+    tx,
+    rows.map(({ version }) => version),
+  )
   const bytes = rows.reduce((sum, { size }) => sum + size + OBJECT_OVERHEAD_BYTES, 0)
   const counted = countHistory(tx, { bytes: sql`${-bytes}`, versions: sql`${-rows.length}` })
-  await sql`UPDATE quotas SET ${counted} WHERE user_id = ${userId}`.execute(db)
+  await sql`UPDATE quotas SET ${counted} WHERE user_id = ${userId}`.execute(tx.db)
   return rows.length
 }
 

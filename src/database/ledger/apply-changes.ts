@@ -45,7 +45,7 @@ interface Changes extends Caller {
     readonly eviction: Eviction | undefined
   }
   /** Set for changes that may restore files. */
-  readonly restore?: { readonly maxFiles: number }
+  readonly restore?: { readonly maxFiles: number } | undefined
   /** Set for those who may also end files of a suspended user. The sweep has found the user itself. */
   readonly by?: 'operator' | 'sweep' | undefined
 }
@@ -58,11 +58,17 @@ interface Changes extends Caller {
  * the quota refuses it. The quota is compared with what all changes together leave.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
-  const { userId, userCreatedAt, changes, garbageDelayMs } = applied
+  const { userId, userCreatedAt, changes, garbageDelayMs, upload, restore } = applied
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
-  const values = { userId, userCreatedAt, ...figures, events: events.length, ownReserved: 0 }
-  const { rows } = await move(tx, applied, values)
+  const { rows } = await move(tx, applied, {
+    userId,
+    userCreatedAt,
+    ...figures,
+    events: events.length,
+    ownReserved: upload?.ownReserved ?? 0,
+    maxFiles: (upload ?? restore)?.maxFiles ?? 0,
+  })
   if (rows[0] === undefined) throw await refusal(tx, applied, figures)
   await writeRows(tx, { userId, changes, garbageDelayMs })
   const usage = usageIn(rows[0])
@@ -78,14 +84,14 @@ async function refusal(
   { size, newFiles }: ReturnType<typeof figuresOf>,
 ): Promise<Error> {
   const { maxFiles } = upload ?? restore ?? {}
-  const caller = { userId, userCreatedAt }
   if (maxFiles === undefined) {
-    const reason = await inactiveReason(tx, { ...caller, byOperator: by === 'operator' })
+    const byOperator = by === 'operator'
+    const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
     return reason ?? new TypeError('An active user has no quota')
   }
   const { ownReserved, eviction } = upload ?? {}
   const need = { size, newFiles, ownReserved }
-  return await refusalReason(tx, { ...caller, maxFiles }, { need, eviction })
+  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, eviction })
 }
 
 /** The change that frees the name, and the bytes, of an expired file. */
@@ -116,35 +122,40 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
       pastVersions -= 1
     }
   }
-  const evicted = { evictedBytes, evictedFiles }
-  // What the rule compares is before the eviction.
-  const growth = Math.max(0, usedBytes + evictedBytes)
-  const newFiles = files + evictedFiles
-  return { size, usedBytes, files, newFiles, growth, ...evicted, pastBytes, pastVersions }
+  return {
+    size,
+    usedBytes,
+    files,
+    // What the rule compares is before the eviction.
+    newFiles: files + evictedFiles,
+    growth: Math.max(0, usedBytes + evictedBytes),
+    evictedBytes,
+    evictedFiles,
+    pastBytes,
+    pastVersions,
+  }
 }
 
 /** Runs the one of the statements below whose rule applies. */
 function move(
   tx: LedgerTx,
   { upload, restore, by }: Changes,
-  values: Move & ReturnType<typeof figuresOf>,
+  values: Move & NeedValues & ReturnType<typeof figuresOf>,
 ): Promise<QueryResult<Usage & FeedEnd>> {
-  if (upload?.eviction) {
-    return run(tx, moveForEvicting, { ...values, ...upload, ...upload.eviction })
-  }
-  if (upload) return run(tx, moveForUpload, { ...values, ...upload })
-  if (restore) return run(tx, moveForRestore, { ...values, ...restore })
+  if (upload?.eviction) return run(tx, moveForEvicting, { ...values, ...upload.eviction })
+  if (upload) return run(tx, moveForUpload, values)
+  if (restore) return run(tx, moveForRestore, values)
   return run(tx, by === undefined ? moveForOwner : MOVES[by], values)
 }
 
-type Move = Caller &
-  Pick<NeedValues, 'ownReserved'> & {
-    readonly usedBytes: number
-    readonly files: number
-    readonly events: number
-    readonly pastBytes: number
-    readonly pastVersions: number
-  }
+interface Move extends Caller {
+  readonly ownReserved: number
+  readonly usedBytes: number
+  readonly files: number
+  readonly events: number
+  readonly pastBytes: number
+  readonly pastVersions: number
+}
 
 function moveForOwner(slot: Slot<Move>, rule: Rule) {
   return moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt'))))
@@ -178,7 +189,7 @@ function moveForEvicting(slot: Slot<Move & NeedValues & Evicted>, rule: Rule) {
     files: bigint(slot('evictedFiles')),
     reserved: reservedByEvicting(slot),
   }
-  return moveFigures(slot, rule, mayCommit(rule, { ...needFrom(slot), evictable }))
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictable)))
 }
 
 function moveForRestore(slot: Slot<Move & NeedValues>, rule: Rule) {

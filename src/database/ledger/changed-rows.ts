@@ -23,27 +23,32 @@ export function changedRows(rule: Rule, changes: readonly FileChange[]): Changed
   const past = new Map<Version, EndedFile>()
   const restored = new Set<Version>()
   const garbage: File[] = []
+  /** `before` counts for the first change of a name. */
+  const rowOf = (name: FileName, before: File | undefined): Row => {
+    const row = rows.get(name) ?? { before, after: undefined }
+    rows.set(name, row)
+    return row
+  }
   for (const change of changes) {
     const { type, file, old } = change
-    if (old !== undefined)
-      rows.set(old.name, { before: old, ...rows.get(old.name), after: undefined })
-    if (file !== undefined)
-      rows.set(file.name, { before: undefined, ...rows.get(file.name), after: file })
+    if (old !== undefined) rowOf(old.name, old).after = undefined
+    if (file !== undefined) rowOf(file.name, undefined).after = file
     if (type === 'restored' && !past.delete(file.version)) restored.add(file.version)
     if (old === undefined || old.version === file?.version) continue
     const endedAs = file === undefined ? 'deleted' : 'replaced'
     if (becomesPast(rule, change)) past.set(old.version, { ...old, endedAs })
     else garbage.push(old)
   }
-  return { ...writes(rows), restored: [...restored], past: [...past.values()], garbage }
+  const { cleared, written } = writes(rows)
+  return { cleared, written, restored: [...restored], past: [...past.values()], garbage }
 }
 
 interface Row {
   readonly before: File | undefined
-  readonly after: File | undefined
+  after: File | undefined
 }
 
-function writes(rows: ReadonlyMap<FileName, Row>): Pick<ChangedRows, 'cleared' | 'written'> {
+function writes(rows: ReadonlyMap<FileName, Row>) {
   const written = [...rows.values()].flatMap(({ after }) => after ?? [])
   const places = new Map(written.map(({ version, name }) => [version, name]))
   const cleared = [...rows].filter(([name, { before, after }]) => {

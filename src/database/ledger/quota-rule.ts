@@ -1,7 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
-import type { CommitUpload } from '../../core/uploads/upload-ledger.ts'
-import type { File } from '../../core/files/file.ts'
 import { inline, type Slot } from '../statement.ts'
 import { bigint, isActive, type Rule, runningUploads } from './ledger-sql.ts'
 import {
@@ -32,9 +30,9 @@ export interface UploadNeed extends Need {
 }
 
 /** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
-export function mayBegin(rule: Rule, need: UploadNeed & { readonly maxUploads: Sql }) {
+export function mayBegin(rule: Rule, need: UploadNeed, maxUploads: Sql): RawBuilder<boolean> {
   return sql<boolean>`(
-    ${mayCommit(rule, need)} AND ${runningUploads(rule.now)} < ${need.maxUploads}
+    ${mayCommit(rule, need)} AND ${runningUploads(rule.now)} < ${maxUploads}
   )`
 }
 
@@ -48,11 +46,12 @@ export interface Announcement {
 /** As `mayBegin`, for a resumable upload. */
 export function mayCreate(
   rule: Rule,
-  need: UploadNeed & Announcement & { readonly maxUnfinished: Sql },
+  need: UploadNeed & Announcement,
+  maxUnfinished: Sql,
 ): RawBuilder<boolean> {
   return sql<boolean>`(
     ${mayCommit(rule, need)}
-    AND ${unfinishedUploads(rule.now).count} < ${need.maxUnfinished}
+    AND ${unfinishedUploads(rule.now).count} < ${maxUnfinished}
     AND ${mayAnnounce(rule, need)}
   )`
 }
@@ -148,7 +147,7 @@ function bytesToEvict({ capacity }: Rule, need: Need, reservedByOthers: Sql): Sq
   return sql`used_bytes + ${reservedWith(need)} - ${reservedByOthers} - ${capacity}`
 }
 
-function filesToEvict({ newFiles, maxFiles }: Pick<UploadNeed, 'newFiles' | 'maxFiles'>): Sql {
+function filesToEvict({ newFiles, maxFiles }: UploadNeed): Sql {
   return sql`file_count + ${newFiles} - ${maxFiles}`
 }
 
@@ -182,7 +181,7 @@ export function isGarbageBounded(
  * Whether visitors of links may send more. What they have reserved can become garbage too; the owner may then still
  * replace or delete half of the capacity, since its garbage and files may hold three times the capacity.
  */
-export function isGarbageBoundedForDrops({ capacity }: Pick<Rule, 'capacity'>) {
+export function isGarbageBoundedForDrops(capacity: Sql): RawBuilder<boolean> {
   return sql<boolean>`(
     ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES / 2)}
     OR 2 * (${GARBAGE} + reserved_bytes) <= 3 * ${capacity}
@@ -224,23 +223,27 @@ export function allowanceOf({ capacity, historyShare }: Rule): RawBuilder<number
   return sql<number>`(${capacity} * ${sql.lit(historyShare)} / 100)`
 }
 
-type Replaced = Pick<File, 'size'> | undefined
-
-export function growthOver(replaced: Replaced, bytes: number): number {
+export function growthOver(replaced: Replaced | undefined, bytes: number): number {
   return Math.max(0, bytes - (replaced?.size ?? 0))
+}
+
+interface Replaced {
+  readonly size: number
 }
 
 interface Upload {
   readonly size: number
-  readonly replaced: Replaced
+  readonly replaced: Replaced | undefined
   readonly ownReserved: number
 }
 
-type Limits = Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>
+interface Limits {
+  readonly userCreatedAt: number
+  readonly maxFiles: number
+}
 
 export function needOf(rule: Rule, values: NeedValues, eviction: Eviction | undefined): UploadNeed {
-  const evictable = eviction && evictableFor(rule, inline(eviction))
-  return { ...needFrom(inline(values)), evictable }
+  return needFrom(inline(values), eviction && evictableFor(rule, inline(eviction)))
 }
 
 /** The values in an `UploadNeed`. */
@@ -260,7 +263,7 @@ export function needValues(
   return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles }
 }
 
-export function needFrom(slot: Slot<NeedValues>): UploadNeed {
+export function needFrom(slot: Slot<NeedValues>, evictable?: Evictable): UploadNeed {
   return {
     userCreatedAt: bigint(slot('userCreatedAt')),
     size: bigint(slot('size')),
@@ -268,5 +271,6 @@ export function needFrom(slot: Slot<NeedValues>): UploadNeed {
     ownReserved: bigint(slot('ownReserved')),
     newFiles: bigint(slot('newFiles')),
     maxFiles: bigint(slot('maxFiles')),
+    evictable,
   }
 }

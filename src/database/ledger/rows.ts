@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { File, FileVersion } from '../../core/files/file.ts'
 import type { Account, Usage } from '../../core/users/account-ledger.ts'
-import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
+import type { Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { User } from '../../core/users/user-store.ts'
 import type { FileRow, UserRow } from '../schema.ts'
 import type { Slot } from '../statement.ts'
@@ -78,7 +78,11 @@ export const REPLACE_FILE = sql`
 `
 
 /** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */
-export type Outcome = Omit<CommittedUpload, 'usage'>
+export interface Outcome {
+  readonly file: File
+  readonly replaced: boolean
+  readonly evicted?: Evicted | undefined
+}
 
 /** PostgreSQL for the JSON of an `Outcome`; `file` names a row with `FILE_COLUMNS`. */
 export function outcomeJson({ file, replaced }: { file: string; replaced: RawBuilder<unknown> }) {

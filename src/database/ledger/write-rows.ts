@@ -7,9 +7,9 @@ import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
 import { changedRows, type EndedFile } from './changed-rows.ts'
+import { discardObjects } from './garbage.ts'
 import { insertion, insertRows, MOST_SINGLE, ROWS_AT_ONCE } from './insert-rows.ts'
-import { bigint, type LedgerTx, run } from './ledger-sql.ts'
-import { garbageBytes } from './quota-rule.ts'
+import { type LedgerTx, run } from './ledger-sql.ts'
 import { fileValues, INSERT_FILE, INSERT_PAST, OVERWRITE_FILE, versionValues } from './rows.ts'
 
 interface Written {
@@ -28,13 +28,10 @@ export async function writeRows(
   await insertRows(tx, written, FILES)
   await deletePast(tx, restored)
   await insertRows(tx, past, PAST)
-  const objects = garbage.map(({ objectKey, size }) => ({
-    userId,
-    objectKey,
-    size,
-    garbageDelayMs,
-  }))
-  await insertRows(tx, objects, GARBAGE)
+  await discardObjects(
+    tx,
+    garbage.map(({ objectKey, size }) => ({ objectKey, userId, size, garbageDelayMs })),
+  )
 }
 
 /** Replaces a file of the same name. */
@@ -48,22 +45,10 @@ const PAST = insertion<EndedFile>(
   (rows) => sql`${INSERT_PAST} VALUES ${rows}`,
 )
 
-type Discarded = Pick<File, 'userId' | 'objectKey' | 'size'> & Pick<Written, 'garbageDelayMs'>
-
-const GARBAGE = insertion<Discarded>(
-  (slot, { now }) => sql`
-    (${slot('objectKey')}, ${now} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},
-     ${garbageBytes(slot('size'))})
-  `,
-  (rows) => sql`INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${rows}`,
-)
-
-interface Named {
-  readonly userId: UserId
-  readonly names: readonly FileName[]
-}
-
-async function deleteFiles(tx: LedgerTx, { userId, names }: Named): Promise<void> {
+async function deleteFiles(
+  tx: LedgerTx,
+  { userId, names }: { readonly userId: UserId; readonly names: readonly FileName[] },
+): Promise<void> {
   if (names.length <= MOST_SINGLE) {
     for (const name of names) await run(tx, deleteFile, { userId, name })
     return
@@ -75,11 +60,12 @@ async function deleteFiles(tx: LedgerTx, { userId, names }: Named): Promise<void
   }
 }
 
-function deleteFile(slot: Slot<Pick<File, 'userId' | 'name'>>) {
+function deleteFile(slot: Slot<{ readonly userId: UserId; readonly name: FileName }>) {
   return sql`DELETE FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}`
 }
 
-async function deletePast(tx: LedgerTx, versions: readonly Version[]): Promise<void> {
+/** Takes versions out of the history. */
+export async function deletePast(tx: LedgerTx, versions: readonly Version[]): Promise<void> {
   if (versions.length <= MOST_SINGLE) {
     for (const version of versions) await run(tx, deleteVersion, { version })
     return
@@ -91,6 +77,6 @@ async function deletePast(tx: LedgerTx, versions: readonly Version[]): Promise<v
   }
 }
 
-function deleteVersion(slot: Slot<Pick<File, 'version'>>) {
+function deleteVersion(slot: Slot<{ readonly version: Version }>) {
   return sql`DELETE FROM history WHERE version = ${slot('version')}`
 }

@@ -181,7 +181,7 @@ async function measureDrops(
   }
   const { rows } = await sql<Row>`
     SELECT unfinished.of_link AS unfinished, unfinished.of_all AS "unfinishedOfAll",
-      CASE WHEN ${isGarbageBoundedForDrops({ capacity })} THEN 1 ELSE 0 END AS is_bounded
+      CASE WHEN ${isGarbageBoundedForDrops(capacity)} THEN 1 ELSE 0 END AS is_bounded
     FROM quotas CROSS JOIN (
       SELECT COUNT(*) AS of_all, COUNT(CASE WHEN link_id = ${linkId} THEN 1 END) AS of_link
       FROM uploads JOIN resumable_uploads ON resumable_uploads.version = uploads.version

@@ -9,6 +9,9 @@ import type {
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
+import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
@@ -31,18 +34,31 @@ import {
 import type { Tables } from '../schema.ts'
 import { compileOnce, type Slot, type Statement } from '../statement.ts'
 
-type BeginValues = Omit<BeginUpload, 'precondition' | 'evict'> & Expected
-
-type CreateValues = Omit<BeginValues, 'maxUploads'> &
-  ResumableValues &
-  Pick<CreateResumable, 'maxUnfinished'>
-
-type CommitValues = Omit<CommitUpload, 'precondition'> & Expected
-
 interface Expected {
   /** The version of the existing file, `NO_FILE`, or `null` for either. */
   readonly expected: string | null
 }
+
+interface ReserveValues extends Caller, Expected {
+  readonly version: Version
+  readonly name: FileName
+  readonly objectKey: ObjectKey
+  readonly bytes: number
+  readonly maxFiles: number
+  readonly leaseMs: number
+}
+
+interface BeginValues extends ReserveValues {
+  readonly maxUploads: number
+}
+
+interface CreateValues extends ReserveValues, ResumableValues {
+  readonly version: Version
+  readonly userId: UserId
+  readonly maxUnfinished: number
+}
+
+interface CommitValues extends CommitUpload, Expected {}
 
 const NO_FILE = ''
 
@@ -73,20 +89,29 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
       (slot) =>
         sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) FOR UPDATE SKIP LOCKED`,
     ),
-    begin({ precondition, ...upload }) {
-      const expected = expectedBy(precondition)
+    begin(upload) {
+      const expected = expectedBy(upload.precondition)
       if (expected === undefined || upload.evict !== undefined) return undefined
       return begin({ ...upload, expected })
     },
     create(upload) {
       const expected = expectedBy(upload.precondition)
       if (expected === undefined || upload.evict !== undefined) return undefined
-      const row = { bytes: upload.length ?? 0, leaseMs: firstLeaseMs(upload) }
-      return create({ ...upload, ...resumableValues(upload), ...row, expected })
+      return create({
+        ...resumableValues(upload),
+        userCreatedAt: upload.userCreatedAt,
+        name: upload.name,
+        objectKey: upload.objectKey,
+        bytes: upload.length ?? 0,
+        maxFiles: upload.maxFiles,
+        maxUnfinished: upload.maxUnfinished,
+        leaseMs: firstLeaseMs(upload),
+        expected,
+      })
     },
-    commit({ precondition, ...upload }) {
+    commit(upload) {
+      const { precondition, linkId, evict } = upload
       const expected = expectedBy(precondition)
-      const { linkId, evict } = upload
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
       return commit({ ...upload, expected })
     },
@@ -107,15 +132,15 @@ export function expectedBy(precondition: Precondition | undefined): string | nul
 }
 
 function beginStatement(rule: Rule, slot: Slot<BeginValues>) {
-  const need = { ...needOf(slot), maxUploads: slot('maxUploads') }
-  const { reserved, insert } = reserve(rule, slot, mayBegin(rule, need))
+  const mayReserve = mayBegin(rule, needOf(slot), slot('maxUploads'))
+  const { reserved, insert } = reserve(rule, slot, mayReserve)
   return sql`WITH ${reserved} ${insert} RETURNING version`
 }
 
 function createStatement(rule: Rule, slot: Slot<CreateValues>) {
-  const announcement = { version: slot('version'), announced: bytesOf(slot) }
-  const need = { ...needOf(slot), ...announcement, maxUnfinished: slot('maxUnfinished') }
-  const { reserved, insert } = reserve(rule, slot, mayCreate(rule, need))
+  const need = { ...needOf(slot), version: slot('version'), announced: bytesOf(slot) }
+  const mayReserve = mayCreate(rule, need, slot('maxUnfinished'))
+  const { reserved, insert } = reserve(rule, slot, mayReserve)
   return sql`
     WITH ${reserved}, begun AS (
       ${insert} RETURNING ${UPLOAD_COLUMNS}
@@ -125,8 +150,6 @@ function createStatement(rule: Rule, slot: Slot<CreateValues>) {
     SELECT created.*, begun.*, ${rule.now} AS now FROM created, begun
   `
 }
-
-type ReserveValues = Omit<BeginValues, 'maxUploads'>
 
 function bytesOf(slot: Slot<ReserveValues>) {
   return sql`CAST(${slot('bytes')} AS BIGINT)`

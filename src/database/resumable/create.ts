@@ -19,7 +19,7 @@ export async function createResumable(
   tx: LedgerTx,
   upload: CreateResumable,
 ): Promise<ResumableUpload> {
-  const { userId, length: size = 0 } = upload
+  const { userId, version, name, objectKey, length: size = 0 } = upload
   await lockUser(tx, userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
@@ -28,14 +28,14 @@ export async function createResumable(
   const eviction = evictionOf(upload)
   const announcement = {
     ...needOf(tx, need, eviction),
-    version: sql`${upload.version}`,
+    version: sql`${version}`,
     announced: bigint(size),
   }
-  const maxUnfinished = bigint(upload.maxUnfinished)
+  const mayReserve = mayCreate(tx, announcement, bigint(upload.maxUnfinished))
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${need.growth}
-    WHERE user_id = ${userId} AND ${mayCreate(tx, { ...announcement, maxUnfinished })}
+    WHERE user_id = ${userId} AND ${mayReserve}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
     throw await refusalReason(tx, upload, { need, announcement, eviction })
@@ -43,7 +43,8 @@ export async function createResumable(
 
   const leaseMs = firstLeaseMs(upload)
   const { growth } = need
-  await run(tx, insertUpload, { ...upload, growth, leaseMs, isEvicting: eviction ? 1 : 0 })
+  const isEvicting = eviction ? 1 : 0
+  await run(tx, insertUpload, { version, userId, name, objectKey, growth, isEvicting, leaseMs })
   await insertResumable(tx.now, inline(resumableValues(upload))).execute(tx.db)
   const row = await findRow(tx, upload)
   if (row === undefined) throw new TypeError('The inserted row was not found')

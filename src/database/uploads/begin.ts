@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
-import { evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
+import { type Evictable, evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
 import {
   assertPrecondition,
   bigint,
@@ -18,38 +21,50 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  const { userId, maxUploads } = upload
+  const { userId, version, name, objectKey, leaseMs, maxUploads } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
+  const { growth } = need
   const values = { ...need, userId, maxUploads }
   const eviction = evictionOf(upload)
   const reserved = eviction
     ? await run(tx, reserveEvicting, { ...values, ...eviction })
     : await run(tx, reserve, values)
   if (reserved.numAffectedRows !== 1n) throw await refusalReason(tx, upload, { need, eviction })
-  await run(tx, insertUpload, { ...upload, growth: need.growth, isEvicting: eviction ? 1 : 0 })
+  const isEvicting = eviction ? 1 : 0
+  await run(tx, insertUpload, { version, userId, name, objectKey, growth, isEvicting, leaseMs })
 }
 
-type Reserve = NeedValues & Pick<BeginUpload, 'userId' | 'maxUploads'>
+interface Reserve extends NeedValues {
+  readonly userId: UserId
+  readonly maxUploads: number
+}
 
 function reserve(slot: Slot<Reserve>, rule: Rule) {
-  return reserveFor(slot, rule, needFrom(slot))
+  return reserveFor(slot, rule, undefined)
 }
 
 function reserveEvicting(slot: Slot<Reserve & Eviction>, rule: Rule) {
-  return reserveFor(slot, rule, { ...needFrom(slot), evictable: evictableFor(rule, slot) })
+  return reserveFor(slot, rule, evictableFor(rule, slot))
 }
 
-function reserveFor(slot: Slot<Reserve>, rule: Rule, forFile: ReturnType<typeof needFrom>) {
-  const need = { ...forFile, maxUploads: bigint(slot('maxUploads')) }
+function reserveFor(slot: Slot<Reserve>, rule: Rule, evictable: Evictable | undefined) {
+  const mayReserve = mayBegin(rule, needFrom(slot, evictable), bigint(slot('maxUploads')))
   return sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${slot('growth')}
-    WHERE user_id = ${slot('userId')} AND ${mayBegin(rule, need)}
+    WHERE user_id = ${slot('userId')} AND ${mayReserve}
   `
 }
 
-type Insert = Pick<BeginUpload, 'version' | 'userId' | 'name' | 'objectKey' | 'leaseMs'> &
-  Pick<NeedValues, 'growth'> & { readonly isEvicting: 0 | 1 }
+interface Insert {
+  readonly version: Version
+  readonly userId: UserId
+  readonly name: FileName
+  readonly objectKey: ObjectKey
+  readonly growth: number
+  readonly isEvicting: 0 | 1
+  readonly leaseMs: number
+}
 
 export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
   return sql`
@@ -66,9 +81,9 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
   const { userId, maxUploads } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const eviction = evictionOf(upload)
-  const limited = { ...needOf(tx, need, eviction), maxUploads: bigint(maxUploads) }
+  const isAccepted = mayBegin(tx, needOf(tx, need, eviction), bigint(maxUploads))
   const { rows } = await sql`
-    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${mayBegin(tx, limited)}
+    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isAccepted}
   `.execute(tx.db)
   if (rows.length === 0) throw await refusalReason(tx, upload, { need, eviction })
 }

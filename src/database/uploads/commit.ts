@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type File, NEVER } from '../../core/files/file.ts'
 import { NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
+import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
 import { linkNotFound } from '../../core/links/link.ts'
@@ -79,7 +80,8 @@ async function countDrop(tx: LedgerTx, upload: CommitUpload): Promise<void> {
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
   const { user, usage } = (await findAccount(tx, userId)) ?? {}
   if (usage === undefined || user?.status === 'deleted') throw uploadLost()
-  return { ...(JSON.parse(outcome) as Outcome), usage }
+  const { file, replaced, evicted } = JSON.parse(outcome) as Outcome
+  return { file, replaced, evicted, usage }
 }
 
 function committedFile(
@@ -109,12 +111,20 @@ async function settleAsCommitted(
   tx: LedgerTx,
   { upload, outcome }: { readonly upload: CommitUpload; readonly outcome: Outcome },
 ): Promise<void> {
-  const { file } = outcome
-  const settled = await run(tx, settleUpload, { ...file, outcome: JSON.stringify(outcome) })
+  const { version, userId, updatedAt } = outcome.file
+  const values = { version, userId, updatedAt, outcome: JSON.stringify(outcome) }
+  const settled = await run(tx, settleUpload, values)
   if (settled.numAffectedRows !== 1n) throw await lostReason(tx, upload)
 }
 
-function settleUpload(slot: Slot<File & { readonly outcome: string }>) {
+interface Settled {
+  readonly version: Version
+  readonly userId: UserId
+  readonly updatedAt: number
+  readonly outcome: string
+}
+
+function settleUpload(slot: Slot<Settled>) {
   return sql`
     UPDATE uploads
     SET state = 'committed', settled_at = ${slot('updatedAt')}, outcome = ${slot('outcome')}

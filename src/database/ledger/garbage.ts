@@ -1,0 +1,30 @@
+import { sql } from 'kysely'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import { insertion, insertRows } from './insert-rows.ts'
+import { bigint, type LedgerTx } from './ledger-sql.ts'
+import { garbageBytes } from './quota-rule.ts'
+
+export interface DiscardedObject {
+  readonly objectKey: ObjectKey
+  /** Whose garbage it counts as; nobody's if `null`. */
+  readonly userId: UserId | null
+  readonly size: number
+  readonly garbageDelayMs: number
+}
+
+/** Makes objects garbage to which neither a file nor a past version refers any more. */
+export async function discardObjects(
+  tx: LedgerTx,
+  objects: readonly DiscardedObject[],
+): Promise<void> {
+  await insertRows(tx, objects, GARBAGE)
+}
+
+const GARBAGE = insertion<DiscardedObject>(
+  (slot, { now }) => sql`
+    (${slot('objectKey')}, ${now} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},
+     ${garbageBytes(slot('size'))})
+  `,
+  (rows) => sql`INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${rows}`,
+)
