@@ -100,9 +100,10 @@ export async function buildAdmin(
   await app.register(uploadRoutes, { uploadAdministration })
   await app.register(historyRoutes, { historyAdministration })
   await app.register(linkRoutes, { linkAdministration })
-  const { downloads, idleTimeoutMs } = options
-  const serving = { ...downloads, idleTimeoutMs, stopping, shutdown }
-  await app.register(archiveRoutes, { ...serving, archives })
+  const { idleTimeoutMs } = options
+  const { downloads, waiting, archivedFiles } = options.downloads
+  const sending = { downloads, waiting, idleTimeoutMs, stopping, shutdown }
+  await app.register(archiveRoutes, { sending, archives, archivedFiles })
   await app.register(fileRoutes, { fileAdministration })
   await app.register(overviewRoutes, { overview })
   await app.register(webhookRoutes, { parkedWebhooks, shutdown })

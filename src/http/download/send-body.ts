@@ -27,7 +27,7 @@ export async function sendBody(reply: FastifyReply, options: SendBodyOptions): P
   const { raw, request } = reply
   const { body, waiting, signal } = options
   const share = waiting.join()
-  writeBatches(reply, { ...options, share })
+  writeBatches(reply, options, share)
   try {
     await finished(body, { writable: false, signal })
   } catch (error) {
@@ -47,7 +47,8 @@ const MAX_WRITE_BYTES = 256 * 1024
 /** Chunks of one event-loop turn or one write take one system call. A chunk is released once written. */
 function writeBatches(
   reply: FastifyReply,
-  { body, release, share, stopping }: SendBodyOptions & { readonly share: Share },
+  { body, release, stopping }: SendBodyOptions,
+  share: Share,
 ): void {
   const { raw } = reply
   const queue: Uint8Array[] = []

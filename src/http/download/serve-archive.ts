@@ -12,12 +12,15 @@ import { sendBody, watchSlowReader } from './send-body.ts'
 import type { SendOptions, Served } from './serve-content.ts'
 import { createZip, zipLength } from './zip.ts'
 
-export interface ServeArchiveOptions extends SendOptions {
-  readonly archives: Pick<Archives, 'open'>
+export interface ServeArchiveOptions {
+  readonly sending: SendOptions
+  readonly archives: Archives
   readonly archivedFiles: ReaderSlots
 }
 
-interface ServedArchive extends Pick<Served<object>, 'url' | 'route'> {
+interface ServedArchive {
+  readonly url: string
+  readonly route: Served<object>['route']
   readonly reader: (request: FastifyRequest) => Reader
   /** What the request names. May throw. */
   readonly list: (request: FastifyRequest, reply: FastifyReply) => Promise<ListedArchive>
@@ -31,10 +34,10 @@ interface ListedArchive {
 /** Adds GET and HEAD of an archive. A GET counts as one download. */
 export function serveArchive(
   app: FastifyInstance,
-  options: ServeArchiveOptions,
+  { sending, archives, archivedFiles }: ServeArchiveOptions,
   { url, route, reader, list }: ServedArchive,
 ): void {
-  const { archives, archivedFiles, downloads, waiting, shutdown, idleTimeoutMs } = options
+  const { downloads, waiting, shutdown, stopping, idleTimeoutMs } = sending
   const discarding = { signal: shutdown, idleTimeoutMs }
 
   app.get(url, route, async (request, reply) => {
@@ -52,13 +55,13 @@ export function serveArchive(
     const { files } = listed
     take(archivedFiles, files.length)
     describe(reply, listed)
-    watchSlowReader(reply, options)
+    watchSlowReader(reply, sending)
     const { body, release } = createZip({
       files,
       open: (file) => archives.open(file, signal),
       signal,
     })
-    return sendBody(reply, { ...options, body, release, waiting, signal })
+    return sendBody(reply, { body, release, waiting, signal, stopping })
   })
 
   app.head(url, route, async (request, reply) => {

@@ -7,6 +7,7 @@ import type {
   RouteShorthandOptions,
 } from 'fastify'
 import type { Static } from 'typebox'
+import type { FairShare } from '../../core/async/fair-share.ts'
 import type { FileVersion } from '../../core/files/file.ts'
 import { DEFAULT_MEDIA_TYPE, inlineType } from '../../core/files/media-type.ts'
 import {
@@ -23,14 +24,16 @@ import { addVary, contentDisposition } from '../headers/content-headers.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
 import { Type } from '../openapi/type.ts'
-import { ownerOf } from '../server/reader-slots.ts'
+import { ownerOf, type ReaderSlots } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
 import { isUnread } from '../server/unread-body.ts'
-import type { Downloads } from './downloads.ts'
 import { redirected, sendRedirect } from './redirect.ts'
 import { sendBody, type SlowReaderOptions, watchSlowReader } from './send-body.ts'
 
-export interface SendOptions extends SlowReaderOptions, Pick<Downloads, 'downloads' | 'waiting'> {
+export interface SendOptions extends SlowReaderOptions {
+  readonly downloads: ReaderSlots
+  /** See `Downloads`. */
+  readonly waiting: FairShare
   readonly shutdown: AbortSignal
   /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
@@ -60,7 +63,7 @@ export function serveContent<T extends object>(
   { url, route: given, wanted, stat, open }: Served<T>,
 ): void {
   const route = { ...given, schema: { ...given.schema, querystring: CONTENT_QUERY } }
-  const { downloads, waiting, redirect, shutdown, idleTimeoutMs } = options
+  const { downloads, waiting, redirect, shutdown, stopping, idleTimeoutMs } = options
   const discarding = { signal: shutdown, idleTimeoutMs }
 
   app.get(url, route, async (request, reply) => {
@@ -91,7 +94,7 @@ export function serveContent<T extends object>(
     if (opened.content !== undefined) return opened.content
     const { body, release } = opened
     if (body === undefined) return reply.send()
-    return sendBody(reply, { ...options, body, release, waiting, signal })
+    return sendBody(reply, { body, release, waiting, signal, stopping })
   })
 
   // Fastify's own HEAD route would read the whole object.

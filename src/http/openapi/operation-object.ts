@@ -24,13 +24,11 @@ function objectOf(described: DescribedRoute): Json {
   const schemas = (route.schema?.response ?? {}) as Schemas
   const requestBody =
     operation.requestBody ?? (route.schema?.body && jsonRequestBody(route.schema.body as Json))
-  const body = requestBody === undefined ? {} : { requestBody: components.schema(requestBody) }
   const answers = mapMembers(operation.responses, (answer, status) => {
-    const { content: declared, ...head } = answerOf(answer)
-    const content = { ...jsonOf(answer, schemas[status]), ...(declared as Json | undefined) }
-    return Object.keys(content).length === 0
-      ? head
-      : { ...head, content: components.schema(content) }
+    const { description, headers } = headOfAnswer(answer)
+    const content = { ...jsonOf(answer, schemas[status]), ...fullAnswer(answer).content }
+    const isEmpty = Object.keys(content).length === 0
+    return { description, headers, content: isEmpty ? undefined : components.schema(content) }
   })
   const refusals = mapMembers(problemResponses(problems), (problem, status) => {
     const page = operation.responses[Number(status)]
@@ -40,7 +38,11 @@ function objectOf(described: DescribedRoute): Json {
     const text = `${String(problem['description'])}\n\n${description}`
     return components.schema({ ...problem, description: text, content })
   })
-  return { ...headingOf(described), ...body, responses: { ...answers, ...refusals } }
+  return {
+    ...headingOf(described),
+    requestBody: components.schema(requestBody),
+    responses: { ...answers, ...refusals },
+  }
 }
 
 /** Like `GET`, without content, ranges and range errors. */
@@ -48,25 +50,20 @@ function headOf(described: DescribedRoute): Json {
   const { operation, problems, components } = described
   const { operationId, summary, responses } = operation
   const { 206: _range, ...whole } = responses
-  const answers = mapMembers(whole, (answer) => {
-    const { content: _content, ...head } = answerOf(answer)
-    return head
-  })
+  const answers = mapMembers(whole, headOfAnswer)
   const codes = problems.filter((code) => code !== 'range_not_satisfiable')
   const refusals = mapMembers(problemResponses(codes), ({ content: _content, ...head }, status) =>
     components.response(head, `${status}Head`),
   )
-  const heading = headingOf({
-    ...described,
-    operation: {
-      ...operation,
-      operationId: `head${operationId[0]?.toUpperCase()}${operationId.slice(1)}`,
-      summary: `${summary} (headers only)`,
-    },
-  })
-  return { ...heading, responses: { ...answers, ...refusals } }
+  return {
+    ...headingOf(described),
+    operationId: `head${operationId[0]?.toUpperCase()}${operationId.slice(1)}`,
+    summary: `${summary} (headers only)`,
+    responses: { ...answers, ...refusals },
+  }
 }
 
+/** Members that are `undefined` are left out of the document. */
 function headingOf(described: DescribedRoute): Json {
   const { operation, schemes } = described
   const { operationId, summary, description, tag, credentials = 'required' } = operation
@@ -76,10 +73,10 @@ function headingOf(described: DescribedRoute): Json {
   return {
     operationId,
     summary,
-    ...(description === undefined ? {} : { description }),
+    description,
     tags: [tag],
     security: security[credentials],
-    ...(parameters.length === 0 ? {} : { parameters }),
+    parameters: parameters.length === 0 ? undefined : parameters,
   }
 }
 
@@ -101,14 +98,14 @@ function parametersOf({ route, operation, path }: DescribedRoute): readonly Json
     names.map((name) => {
       const { description, examples, required = place === 'path', ...schema } = schemas[name] ?? {}
       if (description === undefined) throw new Error(`${operationId} does not describe ${name}`)
-      const example = Array.isArray(examples) ? { example: examples[0] as unknown } : {}
+      const example: unknown = Array.isArray(examples) ? examples[0] : undefined
       return {
         name,
         in: place,
         description,
         schema,
-        ...example,
-        ...(required === true && { required }),
+        example,
+        required: required === true || undefined,
       }
     }),
   )
@@ -118,15 +115,25 @@ function propertiesOf(schema: unknown): Schemas {
   return (schema as { readonly properties?: Schemas } | undefined)?.properties ?? {}
 }
 
+/**
+ * The schema of a body, with what it leaves to the parsers of some members: what they refuse has an error code of its own.
+ */
+export function withParsed(schema: object, parsed: Schemas): Json {
+  const properties = mapMembers(propertiesOf(schema), (member, name) => ({
+    ...parsed[name],
+    ...member,
+  }))
+  return { ...schema, properties }
+}
+
 export function jsonRequestBody(schema: Json): Json {
   const required = 'required' in schema || 'anyOf' in schema
   return { required, content: { 'application/json': { schema, example: exampleOf(schema) } } }
 }
 
-function answerOf(answer: string | Answer): Json {
-  const { description, headers = [], content } = fullAnswer(answer)
-  const refs = headerRefs(['X-Request-Id', ...headers])
-  return { description, headers: refs, ...(content && { content }) }
+function headOfAnswer(answer: string | Answer) {
+  const { description, headers = [] } = fullAnswer(answer)
+  return { description, headers: headerRefs(['X-Request-Id', ...headers]) }
 }
 
 function jsonOf(answer: string | Answer, schema: Json | undefined): Json | undefined {

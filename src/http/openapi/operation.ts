@@ -6,7 +6,7 @@ import type { Json } from './json.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Routes without one are left out of the OpenAPI document. */
-    operation?: Operation | readonly Operation[]
+    operation?: Operation | readonly Operation[] | undefined
   }
 }
 

@@ -89,31 +89,28 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const { meter, useCases, limits, basePath, allowedOrigins, apiDocs, page } = options
   const { accessTokens, readiness } = useCases
+  const { downloads, waiting } = options.downloads
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, allowedOrigins, pathFault: nameFault })
   const prefix = basePath
   const document = describeRoutes(app, PUBLIC_API, basePath)
   const others = otherMethods(app)
-  const isRefusing = () => options.downloads.downloads.isRefusing()
+  const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { readiness, stopping, isRefusing, prefix })
   if (apiDocs !== undefined) {
     const docs = apiDocs.page
     await app.register(openApiRoutes, { document, docs, credentials: 'none', prefix })
   }
-  const shared = {
-    ...options.downloads,
-    redirect: options.redirect,
-    readInTurn: createListingTurns({ shutdown, atOnce: limits.listings }),
-    idleTimeoutMs: limits.idleTimeoutMs,
-    stopping,
-    shutdown,
-  }
-  await app.register((scope) => usersScope(scope, { options, shared }), { prefix })
+  const { redirect } = options
+  const { idleTimeoutMs } = limits
+  const readInTurn = createListingTurns({ shutdown, atOnce: limits.listings })
+  const serving = { downloads, waiting, redirect, idleTimeoutMs, stopping, shutdown }
+  await app.register((scope) => usersScope(scope, { options, serving, readInTurn }), { prefix })
   const { links, repository, uploads } = useCases
   const linking = {
-    ...shared,
     // The URL would tell whose files these are, and one use of the link would be any number of downloads.
-    redirect: undefined,
+    serving: { ...serving, redirect: undefined },
+    readInTurn,
     links,
     repository,
     uploads,
@@ -126,7 +123,6 @@ export async function buildApp(
   if (page === undefined) {
     await app.register(ownSessionRoutes, { accessTokens, allowedOrigins, prefix })
   } else {
-    const { idleTimeoutMs } = limits
     const session = async (scope: FastifyInstance) => {
       await scope.register(ownSessionRoutes, { accessTokens, allowedOrigins })
       await scope.register(sessionRoutes, { accessTokens, basePath, idleTimeoutMs, shutdown })
@@ -139,27 +135,30 @@ export async function buildApp(
 
 interface UsersScope {
   readonly options: AppOptions
-  readonly shared: ServeOptions & Downloads & { readonly readInTurn: ReadInTurn }
+  readonly serving: ServeOptions
+  readonly readInTurn: ReadInTurn
 }
 
-async function usersScope(app: FastifyInstance, { options, shared }: UsersScope): Promise<void> {
+async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void> {
+  const { options, serving, readInTurn } = scope
   const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
   const { repository, history, archives, uploads, feed, accessTokens, links } = useCases
   const { maxFiles, maxFileSize } = limits
-  const { readInTurn, idleTimeoutMs, stopping, shutdown } = shared
+  const { archivedFiles } = options.downloads
+  const { idleTimeoutMs, stopping, shutdown } = serving
   await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   const files = { repository, idleTimeoutMs, shutdown }
   const resumable = { uploads, readInTurn, basePath, maxFileSize, idleTimeoutMs, shutdown }
   await app.register(uploadRoutes, { ...resumable, repository, interimResponses })
-  await app.register(downloadRoutes, { ...shared, repository })
+  await app.register(downloadRoutes, { serving, repository })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
   await app.register(batchRoutes, files)
   await app.register(listRoutes, { repository, feed, readInTurn })
-  await app.register(archiveRoutes, { ...shared, archives })
-  await app.register(historyRoutes, { ...shared, history })
+  await app.register(archiveRoutes, { sending: serving, archives, archivedFiles, readInTurn })
+  await app.register(historyRoutes, { serving, history, readInTurn })
   await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
   await app.register(resumableRoutes, resumable)

@@ -107,14 +107,9 @@ export interface AskedListing {
 
 /** Throws `invalid_parameter`. */
 export function askedListing(request: FastifyRequest): AskedListing {
-  const {
-    contains,
-    order = 'name',
-    limit = DEFAULT_PAGE_LIMIT,
-    ...query
-  } = request.query as ListingQuery
+  const query = request.query as ListingQuery
+  const { contains, order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = query
   const delimiter = parseDelimiter(query.delimiter, order)
-  const { cursor } = query
   const after = cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
   assertQueryDecodable(request)
   const prefix = parseFileNamePrefix(query.prefix ?? '')

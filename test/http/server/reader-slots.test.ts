@@ -140,15 +140,15 @@ test('a client that leaves before its download begins takes no slot', async () =
       throw new Error('asked for in vain')
     },
   } as unknown as Repository
-  const options = {
-    repository,
+  const serving = {
     downloads: slots,
     waiting: createDownloads({ perOwner: 1, total: 1 }).waiting,
     redirect: undefined,
     idleTimeoutMs: 1000,
     stopping: new AbortController().signal,
+    shutdown: new AbortController().signal,
   }
-  await app.register(downloadRoutes, { ...options, shutdown: new AbortController().signal })
+  await app.register(downloadRoutes, { serving, repository })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   client.write('GET /users/alice/repo/a HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -1,4 +1,3 @@
-import type { Archives } from '../../../core/files/archive.ts'
 import { parseUserId } from '../../../core/users/user-id.ts'
 import { serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
 import type { Operation } from '../../openapi/operation.ts'
@@ -12,11 +11,7 @@ import {
 import { OF_USER } from '../api.ts'
 import { audit } from '../audit.ts'
 
-export interface ArchiveRoutesOptions extends ServeArchiveOptions {
-  readonly archives: Archives
-}
-
-export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveRoutesOptions> = async (
+export const archiveRoutes: FastifyPluginAsyncTypebox<ServeArchiveOptions> = async (
   app,
   options,
 ) => {

@@ -25,9 +25,9 @@ export function appendHandler(options: ResumableRouteOptions) {
     assertMediaType(headers, PARTIAL_MEDIA_TYPE)
     assertRawBody(headers)
     const offset = parseBytes(headers, 'Upload-Offset')
-    const { isLast, ...content } = parseContent(headers, offset)
+    const { isLast, length, checksum } = parseContent(headers, offset)
     const sha256 = parseReprDigest(headers['repr-digest']?.toString())
-    const target = { ...named, ...content, offset, sha256, idleTimeoutMs, shutdown }
+    const target = { ...named, length, checksum, offset, sha256, idleTimeoutMs, shutdown }
     return await replyToAppend(reply, target, { uploads, maxFileSize, isLast })
   }
 }
@@ -87,8 +87,8 @@ export function acknowledge(
   { offset, expiresAt }: Appended,
   { maxFileSize, location }: AcknowledgeOptions,
 ): FastifyReply {
-  const headers = { 'upload-complete': '?0', 'upload-offset': offset }
-  void reply.headers({ ...headers, ...limitHeader(maxFileSize, expiresAt) })
+  void reply.header('upload-complete', '?0').header('upload-offset', offset)
+  void reply.headers(limitHeader(maxFileSize, expiresAt))
   return (location === undefined ? reply.code(204) : reply.code(201).headers({ location })).send()
 }
 
@@ -132,12 +132,9 @@ export function offsetHandler({ uploads, maxFileSize, shutdown }: ResumableRoute
       })
     noteOffset(request, offset)
     const isFinished = state === 'finished'
-    void reply.headers({
-      'upload-offset': offset,
-      'upload-complete': isFinished ? '?1' : '?0',
-      ...(length !== undefined && { 'upload-length': length }),
-      ...limitHeader(maxFileSize, isFinished ? undefined : expiresAt),
-    })
+    void reply.headers(limitHeader(maxFileSize, isFinished ? undefined : expiresAt))
+    void reply.header('upload-complete', isFinished ? '?1' : '?0').header('upload-offset', offset)
+    if (length !== undefined) void reply.header('upload-length', length)
     return reply.code(204).send()
   }
 }

@@ -1,4 +1,3 @@
-import type { Archives } from '../../../core/files/archive.ts'
 import type { SelectedFiles } from '../../../core/files/file-ledger.ts'
 import { assertCovers, narrowPrefix, type Scoped } from '../../../core/auth/scope.ts'
 import { serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
@@ -15,7 +14,6 @@ import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
 export interface ArchiveOptions extends ServeArchiveOptions {
-  readonly archives: Archives
   readonly readInTurn: ReadInTurn
 }
 

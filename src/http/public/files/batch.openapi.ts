@@ -2,13 +2,13 @@ import { MAX_OPERATIONS } from '../../../core/files/operation.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import type { Json } from '../../openapi/json.ts'
 import { described } from '../../openapi/operation.ts'
-import { jsonRequestBody } from '../../openapi/operation-object.ts'
+import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { OneOf } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { FileReply, type fileReply } from '../../shared-routes/file-resource.ts'
 import { RemainingCapacity } from './file-upload.ts'
-import { type AskedTerms, DOCUMENTED_TERMS, TERMS } from './update.ts'
+import { type AskedTerms, PARSED_TERMS, TERMS } from './update.ts'
 
 export const OPS = ['delete', 'rename', 'update', 'restore'] as const
 
@@ -68,42 +68,32 @@ const CONDITIONS = {
   },
 }
 
-/** The schemas of all operations, with those of a file name and of the terms. */
-function operationsWith(fileName: Json, terms: Json) {
-  const name = { ...fileName, description: 'The name of the file.' }
-  const newName = { ...fileName, description: 'The new name of the file.' }
-  const restored = {
-    ...fileName,
-    description: 'The name of the restored file; by default, the one it had.',
-  }
-  return [
-    operation('delete', { name }, CONDITIONS),
-    operation(
-      'rename',
-      { name, new_name: newName },
-      { overwrite: OVERWRITE, ...terms, ...CONDITIONS },
-    ),
-    operation('update', { name }, { ...terms, ...CONDITIONS }),
-    operation(
-      'restore',
-      { version: VERSION },
-      { new_name: restored, overwrite: OVERWRITE, ...CONDITIONS },
-    ),
-  ]
+const NAME = { type: 'string', description: 'The name of the file.' }
+const NEW_NAME = { type: 'string', description: 'The new name of the file.' }
+const RESTORED = {
+  type: 'string',
+  description: 'The name of the restored file; by default, the one it had.',
 }
 
-/** With the members that it needs, then those that it may have. */
+const OPERATIONS = [
+  operation('delete', { name: NAME }, {}),
+  operation('rename', { name: NAME, new_name: NEW_NAME }, { overwrite: OVERWRITE, ...TERMS }),
+  operation('update', { name: NAME }, TERMS),
+  operation('restore', { version: VERSION }, { new_name: RESTORED, overwrite: OVERWRITE }),
+]
+
+/** With the members that it needs, then those that it may have besides the conditions. */
 function operation(op: AskedOperation['op'], required: Json, optional: Json) {
   return {
     type: 'object',
     title: `${op[0]?.toUpperCase()}${op.slice(1)}Operation`,
     required: ['op', ...Object.keys(required)],
-    properties: { op: { type: 'string', const: op }, ...required, ...optional } as Json,
+    properties: { op: { type: 'string', const: op }, ...required, ...optional, ...CONDITIONS },
     additionalProperties: false,
   }
 }
 
-const COUNT = { minItems: 1, maxItems: MAX_OPERATIONS }
+const PARSED = { ...PARSED_TERMS, name: FILE_NAME_SCHEMA, new_name: FILE_NAME_SCHEMA }
 
 const Body = Type.Object(
   {
@@ -112,10 +102,9 @@ const Body = Type.Object(
         type: 'object',
         required: ['op'],
         discriminator: { propertyName: 'op' },
-        // Invalid names, media types and metadata have their own error codes.
-        oneOf: operationsWith({ type: 'string' }, TERMS),
+        oneOf: OPERATIONS,
       }),
-      COUNT,
+      { minItems: 1, maxItems: MAX_OPERATIONS },
     ),
   },
   { additionalProperties: false },
@@ -174,8 +163,9 @@ export const BATCH = described({
     properties: {
       operations: {
         type: 'array',
-        ...COUNT,
-        items: { oneOf: operationsWith(FILE_NAME_SCHEMA, DOCUMENTED_TERMS) },
+        minItems: 1,
+        maxItems: MAX_OPERATIONS,
+        items: { oneOf: OPERATIONS.map((each) => withParsed(each, PARSED)) },
       },
     },
     additionalProperties: false,

@@ -21,6 +21,7 @@ import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
 import { requireUser } from '../access-token.ts'
 import { type AskedOperation, BATCH, MAX_BATCH_BYTES, OPS } from './batch.openapi.ts'
 import { fileReply } from '../../shared-routes/file-resource.ts'
+import { permittedRestore } from '../history/restore.ts'
 import type { FileRouteOptions } from './file-resource.ts'
 import { remainingCapacity } from './file-upload.ts'
 import { CHANGE_ACTIONS, changesTerms, permittedChange, TERMS } from './update.ts'
@@ -126,12 +127,20 @@ function permittedOperation(caller: TokenCaller, asked: AskedOperation): FileOpe
       const name = ownName(caller, CHANGE_ACTIONS, asked.name)
       return { op: 'update', name, ...permittedChange(caller, asked), precondition, ignoresMissing }
     }
-    case 'restore':
+    case 'restore': {
+      assertPermits(caller, ['history'])
+      const { version, new_name: newName, overwrite: overwrites } = asked
+      const { name, overwrite } = permittedRestore(caller, { name: newName, overwrite: overwrites })
       return {
-        ...permittedRestore(caller, asked),
+        op: 'restore',
+        version,
+        name,
+        overwrite,
+        scope: caller.scope,
         precondition: narrowPrecondition(caller, precondition),
         ignoresMissing,
       }
+    }
   }
 }
 
@@ -148,19 +157,6 @@ function ownName(caller: TokenCaller, anyOf: readonly Action[], text: string): F
 
 function nothingToUpdate(): AppError {
   return formatError(`An update must contain one of ${Object.keys(TERMS).join(', ')}.`)
-}
-
-const UPLOAD = ['create', 'replace'] as const
-
-function permittedRestore(
-  caller: TokenCaller,
-  asked: Extract<AskedOperation, { readonly op: 'restore' }>,
-) {
-  assertPermits(caller, ['history'])
-  const { version, new_name: text, overwrite = false } = asked
-  const name = text === undefined ? undefined : parseFileName(text)
-  assertPermits(caller, UPLOAD, name)
-  return { op: 'restore', version, name, overwrite, scope: caller.scope } as const
 }
 
 function resultOf(asked: AskedOperation, file: File | undefined) {

@@ -9,7 +9,8 @@ import { requireUser, viewerOf } from '../access-token.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 
-export interface DownloadOptions extends ServeOptions {
+export interface DownloadOptions {
+  readonly serving: ServeOptions
   readonly repository: Repository
 }
 
@@ -17,8 +18,8 @@ const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 
 /** Conditions are evaluated only if the caller may see the file, so that they reveal nothing to anyone else. */
 export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
-  const { repository } = options
-  serveContent(app, options, {
+  const { serving, repository } = options
+  serveContent(app, serving, {
     url: '/users/:user_id/repo/:file_name',
     route: { schema: { params: Params }, config: { operation: DOWNLOADS } },
     wanted,

@@ -69,10 +69,9 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
         await repository.list(page),
       ])
       void reply.header('cache-control', 'private, no-cache')
-      return {
-        ...listingReply(listed, asked),
-        ...(follower && position && { changes_cursor: formatChangeCursor(follower, position) }),
-      }
+      const found = listingReply(listed, asked)
+      if (follower === undefined || position === undefined) return found
+      return { ...found, changes_cursor: formatChangeCursor(follower, position) }
     },
   })
 }

@@ -2,7 +2,7 @@ import type { Visibility } from '../../../core/files/file.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { mediaTypeOf } from '../../../core/files/media-type.ts'
 import type { Metadata } from '../../../core/files/metadata.ts'
-import type { UploadFile } from '../../../core/uploads/upload.ts'
+import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { openRawBody } from '../../body/raw-body.ts'
 import { receivedContentType } from '../../headers/content-headers.ts'
@@ -16,12 +16,6 @@ export interface ReceiveOptions {
   readonly idleTimeoutMs: number
   readonly shutdown: AbortSignal
 }
-
-/** What an upload's head says of its file. */
-export type UploadTarget = Omit<
-  UploadFile,
-  'incoming' | 'signal' | 'visibility' | 'mediaType' | 'metadata'
->
 
 /** Stores the file of a form. See `UploadFile` for when the functions are called. */
 export async function receiveForm(

@@ -9,14 +9,14 @@ import {
   parseMediaType,
 } from '../../../core/files/media-type.ts'
 import { parseMetadataPatch } from '../../../core/files/metadata.ts'
-import type { FileUpdate } from '../../../core/files/operation.ts'
+import type { UpdateTerms } from '../../../core/files/operation.ts'
 import { FileReply, fileReply } from '../../shared-routes/file-resource.ts'
 import { type FileRouteOptions, OWN_FILE_PATH, ownFile } from './file-resource.ts'
 import { permittedVisibility } from './file-upload.ts'
 import { parseTimestamp } from '../../../core/timestamp.ts'
 import { takeJson } from '../../body/json-body.ts'
 import { described } from '../../openapi/operation.ts'
-import { jsonRequestBody } from '../../openapi/operation-object.ts'
+import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
@@ -46,17 +46,14 @@ export const TERMS = {
   ),
 }
 
-/** As in the OpenAPI document. The parsers check what a schema would refuse with another error code. */
-export const DOCUMENTED_TERMS = {
-  ...TERMS,
+/** What `TERMS` leave to their parsers. */
+export const PARSED_TERMS = {
   media_type: {
-    ...TERMS.media_type,
     maxLength: MAX_MEDIA_TYPE_BYTES,
     pattern: MEDIA_TYPE_PATTERN,
     examples: ['image/jpeg'],
   },
   metadata: {
-    ...TERMS.metadata,
     additionalProperties: { type: ['string', 'null'] },
     examples: [{ camera: 'back door', draft: null }],
   },
@@ -123,7 +120,7 @@ export function permittedChange(
     readonly newName?: string | undefined
     readonly overwrite?: boolean | undefined
   },
-): Omit<FileUpdate, 'name' | 'precondition'> {
+): UpdateTerms {
   const { newName: text, visibility, keep: isKept, expires_at: expiry, overwrite = false } = asked
   const { media_type: type, metadata } = asked
   const others = [isKept, expiry, type, metadata]
@@ -172,15 +169,10 @@ const CHANGE = described({
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
-  // Its parser checks the name. An empty change has its own error code.
   requestBody: jsonRequestBody({
-    ...Body,
+    ...withParsed(Body, { ...PARSED_TERMS, name: FILE_NAME_SCHEMA }),
+    // An empty change has its own error code.
     anyOf: MEMBERS.map((member) => ({ required: [member] })),
-    properties: {
-      ...Body.properties,
-      ...DOCUMENTED_TERMS,
-      name: { ...FILE_NAME_SCHEMA, ...Body.properties.name },
-    },
   }),
   response: { 200: FileReply },
   responses: {

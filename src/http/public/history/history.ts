@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import {
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
@@ -7,55 +6,39 @@ import {
 } from '../../../core/files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
 import { isAppError } from '../../../core/errors.ts'
-import { pathNotFound } from '../../server/problem.ts'
 import type { FileVersion } from '../../../core/files/file.ts'
 import type { History } from '../../../core/history/history.ts'
 import type { FindPastVersion } from '../../../core/history/history-ledger.ts'
-import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
-import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import {
   assertCovers,
   assertEveryName,
-  assertPermits,
   coversName,
   hasPrefix,
-  narrowPrecondition,
   narrowPrefix,
   type Scoped,
 } from '../../../core/auth/scope.ts'
 import { type PastVersion, versionNotFound } from '../../../core/history/past-version.ts'
 import { discardBody } from '../../body/discard-body.ts'
-import { takeJson } from '../../body/json-body.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
-import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import { describing, type Operation } from '../../openapi/operation.ts'
-import { FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, parseCursor, readLimit } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
 import { assertQueryDecodable } from '../../headers/decodable-query.ts'
 import { CONDITIONS, REDIRECTED_RESPONSES } from '../files/download.openapi.ts'
-import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
-import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import {
-  endIn,
-  HistoryPage,
-  historyPage,
-  RESTORE_REQUEST,
-  RestoreBody,
-  VERSION,
-} from '../../shared-routes/past-version-resource.ts'
+import { endIn, HistoryPage, historyPage } from '../../shared-routes/past-version-resource.ts'
+import { HISTORY, ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
+import { restoreRoutes } from './restore.ts'
 
-export interface HistoryOptions extends ServeOptions {
+export interface HistoryOptions {
+  readonly serving: ServeOptions
   readonly history: History
   readonly readInTurn: ReadInTurn
 }
-
-const HISTORY = '/users/me/history'
-const PAST_VERSION = `${HISTORY}/:version`
 
 const Query = Type.Object(
   {
@@ -79,7 +62,8 @@ const Query = Type.Object(
 
 /** What the caller has replaced and deleted: list, download, restore and purge. */
 export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (app, options) => {
-  const { history, readInTurn, shutdown, idleTimeoutMs } = options
+  const { serving, history, readInTurn } = options
+  const { shutdown, idleTimeoutMs } = serving
   const discarding = { signal: shutdown, idleTimeoutMs }
 
   app.route({
@@ -111,7 +95,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     },
   })
 
-  serveContent(app, options, {
+  serveContent(app, serving, {
     url: PAST_VERSION,
     route: { config: { operation: DOWNLOAD } },
     wanted: pastVersion,
@@ -141,37 +125,6 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
   })
 
   await app.register(restoreRoutes, { history, shutdown, idleTimeoutMs })
-}
-
-const UPLOAD = ['create', 'replace'] as const
-
-type RestoreOptions = Pick<HistoryOptions, 'history' | 'shutdown' | 'idleTimeoutMs'>
-
-const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, options) => {
-  const { history, shutdown, idleTimeoutMs } = options
-  takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
-  const onRequest = async (request: FastifyRequest) => {
-    pastVersion(request)
-    requireUser(request, ...UPLOAD)
-  }
-  app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
-    const { name, overwrite = false } = request.body
-    const version = pastVersion(request)
-    const asked = name === undefined ? undefined : parseFileName(name)
-    assertPermits(version, UPLOAD, asked)
-    const restored = await history.restore({
-      ...version,
-      name: asked,
-      overwrite,
-      precondition: narrowPrecondition(version, parseWritePrecondition(request.headers)),
-    })
-    return uploadedFile(restored)
-  })
-}
-
-function pastVersion(request: FastifyRequest): TokenCaller & FindPastVersion {
-  const { version } = request.params as { readonly version: string }
-  return { ...requireUser(request, 'history'), version: versionParam(version) }
 }
 
 /** A version outside the token's prefix is like one that does not exist. */
@@ -204,21 +157,6 @@ async function isGone(
     throw error
   }
 }
-
-/** Throws `not_found` for text that is no version. */
-function versionParam(segment: string): Version {
-  if (isVersion(segment)) return segment
-  throw pathNotFound()
-}
-
-const ofHistory = describing({ tag: 'history' })
-
-const VERSION_PARAM = {
-  type: 'string',
-  format: 'uuid',
-  description: 'The version of the file, as in its ETag.',
-  examples: [VERSION],
-} as const
 
 const LISTING = ofHistory({
   operationId: 'listHistory',
@@ -257,25 +195,4 @@ const DROP_ALL = ofHistory({
   operationId: 'purgeHistory',
   summary: "Delete all of the caller's replaced and deleted files for good",
   responses: { 204: 'The history is empty.' },
-})
-
-const RESTORE = ofHistory({
-  operationId: 'restorePastVersion',
-  summary: 'Make a replaced or deleted file current again',
-  description:
-    'The file has the same content, version and ETag as before. Nothing is copied. The preconditions are those of the ' +
-    'current file with that name. A file that does not fit the capacity gets 403, and nothing changes.',
-  parameters: { path: { version: VERSION_PARAM }, header: PRECONDITIONS },
-  body: RestoreBody,
-  requestBody: RESTORE_REQUEST,
-  response: { 200: UploadedFile },
-  responses: { 200: { description: 'The file is current.', example: STORED_EXAMPLE } },
-  problems: [
-    'invalid_file_name',
-    'not_found',
-    'version_gone',
-    'file_exists',
-    'capacity_exceeded',
-    'file_count_exceeded',
-  ],
 })

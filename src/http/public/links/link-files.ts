@@ -4,6 +4,7 @@ import type { Links } from '../../../core/links/links.ts'
 import { extentOf } from '../../../core/files/open-content.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
 import type { Repository } from '../../../core/files/repository.ts'
+import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
@@ -13,25 +14,23 @@ import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { completeness } from '../draft/draft-headers.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
-import {
-  ignoreContentType,
-  receiveBody,
-  receiveForm,
-  type UploadTarget,
-} from '../files/receive-file.ts'
+import { ignoreContentType, receiveBody, receiveForm } from '../files/receive-file.ts'
 import { RAW_UPLOAD, REPR_DIGEST } from '../files/upload.openapi.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import { LINK_FILE_PATH, visitedFile } from './visit.ts'
 
-export interface LinkFileOptions extends ServeOptions {
+export interface LinkFileOptions {
+  readonly serving: ServeOptions
   readonly links: Links
   readonly repository: Repository
 }
 
 /** Downloads and drops by a link. Registered below `requireLink`. */
 export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async (app, options) => {
-  const { links, repository } = options
-  serveContent(app, options, {
+  const { serving, links, repository } = options
+  const { idleTimeoutMs, shutdown } = serving
+  const receiving = { repository, idleTimeoutMs, shutdown }
+  serveContent(app, serving, {
     url: LINK_FILE_PATH,
     route: { config: { operation: DOWNLOAD } },
     wanted: (request) => visitedFile(request, 'download'),
@@ -62,7 +61,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
 
   app.post(LINK_FILE_PATH, DROP_FORM, (request, reply) =>
     drop(request, links, (target) =>
-      receiveForm({ request, reply }, options, {
+      receiveForm({ request, reply }, receiving, {
         target,
         visibility: () => undefined,
         metadata: () => undefined,
@@ -72,7 +71,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
   const put = { ...DROP_BODY, onRequest: ignoreContentType }
   app.put(LINK_FILE_PATH, put, (request: FastifyRequest, reply: FastifyReply) =>
     drop(request, links, (target) =>
-      receiveBody({ request, reply }, options, {
+      receiveBody({ request, reply }, receiving, {
         target,
         visibility: undefined,
         metadata: undefined,

@@ -2,32 +2,30 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { nameBehind } from '../../../core/links/link.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
+import type { ErrorCode } from '../../../core/error-codes.ts'
 import type { Operation, Schemas } from '../../openapi/operation.ts'
 import * as operations from '../uploads/operations.ts'
 import {
-  APPEND_HEADERS,
-  METHOD_OVERRIDE,
+  OVERRIDE_HEADERS,
+  PATCH_HEADERS,
   TUS_RESUMABLE,
   UPLOAD_ID_PARAM,
 } from '../uploads/parameters.ts'
 import { sendTusProblem } from '../uploads/resumable.ts'
-import {
-  type Handler,
-  overridden,
-  tusHandlers,
-  tusLimits,
-  type TusOptions,
-} from '../uploads/routes.ts'
+import { type Handler, overridden, tusHandlers, tusLimits } from '../uploads/routes.ts'
 import { TUS_VERSION } from '../uploads/tus-headers.ts'
 import type { UploadAccess } from '../uploads/upload-access.ts'
 import { uploadId } from '../uploads/upload-path.ts'
 import { type LinkFileOptions, MUST_NOT_EXIST } from './link-files.ts'
 import { LINK_SECRET } from './link-resource.ts'
 import { LINK_PATH, secretOf, visitOf } from './visit.ts'
-import { toldToVisitor } from './visitor-problems.ts'
+import { toldOnDrop, toldToVisitor } from './visitor-problems.ts'
 
-export interface LinkUploadOptions extends LinkFileOptions, Omit<TusOptions, 'access'> {
+export interface LinkUploadOptions extends LinkFileOptions {
+  readonly uploads: ResumableUploads
   readonly basePath: string
+  /** In bytes. */
+  readonly maxFileSize: number
 }
 
 /** Ends in a slash, because a file may have the name `uploads`. */
@@ -39,11 +37,14 @@ export async function linkUploadRoutes(
   app: FastifyInstance,
   options: LinkUploadOptions,
 ): Promise<void> {
-  const handlers = tusHandlers({ ...options, access: linkAccess(options) })
+  const { links, uploads } = options
+  const { idleTimeoutMs, shutdown } = options.serving
+  const access = linkAccess(options)
+  const handlers = tusHandlers({ uploads, access, idleTimeoutMs, shutdown })
   const { refuseOtherVersions: onRequest, create, cancel } = handlers
   // What an append leaves behind when it fails is garbage of the owner.
   const append: Handler = async (request, reply) => {
-    await options.links.admitAppend(visitOf(request, 'drop'))
+    await links.admitAppend(visitOf(request, 'drop'))
     return await handlers.append(request, reply)
   }
   app.addHook('onSend', async (_request, reply) => {
@@ -59,7 +60,7 @@ export async function linkUploadRoutes(
   )
   app.post(LINK_UPLOADS, { config: { operation: CREATE }, onRequest }, async (request, reply) => {
     // An upload that is created counts by itself.
-    using _ = await options.links.beginDrop(visitOf(request, 'drop'))
+    using _ = await links.beginDrop(visitOf(request, 'drop'))
     return await create(request, reply)
   })
   app.head(LINK_UPLOAD, { config: { operation: OFFSET } }, handlers.offset)
@@ -73,13 +74,7 @@ export async function linkUploadRoutes(
 }
 
 /** An upload belongs to the link that created it, and is continued by it alone. */
-function linkAccess({
-  uploads,
-  basePath,
-}: {
-  readonly uploads: Pick<ResumableUploads, 'find'>
-  readonly basePath: string
-}): UploadAccess {
+function linkAccess({ uploads, basePath }: LinkUploadOptions): UploadAccess {
   return {
     assert: (request) => void visitOf(request, 'drop'),
     create(request, { name }) {
@@ -104,19 +99,12 @@ function linkAccess({
   }
 }
 
-const LINK_PROBLEMS = ['not_found', 'link_password_required'] as const
+/** As those of an own upload, and of every request by a link. */
+function problemsOf(own: { readonly problems: readonly ErrorCode[] }): readonly ErrorCode[] {
+  return ['not_found', 'link_password_required', ...toldOnDrop(own.problems)]
+}
 
-const COMMIT_PROBLEMS = ['capacity_exceeded', 'file_exists', 'digest_mismatch'] as const
-
-const APPEND_PROBLEMS = [
-  ...LINK_PROBLEMS,
-  ...operations.APPEND_PROBLEMS,
-  ...COMMIT_PROBLEMS,
-] as const
-
-const DROPS = { tag: 'links', credentials: 'none' } as const
-
-function ofDrop(header: Schemas = {}) {
+function ofDrop(header: Schemas) {
   return {
     path: { secret: LINK_SECRET, upload_id: UPLOAD_ID_PARAM },
     header: { 'Tus-Resumable': TUS_RESUMABLE, ...header },
@@ -124,7 +112,8 @@ function ofDrop(header: Schemas = {}) {
 }
 
 const CREATE = {
-  ...DROPS,
+  tag: 'links',
+  credentials: 'none',
   operationId: 'createDrop',
   summary: 'Create a resumable upload by a drop link',
   description:
@@ -133,51 +122,48 @@ const CREATE = {
   parameters: { path: { secret: LINK_SECRET }, header: operations.CREATE_HEADERS },
   requestBody: operations.CREATE.requestBody,
   responses: operations.CREATE.responses,
-  problems: [...LINK_PROBLEMS, ...operations.CREATE_PROBLEMS, ...COMMIT_PROBLEMS],
+  problems: problemsOf(operations.CREATE),
 } as const satisfies Operation
 
 const OFFSET = {
-  ...DROPS,
+  tag: 'links',
+  credentials: 'none',
   operationId: 'getDropOffset',
   summary: 'Get the offset at which to continue a drop',
   description: operations.OFFSET.description,
-  parameters: ofDrop(),
+  parameters: ofDrop({}),
   responses: { 200: operations.OFFSET.responses[200] },
-  problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD, ...COMMIT_PROBLEMS],
+  problems: problemsOf(operations.OFFSET),
 } as const satisfies Operation
 
-const APPENDED = { 204: operations.APPEND.responses[204] } as const
-
-const { requestBody: APPENDED_BODY } = operations.OVERRIDE
-
 const APPEND = {
-  ...DROPS,
+  tag: 'links',
+  credentials: 'none',
   operationId: 'appendToDrop',
   summary: 'Append bytes to a drop',
-  parameters: ofDrop({
-    ...APPEND_HEADERS,
-    'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
-  }),
-  requestBody: APPENDED_BODY,
-  responses: APPENDED,
-  problems: APPEND_PROBLEMS,
+  parameters: ofDrop(PATCH_HEADERS),
+  requestBody: operations.OVERRIDE.requestBody,
+  responses: operations.OVERRIDE.responses,
+  problems: problemsOf(operations.APPEND),
 } as const satisfies Operation
 
 const CANCEL = {
-  ...DROPS,
+  tag: 'links',
+  credentials: 'none',
   operationId: 'cancelDrop',
   summary: 'Cancel a drop',
-  parameters: ofDrop(),
+  parameters: ofDrop({}),
   responses: operations.CANCEL.responses,
-  problems: [...LINK_PROBLEMS, ...operations.ON_UPLOAD],
+  problems: problemsOf(operations.CANCEL),
 } as const satisfies Operation
 
 const OVERRIDE = {
-  ...DROPS,
+  tag: 'links',
+  credentials: 'none',
   operationId: 'postToDrop',
   summary: 'Append to a drop, or cancel it, without PATCH and DELETE',
-  parameters: ofDrop({ ...APPEND_HEADERS, 'X-HTTP-Method-Override': METHOD_OVERRIDE }),
-  requestBody: APPENDED_BODY,
-  responses: APPENDED,
-  problems: [...APPEND_PROBLEMS, 'method_not_allowed'],
+  parameters: ofDrop(OVERRIDE_HEADERS),
+  requestBody: operations.OVERRIDE.requestBody,
+  responses: operations.OVERRIDE.responses,
+  problems: problemsOf(operations.OVERRIDE),
 } as const satisfies Operation

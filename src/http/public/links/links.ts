@@ -1,16 +1,20 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import { sendProblem } from '../../server/problem.ts'
+import type { PageFile } from '../../pages/static-assets.ts'
 import { otherMethods } from '../../shared-routes/method-not-allowed.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
 import { linkFileRoutes } from './link-files.ts'
 import { type LinkUploadOptions, linkUploadRoutes } from './link-uploads.ts'
-import { viewLinkRoutes, type ViewLinkOptions } from './view-link.ts'
+import { viewLinkRoutes } from './view-link.ts'
 import { requireLink } from './visit.ts'
 import { toldToVisitor } from './visitor-problems.ts'
 
-export interface LinkOptions
-  extends LinkUploadOptions, Pick<ViewLinkOptions, 'readInTurn' | 'page'> {
+export interface LinkOptions extends LinkUploadOptions {
+  readonly readInTurn: ReadInTurn
   readonly allowedOrigins: readonly string[]
+  /** Shown to browsers; without it, they get the JSON too. */
+  readonly page: PageFile | undefined
 }
 
 /** What people without an account can do with a link. Access tokens are ignored here. */
@@ -22,9 +26,19 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
   app.setErrorHandler((error, request, reply) =>
     sendProblem(toldToVisitor(error, request), request, reply),
   )
-  await app.register(viewLinkRoutes, { ...options, allowedOrigins })
+  const { links, repository, readInTurn, basePath, page } = options
+  const { idleTimeoutMs, shutdown } = options.serving
+  await app.register(viewLinkRoutes, {
+    links,
+    repository,
+    readInTurn,
+    basePath,
+    allowedOrigins,
+    page,
+    idleTimeoutMs,
+    shutdown,
+  })
   await app.register(async (scope) => {
-    const { links, shutdown } = options
     scope.addHook('onRequest', requireLink({ links, allowedOrigins, shutdown }))
     await scope.register(linkFileRoutes, options)
     await scope.register(linkUploadRoutes, options)

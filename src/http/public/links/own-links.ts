@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Links } from '../../../core/links/links.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
-import { jsonRequestBody } from '../../openapi/operation-object.ts'
+import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -62,10 +62,8 @@ const createRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, opti
     const { secret, ...link } = await links.create({ ...terms, caller, signal })
     const { protocol, host } = request
     const url = `${protocol}://${host}${basePath}/links/${secret}`
-    return reply
-      .code(201)
-      .header('cache-control', 'no-store')
-      .send({ ...linkReply(link), url, secret })
+    const created = { ...linkReply(link), url, secret }
+    return reply.code(201).header('cache-control', 'no-store').send(created)
   })
 }
 
@@ -78,14 +76,7 @@ const CREATE = ofOwnLinks({
     "The caller's token needs `share`, and `read` for a download link or `create` for a drop link. Revoking the token " +
     'revokes the link, which expires with it if the token has a scope or was made by another one. The body is JSON in UTF-8 of at most 16 KiB.',
   body: LinkBody,
-  // An invalid name has its own error code.
-  requestBody: jsonRequestBody({
-    ...LinkBody,
-    properties: {
-      ...LinkBody.properties,
-      name: { ...FILE_NAME_SCHEMA, ...LinkBody.properties.name },
-    },
-  }),
+  requestBody: jsonRequestBody(withParsed(LinkBody, { name: FILE_NAME_SCHEMA })),
   response: { 201: CreatedLinkReply },
   responses: {
     201: {

@@ -11,6 +11,14 @@ export function toldToVisitor(error: unknown, { visit }: FastifyRequest): unknow
   return TOLD[error.code]?.(error) ?? error
 }
 
+/** The codes with which a visitor of a drop link is refused what its owner is refused with these. */
+export function toldOnDrop(codes: readonly ErrorCode[]): readonly ErrorCode[] {
+  return codes.map((code) => {
+    if (code === 'precondition_failed') return nameTaken().code
+    return TOLD[code]?.(new AppError(code, '')).code ?? code
+  })
+}
+
 const nameTaken = () => new AppError('file_exists', 'A file with this name already exists.')
 
 const noRoom = () => new AppError('capacity_exceeded', 'There is no room for this file.')

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isAppError } from '../../../core/errors.ts'
-import type { AppendToUpload } from '../../../core/resumable/append/append.ts'
+import type { AnnouncedAppend, AppendToUpload } from '../../../core/resumable/append/append.ts'
 import type { Appended } from '../../../core/resumable/resumable-uploads.ts'
-import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { openRawBody } from '../../body/raw-body.ts'
 import type { RequestFile } from '../../body/request-body.ts'
 import { bodySize } from '../../headers/content-headers.ts'
@@ -10,11 +9,7 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { tellToContinue } from '../../server/unread-body.ts'
 import { noteOffset } from './upload-path.ts'
 
-/** An append as its request's head describes it. */
-export interface AppendTarget
-  extends
-    AuthorizedCaller,
-    Omit<AppendToUpload, keyof AuthorizedCaller | 'bodySize' | 'open' | 'signal'> {
+export interface AppendTarget extends AnnouncedAppend {
   readonly idleTimeoutMs: number
 }
 

@@ -4,9 +4,9 @@ import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { RETENTION } from '../files/upload.openapi.ts'
 import { DRAFT_APPEND, DRAFT_OFFSET } from '../draft/operations.ts'
 import {
-  APPEND_HEADERS,
-  METHOD_OVERRIDE,
   ofUpload,
+  OVERRIDE_HEADERS,
+  PATCH_HEADERS,
   REPR_DIGEST,
   TUS_RESUMABLE,
   UPLOAD_CHECKSUM,
@@ -33,21 +33,8 @@ const COMMIT_PROBLEMS = [
   'digest_mismatch',
 ] as const
 
-export const CREATE_PROBLEMS = [
-  'tus_version_unsupported',
-  'invalid_file_name',
-  ...BODY_PROBLEMS,
-] as const
-
 /** Of every request to an upload, except the one that cancels it. */
-export const ON_UPLOAD = [
-  'not_found',
-  'upload_gone',
-  'upload_busy',
-  'tus_version_unsupported',
-] as const
-
-export const APPEND_PROBLEMS = [...ON_UPLOAD, 'offset_mismatch', ...BODY_PROBLEMS] as const
+const ON_UPLOAD = ['not_found', 'upload_gone', 'upload_busy', 'tus_version_unsupported'] as const
 
 export const DISCOVER = {
   tag: 'uploads',
@@ -119,7 +106,13 @@ export const CREATE = {
       headers: ['Location', 'Tus-Resumable', 'Upload-Offset', 'Upload-Expires'],
     },
   },
-  problems: [...CREATE_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
+  problems: [
+    'tus_version_unsupported',
+    'invalid_file_name',
+    ...BODY_PROBLEMS,
+    ...COMMIT_PROBLEMS,
+    'unfinished_uploads_exceeded',
+  ],
 } as const satisfies Operation
 
 const READ_WITHOUT = {
@@ -160,11 +153,7 @@ export const APPEND = {
     'If the connection breaks, the bytes that have arrived are kept. The append that reaches the length stores the ' +
     'file, and its response has the SHA-256 of the file in `Repr-Digest`. A client that cannot send PATCH sends ' +
     'POST with `X-HTTP-Method-Override: PATCH`.',
-  parameters: ofUpload({
-    ...APPEND_HEADERS,
-    ...DRAFT_APPEND.header,
-    'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
-  }),
+  parameters: ofUpload({ ...PATCH_HEADERS, ...DRAFT_APPEND.header }),
   requestBody: { required: false, content: { ...CONTENT, ...DRAFT_APPEND.content } },
   responses: {
     200: DRAFT_APPEND.response,
@@ -180,7 +169,13 @@ export const APPEND = {
       ],
     },
   },
-  problems: [...APPEND_PROBLEMS, ...COMMIT_PROBLEMS, 'unfinished_uploads_exceeded'],
+  problems: [
+    ...ON_UPLOAD,
+    'offset_mismatch',
+    ...BODY_PROBLEMS,
+    ...COMMIT_PROBLEMS,
+    'unfinished_uploads_exceeded',
+  ],
 } as const satisfies Operation
 
 export const CANCEL = {
@@ -199,10 +194,7 @@ export const OVERRIDE = {
   summary: 'Append to an upload, or cancel it, without PATCH and DELETE',
   description:
     'For clients that cannot send these methods. Has the same effect as a request with the named method.',
-  parameters: ofUpload({
-    'X-HTTP-Method-Override': METHOD_OVERRIDE,
-    ...APPEND_HEADERS,
-  }),
+  parameters: ofUpload(OVERRIDE_HEADERS),
   requestBody: { required: false, content: CONTENT },
   responses: { 204: APPEND.responses[204] },
   problems: [...APPEND.problems, 'method_not_allowed'],

@@ -39,7 +39,7 @@ export const REPR_DIGEST = {
   description: 'SHA-256 of the whole file (RFC 9530), checked before the file is stored.',
 } as const
 
-export const APPEND_HEADERS = {
+const APPEND_HEADERS = {
   'Upload-Offset': {
     ...BYTES,
     description: 'The current offset of the upload, at which the body begins.',
@@ -49,11 +49,20 @@ export const APPEND_HEADERS = {
   'Repr-Digest': REPR_DIGEST,
 } as const
 
-export const METHOD_OVERRIDE = {
-  required: true,
-  type: 'string',
-  enum: ['PATCH', 'DELETE'],
-  description: 'The intended method. Without this header, the response is 405.',
+export const PATCH_HEADERS = {
+  ...APPEND_HEADERS,
+  'Upload-Offset': { ...APPEND_HEADERS['Upload-Offset'], required: true },
+} as const
+
+/** Of a POST, which can also cancel. */
+export const OVERRIDE_HEADERS = {
+  'X-HTTP-Method-Override': {
+    required: true,
+    type: 'string',
+    enum: ['PATCH', 'DELETE'],
+    description: 'The intended method. Without this header, the response is 405.',
+  },
+  ...APPEND_HEADERS,
 } as const
 
 /** The parameters of every request to an upload, with some headers more. */

@@ -43,16 +43,14 @@ export interface ResumableRouteOptions {
 /** tus 1.0.0, and the requests of the IETF draft on the same paths. */
 export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOptions) {
   const access = ownUploads(options)
-  const handlers = tusHandlers({ ...options, access })
+  const { uploads, idleTimeoutMs, shutdown } = options
+  const handlers = tusHandlers({ uploads, access, idleTimeoutMs, shutdown })
   const { refuseOtherVersions, create, cancel } = handlers
   discovery(app, options)
   for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
-    const config = url === UPLOADS_PATH ? { operation: operations.CREATE } : {}
-    app.post(
-      url,
-      { schema: { querystring: UPLOAD_QUERY }, config, onRequest: refuseOtherVersions },
-      create,
-    )
+    const operation = url === UPLOADS_PATH ? operations.CREATE : undefined
+    const schema = { querystring: UPLOAD_QUERY }
+    app.post(url, { schema, config: { operation }, onRequest: refuseOtherVersions }, create)
   }
   const offset = byProtocol(handlers.offset, draft.offsetHandler(options))
   app.head(UPLOAD_PATH, { config: { operation: operations.OFFSET } }, offset)
@@ -92,8 +90,8 @@ function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions)
     ...limitHeader(maxFileSize),
   }
   for (const [url, methods] of Object.entries(METHODS)) {
-    const described = url === UPLOADS_PATH ? { operation: operations.DISCOVER } : {}
-    const config = { preflightMethods: methods, ...described }
+    const operation = url === UPLOADS_PATH ? operations.DISCOVER : undefined
+    const config = { preflightMethods: methods, operation }
     app.options(url, { config }, async (_request, reply) => reply.code(204).headers(headers).send())
   }
 }
@@ -112,8 +110,11 @@ const METHODS = {
   [UPLOAD_PATH]: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
 } as const
 
-export interface TusOptions extends Omit<ResumableRouteOptions, 'readInTurn' | 'basePath'> {
+interface TusOptions {
+  readonly uploads: ResumableUploads
   readonly access: UploadAccess
+  readonly idleTimeoutMs: number
+  readonly shutdown: AbortSignal
 }
 
 export function tusHandlers(options: TusOptions) {
@@ -223,17 +224,17 @@ function offsetHandler({ uploads, access, shutdown }: TusOptions) {
       : (await uploads.find(named)).upload
     if (!mayTellOffset(upload)) throw uploadBusy()
     noteOffset(request, upload.offset)
-    return reply.code(200).headers(offsetHeaders(upload)).send()
+    return tellUpload(reply.code(200), upload).send()
   }
 }
 
-function offsetHeaders({ offset, length, metadata, expiresAt, state }: ResumableUpload) {
-  return {
-    'upload-offset': offset,
-    'upload-metadata': metadata,
-    ...(length === undefined ? { 'upload-defer-length': 1 } : { 'upload-length': length }),
-    ...(state === 'open' && { 'upload-expires': new Date(expiresAt).toUTCString() }),
-  }
+function tellUpload(reply: FastifyReply, upload: ResumableUpload): FastifyReply {
+  const { offset, length, metadata, expiresAt, state } = upload
+  void reply.header('upload-offset', offset).header('upload-metadata', metadata)
+  if (state === 'open') void reply.header('upload-expires', new Date(expiresAt).toUTCString())
+  return length === undefined
+    ? reply.header('upload-defer-length', 1)
+    : reply.header('upload-length', length)
 }
 
 function cancelHandler({ uploads, access, idleTimeoutMs, shutdown: signal }: TusOptions) {

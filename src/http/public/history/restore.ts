@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify'
+import { assertPermits, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
+import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import type { History } from '../../../core/history/history.ts'
+import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { PRECONDITIONS } from '../../openapi/parameters.ts'
+import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { RESTORE_REQUEST, RestoreBody } from '../../shared-routes/past-version-resource.ts'
+import { requireUser } from '../access-token.ts'
+import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
+import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
+import { ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
+
+export interface RestoreOptions extends TakeJsonOptions {
+  readonly history: History
+}
+
+export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, options) => {
+  const { history, shutdown, idleTimeoutMs } = options
+  takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
+  const onRequest = async (request: FastifyRequest) => {
+    pastVersion(request)
+    requireUser(request, ...UPLOAD)
+  }
+  app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
+    const version = pastVersion(request)
+    const { name, overwrite } = permittedRestore(version, request.body)
+    const restored = await history.restore({
+      ...version,
+      name,
+      overwrite,
+      precondition: narrowPrecondition(version, parseWritePrecondition(request.headers)),
+    })
+    return uploadedFile(restored)
+  })
+}
+
+/** A restore puts a file under a name, as an upload does. */
+const UPLOAD = ['create', 'replace'] as const
+
+/** The name and what happens to a file that has it. Throws `invalid_file_name` and `scope_insufficient`. */
+export function permittedRestore(
+  caller: Scoped,
+  asked: { readonly name?: string | undefined; readonly overwrite?: boolean | undefined },
+): { readonly name: FileName | undefined; readonly overwrite: boolean } {
+  const name = asked.name === undefined ? undefined : parseFileName(asked.name)
+  assertPermits(caller, UPLOAD, name)
+  return { name, overwrite: asked.overwrite ?? false }
+}
+
+const RESTORE = ofHistory({
+  operationId: 'restorePastVersion',
+  summary: 'Make a replaced or deleted file current again',
+  description:
+    'The file has the same content, version and ETag as before. Nothing is copied. The preconditions are those of the ' +
+    'current file with that name. A file that does not fit the capacity gets 403, and nothing changes.',
+  parameters: { path: { version: VERSION_PARAM }, header: PRECONDITIONS },
+  body: RestoreBody,
+  requestBody: RESTORE_REQUEST,
+  response: { 200: UploadedFile },
+  responses: { 200: { description: 'The file is current.', example: STORED_EXAMPLE } },
+  problems: [
+    'invalid_file_name',
+    'not_found',
+    'version_gone',
+    'file_exists',
+    'capacity_exceeded',
+    'file_count_exceeded',
+  ],
+})
