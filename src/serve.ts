@@ -138,7 +138,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   const { pages = {}, timeouts = {} } = options
   const { trustedProxies } = config
   const context = { logger, trustedProxies, connections, signals, traces, timeouts }
-  const { readiness, metrics, accessTokens, archives } = service
+  const { readiness, metrics } = service
   const idleTimeoutMs = timeouts.idleTimeoutMs ?? IDLE_TIMEOUT_MS
   const downloads = createDownloads({
     perOwner: config.maxDownloadsPerUser,
@@ -146,16 +146,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   })
   const app = await buildApp(context, {
     meter: metrics.meterRequests('public'),
-    useCases: {
-      repository: service.repository,
-      history: service.history,
-      archives,
-      uploads: service.uploads,
-      feed: service.feed,
-      accessTokens,
-      links: service.links,
-      readiness,
-    },
+    useCases: service,
     limits: {
       maxFiles: config.maxFiles,
       maxFileSize: config.maxFileSize,
@@ -177,19 +168,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     const { host, port, token } = config.admin
     const app = await buildAdmin(context, {
       meter: metrics.meterRequests('admin'),
-      useCases: {
-        users: service.users,
-        accessTokens,
-        grants: service.grants,
-        uploadAdministration: service.uploadAdministration,
-        historyAdministration: service.historyAdministration,
-        linkAdministration: service.linkAdministration,
-        archives,
-        fileAdministration: service.fileAdministration,
-        overview: service.overview,
-        parkedWebhooks: service.parkedWebhooks,
-        failedAttempts: service.failedAttempts,
-      },
+      useCases: service,
       metrics,
       readiness,
       downloads,

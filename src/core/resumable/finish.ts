@@ -1,14 +1,13 @@
-import { timeoutSignal } from '../async/deadline.ts'
-import { AppError, isAppError } from '../errors.ts'
+import { type AppError, isAppError } from '../errors.ts'
 import type { ErrorCode } from '../error-codes.ts'
-import type { CommittedUpload, UploadOutcome } from '../uploads/upload-ledger.ts'
-import { readStoredDigest } from '../objects/stored-digest.ts'
+import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { AuthorizedCaller, Caller } from '../users/caller.ts'
-import { digestMismatch } from '../uploads/store-content.ts'
-import { endedAlready, uploadBusy, uploadGone } from './refusals.ts'
+import { discard } from './abort.ts'
+import { endedAlready, uploadBusy } from './refusals.ts'
 import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
-import { sentDescription, sentMetadata } from './upload-metadata.ts'
+import { type HeldUpload, storeObject, type StoredObject } from './store-object.ts'
+import { sentDescription } from './upload-metadata.ts'
 import { HOLDER_MS } from './append/append-recorder.ts'
 import type { RunningAppends } from './append/running-appends.ts'
 
@@ -58,12 +57,6 @@ export async function finishUpload(
   return await finishHeld(options, caller, upload)
 }
 
-/** A sealed upload whose lease the caller has. */
-export interface HeldUpload extends ResumableUpload {
-  /** Its last append has also completed the object. */
-  readonly isFinished?: boolean | undefined
-}
-
 /** As `finishUpload`, for an upload whose lease the caller has. Releases it unless the file is committed. */
 export async function finishHeld(
   options: FinishOptions,
@@ -74,7 +67,7 @@ export async function finishHeld(
   const { userId, userCreatedAt } = caller
   const { version, epoch } = upload
   using claim = keepClaim(options, upload)
-  let stored: Stored | undefined
+  let stored: StoredObject | undefined
   try {
     const signal = AbortSignal.any([claim.lost, caller.shutdown])
     stored = await storeObject(options, upload, signal)
@@ -108,7 +101,7 @@ async function endedSince(
 async function commit(
   { ledger, maxFiles, garbageDelayMs }: FinishOptions,
   { userId, userCreatedAt }: Caller,
-  { upload, stored }: { readonly upload: ResumableUpload; readonly stored: Stored },
+  { upload, stored }: { readonly upload: ResumableUpload; readonly stored: StoredObject },
 ): Promise<CommittedUpload> {
   const { mediaType, metadata } = sentDescription(upload)
   const finished = {
@@ -164,103 +157,6 @@ async function finishedByAnother(
   const found = await options.ledger.findResumable(named)
   if (found?.state === 'finished') return await finishedBefore(options, named, found)
   throw (found && endedAlready(found)) ?? uploadBusy()
-}
-
-interface Stored {
-  readonly size: number
-  readonly sha256: string
-}
-
-async function storeObject(
-  options: FinishOptions,
-  upload: HeldUpload,
-  signal: AbortSignal,
-): Promise<Stored> {
-  const { offset: size, isFinished = false } = upload
-  assertDigest(upload, upload.sha256)
-  if (!isFinished) await finishObject(options, upload, signal)
-  return { size, sha256: upload.sha256 ?? (await readDigest(options, upload, signal)) }
-}
-
-async function finishObject(
-  options: FinishOptions,
-  upload: ResumableUpload,
-  signal: AbortSignal,
-): Promise<void> {
-  const { ledger, objects } = options
-  const { version, objectKey: key, offset: size, partSize, storeState } = upload
-  const finished = await objects.finish({
-    key,
-    partSize,
-    storeState,
-    size,
-    pieces: await ledger.listPieces(version),
-    metadata: sentMetadata(upload),
-    signal,
-  })
-  if (finished === undefined) throw await abortLost(options, upload)
-  if (finished.size !== size) throw wrongSize(size, finished.size)
-}
-
-/** Reads the whole object, because no single instance has received all of its bytes in order. */
-async function readDigest(
-  options: FinishOptions,
-  upload: ResumableUpload,
-  signal: AbortSignal,
-): Promise<string> {
-  const { objects, onReread } = options
-  const { objectKey: key, offset: size } = upload
-  let bytes = 0
-  const onBytes = (more: number): void => void (bytes += more)
-  const read = await readStoredDigest({ objects, key, size, onBytes, signal }).finally(() =>
-    onReread?.(bytes),
-  )
-  if (read.sha256 === undefined) {
-    throw new AppError('unavailable', 'The object store cannot currently return the content.', {
-      dependency: 'object_store',
-    })
-  }
-  assertDigest(upload, read.sha256)
-  return read.sha256
-}
-
-function assertDigest({ expectedSha256 }: ResumableUpload, sha256: string | undefined): void {
-  if (expectedSha256 === undefined || sha256 === undefined || sha256 === expectedSha256) return
-  throw digestMismatch(sha256)
-}
-
-/** Aborts an upload whose bytes the store no longer has. Returns the error for the client. */
-export async function abortLost(
-  options: Pick<ResumableOptions, 'ledger' | 'objects' | 'onLost'>,
-  upload: ResumableUpload,
-): Promise<AppError> {
-  if ((await discard(options, upload, 'lost')) === 'committed') return uploadBusy()
-  options.onLost?.()
-  return uploadGone('lost')
-}
-
-/**
- * Ends an upload, unless a commit came first, and removes its object if there can be one. The sweeper removes what this
- * call cannot.
- */
-export async function discard(
-  { ledger, objects }: Pick<ResumableOptions, 'ledger' | 'objects'>,
-  { userId, version, objectKey: key }: ResumableUpload,
-  endedAs: 'cancelled' | 'lost',
-): Promise<UploadOutcome | undefined> {
-  const outcome = await ledger.abort({ userId, version, endedAs })
-  if (outcome !== 'aborted') return outcome
-  await objects.remove({ key, signal: timeoutSignal(REMOVE_MS) }).catch(() => undefined)
-  return outcome
-}
-
-const REMOVE_MS = 3_000
-
-function wrongSize(sent: number, stored: number): AppError {
-  return new AppError('unavailable', 'The stored object does not have the size of the upload.', {
-    cause: new Error(`recorded ${sent} bytes, stored ${stored}`),
-    dependency: 'object_store',
-  })
 }
 
 /**

@@ -11,8 +11,8 @@ import {
 } from './append/append.ts'
 import { createUpload, type CreateUpload } from './create-upload.ts'
 import { assertAddsNothing, emptyAppend, type NamedUpload } from './append/empty-append.ts'
+import { discard } from './abort.ts'
 import {
-  discard,
   type FinishCaller,
   type FinishResult,
   finishedBefore,

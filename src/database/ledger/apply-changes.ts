@@ -52,7 +52,7 @@ interface Changes extends Caller {
 
 /**
  * The one place where files change. (`sweep/purge.ts` and `rebuild/` have statements for many rows; the commit statement
- * in `postgres/upload-statements.ts` is held to this function by tests.) Under the user's lock, updates the figures,
+ * in `postgres/commit-statement.ts` is held to this function by tests.) Under the user's lock, updates the figures,
  * writes the rows, records what users are told, and moves each object that no file refers to any more to the
  * history or to garbage, which a trigger counts. Throws if the user may not write, and for an upload or a restore also if
  * the quota refuses it. The quota is compared with what all changes together leave.

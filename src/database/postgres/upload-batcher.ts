@@ -5,7 +5,8 @@ import { tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
 import { type ResumableRow, toResumable } from '../resumable/rows.ts'
 import type { Batch, RunBatch } from '../database.ts'
 import type { Steps } from '../ledger/shortcuts.ts'
-import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
+import { type CommittedRow, toCommitted } from './commit-statement.ts'
+import type { UploadStatements } from './upload-statements.ts'
 
 type UploadSteps = Pick<Steps, 'begin' | 'createResumable' | 'commit'>
 

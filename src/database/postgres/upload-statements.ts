@@ -1,21 +1,13 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
-import { type File, NEVER } from '../../core/files/file.ts'
-import { NO_METADATA } from '../../core/files/metadata.ts'
-import type {
-  BeginUpload,
-  CommittedUpload,
-  CommitUpload,
-} from '../../core/uploads/upload-ledger.ts'
-import type { Usage } from '../../core/users/account-ledger.ts'
-import type { Precondition } from '../../core/files/precondition.ts'
+import { NEVER } from '../../core/files/file.ts'
+import type { BeginUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
-import { TRIM_EVERY } from '../changes/record.ts'
-import { countHistory, garbageBytes, mayBegin, mayCommit, mayCreate } from '../ledger/quota-rule.ts'
+import { mayBegin, mayCreate } from '../ledger/quota-rule.ts'
 import {
   firstLeaseMs,
   insertResumable,
@@ -23,21 +15,10 @@ import {
   resumableValues,
 } from '../resumable/create.ts'
 import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../resumable/rows.ts'
-import {
-  FILE_COLUMNS,
-  INSERT_FILE,
-  INSERT_PAST,
-  outcomeJson,
-  REPLACE_FILE,
-  USAGE_COLUMNS,
-} from '../ledger/rows.ts'
 import type { Tables } from '../schema.ts'
 import { compileOnce, type Slot, type Statement } from '../statement.ts'
-
-interface Expected {
-  /** The version of the existing file, `NO_FILE`, or `null` for either. */
-  readonly expected: string | null
-}
+import { commitStatement, type CommitValues } from './commit-statement.ts'
+import { type Expected, expectedBy, NO_FILE } from './expected-file.ts'
 
 interface ReserveValues extends Caller, Expected {
   readonly version: Version
@@ -57,10 +38,6 @@ interface CreateValues extends ReserveValues, ResumableValues {
   readonly userId: UserId
   readonly maxUnfinished: number
 }
-
-interface CommitValues extends CommitUpload, Expected {}
-
-const NO_FILE = ''
 
 /**
  * One PostgreSQL statement each, under the user's lock from an earlier statement. If it returns no row, nothing
@@ -116,19 +93,6 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
       return commit({ ...upload, expected })
     },
   }
-}
-
-export function expectedBy(precondition: Precondition | undefined): string | null | undefined {
-  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, mustExist } = precondition ?? {}
-  if (mustExist === true) return undefined
-  if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
-    if (ifNoneMatch === undefined) return null
-    return ifNoneMatch === '*' ? NO_FILE : undefined
-  }
-  // `If-Match` overrides `If-Unmodified-Since` (RFC 9110, 13.1.4).
-  if (ifNoneMatch !== undefined || ifMatch === undefined || ifMatch === '*') return undefined
-  const [version, ...others] = ifMatch
-  return version === NO_FILE || others.length > 0 ? undefined : version
 }
 
 function beginStatement(rule: Rule, slot: Slot<BeginValues>) {
@@ -192,133 +156,4 @@ function reserve({ now }: Rule, slot: Slot<ReserveValues>, mayReserve: RawBuilde
     FROM reserved
   `
   return { reserved, insert }
-}
-
-export type CommittedRow = File & Usage & { readonly replaced: boolean }
-
-function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
-  const { now, capacity } = rule
-  const size = sql`CAST(${slot('size')} AS BIGINT)`
-  const need = {
-    userCreatedAt: slot('userCreatedAt'),
-    size,
-    growth: sql`change.growth`,
-    ownReserved: sql`change.reserved`,
-    newFiles: sql`CASE WHEN change.replaced THEN 0 ELSE 1 END`,
-    maxFiles: sql`CAST(${slot('maxFiles')} AS BIGINT)`,
-  }
-  return sql`
-    WITH found AS MATERIALIZED (
-      SELECT name, object_key, reserved_bytes AS reserved, ${now} AS now FROM uploads
-      WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
-    ), change AS MATERIALIZED (
-      SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
-             old.name IS NOT NULL AS replaced, COALESCE(old.version, ${sql.lit(NO_FILE)}) AS old_version,
-             GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
-             COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
-             COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at,
-             COALESCE(old.is_kept, 0) AS is_kept, CAST(${slot('mediaType')} AS TEXT) AS media_type,
-             NULLIF(COALESCE(${slot('metadata')}, old.metadata), ${sql.lit(NO_METADATA)}) AS metadata,
-             COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at
-             ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
-      FROM found
-      LEFT JOIN files AS old ON old.user_id = ${slot('userId')} AND old.name = found.name
-    ), moved AS (
-      UPDATE quotas
-      SET used_bytes = used_bytes - change.old_size + ${size},
-          reserved_bytes = reserved_bytes - change.reserved,
-          file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END,
-          ${keepsHistory(rule) ? sql`${countPast(rule)},` : sql``}
-          change_count = change_count + 1, previously_changed_at = changed_at, changed_at = change.now
-      FROM change
-      WHERE user_id = ${slot('userId')}
-        AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
-        AND change.old_expires_at > change.now
-        AND ${mayCommit(rule, need)}
-        AND capacity_state = ${stateOf(sql`used_bytes - change.old_size + ${size}`, capacity)}
-        AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
-      RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at
-    ), recorded AS (
-      INSERT INTO changes
-        (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility)
-      SELECT ${slot('userId')}, change_count,
-             CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, now,
-             previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility
-      FROM change, moved
-    ), ${rule.queuesWebhooks ? queued(slot) : sql``} put AS (
-      ${INSERT_FILE}
-      SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             visibility, now, now, media_type, metadata, expires_at, is_kept
-      FROM change, moved
-      ${REPLACE_FILE}
-      RETURNING ${FILE_COLUMNS}
-    ), settled AS (
-      UPDATE uploads
-      SET state = 'committed', settled_at = put."updatedAt",
-          outcome = ${outcomeJson({ file: 'put', replaced: sql`change.replaced` })}
-      FROM put, change
-      WHERE uploads.version = put.version AND uploads.state = 'pending'
-    ), ${keepsHistory(rule) ? past(slot) : sql``} discarded AS (
-      INSERT INTO garbage (object_key, not_before, user_id, bytes)
-      SELECT old_key, now + CAST(${slot('garbageDelayMs')} AS BIGINT), ${slot('userId')},
-             ${garbageBytes(sql`old_size`)}
-      FROM change, moved
-      WHERE old_key IS NOT NULL ${keepsHistory(rule) ? sql`AND past = 0` : sql``}
-    )
-    SELECT put.*, change.replaced, moved.used, moved.reserved, moved."fileCount", moved.capacity
-    FROM put, change, moved
-  `
-}
-
-function keepsHistory({ historyLifetimeMs }: Rule): boolean {
-  return historyLifetimeMs > 0
-}
-
-/** As `becomesPast` in `applyChanges`: 1 if the old content becomes history, else 0. */
-function whatIsPast(slot: Slot<CommitValues>) {
-  return sql`,
-    CASE WHEN old.sha256 <> ${slot('sha256')} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
-    old.visibility AS old_visibility, old.created_at AS old_created_at,
-    old.updated_at AS old_updated_at, old.media_type AS old_media_type,
-    old.metadata AS old_metadata
-  `
-}
-
-function countPast(rule: Rule) {
-  const bytes = sql`(past * ${garbageBytes(sql`old_size`)})`
-  return countHistory(rule, { bytes, versions: sql`past` })
-}
-
-function past(slot: Slot<CommitValues>) {
-  return sql`past AS (
-    ${INSERT_PAST}
-    SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
-           old_created_at, old_updated_at, old_media_type, old_metadata, now, 'replaced'
-    FROM change, moved WHERE past = 1
-  ),`
-}
-
-/** As `queueChanges`. */
-function queued(slot: Slot<CommitValues>) {
-  return sql`queued AS (
-    INSERT INTO webhook_queues (user_id, delivered, waiting_since, due_at)
-    SELECT ${slot('userId')}, change_count - 1, now, now FROM change, moved
-    ON CONFLICT (user_id) DO NOTHING
-  ),`
-}
-
-/** As `capacityState`. */
-function stateOf(used: RawBuilder<unknown>, capacity: RawBuilder<number>) {
-  return sql`(
-    SELECT CASE WHEN used > capacity THEN 'exceeded'
-                WHEN (capacity - used) * 100 <= capacity THEN 'critical'
-                WHEN (capacity - used) * 10 <= capacity THEN 'nearing'
-                ELSE 'normal' END
-    FROM (SELECT ${used} AS used, ${capacity} AS capacity) AS figures
-  )`
-}
-
-export function toCommitted(row: CommittedRow): CommittedUpload {
-  const { replaced, capacity, used, reserved, fileCount, ...file } = row
-  return { file, replaced, usage: { capacity, used, reserved, fileCount } }
 }

@@ -15,7 +15,8 @@ import { AppendRecorder } from './append-recorder.ts'
 import type { AppendObject, Durable } from '../append-store.ts'
 import { removeFenced } from './fenced-append.ts'
 import { assertFits, type Claimed, claimedEpoch, claimUpload } from './claim-upload.ts'
-import { abortLost, type HeldUpload } from '../finish.ts'
+import { abortLost } from '../abort.ts'
+import type { HeldUpload } from '../store-object.ts'
 import {
   checksumMismatch,
   isBrokenOff,

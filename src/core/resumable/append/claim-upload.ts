@@ -3,7 +3,7 @@ import { createVersion, type ObjectKey, objectKey, type Version } from '../../ob
 import type { Caller } from '../../users/caller.ts'
 import { fileTooLarge } from '../../uploads/byte-meter.ts'
 import { HOLDER_MS } from './append-recorder.ts'
-import { abortLost } from '../finish.ts'
+import { abortLost } from '../abort.ts'
 import {
   endedAlready,
   lengthExceeded,
