@@ -170,14 +170,13 @@ function restoredKeys(held: Holdings, planned: readonly Planned[]): readonly Obj
 
 const BEYOND_QUOTA: ReadonlySet<string> = new Set(['file_count_exceeded', 'capacity_exceeded'])
 
+interface Refused {
+  readonly planned: readonly Planned[]
+  readonly refusalOf: Perform['refusalOf']
+}
+
 /** The refusal with the last operation before which the files fit: after it, they no longer do. */
-function beyondQuota(
-  refusal: AppError,
-  {
-    planned,
-    refusalOf,
-  }: { readonly planned: readonly Planned[]; readonly refusalOf: Perform['refusalOf'] },
-): AppError {
+function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppError {
   const { code, message, facts } = refusal
   const isCount = code === 'file_count_exceeded'
   const free = isCount
