@@ -26,6 +26,8 @@ export interface S3Deadlines {
   readonly idleMs: number
   /** After a failed put, the wait for its parts in flight; then all cleanup calls together. The caller waits for both. */
   readonly cleanupMs: number
+  /** The wait before another look for what a cluster node denies: as long as the node may take to find its peers. */
+  readonly secondLookMs: number
 }
 
 /** On a silent store, one-request uploads end within 45 s, cleanup in `core` included. 336 kB/s is enough. */
@@ -36,6 +38,7 @@ export const DEFAULT_DEADLINES: S3Deadlines = {
   completeMs: 120_000,
   idleMs: 30_000,
   cleanupMs: 3000,
+  secondLookMs: 500,
 }
 
 /** What a call by the SDK needs. */

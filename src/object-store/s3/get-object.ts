@@ -11,7 +11,6 @@ import type { NamedObject } from '../../core/objects/object-key.ts'
 import { storeError } from '../store-error.ts'
 import { findBucket, hasName, isMissing, type S3Bucket } from './bucket.ts'
 import type { DirectRequest } from './client.ts'
-import { SECOND_LOOK_MS } from './confirm-missing.ts'
 import type { S3Headers, S3Response } from './transport.ts'
 
 export const META = 'x-amz-meta-'
@@ -57,9 +56,6 @@ interface FoundObject extends S3Response {
   readonly length: number
 }
 
-/** Waits before each look. */
-const LOOKS_MS = [0, 0, SECOND_LOOK_MS]
-
 /**
  * Resolves to `undefined` after three denials. All other failures, including a missing bucket, are `storeError`. Later
  * looks use a new connection, to reach another node: a MinIO node that has just restarted can deny for up to 15 s what
@@ -69,11 +65,12 @@ async function findObject(
   bucket: S3Bucket,
   request: DirectRequest,
 ): Promise<FoundObject | undefined> {
-  const deadline = { ms: bucket.deadlines.callMs, signal: request.signal }
+  const { callMs, secondLookMs } = bucket.deadlines
+  const deadline = { ms: callMs, signal: request.signal }
   try {
     return await withDeadline(deadline, async (signal) => {
       let denial: unknown
-      for (const [look, waitMs] of LOOKS_MS.entries()) {
+      for (const [look, waitMs] of [0, 0, secondLookMs].entries()) {
         if (waitMs > 0) await sleep(waitMs, signal)
         try {
           const onNewConnection = look > 0

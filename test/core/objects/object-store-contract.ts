@@ -326,7 +326,7 @@ function testReaders(current: Current): void {
     const opened = await store.open({ key, signal: never() })
     const chunks: Buffer[] = []
     for await (const chunk of streamOf(opened)) {
-      if (chunks.length === 0) await new Promise((resolve) => setTimeout(resolve, 1500))
+      if (chunks.length === 0) await new Promise((resolve) => setTimeout(resolve, 400))
       if (chunk instanceof Buffer) chunks.push(chunk)
     }
     expect(digest(Buffer.concat(chunks))).toBe(digest(content))

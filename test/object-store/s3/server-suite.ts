@@ -11,7 +11,12 @@ import { digest, freshKey, never, put, read } from '../../support/objects.ts'
 import { failure } from '../../support/faults/s3-faults.ts'
 import type { S3Address } from '../../support/servers/s3-server.ts'
 import { spyOnParts } from '../../support/faults/spying-transport.ts'
-import { freshBucket, openUploads, removeBucket } from '../../support/service/test-bucket.ts'
+import {
+  freshBucket,
+  ONE_SERVER,
+  openUploads,
+  removeBucket,
+} from '../../support/service/test-bucket.ts'
 
 /** What the S3 store has to do on every server that it is said to work with; skipped without one. */
 export function s3ServerSuite(
@@ -186,7 +191,7 @@ function urlSettings({ bucket, region, endpoint, credentials }: S3StoreOptions) 
 /** A store on a bucket of its own, with so few sockets that a leak of them is soon felt. */
 async function openSubject(settings: S3StoreOptions): Promise<AppendStoreUnderTest> {
   const scarce = { maxSockets: 10, connectionMs: 5000, partSize: PART_SIZE }
-  const store = createS3Store({ ...settings, ...scarce })
+  const store = createS3Store({ ...settings, ...scarce, deadlines: ONE_SERVER })
   await store.prepare(never())
   return {
     store,

@@ -61,6 +61,7 @@ export class FakeS3 {
         completeMs: 3000,
         idleMs: 300,
         cleanupMs: 5000,
+        secondLookMs: 10,
       },
       partSize: 5 * 1024 * 1024,
     }

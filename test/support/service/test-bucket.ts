@@ -18,6 +18,9 @@ export function freshBucket(address: S3Address | undefined): S3StoreOptions {
   return { endpoint, region, forcePathStyle: true, credentials, bucket }
 }
 
+/** Deadlines for a server alone: no other one could find what it denies. */
+export const ONE_SERVER = { secondLookMs: 10 } as const
+
 /** The ids of the multipart uploads that are open under `key`. */
 export async function openUploads(settings: S3StoreOptions, key: ObjectKey): Promise<string[]> {
   const client = createS3Client(settings)

@@ -1,4 +1,4 @@
-import { confirmMissing } from '../confirm-missing.ts'
+import { sleep } from '../../../core/async/sleep.ts'
 import type { NamedObject } from '../../../core/objects/object-key.ts'
 import { hasName, type S3Bucket } from '../bucket.ts'
 import { headObject } from '../get-object.ts'
@@ -18,8 +18,8 @@ interface FailedCall extends NamedObject {
 export async function isForgotten(bucket: S3Bucket, call: FailedCall): Promise<boolean> {
   if (!hasName(call.cause, 'NoSuchUpload')) return false
   return await isMissing(async () => {
-    const object = await headObject(bucket, call)
-    return object ?? (await confirmMissing(call.signal, () => listParts(bucket, call)))
+    const look = () => listParts(bucket, call)
+    return (await headObject(bucket, call)) ?? (await confirmMissing({ bucket, call, look }))
   })
 }
 
@@ -29,13 +29,27 @@ export async function isOverwritten(
   call: FailedCall & { readonly parts: readonly StoredPart[] },
 ): Promise<boolean> {
   if (!hasName(call.cause, 'InvalidPart')) return false
-  const find = async (): Promise<object | undefined> => {
+  const look = async (): Promise<object | undefined> => {
     const etags = await listParts(bucket, call)
     if (etags === undefined) return call
     const isThere = call.parts.every(({ partNumber, etag }) => etags.get(partNumber) === etag)
     return isThere ? etags : undefined
   }
-  return await isMissing(() => confirmMissing(call.signal, find))
+  return await isMissing(() => confirmMissing({ bucket, call, look }))
+}
+
+interface Confirmation<T> {
+  readonly bucket: S3Bucket
+  readonly call: FailedCall
+  readonly look: () => Promise<T | undefined>
+}
+
+/** Looks again after `secondLookMs` before it reports what a cluster node denies. */
+async function confirmMissing<T>({ bucket, call, look }: Confirmation<T>): Promise<T | undefined> {
+  const found = await look()
+  if (found !== undefined) return found
+  await sleep(bucket.deadlines.secondLookMs, call.signal)
+  return await look()
 }
 
 async function isMissing(find: () => Promise<object | undefined>): Promise<boolean> {
