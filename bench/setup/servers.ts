@@ -1,4 +1,4 @@
-import { firstOf } from '../../test/support/servers/local-server.ts'
+import { createFolder, firstOf } from '../../test/support/servers/local-server.ts'
 import { minioProgram, startMinio } from '../../test/support/servers/minio.ts'
 import { startDurable, startPostgres } from '../../test/support/servers/postgres.ts'
 import type { RunningPostgres } from '../../test/support/servers/postgres.ts'
@@ -24,7 +24,7 @@ export function createServers(opened: AsyncDisposableStack): Servers {
 }
 
 async function startMinioProgram(): Promise<S3Server> {
-  return startS3Program(await minioProgram())
+  return startS3Program(await minioProgram(), createFolder)
 }
 
 async function preferably<T>(

@@ -7,7 +7,6 @@ import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/objects/object-key.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import {
@@ -18,21 +17,21 @@ import {
   LONG_MS,
 } from '../core/ledger/fixture.ts'
 import { part, resumablesOf, tailPiece } from '../core/ledger/resumable/fixture.ts'
-import { createDatabase } from '../support/servers/postgres.ts'
+import type { TestDatabase } from '../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../support/service/migrated-database.ts'
 
 const server = inject('postgres')
 
 describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let account: Account
   let run: () => Promise<void>
 
   beforeAll(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     // All on one connection, since each has its own.
     database = await openPostgres({ url: own.url, poolSize: 1 })
-    await migrate(database)
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
     const users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
     const userId = parseUserId('hot')

@@ -34,9 +34,9 @@ export interface LedgerHarness {
   /** A second one on connections of its own, as another instance has it. */
   readonly other: Ledger
   readonly users: UserStore
-  /** The database's clock. */
+  /** The database's clock, which stands still. */
   now(): number
-  /** Resolves when that clock has moved on by `ms`, at least. */
+  /** Moves that clock on by `ms`. */
   advance(ms: number): Promise<void>
   /** What the rows add up to, counted afresh. */
   audit(userId: UserId): Promise<Audit>

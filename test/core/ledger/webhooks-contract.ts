@@ -12,14 +12,9 @@ import { callerOf } from '../../../src/core/users/caller.ts'
 const HOUR_MS = 3_600_000
 const LONG_AGO_MS = -60_000
 
-/** What becomes of the events of an account, on the way to a receiver. Only a clock of its own can be moved by a day. */
-export function ledgerWebhooksContract(
-  name: string,
-  open: () => Promise<LedgerHarness>,
-  { hasOwnClock }: { readonly hasOwnClock: boolean },
-): void {
+/** What becomes of the events of an account, on the way to a receiver. */
+export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`webhooks of the ledger on ${name}`, () => {
-    const onOwnClock = it.each(hasOwnClock ? [name] : [])
     let harness: LedgerHarness
     let account: Account
     let receiver: Receiver
@@ -121,7 +116,7 @@ export function ledgerWebhooksContract(
       for (const { userId } of all) expect(receiver.sequences(userId)).toEqual(inOrder)
     })
 
-    onOwnClock('wait for one that fails, longer each time, and then go on', async () => {
+    it('wait for one that fails, longer each time, and then go on', async () => {
       await account.put('a', 1)
       await account.put('b', 1)
       receiver.answers = [refusal(), refusal(), refusal()]
@@ -139,74 +134,65 @@ export function ledgerWebhooksContract(
       expect([two, three, four]).toEqual([one, one, one])
     })
 
-    onOwnClock(
-      'wait as long as the receiver asks, but are not parked later than after a day',
-      async () => {
-        await account.put('a', 1)
-        receiver.answers = [refusal(2 * HOUR_MS), refusal(1_000 * HOUR_MS)]
-        await deliver()
-        await harness.advance(1.9 * HOUR_MS)
-        expect(await dueQueues()).toEqual([])
-        await harness.advance(0.2 * HOUR_MS)
-        await deliver()
-        expect(receiver.sent).toHaveLength(2)
-        await harness.advance(21.8 * HOUR_MS)
-        expect(await dueQueues()).toEqual([])
-        await harness.advance(0.2 * HOUR_MS)
-        expect(await dueQueues()).toHaveLength(1)
-      },
-    )
+    it('wait as long as the receiver asks, but are not parked later than after a day', async () => {
+      await account.put('a', 1)
+      receiver.answers = [refusal(2 * HOUR_MS), refusal(1_000 * HOUR_MS)]
+      await deliver()
+      await harness.advance(1.9 * HOUR_MS)
+      expect(await dueQueues()).toEqual([])
+      await harness.advance(0.2 * HOUR_MS)
+      await deliver()
+      expect(receiver.sent).toHaveLength(2)
+      await harness.advance(21.8 * HOUR_MS)
+      expect(await dueQueues()).toEqual([])
+      await harness.advance(0.2 * HOUR_MS)
+      expect(await dueQueues()).toHaveLength(1)
+    })
 
-    onOwnClock(
-      'are parked after a day of failures, so that the next ones are sent; and sent again on request',
-      async () => {
-        await account.put('a', 1)
-        await account.put('b', 1)
-        receiver.answers = [refusal(), refusal('down'), 'accept']
+    it('are parked after a day of failures, so that the next ones are sent; and sent again on request', async () => {
+      await account.put('a', 1)
+      await account.put('b', 1)
+      receiver.answers = [refusal(), refusal('down'), 'accept']
+      await deliver()
+      await harness.advance(24 * HOUR_MS + 10)
+      await deliver()
+      expect(receiver.sequences()).toEqual([2])
+      expect(receiver.parked).toHaveLength(1)
+      const parked = createParkedWebhooks(harness.ledger, receiver.sender)
+      const { signal } = new AbortController()
+      const listed = async () =>
+        (await parked.list({ after: undefined, limit: 1000 })).filter(
+          ({ userId }) => userId === account.userId,
+        )
+      const [event] = await listed()
+      expect(event).toMatchObject({ ...receiver.sent[0], attempts: 2, reason: 'down' })
+      const { id = '' } = event ?? {}
+      expect((await harness.ledger.measureWebhooks(1000)).parked).toBeGreaterThan(0)
+      receiver.answers = [refusal()]
+      expect(await outcomeOf(parked.retry(id, signal))).toBe('webhook_failed')
+      expect(await listed()).toEqual([event])
+      expect(await parked.retry(id, signal)).toEqual(event)
+      expect(await listed()).toEqual([])
+      expect(receiver.sequences()).toEqual([2, 1])
+      expect(await outcomeOf(parked.retry(id, signal))).toBe('not_found')
+      expect(await parked.discard(id)).toBeUndefined()
+    })
+
+    it('that are parked are forgotten with the changes of their time, or on request', async () => {
+      for (const file of ['a', 'b']) {
+        await account.put(file, 1)
+        receiver.answers = [refusal(), refusal()]
         await deliver()
         await harness.advance(24 * HOUR_MS + 10)
         await deliver()
-        expect(receiver.sequences()).toEqual([2])
-        expect(receiver.parked).toHaveLength(1)
-        const parked = createParkedWebhooks(harness.ledger, receiver.sender)
-        const { signal } = new AbortController()
-        const listed = async () =>
-          (await parked.list({ after: undefined, limit: 1000 })).filter(
-            ({ userId }) => userId === account.userId,
-          )
-        const [event] = await listed()
-        expect(event).toMatchObject({ ...receiver.sent[0], attempts: 2, reason: 'down' })
-        const { id = '' } = event ?? {}
-        expect((await harness.ledger.measureWebhooks(1000)).parked).toBeGreaterThan(0)
-        receiver.answers = [refusal()]
-        expect(await outcomeOf(parked.retry(id, signal))).toBe('webhook_failed')
-        expect(await listed()).toEqual([event])
-        expect(await parked.retry(id, signal)).toEqual(event)
-        expect(await listed()).toEqual([])
-        expect(receiver.sequences()).toEqual([2, 1])
-        expect(await outcomeOf(parked.retry(id, signal))).toBe('not_found')
-        expect(await parked.discard(id)).toBeUndefined()
-      },
-    )
-
-    onOwnClock(
-      'that are parked are forgotten with the changes of their time, or on request',
-      async () => {
-        for (const file of ['a', 'b']) {
-          await account.put(file, 1)
-          receiver.answers = [refusal(), refusal()]
-          await deliver()
-          await harness.advance(24 * HOUR_MS + 10)
-          await deliver()
-        }
-        const parked = createParkedWebhooks(harness.ledger, undefined)
-        const ids = receiver.parked.map(({ id }) => id)
-        expect(ids).toHaveLength(2)
-        expect((await parked.discard(ids[0] ?? ''))?.id).toBe(ids[0])
-        await harness.ledger.forgetChanges({ lifetimeMs: LONG_AGO_MS, limit: 1 })
-        expect(await parked.discard(ids[1] ?? '')).toBeUndefined()
-      },
-    )
+      }
+      const parked = createParkedWebhooks(harness.ledger, undefined)
+      const ids = receiver.parked.map(({ id }) => id)
+      expect(ids).toHaveLength(2)
+      expect((await parked.discard(ids[0] ?? ''))?.id).toBe(ids[0])
+      await harness.ledger.forgetChanges({ lifetimeMs: LONG_AGO_MS, limit: 1 })
+      expect(await parked.discard(ids[1] ?? '')).toBeUndefined()
+    })
 
     it('that were trimmed before they were sent are counted, and the rest is sent', async () => {
       await account.put('a', 1)

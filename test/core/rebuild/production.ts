@@ -1,10 +1,8 @@
-import { inject } from 'vitest'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 import type { S3Address } from '../../support/servers/s3-server.ts'
-import { freshBucket, removeBucket } from '../../support/service/test-bucket.ts'
+import { freshBucket, ONE_SERVER, removeBucket } from '../../support/service/test-bucket.ts'
 import type { VerifyAdapters } from '../verify/fixture.ts'
 import type { RebuildAdapters } from './fixture.ts'
 
@@ -22,7 +20,7 @@ export async function openTwoOnPostgres(address: S3Address | undefined): Promise
 /** A new database on PostgreSQL, and a new bucket of that server. */
 export async function openOnPostgres(address: S3Address | undefined): Promise<VerifyAdapters> {
   const bucket = freshBucket(address)
-  const objects = createS3Store(bucket)
+  const objects = createS3Store({ ...bucket, deadlines: ONE_SERVER })
   await objects.prepare(AbortSignal.timeout(10_000))
   const { database, drop } = await openMigrated()
   const close = async (): Promise<void> => {
@@ -34,9 +32,8 @@ export async function openOnPostgres(address: S3Address | undefined): Promise<Ve
 }
 
 async function openMigrated() {
-  const own = await createDatabase(inject('postgres') ?? '')
+  const own = await createMigratedDatabase()
   const database = await openPostgres({ url: own.url })
-  await migrate(database)
   const drop = async (): Promise<void> => {
     await database.close()
     await own.drop()

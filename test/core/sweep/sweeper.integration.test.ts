@@ -6,11 +6,11 @@ import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
 const postgres = inject('postgres')
@@ -19,14 +19,13 @@ const postgres = inject('postgres')
 const TIMEOUT_MS = 1_000
 
 describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let ledger: Ledger
 
   beforeAll(async () => {
-    own = await createDatabase(postgres ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url, timeoutMs: TIMEOUT_MS })
-    await migrate(database)
     ledger = createLedger(database, { baseCapacity: 1_000 })
   })
   afterAll(async () => {

@@ -2,27 +2,26 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { type Account, openAccount, outcomeOf } from '../../core/ledger/fixture.ts'
 import { eventually } from '../../support/eventually.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 
 const server = inject('postgres')
 
 /** What holds their rows is the transaction of an operator, or of an instance that hangs. */
 describe.skipIf(server === undefined)('users whose rows another session holds', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let operator: Database
   let open: () => Promise<Account>
 
   beforeEach(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
     operator = await openPostgres({ url: own.url, poolSize: 1 })
-    await migrate(database)
     const ledger = createLedger(database, { baseCapacity: 1000 })
     const users = createUserStore(database, { baseCapacity: 0 })
     open = () => openAccount({ ledger, users })

@@ -11,7 +11,6 @@ import {
 import type { Piece } from '../../../src/core/resumable/append-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
@@ -22,7 +21,8 @@ import {
   resumablesOf,
   tailPiece,
 } from '../../core/ledger/resumable/fixture.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 
 const server = inject('postgres')
 
@@ -101,15 +101,14 @@ interface Side {
 }
 
 describe.skipIf(server === undefined)('the statements of appends on PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   /** Which statements took effect, and which did not. */
   const seen = new Set<string>()
 
   beforeAll(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
-    await migrate(database)
     await sql`INSERT INTO chores (name, holder, lease_until) VALUES ('clock', '', 1800000000000)`.execute(
       database.kysely,
     )

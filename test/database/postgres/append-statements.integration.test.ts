@@ -8,7 +8,6 @@ import type {
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import {
   type AppendStatements,
   appendStatements,
@@ -25,7 +24,8 @@ import {
   tailPiece,
 } from '../../core/ledger/resumable/fixture.ts'
 import { eventually } from '../../support/eventually.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 import { countRoundTrips } from './round-trips.ts'
 
 const server = inject('postgres')
@@ -34,7 +34,7 @@ const server = inject('postgres')
 type Interference = readonly [table: 'uploads' | 'resumable_uploads', set: RawBuilder<unknown>]
 
 describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let statements: AppendStatements
   let account: Account
@@ -42,9 +42,8 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
   let upload: ResumableUpload
 
   beforeAll(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
-    await migrate(database)
     statements = appendStatements(database.kysely, database)
   })
   beforeEach(async () => {

@@ -25,7 +25,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
   ledgerChangesContract('PostgreSQL', () => openPostgresHarness())
-  ledgerWebhooksContract('PostgreSQL', () => openPostgresHarness(), { hasOwnClock: false })
+  ledgerWebhooksContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
   ledgerHistoryContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))

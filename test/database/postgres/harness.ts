@@ -1,29 +1,45 @@
-import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { inject } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import type { LedgerHarness } from '../../core/ledger/fixture.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
+import { runSql } from '../../support/run-sql.ts'
 import { createHarness } from '../harness.ts'
 
-/** Two pools on one new database; the clock is the server's, and only time moves it. */
+/** Two pools on one new database, with a clock that stands still until it is moved. */
 export async function openPostgresHarness(
   use: (database: Database) => Database = (database) => database,
   ledgerOptions?: Partial<LedgerOptions>,
 ): Promise<LedgerHarness> {
-  const own = await createDatabase(serverUrl())
+  const own = await createMigratedDatabase()
+  let now = Date.now()
+  await runSql(own.url, stoppedClock(own.name, now))
   const database = use(await openPostgres({ url: own.url }))
-  await migrate(database)
   return createHarness({
     database,
     twin: await openPostgres({ url: own.url }),
-    clock: { now: Date.now, advance: (ms) => setTimeout(ms) },
+    clock: {
+      now: () => now,
+      advance: async (ms) => {
+        now += ms
+        await sql`UPDATE stopped_clock SET ms = ${now}`.execute(database.kysely)
+      },
+    },
     cleanUp: () => own.drop(),
     ledgerOptions,
   })
+}
+
+/** Has statements find a function of the database where they name the server's clock. */
+function stoppedClock(database: string, now: number): string {
+  return `
+    CREATE TABLE stopped_clock AS SELECT CAST(${now} AS BIGINT) AS ms;
+    CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
+      $$ SELECT TIMESTAMPTZ 'epoch' + ms * INTERVAL '1 ms' FROM stopped_clock $$;
+    ALTER DATABASE ${database} SET search_path = public, pg_catalog`
 }
 
 /** Its uploads go step by step, beside another instance whose uploads go together. */

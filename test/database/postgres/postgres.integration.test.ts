@@ -14,7 +14,8 @@ import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import type { Tables } from '../../../src/database/schema.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountOf, BASE_CAPACITY, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import { createDatabase, type TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { serverUrl } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
@@ -38,13 +39,12 @@ import { explainChanges, explainSweeps, fillWithLeftovers } from '../sweep/sweep
 const server = inject('postgres')
 
 describe.skipIf(server === undefined)('PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
 
   beforeAll(async () => {
-    own = await createDatabase(serverUrl())
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
-    await migrate(database)
   })
   afterAll(async () => {
     await database.close()
@@ -320,9 +320,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('reads each listing from the index of its order, and sorts nothing, whatever the statistics say', async () => {
-    const fresh = await createDatabase(serverUrl())
+    const fresh = await createMigratedDatabase()
     const listed = await openPostgres({ url: fresh.url })
-    await migrate(listed)
     const expectIndexes = async (): Promise<void> => {
       for (const { listing, index, plan } of await explainListings(listed, 'EXPLAIN')) {
         expect(`${listing}: ${plan}`).toMatch(index)
@@ -349,9 +348,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('finds a file by its name and reads no other file of the user, whatever the statistics say', async () => {
-    const fresh = await createDatabase(serverUrl())
+    const fresh = await createMigratedDatabase()
     const filled = await openPostgres({ url: fresh.url })
-    await migrate(filled)
     await sql`ALTER TABLE files SET (autovacuum_enabled = off)`.execute(filled.kysely)
     const expectOneFile = async (): Promise<void> => {
       for (const plan of await explainHotReads(filled, 'EXPLAIN')) {
@@ -360,8 +358,14 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     }
     await expectOneFile()
     // Every user seems to have one file, so any index that begins with the user seems to find as few.
-    const users = createUserStore(filled, { baseCapacity: BASE_CAPACITY })
-    for (let at = 0; at < 1000; at += 1) await users.createUser(parseUserId(`user-${at}`))
+    await sql`
+      INSERT INTO users (id, status, created_at)
+      SELECT 'user-' || n, 'active', 1 FROM generate_series(1, 1000) AS n
+    `.execute(filled.kysely)
+    await sql`
+      INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
+      SELECT id, 1, 0, 1 FROM users WHERE id LIKE 'user-%'
+    `.execute(filled.kysely)
     await sql`
       INSERT INTO files
         (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
@@ -374,9 +378,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('reads a page of users from the index of their ids and no more, whatever the statistics say', async () => {
-    const fresh = await createDatabase(serverUrl())
+    const fresh = await createMigratedDatabase()
     const listed = await openPostgres({ url: fresh.url })
-    await migrate(listed)
     const expectIndexes = async (): Promise<void> => {
       for (const { listing, entry, plan } of await explainUserLists(listed, 'EXPLAIN')) {
         expect(`${listing}: ${plan}`).toMatch(entry)
@@ -420,9 +423,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('reads what is due from the index of its order, and sorts nothing', async () => {
-    const fresh = await createDatabase(serverUrl())
+    const fresh = await createMigratedDatabase()
     const swept = await openPostgres({ url: fresh.url })
-    await migrate(swept)
     await fillWithLeftovers(swept)
     await sql`ANALYZE`.execute(swept.kysely)
     for (const { index, plan } of await explainSweeps(swept, 'EXPLAIN')) {

@@ -6,11 +6,11 @@ import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { type Account, grantOf, openAccount } from '../../core/ledger/fixture.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 
 const server = inject('postgres')
 
@@ -42,15 +42,14 @@ const operation = fc.oneof(
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never
 
 describe.skipIf(server === undefined)('the quota rule on PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let users: UserStore
   let ledgers: readonly Ledger[]
 
   beforeAll(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
-    await migrate(database)
     users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
     const settings = { baseCapacity: BASE_CAPACITY }
     ledgers = [

@@ -3,6 +3,5 @@ import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts
 import { openByEpoch } from './harness.ts'
 
 describe.skipIf(inject('postgres') === undefined)('with a server', () => {
-  const model = { runs: 15, isClockOurs: false }
-  resumableLedgerContract('PostgreSQL', openByEpoch, model)
+  resumableLedgerContract('PostgreSQL', openByEpoch, 15)
 })

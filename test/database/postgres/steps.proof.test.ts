@@ -16,6 +16,5 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerIdentityContract('PostgreSQL, step by step', openSteps)
   ledgerRaceContract('PostgreSQL, step by step', openSteps)
   ledgerModelContract('PostgreSQL, step by step', openSteps, 100)
-  const model = { runs: 15, isClockOurs: false }
-  resumableLedgerContract('PostgreSQL, step by step', openSteps, model)
+  resumableLedgerContract('PostgreSQL, step by step', openSteps, 15)
 })

@@ -6,25 +6,24 @@ import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { type Account, accountOf, BASE_CAPACITY, outcomeOf } from '../../core/ledger/fixture.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 import { countRoundTrips } from './round-trips.ts'
 
 const server = inject('postgres')
 
 describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let ledger: Ledger
   let account: Account
 
   beforeAll(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
-    await migrate(database)
   })
   beforeEach(async () => {
     ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { type Account, openAccount } from '../../core/ledger/fixture.ts'
@@ -13,20 +12,20 @@ import {
   tailPiece,
 } from '../../core/ledger/resumable/fixture.ts'
 import { eventually } from '../../support/eventually.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 
 const server = inject('postgres')
 
 describe.skipIf(server === undefined)('the locks of an append on PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let account: Account
   let uploads: Resumables
 
   beforeAll(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
-    await migrate(database)
   })
   afterAll(async () => {
     await database.close()

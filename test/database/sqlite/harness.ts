@@ -7,6 +7,7 @@ import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
 import { BASE_CAPACITY, type LedgerHarness } from '../../core/ledger/fixture.ts'
 import { failOnDeath } from '../../support/runner/fail-on-death.ts'
+import { createMemoryFolder } from '../../support/servers/local-server.ts'
 import { createHarness } from '../harness.ts'
 
 /** Two connections on one new file, with a clock that stands still until it is moved. */
@@ -46,7 +47,7 @@ interface OpenedFile {
 }
 
 async function openFile(ledgerOptions?: Partial<LedgerOptions>): Promise<OpenedFile> {
-  const folder = await createFolder()
+  const folder = await createMemoryFolder('ledger')
   const file = join(folder.path, 'test.db')
   const clock = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT))
   Atomics.store(clock, 0, BigInt(Date.now()))

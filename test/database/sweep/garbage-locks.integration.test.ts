@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
 import { type Account, openAccount } from '../../core/ledger/fixture.ts'
-import { createDatabase } from '../../support/servers/postgres.ts'
+import type { TestDatabase } from '../../support/servers/postgres.ts'
+import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 
 const server = inject('postgres')
 
@@ -17,14 +17,13 @@ const server = inject('postgres')
 const LOCK_TIMEOUT_MS = 1_000
 
 describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL', () => {
-  let own: Awaited<ReturnType<typeof createDatabase>>
+  let own: TestDatabase
   let database: Database
   let ledger: ReturnType<typeof createLedger>
 
   beforeAll(async () => {
-    own = await createDatabase(server ?? '')
+    own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url, timeoutMs: LOCK_TIMEOUT_MS })
-    await migrate(database)
     ledger = createLedger(database, { baseCapacity: 1000 })
   })
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { startContainer } from './container.ts'
-import { createFolder, firstOf, freePort } from './local-server.ts'
+import { createFolder, createMemoryFolder, firstOf, freePort } from './local-server.ts'
 import {
   findEmbedded,
   findInstalled,
@@ -50,16 +50,23 @@ async function startImage(): Promise<RunningPostgres> {
   return { url: `postgres://postgres:test@${host}:${port}/postgres`, stop }
 }
 
-/**
- * Makes an empty database beside the one of `url`; `drop` removes it with whatever still uses it.
- */
-export async function createDatabase(
-  url: string,
-): Promise<{ readonly url: string; readonly name: string; drop(): Promise<void> }> {
+export interface TestDatabase {
+  readonly url: string
+  readonly name: string
+  /** Removes it with whatever still uses it. */
+  drop(): Promise<void>
+}
+
+/** Makes a database beside the one of `url`: a copy of `template`, or an empty one. */
+export async function createDatabase(url: string, template?: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await runSql(url, `CREATE DATABASE ${name} ${LINGUISTIC}`).catch(() =>
-    runSql(url, `CREATE DATABASE ${name}`),
-  )
+  if (template !== undefined) {
+    await runSql(url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  } else {
+    await runSql(url, `CREATE DATABASE ${name} ${LINGUISTIC}`).catch(() =>
+      runSql(url, `CREATE DATABASE ${name}`),
+    )
+  }
   const own = new URL(url)
   own.pathname = `/${name}`
   return {
@@ -86,12 +93,15 @@ export async function startInstalled(): Promise<RunningPostgres> {
 /** A server of this machine's binaries, else of the package's, that a loss of power costs nothing it has committed. */
 export async function startDurable(): Promise<RunningPostgres> {
   const programs = await findInstalled().catch(findEmbedded)
-  return startServer(programs, { fsync: 'on', full_page_writes: 'on' })
+  return startServer(programs, DURABLE)
 }
+
+const DURABLE = { createFolder, settings: { fsync: 'on', full_page_writes: 'on' } }
+const IN_MEMORY = { createFolder: createMemoryFolder, settings: {} }
 
 async function startServer(
   programs: PostgresPrograms,
-  settings: Readonly<Record<string, string>> = {},
+  { createFolder, settings }: typeof DURABLE | typeof IN_MEMORY = IN_MEMORY,
 ): Promise<RunningPostgres> {
   const folder = await createFolder('postgres')
   const data = join(folder.path, 'db')

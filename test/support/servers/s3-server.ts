@@ -1,4 +1,4 @@
-import { createFolder, firstOf, type RunningServer, runServer } from './local-server.ts'
+import { createMemoryFolder, firstOf, type RunningServer, runServer } from './local-server.ts'
 
 /** Where an S3 server of the tests is, and its administrator's key. */
 export interface S3Address {
@@ -64,8 +64,11 @@ export interface S3Program {
   readonly isReady: () => Promise<boolean>
 }
 
-/** Runs such a program on a folder that goes with it. */
-export async function startS3Program(server: S3Program): Promise<S3Server> {
+/** Runs such a program on a folder that goes with it, of memory unless another is given. */
+export async function startS3Program(
+  server: S3Program,
+  createFolder = createMemoryFolder,
+): Promise<S3Server> {
   const { endpoint } = server
   const folder = await createFolder('s3')
   try {

@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { createDatabase } from '../servers/postgres.ts'
+import { createMigratedDatabase } from './migrated-database.ts'
 import { s3Settings } from './s3-settings.ts'
 import { freshBucket, removeBucket } from './test-bucket.ts'
 import {
@@ -26,10 +26,10 @@ export async function openProductionTwins(options?: TestServiceOptions): Promise
   return openTwinsIn(await createPlace(), options)
 }
 
-/** A new database and a new bucket. */
+/** A new database, with all tables, and a new bucket. */
 export async function createPlace(): Promise<TestPlace> {
   const bucket = freshBucket(inject('minio'))
-  const database = await createDatabase(inject('postgres') ?? '')
+  const database = await createMigratedDatabase()
   return {
     environment: { DATABASE_URL: database.url, ...s3Settings(bucket) },
     async remove() {

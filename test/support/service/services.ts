@@ -1,6 +1,8 @@
 import type { TestProject } from 'vitest/node'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { startMinio } from '../servers/minio.ts'
-import { startPostgres } from '../servers/postgres.ts'
+import { createDatabase, startPostgres, type TestDatabase } from '../servers/postgres.ts'
 import type { S3Address } from '../servers/s3-server.ts'
 import { startToxiproxy } from '../faults/toxiproxy.ts'
 import { startVersitygw } from '../servers/versitygw.ts'
@@ -13,6 +15,8 @@ declare module 'vitest' {
     versitygw: S3Address | undefined
     /** URL of a PostgreSQL server on which databases can be made, or `undefined` as above. */
     postgres: string | undefined
+    /** Name of a database on it that is migrated and has no rows, to be copied. */
+    migrated: string | undefined
     /** Where Toxiproxy is told what to do, or `undefined` as above. */
     toxiproxy: string | undefined
     /** Why any of these is missing. */
@@ -32,7 +36,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     startToxiproxy(),
   ])
   const [minio, versitygw, postgres, toxiproxy] = services
+  const migrated = 'unavailable' in postgres ? undefined : await createMigrated(postgres.url)
   const stop = async (): Promise<void> => {
+    await migrated?.drop()
     for (const service of services) if (!('unavailable' in service)) await service.stop()
   }
   const missing = services.flatMap((found) => ('unavailable' in found ? [found.unavailable] : []))
@@ -44,6 +50,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('minio', 'unavailable' in minio ? undefined : minio.address)
   project.provide('versitygw', 'unavailable' in versitygw ? undefined : versitygw.address)
   project.provide('postgres', 'unavailable' in postgres ? undefined : postgres.url)
+  project.provide('migrated', migrated?.name)
   project.provide('toxiproxy', 'unavailable' in toxiproxy ? undefined : toxiproxy.api)
   return stop
+}
+
+async function createMigrated(url: string): Promise<TestDatabase> {
+  const own = await createDatabase(url)
+  const database = await openPostgres({ url: own.url })
+  await migrate(database)
+  await database.close()
+  return own
 }

@@ -2,7 +2,7 @@ import type { LedgerHarness } from '../fixture.ts'
 import { resumableAppendContract } from './append-contract.ts'
 import { resumableCreationContract } from './creation-contract.ts'
 import { resumableEndContract } from './end-contract.ts'
-import { type ModelOptions, resumableModelContract } from './model-contract.ts'
+import { resumableModelContract } from './model-contract.ts'
 import { resumableRaceContract } from './race-contract.ts'
 import { resumableTailsContract } from './tails-contract.ts'
 
@@ -10,12 +10,12 @@ import { resumableTailsContract } from './tails-contract.ts'
 export function resumableLedgerContract(
   name: string,
   open: () => Promise<LedgerHarness>,
-  model: ModelOptions,
+  runs: number,
 ): void {
   resumableCreationContract(name, open)
   resumableAppendContract(name, open)
   resumableTailsContract(name, open)
   resumableEndContract(name, open)
   resumableRaceContract(name, open)
-  resumableModelContract(name, open, model)
+  resumableModelContract(name, open, runs)
 }
