@@ -244,13 +244,14 @@ describe('a put', () => {
   it('can land after its abort, and remove then takes it away (E13)', async () => {
     const key = freshKey()
     const caller = new AbortController()
-    const landing = Promise.withResolvers<void>()
+    const [sent, landing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     s3.inject('PutObject', async (apply) => {
+      sent.resolve()
       await landing.promise
       return apply()
     })
     const writing = put(store, { key, content: SMALL, signal: caller.signal })
-    await expect.poll(() => s3.calls).toContain('PutObject')
+    await sent.promise
     caller.abort()
     await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
     landing.resolve()
