@@ -169,6 +169,8 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
       const cache = join(project.folder, 'types')
       const shared = [
         '--no-error-summary',
+        '--config-file',
+        'clients/python/pyproject.toml',
         '--cache-dir',
         cache,
         '--python-executable',
@@ -182,9 +184,7 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
     }
 
     it('are sound', async () => {
-      expect(
-        await mypy(['--config-file', 'clients/python/pyproject.toml', 'clients/python/src']),
-      ).toBe('')
+      expect(await mypy(['clients/python/src'])).toBe('')
     })
 
     it('have the members that the OpenAPI document has', async () => {
@@ -210,7 +210,7 @@ print(json.dumps({name: {
 
     it('tell the blocking from the asynchronous client, and find mistakes', async () => {
       const path = await project.write('typed.py', TYPED)
-      const output = await mypy(['--strict', path])
+      const output = await mypy([path])
       const faults = [...output.matchAll(/^[^:]+:(\d+): error: (.*)$/gm)].map(([, line]) =>
         Number(line),
       )

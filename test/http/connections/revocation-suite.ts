@@ -16,9 +16,12 @@ const MARGIN_MS = 1_000
 
 type OpenTwins = (options: TestServiceOptions) => Promise<readonly [TestService, TestService]>
 
-/** A token is revoked, a user suspended or deleted through one instance of two that both know the token. */
+/**
+ * A token is revoked, a user suspended or deleted through one instance of two that both know the token. Most of the time
+ * is waiting, so the tests wait together.
+ */
 export function revocationSuite(openTwins: OpenTwins): void {
-  describe('what one instance takes back', () => {
+  describe.concurrent('what one instance takes back', () => {
     let here: TestService
     let there: TestService
     beforeAll(async () => {

@@ -18,7 +18,7 @@ import {
 const content = randomBytes(32 * MIB)
 
 export function slowReadersSuite(open: OpenService): void {
-  describe('slow readers', () => {
+  describe.concurrent('slow readers', () => {
     let service: TestService
     let user: TestUser
 
@@ -48,7 +48,7 @@ export function slowReadersSuite(open: OpenService): void {
       let bytes = 0
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes > 16 * MIB) return
+        if (bytes > 8 * MIB) return
         response.pause()
         setTimeout(() => response.resume(), 20)
       })

@@ -17,6 +17,7 @@ import {
   placeFile,
   secretOf,
   setCookiesOf,
+  SHORT_LINGER,
 } from '../fixture.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -31,7 +32,7 @@ export function sessionSuite(open: OpenService): void {
     let service: TestService
     let user: TestUser
     beforeAll(async () => {
-      service = await openWithPage({ trustedProxies: ['127.0.0.1'] })
+      service = await openWithPage({ trustedProxies: ['127.0.0.1'], ...SHORT_LINGER })
     })
     afterAll(() => service.stop())
     beforeEach(async () => {

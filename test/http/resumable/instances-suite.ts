@@ -139,6 +139,7 @@ export function uploadInstancesSuite(openTwins: OpenTwins): void {
     })
 
     it('R10 is finished once, whoever asks', async () => {
+      using _job = answerOthers(here)
       for (let round = 0; round < 2; round += 1) {
         const content = randomBytes(50_000)
         const name = `file-${round}`
