@@ -8,7 +8,7 @@ export async function eventually<T>(ask: () => Promise<T>, timeoutMs = 60_000): 
       return await ask()
     } catch (error) {
       if (Date.now() > deadline) throw error
-      await setTimeout(250)
+      await setTimeout(50)
     }
   }
 }

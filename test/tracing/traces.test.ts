@@ -37,7 +37,8 @@ describe('the traces', () => {
   }
 
   it('have a span for each request, and under it what it asked of database and object store', async () => {
-    const { url, cookie, output } = await start()
+    const { url, cookie, output } = await start({ NODE_OPTIONS: TELLS_WHAT_IT_LOADS })
+    expect(output()).toMatch(/^loaded .*@opentelemetry\/sdk-trace/m)
     const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`
     const file = `${url}/users/me/repo/diary.txt`
     const headers = { cookie, traceparent }
@@ -220,11 +221,6 @@ describe('the traces', () => {
     expect(output()).toMatch(/^loaded .*pino/m)
     expect(output()).not.toMatch(/^loaded .*(@opentelemetry\/(sdk|exporter)|src\/tracing)/m)
     expect(collector.requests).toEqual([])
-  })
-
-  it('load the SDK when they are on', async () => {
-    const { output } = await start({ NODE_OPTIONS: TELLS_WHAT_IT_LOADS })
-    expect(output()).toMatch(/^loaded .*@opentelemetry\/sdk-trace/m)
   })
 })
 

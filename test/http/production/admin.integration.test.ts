@@ -1,7 +1,6 @@
 import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
-import { adminGuessingSuite } from '../admin/guessing-suite.ts'
 import { adminArchiveSuite } from '../admin/archive-suite.ts'
 import { adminFilesSuite } from '../admin/files-suite.ts'
 import { adminHistorySuite } from '../admin/history-suite.ts'
@@ -14,7 +13,6 @@ import { adminWebhooksSuite } from '../admin/webhooks-suite.ts'
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
-  adminGuessingSuite(openProduction)
   adminUploadsSuite(openProduction)
   adminArchiveSuite(openProduction)
   adminHistorySuite(openProduction)

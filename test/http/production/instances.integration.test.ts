@@ -3,7 +3,6 @@ import {
   isWithoutProduction,
   openProductionTwins,
 } from '../../support/service/production-service.ts'
-import { guessingSuite } from '../connections/guessing-suite.ts'
 import { parallelUploadsSuite } from '../quota/parallel-uploads-suite.ts'
 import { racesSuite } from '../quota/races-suite.ts'
 import { revocationSuite } from '../connections/revocation-suite.ts'
@@ -15,7 +14,6 @@ describe.skipIf(isWithoutProduction())(
     racesSuite(openProductionTwins)
     writeRacesSuite(openProductionTwins)
     revocationSuite(openProductionTwins)
-    guessingSuite(openProductionTwins)
     parallelUploadsSuite(openProductionTwins)
   },
 )

@@ -139,8 +139,8 @@ export function uploadInstancesSuite(openTwins: OpenTwins): void {
     })
 
     it('R10 is finished once, whoever asks', async () => {
-      using _job = answerOthers(here)
       for (let round = 0; round < 2; round += 1) {
+        using _job = round === 0 ? undefined : answerOthers(here)
         const content = randomBytes(50_000)
         const name = `file-${round}`
         const upload = await createUpload(here, { user, name, length: content.length })
