@@ -175,6 +175,7 @@ describe('an upload is not lost when', () => {
     const isFinish = operation.startsWith('Complete')
     await upload.append(CONTENT.subarray(0, isFinish ? CONTENT.length : P + 10))
     s3.inject(operation, fault)
+    s3.inject('ListParts', FORGOTTEN)
     const rest = CONTENT.subarray(upload.offset)
     const call = isFinish ? upload.finish() : upload.append(rest)
     await expect(call).rejects.toMatchObject({ code: 'unavailable' })
