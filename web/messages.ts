@@ -280,7 +280,7 @@ const english = {
     download: (version: string) => `Download ${version}`,
     restore: (version: string) => `Restore ${version}`,
     purge: (version: string) => `Delete ${version} for good`,
-    actions: { download: 'Download', restore: 'Restore', purge: 'Delete for good' },
+    actions: { restore: 'Restore', purge: 'Delete for good' },
     restored: (name: string) => `“${name}” was restored.`,
     replaceTitle: 'Replace the current file?',
     replaceText: (name: string) =>

@@ -111,6 +111,14 @@ describeInBrowser('the grid', (browser) => {
     expect(await bytes.of('a.jpg')).toBe(0)
     await upload(service, { user, name: 'a.jpg', content: photos.turned })
     await expect.poll(() => sizeOf(pictureOf(page, 'a.jpg'))).toEqual([120, 160])
+    await page.evaluate(`((close) => {
+      IDBDatabase.prototype.close = function () {
+        window.hasClosed = true
+        close.call(this)
+      }
+    })(IDBDatabase.prototype.close)`)
+    await page.getByRole('button', { name: 'Show as a list' }).click()
+    await expect.poll(() => page.evaluate(`window.hasClosed`)).toBe(true)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await expect.poll(() => page.evaluate(`indexedDB.databases()`)).toEqual([])

@@ -175,13 +175,17 @@ describeInBrowser('signing in', (browser) => {
     await context.close()
   })
 
-  it('of another user takes no upload and no dialog of the one before', async () => {
+  it('of another user takes no upload, dialog, message or search of the one before', async () => {
     user = await service.createUser(64 * MIB)
     const other = await service.createUser(64 * MIB)
     for (const each of [user, other]) {
       await upload(service, { user: each, name: 'report.txt', content: 'x' })
     }
+    await upload(service, { user, name: 'old.txt', content: 'x' })
     const { page, context } = await visitAs({ browser: browser(), service, user })
+    const message = page.locator('.toast')
+    await page.getByRole('searchbox').fill('t')
+    await page.getByRole('navigation', { name: 'Searched in' }).waitFor()
     const chunk = Promise.withResolvers<void>()
     const asked = Promise.withResolvers<void>()
     await page.route('**/assets/resumable-*', async (route) => {
@@ -207,9 +211,14 @@ describeInBrowser('signing in', (browser) => {
     chunk.resolve()
     await dialog.getByText('Anyone').first().click()
     await dialog.getByText('changed since').waitFor()
+    await dialog.press('Escape')
+    await page.getByRole('button', { name: 'Delete old.txt' }).click({ force: true })
+    await message.waitFor()
     shown.resolve()
     await page.locator('.user', { hasText: other.userId }).waitFor()
     expect(await dialog.count()).toBe(0)
+    expect(await message.count()).toBe(0)
+    expect(await page.getByRole('searchbox').inputValue()).toBe('')
     await seenRequests(page)
     expect(await usageOf(service, other)).toMatchObject({ fileCount: 1, reserved: 0 })
     const name = parseFileName('report.txt')

@@ -55,6 +55,11 @@ describeInBrowser('the viewer', (browser) => {
     await page.keyboard.press('End')
     await dialog('d.bin').waitFor()
     expect(await page.getByRole('button', { name: 'Next file' }).count()).toBe(0)
+    // That button had the focus.
+    await page.keyboard.press('ArrowLeft')
+    await dialog('c.pdf').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await dialog('d.bin').waitFor()
     for (const link of ['Download d.bin', 'Download (1 byte)']) {
       const begun = page.waitForEvent('download')
       await page.getByRole('dialog').getByRole('link', { name: link }).click()

@@ -273,11 +273,7 @@ export const messages: Messages = {
     download: (version) => `${version} herunterladen`,
     restore: (version) => `${version} wiederherstellen`,
     purge: (version) => `${version} endgültig löschen`,
-    actions: {
-      download: 'Herunterladen',
-      restore: 'Wiederherstellen',
-      purge: 'Endgültig löschen',
-    },
+    actions: { restore: 'Wiederherstellen', purge: 'Endgültig löschen' },
     restored: (name) => `„${name}“ wurde wiederhergestellt.`,
     replaceTitle: 'Aktuelle Datei ersetzen?',
     replaceText: (name) =>

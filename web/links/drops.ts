@@ -3,7 +3,7 @@ import { isProblem } from '../../client/src/errors.ts'
 import { openSource, type Source } from '../../client/src/files/source.ts'
 import { createHttp, type Http } from '../../client/src/http/http.ts'
 import { isTemporary } from '../../client/src/http/retry.ts'
-import { messageOf } from '../shared/error-message.ts'
+import { failureOf } from '../shared/error-message.ts'
 import { messages } from '../messages.ts'
 import type { Visit } from './visit.ts'
 
@@ -140,7 +140,5 @@ function wordOf(error: unknown, hasLostAnswer: boolean): string {
   const code = isProblem(error) ? error.code : ''
   const { refusals, lost } = messages.visit
   if (hasLostAnswer && code in lost) return lost[code as keyof typeof lost]
-  return code in refusals
-    ? refusals[code as keyof typeof refusals]
-    : messages.failed(messageOf(error))
+  return code in refusals ? refusals[code as keyof typeof refusals] : failureOf(error)
 }

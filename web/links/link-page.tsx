@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { formatTime } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
+import { ProblemNotice } from '../shared/problem-notice.tsx'
 import { ProductLinks, ProductName } from '../shared/product.tsx'
 import { visibleText } from '../shared/visible-text.ts'
 import { messages } from '../messages.ts'
@@ -71,11 +72,7 @@ function Password({ visit, problem }: PasswordProps) {
       >
         <ProductName />
         <h1>{words.locked}</h1>
-        {problem !== undefined && (
-          <p class="notice notice-bad" role="alert">
-            {problem}
-          </p>
-        )}
+        <ProblemNotice text={problem} />
         <label for="password">{words.password}</label>
         <input
           id="password"

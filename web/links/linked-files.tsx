@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../shared/dialog.tsx'
-import { messageOf } from '../shared/error-message.ts'
+import { failureOf } from '../shared/error-message.ts'
 import { kindOf } from '../shared/file-kind.ts'
 import { formatBytes } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
+import { KindIcon } from '../shared/kind-icon.tsx'
+import { ProblemNotice } from '../shared/problem-notice.tsx'
 import { messages } from '../messages.ts'
 import type { LinkedFile, OpenLink, Visit } from './visit.ts'
 import { ShownName } from '../shared/shown-name.tsx'
@@ -25,9 +27,7 @@ export function LinkedFiles({ visit, link }: Props) {
       <ul class="visit-files">
         {files.map((file) => (
           <li key={file.name} class="visit-file">
-            <span class={`kind kind-${kindOf(file.name)}`}>
-              <Icon name={kindOf(file.name)} />
-            </span>
+            <KindIcon kind={kindOf(file.name)} />
             <span class="visit-name">
               <ShownName name={file.name} />
               <span class="quiet">{formatBytes(file.size)}</span>
@@ -107,7 +107,7 @@ function Preview({ visit, file, onClose }: PreviewProps) {
       else setImage((url = URL.createObjectURL(await response.blob())))
     }
     load().catch((error: unknown) => {
-      if (!gone.signal.aborted) setProblem(messages.failed(messageOf(error)))
+      if (!gone.signal.aborted) setProblem(failureOf(error))
     })
     return () => {
       gone.abort()
@@ -116,11 +116,7 @@ function Preview({ visit, file, onClose }: PreviewProps) {
   }, [file])
   return (
     <Dialog title={words.preview} subject={file.name} onClose={onClose}>
-      {problem !== undefined && (
-        <p class="notice notice-bad" role="alert">
-          {problem}
-        </p>
-      )}
+      <ProblemNotice text={problem} />
       {image !== undefined && (
         <img
           class="preview-image"

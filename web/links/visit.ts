@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { isProblem } from '../../client/src/errors.ts'
 import { createHttp } from '../../client/src/http/http.ts'
 import { connect, type Connection } from '../shared/connection.ts'
-import { messageOf } from '../shared/error-message.ts'
+import { failureOf } from '../shared/error-message.ts'
 import { messages } from '../messages.ts'
 
 /** A file of a link as the API describes it. */
@@ -128,5 +128,5 @@ function isOpen(link: LinkReply): link is LinkReply & OpenLink {
 function wordOf(error: unknown): string {
   const code = isProblem(error) ? error.code : ''
   const { reasons } = messages.visit
-  return code in reasons ? reasons[code as keyof typeof reasons] : messages.failed(messageOf(error))
+  return code in reasons ? reasons[code as keyof typeof reasons] : failureOf(error)
 }

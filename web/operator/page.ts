@@ -2,7 +2,7 @@ import { effect, untracked } from '@preact/signals'
 import { createAdminClient } from '../../client/src/admin.ts'
 import { createHttp } from '../../client/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
-import { messageOf } from '../shared/error-message.ts'
+import { failureOf } from '../shared/error-message.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
@@ -50,7 +50,7 @@ export function createPage(base: string) {
       await session.signOut()
       users.clear()
     } catch (error) {
-      toasts.show(messages.failed(messageOf(error)))
+      toasts.show(failureOf(error))
     }
   }
 

@@ -13,7 +13,8 @@ export interface PagedList<Item, Query> {
   refresh(): Promise<void>
   /** Takes items out of what has been read. */
   drop(isDropped: (item: Item) => boolean): void
-  clear(): void
+  /** Forgets what was read, and ends a running read. */
+  readonly clear: () => void
 }
 
 export interface ItemPage<Item> {

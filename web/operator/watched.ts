@@ -1,6 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { messageOf } from '../shared/error-message.ts'
-import { messages } from '../messages.ts'
+import { failureOf } from '../shared/error-message.ts'
 
 /** What the service says of something, read again and again. */
 export interface Watched<Value> {
@@ -30,7 +29,7 @@ export function createWatched<Value>(ask: () => Promise<Value>): Watched<Value> 
       value.value = answer
       problem.value = undefined
     } catch (error) {
-      if (asked === lastAsked) problem.value = messages.failed(messageOf(error))
+      if (asked === lastAsked) problem.value = failureOf(error)
     } finally {
       pending -= 1
     }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { messages } from '../messages.ts'
-import { Icon } from './icon.tsx'
+import { IconButton } from './icon-button.tsx'
 import { ShownName } from './shown-name.tsx'
 import { visibleText } from './visible-text.ts'
 
@@ -38,9 +38,7 @@ export function Dialog({ title, subject, onClose, children }: DialogProps) {
       <div class="dialog-content">
         <header class="dialog-head">
           <h2 id={id}>{visibleText(title)}</h2>
-          <button type="button" class="icon-button" aria-label={messages.close} onClick={onClose}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label={messages.close} onClick={onClose} />
         </header>
         {subject !== undefined && (
           <p class="dialog-subject">

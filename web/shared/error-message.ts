@@ -1,8 +1,13 @@
 import { isProblem } from '../../client/src/errors.ts'
 import { messages } from '../messages.ts'
 
-/** What went wrong, for people: by the code of a refusal, else as the error itself says it. */
-export function messageOf(error: unknown): string {
+/** Says that something failed, and why. */
+export function failureOf(error: unknown): string {
+  return messages.failed(reasonOf(error))
+}
+
+/** By the code of a refusal, else as the error itself says it. */
+function reasonOf(error: unknown): string {
   if (isProblem(error)) return messages.problems[error.code] ?? error.message
   return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { messages } from '../messages.ts'
 import { Dialog } from './dialog.tsx'
-import { messageOf } from './error-message.ts'
+import { ProblemNotice } from './problem-notice.tsx'
+import { failureOf } from './error-message.ts'
 
 export interface FormDialogProps {
   readonly title: string
@@ -33,7 +34,7 @@ export function FormDialog(props: FormDialogProps) {
       await submit()
       onClose()
     } catch (error) {
-      setProblem(props.problemOf?.(error) ?? messages.failed(messageOf(error)))
+      setProblem(props.problemOf?.(error) ?? failureOf(error))
       setBusy(false)
     }
   }
@@ -48,11 +49,7 @@ export function FormDialog(props: FormDialogProps) {
         }}
       >
         {props.children}
-        {problem !== undefined && (
-          <p class="notice notice-bad" role="alert">
-            {problem}
-          </p>
-        )}
+        <ProblemNotice text={problem} />
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>
             {messages.cancel}

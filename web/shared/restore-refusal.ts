@@ -1,5 +1,5 @@
 import { isProblem } from '../../client/src/errors.ts'
-import { messageOf } from './error-message.ts'
+import { failureOf } from './error-message.ts'
 import { messages } from '../messages.ts'
 
 const words = messages.history.refusals
@@ -12,5 +12,5 @@ export function restoreRefusal(error: unknown, name: string): string {
   if (isProblem(error, 'file_count_exceeded')) return messages.uploads.refusals.file_count_exceeded
   if (isProblem(error, 'scope_insufficient')) return words.shared(name)
   if (isProblem(error, 'not_found', 'version_gone')) return words.gone(name)
-  return messages.failed(messageOf(error))
+  return failureOf(error)
 }

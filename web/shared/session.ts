@@ -1,8 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import { messages } from '../messages.ts'
 import type { Http } from '../../client/src/http/http.ts'
 import { causeOf, TWO_TOKENS } from './connection.ts'
-import { messageOf } from './error-message.ts'
+import { failureOf } from './error-message.ts'
 
 export type SessionState =
   | { readonly kind: 'opening' }
@@ -62,9 +61,16 @@ export function createSession(options: SessionOptions): Session {
   const { reasons } = words
   const state = signal<SessionState>({ kind: 'opening' })
   const link = signal<string | undefined>(undefined)
+  let looks = 0
+
+  /** Also makes an answer that is still awaited obsolete. */
+  function change(next: SessionState): void {
+    looks += 1
+    state.value = next
+  }
 
   function close(reason?: string): void {
-    state.value = { kind: 'closed', reason }
+    change({ kind: 'closed', reason })
   }
 
   function closedFor(error: unknown): SessionState {
@@ -82,8 +88,11 @@ export function createSession(options: SessionOptions): Session {
     }
   }
 
+  /** Asks the service. The answer counts unless the state was changed, or asked for again, meanwhile. */
   async function look(): Promise<void> {
-    state.value = await find()
+    const mine = (looks += 1)
+    const found = await find()
+    if (mine === looks) state.value = found
   }
 
   async function signIn(token: string): Promise<void> {
@@ -91,9 +100,10 @@ export function createSession(options: SessionOptions): Session {
     await onChanging()
     try {
       await http.call({ method: 'POST', path: 'session', json: { [member]: token } })
-      await look()
+      const found = await find()
       // Without a reason, the service saw no token.
-      if (state.value.kind === 'closed' && state.value.reason === undefined) close(words.notKept)
+      const isKept = found.kind !== 'closed' || found.reason !== undefined
+      change(isKept ? found : { kind: 'closed', reason: words.notKept })
     } catch (error) {
       if (wasOpen) {
         await look()
@@ -104,7 +114,7 @@ export function createSession(options: SessionOptions): Session {
   }
 
   function reasonOf(error: unknown): string {
-    return wordOf(causeOf(error)) ?? messages.failed(messageOf(error))
+    return wordOf(causeOf(error)) ?? failureOf(error)
   }
 
   function wordOf(code: string): string | undefined {
@@ -124,7 +134,7 @@ export function createSession(options: SessionOptions): Session {
         await signIn(token)
         return
       }
-      state.value = found
+      change(found)
       link.value = token
     },
 
@@ -148,6 +158,7 @@ export function createSession(options: SessionOptions): Session {
       if (state.value.kind !== 'open') return
       const hasLeftovers = reason === TWO_TOKENS
       const isTold = hasLeftovers || reason === 'user_suspended'
+      // A look whose own request was refused still tells the more exact reason.
       state.value = {
         kind: 'closed',
         reason: isTold ? wordOf(reason) : reasons.ended,

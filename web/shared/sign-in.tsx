@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { messages } from '../messages.ts'
+import { ProblemNotice } from './problem-notice.tsx'
 import { ProductLinks, ProductName } from './product.tsx'
 import type { Session } from './session.ts'
 
@@ -43,11 +44,7 @@ export function SignIn({ session, words, reason, onSignOut, kept }: SignInProps)
       >
         <ProductName />
         <h1>{words.title}</h1>
-        {problem !== undefined && (
-          <p class="notice notice-bad" role="alert">
-            {problem}
-          </p>
-        )}
+        <ProblemNotice text={problem} />
         {kept !== undefined && <p class="notice">{kept}</p>}
         <label for="token">{words.label}</label>
         <input

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { messages } from '../messages.ts'
-import { Icon } from './icon.tsx'
+import { IconButton } from './icon-button.tsx'
 import { visibleText } from './visible-text.ts'
 
 interface Toast {
@@ -25,6 +25,7 @@ export interface Toasts {
   replace(toast: ToastOfKind): () => void
   /** Whether a message of this kind is shown. */
   has(kind: string): boolean
+  clear(): void
   readonly View: () => preact.JSX.Element
 }
 
@@ -56,6 +57,10 @@ export function createToasts(): Toasts {
     replace: ({ stays = false, ...toast }) => add(toast, { stays }),
     has: (kind) => indexOf(kind) !== -1,
 
+    clear() {
+      toasts.value = []
+    },
+
     View: () => (
       <div class="toasts" role="status">
         {toasts.value.map(({ id, kind, text, action }) => (
@@ -73,14 +78,7 @@ export function createToasts(): Toasts {
                 {action.label}
               </button>
             )}
-            <button
-              type="button"
-              class="icon-button"
-              aria-label={messages.close}
-              onClick={() => take(id)}
-            >
-              <Icon name="close" />
-            </button>
+            <IconButton icon="close" label={messages.close} onClick={() => take(id)} />
           </div>
         ))}
       </div>

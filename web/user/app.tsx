@@ -2,13 +2,13 @@ import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
-import { messageOf } from '../shared/error-message.ts'
+import { failureOf } from '../shared/error-message.ts'
 import { visibleText } from '../shared/visible-text.ts'
 import type { OwnToken } from '../shared/model.ts'
 import { ACCESS_BUTTON } from './access/access.ts'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './files/file-browser.tsx'
-import { labelOf } from './files/folder.ts'
+import { labelOf } from './folders/folder.ts'
 import { HistoryBrowser } from './history/history-browser.tsx'
 import { LinkQuestion } from './link-question.tsx'
 import type { Page } from './user-page.ts'
@@ -150,6 +150,6 @@ async function openAccess({ access, toasts }: Page): Promise<void> {
   try {
     await access.open()
   } catch (error) {
-    toasts.show(messages.failed(messageOf(error)))
+    toasts.show(failureOf(error))
   }
 }

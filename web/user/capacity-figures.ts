@@ -7,7 +7,7 @@ import type { Permissions } from './permissions.ts'
 export interface CapacityFigures {
   /** `undefined` for a token that may not read. */
   readonly figures: ReadonlySignal<Capacity | undefined>
-  /** Reads the figures now. */
+  /** Reads the figures now. `figures` are those of the read that began last. */
   read(): Promise<Capacity | undefined>
   /** Reads the figures soon; concurrent calls share one read. */
   refresh(): void
@@ -18,10 +18,12 @@ export function createCapacityFigures(
   { may }: Pick<Permissions, 'may'>,
 ): CapacityFigures {
   const figures = signal<Capacity>()
+  let reading = 0
 
   async function read(): Promise<Capacity | undefined> {
+    const mine = (reading += 1)
     const answer = may('read') ? await client.capacity() : undefined
-    figures.value = answer
+    if (mine === reading) figures.value = answer
     return answer
   }
 

@@ -1,5 +1,5 @@
 import { type Files, isProblem } from '../../client/src/client.ts'
-import { messageOf } from '../shared/error-message.ts'
+import { failureOf } from '../shared/error-message.ts'
 import type { FileEntry } from '../shared/model.ts'
 import type { Toasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
@@ -99,7 +99,7 @@ export function createRemoval(options: RemovalOptions): Removal {
     } catch (error) {
       if (isProblem(error, 'not_found')) return true
       const hasChanged = isProblem(error, 'precondition_failed')
-      toasts.show(hasChanged ? words.changed(name) : messages.failed(messageOf(error)))
+      toasts.show(hasChanged ? words.changed(name) : failureOf(error))
       return false
     }
   }

@@ -3,8 +3,8 @@ import { createClient } from '../../client/src/client.ts'
 import { pause } from '../../client/src/http/abort.ts'
 import { createHttp } from '../../client/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
-import { messageOf } from '../shared/error-message.ts'
-import type { FileEntry, UploadEntry } from '../shared/model.ts'
+import { failureOf } from '../shared/error-message.ts'
+import type { FileEntry, OwnToken } from '../shared/model.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
@@ -13,7 +13,7 @@ import { createCapacityFigures } from './capacity-figures.ts'
 import { followFiles } from './files/file-feed.ts'
 import { createFileContent } from './file-content.ts'
 import { createFileList } from './files/file-list.ts'
-import { createFolders } from './files/folders.ts'
+import { createFolders } from './folders/folders.ts'
 import { createLayout } from './files/layout.ts'
 import { createHistory } from './history/history.ts'
 import { createPermissions } from './permissions.ts'
@@ -25,7 +25,7 @@ import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './cross-tab.ts'
 import { createUploads } from './uploads/queue.ts'
 import { createTransfer } from './uploads/transfer.ts'
-import { refusalOf } from './uploads/upload-failure.ts'
+import { createUnfinishedActions } from './uploads/unfinished-actions.ts'
 import { createUnfinishedUploads } from './uploads/unfinished-uploads.ts'
 import { createViewer } from './viewer/viewer.ts'
 
@@ -85,7 +85,7 @@ export function createPage({
   const thumbnailDatabase = `cloud-repository ${base} thumbnails`
   const selection = createSelection(list)
   const SelectionBar = loadBar(selection, (error) => {
-    toasts.show(messages.failed(messageOf(error)))
+    toasts.show(failureOf(error))
   })
   const removal = createRemoval({
     files: client.files,
@@ -96,11 +96,22 @@ export function createPage({
     permissions,
     async restore(removed) {
       const { restoreMany } = await import('./selection/change-many.ts')
-      await restoreMany({ client, list, capacity, toasts, selection, removal }, removed)
+      await restoreMany(
+        { client, list, capacity, toasts, selection, removal, permissions },
+        removed,
+      )
     },
   })
   const unfinished = createUnfinishedUploads({ reader, client, http })
-  const { files } = createClient(connection.once)
+  const { cancelUpload, finishUpload } = createUnfinishedActions({
+    unfinished,
+    capacity,
+    toasts,
+    isSignedIn,
+    onUploaded,
+  })
+  // Only the queue knows whether a refused token is that of the session, or of one before it.
+  const { files } = createClient({ ...connection.once, onRequestEnd: undefined })
   const transfer = createTransfer({ files, permissions })
   const uploads = createUploads({
     list,
@@ -112,31 +123,13 @@ export function createPage({
     cancel: cancelUpload,
   })
 
+  function isSignedIn(): boolean {
+    return session.state.value.kind === 'open'
+  }
+
   function onUploaded(file: FileEntry | undefined): void {
     capacity.refresh()
     if (file !== undefined) list.put(file)
-  }
-
-  /** Cancels a resumable upload. */
-  async function cancelUpload(id: string): Promise<void> {
-    try {
-      await unfinished.cancel(id)
-      capacity.refresh()
-    } catch (error) {
-      if (session.state.value.kind === 'open') toasts.show(messages.failed(messageOf(error)))
-      unfinished.refresh()
-    }
-  }
-
-  /** Stores the file of a complete upload. */
-  async function finishUpload(upload: UploadEntry): Promise<void> {
-    try {
-      const { file } = await unfinished.finish(upload)
-      onUploaded(file ?? undefined)
-    } catch (error) {
-      toasts.show(refusalOf(error))
-    }
-    unfinished.refresh()
   }
 
   /** Reads the unfinished uploads if their number has changed, or is not known. Most users never have any. */
@@ -155,7 +148,7 @@ export function createPage({
   }
 
   function onDropped(files: Parameters<typeof uploads.add>[0]): void {
-    if (session.state.value.kind === 'open') uploads.add(files)
+    if (isSignedIn()) uploads.add(files)
   }
 
   function hear(message: TabMessage): void {
@@ -170,23 +163,38 @@ export function createPage({
     }
   }
 
-  let lastSession: string | undefined
+  /** The user and the scope of the last token. */
+  let lastHolder: string | undefined
 
-  /** Another user does not see the uploads of the previous one, and another scope may not permit them. */
-  function welcome(): void {
-    const { user_id: user, scope } = permissions.token.value ?? {}
-    const session = JSON.stringify([user, scope])
-    if (session !== lastSession) {
-      uploads.clear()
-      unfinished.clear()
-      list.clear()
-      // The address of a first visit is this user's.
-      if (lastSession !== undefined) folders.leave()
-      history.close()
-      access.close()
-      viewer.close()
-    }
-    lastSession = session
+  function closeViews(): void {
+    list.clear()
+    unfinished.clear()
+    history.close()
+    access.close()
+    viewer.close()
+  }
+
+  /** Leaves nothing of the user for the next one in this browser. */
+  function forgetUser(): void {
+    folders.leave()
+    list.search.value = ''
+    uploads.clear()
+    toasts.clear()
+    indexedDB.deleteDatabase(thumbnailDatabase)
+  }
+
+  /** Another user does not see what the previous one did, and another scope may not permit it. */
+  function changeToken(token: OwnToken | undefined): void {
+    if (token === undefined) return
+    const holder = JSON.stringify([token.user_id, token.scope])
+    if (holder === lastHolder) return
+    closeViews()
+    // The address of a first visit is this user's.
+    if (lastHolder !== undefined) forgetUser()
+    lastHolder = holder
+  }
+
+  function openSession(): void {
     followUnfinished()
     // A refused token is handled by the session.
     list.reload().catch(() => undefined)
@@ -194,17 +202,9 @@ export function createPage({
   }
 
   /** Keeps uploads if the session ended, but not if the user signed out. */
-  function part(mayReturn: boolean): void {
-    list.clear()
-    unfinished.clear()
-    history.close()
-    access.close()
-    viewer.close()
-    if (mayReturn) return
-    folders.leave()
-    uploads.clear()
-    // Nothing of the files stays for the next user of this browser.
-    indexedDB.deleteDatabase(thumbnailDatabase)
+  function closeSession(mayReturn: boolean): void {
+    closeViews()
+    if (!mayReturn) forgetUser()
   }
 
   async function signOut(): Promise<void> {
@@ -212,7 +212,7 @@ export function createPage({
       await uploads.remove(uploads.items.value)
       await session.signOut()
     } catch (error) {
-      toasts.show(messages.failed(messageOf(error)))
+      toasts.show(failureOf(error))
     }
   }
 
@@ -228,26 +228,31 @@ export function createPage({
         history.refresh()
       },
     })
+    // Before the page shows the name of another user.
+    effect(() => {
+      const token = permissions.token.value
+      untracked(() => changeToken(token))
+    })
     effect(() => {
       const state = session.state.value
       untracked(() => {
-        if (state.kind === 'open') welcome()
-        else if (state.kind === 'closed') part(state.reason !== undefined)
+        if (state.kind === 'open') openSession()
+        else if (state.kind === 'closed') closeSession(state.reason !== undefined)
       })
     })
     effect(() => {
       const isKnown = capacity.figures.value !== undefined
       untracked(() => {
-        if (isKnown && session.state.value.kind === 'open') followUnfinished()
+        if (isKnown && isSignedIn()) followUnfinished()
       })
     })
     setInterval(() => {
-      if (session.state.value.kind !== 'open') return
+      if (!isSignedIn()) return
       if (uploads.figures.value.active > 0) capacity.refresh()
       if (isSentElsewhere()) unfinished.refresh()
     }, WATCH_MS)
     document.addEventListener('visibilitychange', () => {
-      if (document.hidden || session.state.value.kind !== 'open') return
+      if (document.hidden || !isSignedIn()) return
       capacity.refresh()
       history.refresh()
       if (unfinished.uploads.value.length > 0) unfinished.refresh()

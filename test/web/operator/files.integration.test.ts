@@ -56,6 +56,24 @@ describeInBrowser('the files of a user, as the operator sees them', (browser) =>
     await context.close()
   })
 
+  it('are searched no longer than their view is open', async () => {
+    const { page, context } = await openFiles()
+    const answers: (() => Promise<void>)[] = []
+    await page.route('**/files?*contains=*', (route) => {
+      answers.push(() => route.fulfill({ json: { files: [], prefixes: [], next_cursor: 'next' } }))
+    })
+    await page.getByRole('searchbox').fill('nowhere')
+    await expect.poll(() => answers.length).toBe(1)
+    await answers[0]?.()
+    await expect.poll(() => answers.length).toBe(2)
+    await page.getByRole('link', { name: user.userId }).click()
+    await page.getByRole('button', { name: 'Show', exact: true }).waitFor()
+    await answers[1]?.()
+    await page.evaluate(`fetch('/livez')`)
+    expect(answers).toHaveLength(2)
+    await context.close()
+  })
+
   it('are read page by page, and rendered where the keyboard has scrolled to', async () => {
     const names = Array.from({ length: 620 }, (_, at) => `file-${String(at).padStart(4, '0')}`)
     for (let at = 0; at < names.length; at += 20) {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
-import { messageOf } from '../../shared/error-message.ts'
+import { failureOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { Search } from '../../shared/search.tsx'
 import { SortField } from '../../shared/sort-field.tsx'
@@ -20,10 +20,14 @@ export function FilesView({ page, userId }: { readonly page: Page; readonly user
   const { contains, order } = query.value
 
   async function read(work: () => Promise<void>): Promise<void> {
-    await work().catch((error: unknown) => page.toasts.show(messages.failed(messageOf(error))))
+    await work().catch((error: unknown) => page.toasts.show(failureOf(error)))
   }
 
-  useEffect(() => void read(() => list.load()), [list])
+  useEffect(() => {
+    void read(() => list.load())
+    // A search that finds nothing would read on to the last page.
+    return list.clear
+  }, [list])
   return (
     <main class="files card">
       <div class="toolbar">

@@ -1,9 +1,11 @@
 import { useEffect } from 'preact/hooks'
 import { kindOf } from '../../shared/file-kind.ts'
 import { formatBytes, formatTime, formatWholeTime } from '../../shared/format.ts'
-import { Icon } from '../../shared/icon.tsx'
+import { IconButton } from '../../shared/icon-button.tsx'
+import { KindIcon } from '../../shared/kind-icon.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { useRowWindow } from '../../shared/virtual-rows.ts'
+import { VisibilityBadge } from '../../shared/visibility-badge.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import type { UserFile, UserFiles } from './user-files.ts'
@@ -93,22 +95,14 @@ interface FileRowProps {
 
 function FileRow({ file, index, onDelete }: FileRowProps) {
   const { name, size, updated_at: changed, visibility, media_type: type } = file
-  const kind = kindOf(name, type)
   return (
     <div class="row" role="row" aria-rowindex={index + 2}>
       <div class="cell cell-name" role="cell">
-        <span class={`kind kind-${kind}`}>
-          <Icon name={kind} />
-        </span>
+        <KindIcon kind={kindOf(name, type)} />
         <span class="name" title={visibleText(name)}>
           <ShownName name={name} />
         </span>
-        {visibility !== 'private' && (
-          <span class="badge">
-            <Icon name={visibility} />
-            {messages.visibility.names[visibility]}
-          </span>
-        )}
+        <VisibilityBadge visibility={visibility} />
       </div>
       <div class="cell cell-size" role="cell">
         {formatBytes(size)}
@@ -119,15 +113,12 @@ function FileRow({ file, index, onDelete }: FileRowProps) {
         </time>
       </div>
       <div class="cell cell-actions" role="cell">
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={words.remove(name)}
+        <IconButton
+          icon="remove"
+          label={words.remove(name)}
           title={words.actions.remove}
           onClick={onDelete}
-        >
-          <Icon name="remove" />
-        </button>
+        />
       </div>
     </div>
   )

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { Overview } from '../../../client/src/admin.ts'
 import { formatBytes, formatCount } from '../../shared/format.ts'
+import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
 import type { Page } from '../page.ts'
 import { Growth } from './growth.tsx'
@@ -21,11 +22,7 @@ export function OverviewView({ page }: { readonly page: Page }) {
     <main class="list card" aria-busy={overview === undefined}>
       <div class="list-rows record">
         <h2>{words.title}</h2>
-        {problem.value !== undefined && (
-          <p class="notice notice-bad" role="alert">
-            {problem.value}
-          </p>
-        )}
+        <ProblemNotice text={problem.value} />
         <ParkedWebhooks page={page} />
         {overview === undefined ? (
           <p class="quiet">{messages.files.loading}</p>

@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'preact/hooks'
-import { messageOf } from '../../shared/error-message.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { failureOf } from '../../shared/error-message.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 import type { ParkedWebhook } from '../../../client/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
 import type { Page } from '../page.ts'
+import { createWatched } from '../watched.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 
 const words = messages.operator.webhooks
@@ -13,31 +14,32 @@ const words = messages.operator.webhooks
 /** The events that could not be delivered, the oldest 100 of them. Empty if there are none, as it should be. */
 export function ParkedWebhooks({ page }: { readonly page: Page }) {
   const { client, reader, toasts } = page
-  const [parked, setParked] = useState<readonly ParkedWebhook[]>([])
+  const watched = useMemo(() => createWatched(read), [])
+  const parked = watched.value.value ?? []
   const [discarding, setDiscarding] = useState<ParkedWebhook>()
 
-  async function read(): Promise<void> {
+  async function read(): Promise<readonly ParkedWebhook[]> {
     const found = await firstPage(reader.webhooks.list({ limit: 100 }))
-    setParked(found?.webhooks ?? [])
+    return found?.webhooks ?? []
   }
 
   async function sendAgain({ webhook_id: id }: ParkedWebhook): Promise<void> {
     try {
       await client.webhooks.retry(id)
-      await read()
+      await watched.read()
     } catch (error) {
-      toasts.show(messages.failed(messageOf(error)))
+      toasts.show(failureOf(error))
     }
   }
 
   async function discard({ webhook_id: id }: ParkedWebhook): Promise<void> {
     await client.webhooks.discard(id)
-    await read()
+    await watched.read()
   }
 
   // At the interval of the charts. A refused token is handled by the session.
   const moment = page.watch.samples.value.at(-1)?.at
-  useEffect(() => void read().catch(() => undefined), [moment])
+  useEffect(() => void watched.refresh(), [moment])
   if (parked.length === 0 && discarding === undefined) return null
   return (
     <>

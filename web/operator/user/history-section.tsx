@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { isProblem } from '../../../client/src/errors.ts'
 import type { PastVersion } from '../../../client/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
-import { messageOf } from '../../shared/error-message.ts'
+import { failureOf } from '../../shared/error-message.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
 import { restoreRefusal } from '../../shared/restore-refusal.ts'
@@ -31,7 +31,7 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
       // A later search may have overtaken this one.
       if (turn === asked.current) setVersions(found?.versions)
     } catch (error) {
-      toasts.show(messages.failed(messageOf(error)))
+      toasts.show(failureOf(error))
     }
   }
 

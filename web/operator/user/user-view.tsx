@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { formatBytes, formatCount, formatTime } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
+import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
@@ -36,11 +37,7 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
       </div>
       <div class="list-rows record">
         <Heading userId={userId} account={record?.account} />
-        {problem !== undefined && (
-          <p class="notice notice-bad" role="alert">
-            {problem}
-          </p>
-        )}
+        <ProblemNotice text={problem} />
         {record === null && <p class="notice">{messages.operator.users.none(userId)}</p>}
         {record !== null && record !== undefined && (
           <Record

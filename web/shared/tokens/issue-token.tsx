@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { AccessTokenTerms, Tokens } from '../../../client/src/client.ts'
+import { Choice } from '../choice.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import type { OwnToken, TokenAction, TokenScope } from '../model.ts'
 import { permits, termsWithin, within } from '../token-scope.ts'
@@ -73,32 +74,27 @@ export function IssueToken(props: IssueTokenProps) {
       <fieldset class="radios">
         <legend>{words.permits}</legend>
         {presets.map((name) => {
-          const [title, hint] = wordsOf(limit, name)
+          const [title = '', hint = ''] = wordsOf(limit, name)
           return (
-            <label key={name} class="radio">
-              <input
-                type="radio"
-                name="permits"
-                checked={preset === name}
-                onChange={() => setPreset(name)}
-              />
-              <span>
-                <strong>{title}</strong>
-                <span class="quiet">{hint}</span>
-              </span>
-            </label>
+            <Choice
+              key={name}
+              group="permits"
+              title={title}
+              hint={hint}
+              isChosen={preset === name}
+              onChange={() => setPreset(name)}
+            />
           )
         })}
       </fieldset>
       <TextField label={words.prefix} hint={words.prefixHint} value={prefix} onInput={setPrefix} />
       {mayEvict(limit) && (
-        <label class="radio">
-          <input type="checkbox" checked={evicts} onChange={() => setEvicts(!evicts)} />
-          <span>
-            <strong>{words.evicts}</strong>
-            <span class="quiet">{words.evictsHint}</span>
-          </span>
-        </label>
+        <Choice
+          title={words.evicts}
+          hint={words.evictsHint}
+          isChosen={evicts}
+          onChange={() => setEvicts(!evicts)}
+        />
       )}
       <TermField
         label={words.term}

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { messageOf } from '../../shared/error-message.ts'
+import { failureOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { AccessToken, LinkEntry } from '../../shared/model.ts'
+import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { TokenList } from '../../shared/tokens/token-list.tsx'
 import { messages } from '../../messages.ts'
 import { LinkList } from '../links/link-list.tsx'
@@ -24,7 +25,7 @@ export function AccessView({ page }: { readonly page: Page }) {
       setLinks(await Array.fromAsync(reader.links.list({ limit: 1000 })))
       setProblem(undefined)
     } catch (error) {
-      setProblem(messages.failed(messageOf(error)))
+      setProblem(failureOf(error))
     }
   }
 
@@ -46,11 +47,7 @@ export function AccessView({ page }: { readonly page: Page }) {
       </div>
       <div class="list-rows access">
         <p class="quiet">{words.hint}</p>
-        {problem !== undefined && (
-          <p class="notice notice-bad" role="alert">
-            {problem}
-          </p>
-        )}
+        <ProblemNotice text={problem} />
         {tokens !== undefined && (
           <TokenList
             tokens={client.tokens}

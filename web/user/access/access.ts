@@ -17,13 +17,17 @@ export interface Access {
 
 export function createAccess(): Access {
   const View = signal<View | undefined>(undefined)
+  let closed = 0
   return {
     View,
     async open() {
+      const before = closed
       const { AccessView } = await import('./access-view.tsx')
-      View.value = AccessView
+      // The user may have signed out while it was loaded.
+      if (before === closed) View.value = AccessView
     },
     close() {
+      closed += 1
       if (View.value === undefined) return
       View.value = undefined
       requestAnimationFrame(() => document.getElementById(ACCESS_BUTTON)?.focus())

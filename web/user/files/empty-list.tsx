@@ -3,7 +3,7 @@ import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
 import { visibleText } from '../../shared/visible-text.ts'
 import type { Page } from '../user-page.ts'
-import { labelOf } from './folder.ts'
+import { labelOf } from '../folders/folder.ts'
 
 const words = messages.files
 

@@ -1,23 +1,22 @@
-import type { RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { messageOf } from '../../shared/error-message.ts'
+import { useRef, useState } from 'preact/hooks'
+import { failureOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
+import { SortField } from '../../shared/sort-field.tsx'
 import { messages } from '../../messages.ts'
-import type { ActionKind, FileAction, FileActionDialog } from './file-actions.tsx'
+import type { ActionKind, FileAction } from '../actions/file-action.ts'
+import type { FileActionDialog } from '../actions/file-action-dialog.tsx'
 import { EmptyList } from './empty-list.tsx'
 import { FileTable } from './file-table.tsx'
 import type { FileViewProps } from './file-window.ts'
-import { FolderBar } from './folder-bar.tsx'
+import { FolderBar } from '../folders/folder-bar.tsx'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
+import { FilePickers, usePaste } from '../uploads/file-pickers.tsx'
 import { UnfinishedList } from '../uploads/unfinished-list.tsx'
-import type { GatheredFile } from '../uploads/upload-item.ts'
 
 const words = messages.files
-
-const ORDERS = Object.entries(words.orders) as [Order, string][]
 
 /** Receives the focus when the user leaves the view that it opens. */
 export const HISTORY_BUTTON = 'history'
@@ -46,10 +45,10 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   /** Loads the dialogs when the first is opened, which most visits never do. */
   async function ask(asked: FileAction): Promise<void> {
     try {
-      const { FileActionDialog: Dialog } = await import('./file-actions.tsx')
+      const { FileActionDialog: Dialog } = await import('../actions/file-action-dialog.tsx')
       setAction({ asked, Dialog })
     } catch (error) {
-      page.toasts.show(messages.failed(messageOf(error)))
+      page.toasts.show(failureOf(error))
     }
   }
 
@@ -57,7 +56,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
     try {
       await viewer.open(file)
     } catch (error) {
-      page.toasts.show(messages.failed(messageOf(error)))
+      page.toasts.show(failureOf(error))
     }
   }
 
@@ -68,7 +67,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
       if (file === undefined) list.drop(name)
       else await ask({ kind, file })
     } catch (error) {
-      page.toasts.show(messages.failed(messageOf(error)))
+      page.toasts.show(failureOf(error))
     }
   }
 
@@ -77,7 +76,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
       <div class="toolbar">
         {may('read') && <Sought page={page} />}
         {may('read') && <LayoutButton page={page} />}
-        {mayUpload() && <Pickers picker={picker} onPicked={(files) => uploads.add(files)} />}
+        {mayUpload() && <FilePickers picker={picker} onPicked={(files) => uploads.add(files)} />}
         {may('history') && (
           <button
             type="button"
@@ -154,7 +153,7 @@ function LayoutButton({ page }: { readonly page: Page }) {
     try {
       await layout.show(!isGrid)
     } catch (error) {
-      toasts.show(messages.failed(messageOf(error)))
+      toasts.show(failureOf(error))
     }
   }
 
@@ -183,20 +182,12 @@ function Sought({ page }: { readonly page: Page }) {
         initial={list.search.value}
         onSearch={(text) => void list.seek(text).catch(() => undefined)}
       />
-      <label class="sort">
-        <span class="unseen">{words.sortBy}</span>
-        <select
-          class="field"
-          value={list.order.value}
-          onChange={(event) => sort(event.currentTarget.value as Order)}
-        >
-          {ORDERS.map(([order, label]) => (
-            <option key={order} value={order}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SortField
+        label={words.sortBy}
+        orders={words.orders}
+        order={list.order.value}
+        onSort={sort}
+      />
     </>
   )
 }
@@ -212,78 +203,4 @@ function PrefixNote({ permissions }: { readonly permissions: Permissions }) {
       {mayUpload() && messages.limits.uploaded(prefix)}
     </p>
   )
-}
-
-interface PickersProps {
-  /** Receives the input that chooses files. */
-  readonly picker: RefObject<HTMLInputElement>
-  readonly onPicked: (files: readonly GatheredFile[]) => void
-}
-
-function Pickers({ picker: files, onPicked }: PickersProps) {
-  const folder = useRef<HTMLInputElement>(null)
-
-  function take(input: HTMLInputElement): void {
-    const picked = [...(input.files ?? [])]
-    onPicked(
-      picked.map((content) => ({ content, path: content.webkitRelativePath || content.name })),
-    )
-    // Lets the user choose the same file again.
-    input.value = ''
-  }
-
-  const common = { type: 'file', multiple: true, hidden: true, tabIndex: -1 } as const
-  return (
-    <div class="pickers">
-      <button type="button" class="button button-main" onClick={() => files.current?.click()}>
-        <Icon name="upload" />
-        <span>{words.upload}</span>
-      </button>
-      <button
-        type="button"
-        class="button"
-        aria-label={words.uploadFolder}
-        title={words.uploadFolder}
-        onClick={() => folder.current?.click()}
-      >
-        <Icon name="uploadFolder" />
-      </button>
-      <input
-        {...common}
-        ref={files}
-        data-picker="files"
-        onChange={(event) => take(event.currentTarget)}
-      />
-      <input
-        {...common}
-        ref={(input) => {
-          folder.current = input
-          if (input !== null) input.webkitdirectory = true
-        }}
-        data-picker="folder"
-        onChange={(event) => take(event.currentTarget)}
-      />
-    </div>
-  )
-}
-
-/** Uploads files that are pasted outside of form fields. A pasted screenshot has no name of its own. */
-function usePaste(onPasted: (files: readonly GatheredFile[]) => void): void {
-  const latest = useRef(onPasted)
-  latest.current = onPasted
-  useEffect(() => {
-    const onPaste = (event: ClipboardEvent): void => {
-      const files = [...(event.clipboardData?.files ?? [])]
-      if (files.length === 0 || event.target instanceof HTMLInputElement) return
-      event.preventDefault()
-      latest.current(files.map((content) => ({ content, path: pastedName(content) })))
-    }
-    document.addEventListener('paste', onPaste)
-    return () => document.removeEventListener('paste', onPaste)
-  }, [])
-}
-
-function pastedName({ name }: File): string {
-  const [, extension] = /^image(\.\w+)$/.exec(name) ?? []
-  return extension === undefined ? name : messages.uploads.pasted(new Date(), extension)
 }

@@ -1,11 +1,11 @@
 import './file-grid.css'
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { messages } from '../../messages.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import { FileTile } from './file-tile.tsx'
 import { type FileViewProps, useFileWindow } from './file-window.ts'
-import { FolderRow } from './folder-row.tsx'
-import { permittedActions } from './row-actions.ts'
+import { FolderRow } from '../folders/folder-row.tsx'
+import { permittedActions } from '../actions/row-actions.ts'
 
 const SIZES = { height: 208, margin: 2, step: 1 } as const
 
@@ -19,6 +19,7 @@ export function FileGrid(props: FileViewProps) {
   const [width, setWidth] = useState(0)
   const columns = Math.max(2, Math.floor(width / MIN_TILE_WIDTH))
   const [thumbnails] = useState(() => createThumbnails(content, thumbnailDatabase))
+  useEffect(() => thumbnails.close, [])
   const actions = permittedActions(permissions)
   const { entries, active, setCurrent, region, setRegion, keyOf, window, visible, grid, act } =
     useFileWindow({ ...props, sizes: SIZES, columns, headHeight: 0 })

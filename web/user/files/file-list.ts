@@ -1,21 +1,23 @@
 import { batch, type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
 import { type Files, isProblem } from '../../../client/src/client.ts'
 import type { FileEntry, Order } from '../../shared/model.ts'
-import { opposite } from './file-order.ts'
-import { folderOf, SEPARATOR, typedName } from './folder.ts'
-import { createFolderCheck } from './folder-check.ts'
-import { createShownEntries, type EntryPage, type ShownEntries } from './shown-entries.ts'
-import { shownIn, type View, viewOf } from './view.ts'
+import { findEntries } from './entry-pages.ts'
+import { folderOf, typedName } from '../folders/folder.ts'
+import { createFolderCheck } from '../folders/folder-check.ts'
+import { createShownEntries, type ShownEntries } from './shown-entries.ts'
+import { type View, viewOf } from './view.ts'
 
 /** The part of the `Permissions` that a list needs. */
 export interface ListPermissions {
   readonly may: (action: 'read') => boolean
+  readonly owns: (file: FileEntry) => boolean
   readonly narrow: (prefix: string) => string
 }
 
 export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putBefore' | 'hide'> {
   readonly order: ReadonlySignal<Order>
-  readonly search: ReadonlySignal<string>
+  /** What the names must contain; empty for all names. */
+  readonly search: Signal<string>
   /** The folder to open, with the separator at its end; empty for everything. */
   readonly folder: Signal<string>
   /** Whether to show names as folders. */
@@ -43,7 +45,7 @@ export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putB
   jump(to: 'start' | 'end'): Promise<void>
   /** Empties the list and ignores the result of a running read. */
   clear(): void
-  /** Adds or replaces files. */
+  /** Adds or replaces files. Ignores those of another user: their response came after the sign-in of this one. */
   put(...files: readonly FileEntry[]): void
   drop(...names: readonly string[]): void
   /** Calls `hear` after each `put` and `drop`, also of files that are not read yet. */
@@ -58,15 +60,13 @@ export interface ListChange {
   readonly dropped: readonly string[]
 }
 
-const PAGE_ENTRIES = 500
-
 /** So many entries are read at once, to sort them as people do. */
 const MOST_SORTED = 2_000
 
 /** The user's files, read page by page and updated without reading them again; none for a token that may not read. */
 export function createFileList(
   service: Pick<Files, 'list' | 'get'>,
-  { may, narrow }: ListPermissions,
+  { may, owns, narrow }: ListPermissions,
 ): FileList {
   const order = signal<Order>('name')
   const search = signal('')
@@ -123,7 +123,11 @@ export function createFileList(
     changed = []
     isLoading.value = true
     try {
-      const { page, changes } = await findEntries(next, after, () => mine === reading)
+      const { page, changes } = await findEntries(service, {
+        view: next,
+        after,
+        isWanted: () => mine === reading,
+      })
       if (mine !== reading) return
       batch(() => {
         if (after === null) shown.begin(next)
@@ -134,40 +138,6 @@ export function createFileList(
     } finally {
       if (mine === reading) isLoading.value = false
     }
-  }
-
-  /** The next page with entries: a page of a search can be empty, although later pages are not. */
-  async function findEntries(next: View, after: string | null, isWanted: () => boolean) {
-    let page: EntryPage = { files: [], next_cursor: null }
-    let changes: string | undefined
-    try {
-      for await (const { files: read, prefixes, ...more } of pagesOf(next, after)) {
-        changes ??= more.changes_cursor
-        const found = read.filter(({ name }) => shownIn(next, name) === 'file')
-        page = { files: found, prefixes, next_cursor: more.next_cursor }
-        const isEmpty = found.length === 0 && (prefixes ?? []).length === 0
-        // A later read, with another order or search, replaces this one.
-        if (!isEmpty || !isWanted()) break
-      }
-    } catch (error) {
-      // No name can contain what is sought.
-      if (!isProblem(error, 'invalid_parameter') || next.search === '') throw error
-    }
-    return { page, changes }
-  }
-
-  function pagesOf(next: View, after: string | null) {
-    const { prefix, search: sought, isFlat, listed, isFromEnd } = next
-    return service
-      .list({
-        order: isFromEnd ? opposite(listed) : listed,
-        limit: PAGE_ENTRIES,
-        prefix: prefix || undefined,
-        contains: sought || undefined,
-        delimiter: isFlat ? undefined : SEPARATOR,
-        cursor: after ?? undefined,
-      })
-      .pages()
   }
 
   /** Makes the change now, and again in what a running read returns. */
@@ -232,7 +202,8 @@ export function createFileList(
       await readFirst({ ...view.value, isFromEnd })
     },
 
-    put(...files) {
+    put(...changed) {
+      const files = changed.filter(owns)
       make(() =>
         batch(() => {
           for (const file of files) shown.put(file)

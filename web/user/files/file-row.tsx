@@ -1,10 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatBytes } from '../../shared/format.ts'
-import { Icon, type IconName } from '../../shared/icon.tsx'
-import type { Visibility } from '../../shared/model.ts'
+import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
+import { KindIcon } from '../../shared/kind-icon.tsx'
+import { VisibilityBadge } from '../../shared/visibility-badge.tsx'
 import { messages } from '../../messages.ts'
-import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-window.ts'
-import { nameIn } from './folder.ts'
+import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-item.ts'
+import { nameIn } from '../folders/folder.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
@@ -20,7 +21,6 @@ export function FileRow(props: FileRowProps) {
   const { file, folder, url, index, isCurrent, actions, onAct } = props
   const { name, size, updated_at: changed, visibility, media_type: type } = file
   const tabIndex = isCurrent ? 0 : -1
-  const kind = kindOf(name, type)
   const row = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => () => releaseFocus(row.current), [index])
 
@@ -28,9 +28,7 @@ export function FileRow(props: FileRowProps) {
     <div ref={row} class="row" role="row" aria-rowindex={index + 2} {...itemProps(props)}>
       <div class="cell cell-name" role="gridcell">
         <input {...pickProps(props)} />
-        <span class={`kind kind-${kind}`}>
-          <Icon name={kind} />
-        </span>
+        <KindIcon kind={kindOf(name, type)} />
         <button
           type="button"
           class="name"
@@ -40,7 +38,7 @@ export function FileRow(props: FileRowProps) {
         >
           <ShownName name={nameIn(folder, name)} />
         </button>
-        {visibility !== 'private' && <Badge visibility={visibility} />}
+        <VisibilityBadge visibility={visibility} />
       </div>
       <div class="cell cell-size" role="gridcell">
         {formatBytes(size)}
@@ -51,55 +49,32 @@ export function FileRow(props: FileRowProps) {
         </time>
       </div>
       <div class="cell cell-actions" role="gridcell">
-        <a
-          class="icon-button wide-only"
-          href={url}
-          download={name}
+        <DownloadButton
+          class="wide-only"
+          url={url}
+          name={name}
+          label={words.download(name)}
           tabIndex={tabIndex}
-          aria-label={words.download(name)}
-          title={words.actions.download}
-        >
-          <Icon name="download" />
-        </a>
+        />
         {actions.map((action) => (
-          <button
+          <IconButton
             key={action}
-            type="button"
-            class="icon-button wide-only"
-            tabIndex={tabIndex}
-            aria-label={words[action](name)}
+            class="wide-only"
+            icon={action}
+            label={words[action](name)}
             title={words.actions[action]}
+            tabIndex={tabIndex}
             onClick={() => onAct(action, file)}
-          >
-            <Icon name={action} />
-          </button>
+          />
         ))}
-        <button
-          type="button"
-          class="icon-button narrow-only"
+        <IconButton
+          class="narrow-only"
+          icon="more"
+          label={words.more(name)}
           tabIndex={tabIndex}
-          aria-label={words.more(name)}
           onClick={() => onAct('more', file)}
-        >
-          <Icon name="more" />
-        </button>
+        />
       </div>
     </div>
-  )
-}
-
-const VISIBILITY_ICONS: Readonly<Record<Visibility, IconName>> = {
-  private: 'lock',
-  users: 'users',
-  public: 'public',
-}
-
-/** Who else can download a file. */
-export function Badge({ visibility }: { readonly visibility: Visibility }) {
-  return (
-    <span class="badge">
-      <Icon name={VISIBILITY_ICONS[visibility]} />
-      {messages.visibility.names[visibility]}
-    </span>
   )
 }

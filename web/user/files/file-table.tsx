@@ -3,8 +3,8 @@ import type { Order } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { FileRow } from './file-row.tsx'
 import { type FileViewProps, useFileWindow } from './file-window.ts'
-import { FolderRow } from './folder-row.tsx'
-import { permittedActions } from './row-actions.ts'
+import { FolderRow } from '../folders/folder-row.tsx'
+import { permittedActions } from '../actions/row-actions.ts'
 
 const words = messages.files
 

@@ -2,13 +2,14 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { kindOf } from '../../shared/file-kind.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
+import { IconButton } from '../../shared/icon-button.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'
+import { VisibilityBadge } from '../../shared/visibility-badge.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
-import { Badge } from './file-row.tsx'
-import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-window.ts'
-import { nameIn } from './folder.ts'
+import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-item.ts'
+import { nameIn } from '../folders/folder.ts'
 
 export interface FileTileProps extends FileItemProps {
   /** Nothing is loaded for tiles that are only rendered. */
@@ -42,16 +43,14 @@ export function FileTile(props: FileTileProps) {
       </button>
       <div class="tile-foot">
         <span class="quiet">{formatBytes(size)}</span>
-        {visibility !== 'private' && <Badge visibility={visibility} />}
-        <button
-          type="button"
-          class="icon-button tile-more"
+        <VisibilityBadge visibility={visibility} />
+        <IconButton
+          class="tile-more"
+          icon="more"
+          label={messages.files.more(name)}
           tabIndex={tabIndex}
-          aria-label={messages.files.more(name)}
           onClick={() => onAct('more', file)}
-        >
-          <Icon name="more" />
-        </button>
+        />
       </div>
     </div>
   )

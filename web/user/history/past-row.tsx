@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { formatBytes, formatWholeTime } from '../../shared/format.ts'
-import { Icon } from '../../shared/icon.tsx'
+import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
+import { KindIcon } from '../../shared/kind-icon.tsx'
 import type { PastVersion } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { kindOf } from '../../shared/file-kind.ts'
@@ -23,7 +24,6 @@ export function PastRow({ past, url, onRestore, onPurge }: PastRowProps) {
   const [isBusy, setBusy] = useState(false)
   const ended = words.ended[how](end)
   const label = `${name}, ${ended}`
-  const kind = kindOf(name)
 
   async function restore(): Promise<void> {
     if (isBusy) return
@@ -34,9 +34,7 @@ export function PastRow({ past, url, onRestore, onPurge }: PastRowProps) {
 
   return (
     <li class="past-row">
-      <span class={`kind kind-${kind}`}>
-        <Icon name={kind} />
-      </span>
+      <KindIcon kind={kindOf(name)} />
       <div class="upload-words">
         <span class="upload-name" title={visibleText(name)}>
           <ShownName name={name} />
@@ -49,36 +47,22 @@ export function PastRow({ past, url, onRestore, onPurge }: PastRowProps) {
           , {messages.unfinished.kept(expiry)}
         </span>
       </div>
-      <a
-        class="icon-button"
-        href={url}
-        download={name}
-        aria-label={words.download(label)}
-        title={words.actions.download}
-      >
-        <Icon name="download" />
-      </a>
+      <DownloadButton url={url} name={name} label={words.download(label)} />
       {onRestore !== undefined && (
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={words.restore(label)}
+        <IconButton
+          icon="restore"
+          label={words.restore(label)}
           title={words.actions.restore}
-          aria-busy={isBusy}
+          isBusy={isBusy}
           onClick={() => void restore()}
-        >
-          <Icon name="restore" />
-        </button>
+        />
       )}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={words.purge(label)}
+      <IconButton
+        icon="remove"
+        label={words.purge(label)}
         title={words.actions.purge}
         onClick={onPurge}
-      >
-        <Icon name="remove" />
-      </button>
+      />
     </li>
   )
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Choice } from '../../shared/choice.tsx'
 import { CopyField } from '../../shared/copy-field.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
@@ -74,20 +75,16 @@ export function CreateLink({ page, name, prefix: begin, onCreated, onClose }: Cr
           <fieldset class="radios">
             <legend>{words.kind}</legend>
             {kinds.map((each) => {
-              const [title, hint] = words.kinds[each]
+              const [title = '', hint = ''] = words.kinds[each]
               return (
-                <label key={each} class="radio">
-                  <input
-                    type="radio"
-                    name="kind"
-                    checked={kind === each}
-                    onChange={() => setKind(each)}
-                  />
-                  <span>
-                    <strong>{title}</strong>
-                    <span class="quiet">{hint}</span>
-                  </span>
-                </label>
+                <Choice
+                  key={each}
+                  group="kind"
+                  title={title}
+                  hint={hint}
+                  isChosen={kind === each}
+                  onChange={() => setKind(each)}
+                />
               )
             })}
           </fieldset>

@@ -1,4 +1,6 @@
 import type { BatchOperation, BatchResult, Files } from '../../../client/src/client.ts'
+import type { CloudRepositoryError } from '../../../client/src/errors.ts'
+import { Attempts } from '../../../client/src/http/retry.ts'
 import { problemOf } from '../../shared/connection.ts'
 import type { FileEntry } from '../../shared/model.ts'
 
@@ -91,13 +93,9 @@ async function send(files: Pick<Files, 'batch'>, steps: readonly Step[]): Promis
   const operations = steps.map(({ operation }) => operation)
   // A file can have the former name of another one by then.
   const isRepeatable = !operations.some(({ op }) => op === 'rename')
-  for (let tries = isRepeatable ? 3 : 1; ; tries -= 1) {
-    try {
-      return await files.batch(operations)
-    } catch (error) {
-      if (tries === 1 || problemOf(error)?.code !== 'connection_lost') throw error
-    }
-  }
+  const when = ({ code }: CloudRepositoryError): boolean => code === 'connection_lost'
+  const attempts = new Attempts({ tries: isRepeatable ? 3 : 1, when }, undefined)
+  return await attempts.until(() => files.batch(operations))
 }
 
 /** The index of the operation that the service refuses because of its file, and only of that. */

@@ -1,6 +1,6 @@
 import type { BatchOperation, FileUpdate } from '../../../client/src/client.ts'
 import { problemOf } from '../../shared/connection.ts'
-import { messageOf } from '../../shared/error-message.ts'
+import { failureOf } from '../../shared/error-message.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
@@ -10,11 +10,14 @@ import type { Move } from './moves.ts'
 const words = messages.selection
 const { whys } = words
 
-type ManyPage = Pick<Page, 'client' | 'list' | 'capacity' | 'toasts' | 'selection' | 'removal'>
+type ManyPage = Pick<
+  Page,
+  'client' | 'list' | 'capacity' | 'toasts' | 'selection' | 'removal' | 'permissions'
+>
 
 /** Deletes the versions that the user saw, with one undo for all. Those that stay are selected afterwards. */
 export async function removeMany(page: ManyPage, files: readonly FileEntry[]): Promise<void> {
-  const { list, selection, capacity } = page
+  const { list, selection, capacity, permissions } = page
   const names = files.map(({ name }) => name)
   selection.clear()
   list.hide(names, true)
@@ -27,7 +30,8 @@ export async function removeMany(page: ManyPage, files: readonly FileEntry[]): P
   capacity.refresh()
   const gone = new Set(outcome.done.map(({ file }) => file))
   if (gone.size > 0) await page.removal.report([...gone])
-  selection.add(files.filter((file) => !gone.has(file)))
+  // Another user may have signed in meanwhile.
+  selection.add(files.filter((file) => !gone.has(file) && permissions.owns(file)))
 }
 
 /** Restores deleted versions, unless there is a file with the name again. */
@@ -158,7 +162,7 @@ const WHYS: Readonly<Record<string, string>> = {
 }
 
 function whyOf(error: unknown): string {
-  return WHYS[problemOf(error)?.code ?? ''] ?? messages.failed(messageOf(error))
+  return WHYS[problemOf(error)?.code ?? ''] ?? failureOf(error)
 }
 
 interface Offer {

@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks'
 import { problemOf } from '../../shared/connection.ts'
-import { messageOf } from '../../shared/error-message.ts'
+import { failureOf } from '../../shared/error-message.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
+import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
-import { typedName } from '../files/folder.ts'
+import { isFileName } from '../files/file-name.ts'
+import { typedName } from '../folders/folder.ts'
 import type { SelectionDialogProps } from './archive-dialog.tsx'
 import { moveMany } from './change-many.ts'
-import { commonFolder, isFileName, type Move, planMoves, takenNames } from './moves.ts'
+import { commonFolder, type Move, planMoves, takenNames } from './moves.ts'
 
 const words = messages.selection.move
 
@@ -47,11 +49,7 @@ export function MoveDialog({ page, files, onClose }: SelectionDialogProps) {
       <TextField label={words.to} value={to} isFirst onInput={(text) => setTo(typedName(text))} />
       {staying > 0 && <p class="quiet">{words.stay(staying)}</p>}
       <Preview moves={moves} taken={taken} />
-      {problem !== undefined && (
-        <p class="notice notice-bad" role="alert">
-          {problem}
-        </p>
-      )}
+      <ProblemNotice text={problem} />
     </FormDialog>
   )
 }
@@ -90,5 +88,5 @@ function refusalOf(error: unknown): string {
   const code = problemOf(cause)?.code
   if (code === 'file_exists') return words.taken(1)
   const hasChanged = code === 'not_found' || code === 'precondition_failed'
-  return hasChanged ? messages.rename.gone : messages.failed(messageOf(cause))
+  return hasChanged ? messages.rename.gone : failureOf(cause)
 }

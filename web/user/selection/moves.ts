@@ -1,5 +1,5 @@
 import type { FileEntry } from '../../shared/model.ts'
-import { folderOf } from '../files/folder.ts'
+import { folderOf } from '../folders/folder.ts'
 
 /** A file, and its new name. */
 export interface Move {
@@ -49,14 +49,4 @@ export function takenNames(
   const leaving = new Set(moves.map(({ file }) => file.name))
   const others = new Set(files.map(({ name }) => name).filter((name) => !leaving.has(name)))
   return new Set(moves.map(({ name }) => name).filter((name) => others.has(name)))
-}
-
-const MAX_NAME_BYTES = 255
-
-/** Whether the service accepts the name. */
-export function isFileName(name: string): boolean {
-  const bytes = new TextEncoder().encode(name).length
-  if (bytes === 0 || bytes > MAX_NAME_BYTES || name === '.' || name === '..') return false
-  // oxlint-disable-next-line no-control-regex
-  return !/[/\\\u0000-\u001f\u007f]/.test(name)
 }

@@ -33,7 +33,10 @@ export function useSelecting({ list, selection }: Page) {
       selection.add(list.files.value)
     }
     document.addEventListener('keydown', onKeyDown)
-    return () => document.removeEventListener('keydown', onKeyDown)
+    return () => {
+      document.removeEventListener('keydown', onKeyDown)
+      release()
+    }
   }, [])
 
   function fileOf(item: HTMLElement | null): FileEntry | undefined {

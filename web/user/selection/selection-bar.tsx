@@ -1,12 +1,13 @@
 import './selection.css'
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { messageOf } from '../../shared/error-message.ts'
+import { failureOf } from '../../shared/error-message.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
+import { IconButton } from '../../shared/icon-button.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { FileViewProps } from '../files/file-window.ts'
-import { permittedActions } from '../files/row-actions.ts'
+import { permittedActions } from '../actions/row-actions.ts'
 import { archiveParts, bytesOf } from './archive.ts'
 import { ArchiveDialog, type SelectionDialogProps } from './archive-dialog.tsx'
 import { removeMany, updateMany } from './change-many.ts'
@@ -64,7 +65,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
         before: () => ({ keep: isKept }),
       })
     } catch (error) {
-      page.toasts.show(messages.failed(messageOf(error)))
+      page.toasts.show(failureOf(error))
     }
   }
 
@@ -102,15 +103,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
   const hasOthers = list.hasMore.value || list.files.value.some(({ name }) => !selection.has(name))
   return (
     <div ref={bar} class="selection" role="group" aria-label={words.title}>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={words.end}
-        title={words.end}
-        onClick={selection.clear}
-      >
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={words.end} onClick={selection.clear} />
       <p class="selection-count">
         <strong>{words.count(files.length)}</strong>{' '}
         <span class="quiet">{words.size(bytesOf(files))}</span>

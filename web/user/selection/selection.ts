@@ -1,10 +1,11 @@
 import { type ReadonlySignal, computed, effect, signal, untracked } from '@preact/signals'
 import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
+import { shownIn } from '../files/view.ts'
 
 /**
  * The files that the user has selected, by name. The selection outlives another order of the list and the reading of
- * further files. A file that is gone leaves it, and a search or another folder ends it.
+ * further files. A file that is gone or now inside a shown folder leaves it, and a search or another folder ends it.
  */
 export interface Selection {
   /** As they are now, in the order in which they were selected. */
@@ -17,7 +18,7 @@ export interface Selection {
    * a `from` at which that range does not end, a new one begins there.
    */
   extend(file: FileEntry, from?: FileEntry): void
-  /** Selects these files too. */
+  /** Selects these files too, as they are in the list, except those that a complete list lacks. */
   add(files: readonly FileEntry[]): void
   readonly clear: () => void
 }
@@ -57,13 +58,16 @@ export function createSelection(list: FileList): Selection {
     chosen.value = files
   })
   effect(() => {
-    const files = list.files.value
+    const [files, view] = [list.files.value, list.view.value]
+    if (list.isLoading.value) return
     // What a complete list lacks is gone. Another read can find that, without a change that was heard of.
-    if (list.hasMore.value || list.isLoading.value) return
+    const isComplete = !list.hasMore.value
     untracked(() => {
       if (chosen.value.size === 0) return
       const names = new Set(files.map(({ name }) => name))
-      const left = [...chosen.value].filter(([name]) => names.has(name))
+      const left = [...chosen.value].filter(([name]) =>
+        isComplete ? names.has(name) : shownIn(view, name) === 'file',
+      )
       if (left.length < chosen.value.size) chosen.value = new Map(left)
     })
   })
@@ -98,7 +102,11 @@ export function createSelection(list: FileList): Selection {
     },
 
     add(files) {
-      const all = mapOf([...chosen.value.values(), ...files])
+      const listed = mapOf(list.files.value)
+      const current = files.flatMap(
+        (file) => listed.get(file.name) ?? (list.hasMore.value ? file : []),
+      )
+      const all = mapOf([...chosen.value.values(), ...current])
       range = { ...range, before: new Set(all.keys()) }
       chosen.value = all
     },

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { filePath } from '../../shared/connection.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
-import { VISIBILITIES } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
+import { VisibilityField } from '../actions/visibility-field.tsx'
 import { CreatedLink, CreateLink, permittedKinds } from '../links/create-link.tsx'
 import { type SelectionDialogProps, useSharedPrefix } from './archive-dialog.tsx'
 import { updateMany } from './change-many.ts'
@@ -50,23 +50,7 @@ export function ShareDialog(props: SelectionDialogProps) {
         submit={submit}
         onClose={onClose}
       >
-        <fieldset class="radios">
-          <legend>{words.who}</legend>
-          {VISIBILITIES.map((visibility) => (
-            <label key={visibility} class="radio">
-              <input
-                type="radio"
-                name="visibility"
-                checked={chosen === visibility}
-                onChange={() => setChosen(visibility)}
-              />
-              <span>
-                <strong>{messages.visibility.names[visibility]}</strong>
-                <span class="quiet">{messages.visibility.explanations[visibility]}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <VisibilityField label={words.who} chosen={chosen} onChoose={setChosen} />
         <button type="button" class="button" onClick={() => void copy()}>
           {said || words.links}
         </button>

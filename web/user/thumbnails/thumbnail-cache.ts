@@ -4,6 +4,8 @@ export interface ThumbnailCache {
   find(version: string): Promise<Blob | null | undefined>
   /** Keeps a thumbnail, and drops the oldest ones beyond `MAX_ENTRIES`. Never rejects. */
   keep(version: string, thumbnail: Blob | undefined): Promise<void>
+  /** Closes the database. From now on, nothing is found or kept. */
+  readonly close: () => void
 }
 
 /** Of about 10 KB each, and of 64 KiB at most. */
@@ -25,6 +27,7 @@ interface Entry {
 /** A database of the browser with this name. Without one, as in some private windows, nothing is kept. */
 export function openThumbnailCache(name: string): ThumbnailCache {
   let database: Promise<IDBDatabase> | undefined
+  let isClosed = false
 
   function open(): Promise<IDBDatabase> {
     const request = indexedDB.open(name)
@@ -44,6 +47,7 @@ export function openThumbnailCache(name: string): ThumbnailCache {
   }
 
   async function storeFor(mode: IDBTransactionMode): Promise<IDBObjectStore> {
+    if (isClosed) throw new Error('The cache is closed.')
     database ??= open()
     return (await database).transaction(STORE, mode).objectStore(STORE)
   }
@@ -69,6 +73,14 @@ export function openThumbnailCache(name: string): ThumbnailCache {
       } catch {
         // The disk is full, or the browser keeps nothing: the thumbnail is made again.
       }
+    },
+
+    close() {
+      isClosed = true
+      database?.then(
+        (opened) => opened.close(),
+        () => undefined,
+      )
     },
   }
 }

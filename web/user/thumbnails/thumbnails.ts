@@ -10,6 +10,8 @@ export interface Thumbnails {
    * calls, and not before `SETTLED_MS` have passed without `signal`, so that scrolling past loads nothing. Never rejects.
    */
   load(file: FileEntry, signal: AbortSignal): Promise<Blob | undefined>
+  /** Keeps nothing from now on, and closes the database. */
+  readonly close: () => void
 }
 
 /** Browsers open six connections to an origin. Uploads, the list and its changes need some of them. */
@@ -31,6 +33,8 @@ export function createThumbnails(content: FileContent, database: string): Thumbn
   }
 
   return {
+    close: cache.close,
+
     async load(file, signal) {
       if (!mayHaveThumbnail(file)) return undefined
       const known = await cache.find(file.etag)

@@ -77,6 +77,8 @@ export function createUploads(options: UploadsOptions): Uploads {
   const check = createUploadCheck({ ...options, isOwn })
   let lastId = 0
   let isHeld = false
+  /** How often uploads were resumed. */
+  let resumed = 0
 
   function set(item: UploadItem, state: UploadState): void {
     item.state = state
@@ -100,6 +102,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function run(item: UploadItem, signal: AbortSignal): Promise<void> {
+    const begun = resumed
     try {
       set(item, { kind: 'checking' })
       const refusal = await check(item, signal)
@@ -110,6 +113,8 @@ export function createUploads(options: UploadsOptions): Uploads {
     } catch (error) {
       if (error === HELD) set(item, { kind: 'waiting' })
       else if (!signal.aborted) await fail(item, error)
+      // The refused token was that of an earlier session.
+      if (item.state.kind === 'signed_out' && begun !== resumed) set(item, { kind: 'waiting' })
     } finally {
       running.delete(item)
       pump()
@@ -145,6 +150,8 @@ export function createUploads(options: UploadsOptions): Uploads {
     if (isPreconditionFailed(error)) await cancelUpload(item)
     if (item.uploadId === undefined) item.sent = 0
     const state = found ?? stateAfter(error)
+    // Ends the session if the service refuses its token as well.
+    if (state.kind === 'signed_out') permissions.read().catch(() => undefined)
     if (state.kind === 'lost' || state.kind === 'paused') later(item, state.kind, error)
     else set(item, state)
   }
@@ -253,6 +260,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
     resume() {
       isHeld = false
+      resumed += 1
       wake(items.value.filter(({ state }) => state.kind === 'signed_out'))
     },
   }

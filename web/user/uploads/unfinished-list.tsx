@@ -1,4 +1,4 @@
-import { Icon } from '../../shared/icon.tsx'
+import { IconButton } from '../../shared/icon-button.tsx'
 import type { UploadEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
@@ -67,25 +67,19 @@ function UnfinishedRow({ upload, page }: RowProps) {
         <span class="upload-state quiet">{stateText(upload)}</span>
       </div>
       {state === 'complete' && (
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={words.retry(name)}
+        <IconButton
+          icon="retry"
+          label={words.retry(name)}
           title={messages.retry}
           onClick={() => void page.finishUpload(upload)}
-        >
-          <Icon name="retry" />
-        </button>
+        />
       )}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={words.cancel(name)}
+      <IconButton
+        icon="close"
+        label={words.cancel(name)}
         title={messages.cancel}
         onClick={() => void page.cancelUpload(id)}
-      >
-        <Icon name="close" />
-      </button>
+      />
     </li>
   )
 }

@@ -2,6 +2,7 @@ import { messages } from '../../messages.ts'
 import type { Figures, UploadEntry } from '../../shared/model.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
+import { isFileName } from '../files/file-name.ts'
 import type { Permissions } from '../permissions.ts'
 import type { UnfinishedUploads } from './unfinished-uploads.ts'
 import {
@@ -119,10 +120,3 @@ function isAllowed(item: UploadItem, file: { size: number; updated_at: string })
 
 /** Tolerated difference between the clocks of browser and service. */
 const CLOCKS_MS = 5_000
-
-const MAX_NAME_BYTES = 255
-
-function isFileName(name: string): boolean {
-  const bytes = new TextEncoder().encode(name).length
-  return bytes > 0 && bytes <= MAX_NAME_BYTES && name !== '.' && name !== '..'
-}

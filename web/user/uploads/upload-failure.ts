@@ -1,7 +1,7 @@
 import { type CloudRepositoryError, isProblem } from '../../../client/src/errors.ts'
 import { isTemporary } from '../../../client/src/http/retry.ts'
 import { isTokenCode } from '../../shared/connection.ts'
-import { messageOf } from '../../shared/error-message.ts'
+import { failureOf } from '../../shared/error-message.ts'
 import { messages } from '../../messages.ts'
 import type { Permissions } from '../permissions.ts'
 import { fullState } from './upload-check.ts'
@@ -65,7 +65,7 @@ function isBehind(error: CloudRepositoryError): boolean {
 /** Why the service did not store the file of a complete upload. */
 export function refusalOf(error: unknown): string {
   const code = isProblem(error) ? error.code : ''
-  return storingRefused(code) ?? messages.failed(messageOf(error))
+  return storingRefused(code) ?? failureOf(error)
 }
 
 /** `undefined` for a code without a text. */
@@ -80,5 +80,5 @@ function refusalText(error: CloudRepositoryError): string {
     return refusals.file_too_large(error.problem.max_file_size)
   return isProblem(error, 'file_count_exceeded', 'invalid_file_name', 'unfinished_uploads_exceeded')
     ? refusals[error.code]
-    : messages.failed(messageOf(error))
+    : failureOf(error)
 }

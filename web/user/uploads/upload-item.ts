@@ -1,5 +1,5 @@
 import type { FileEntry, UploadEntry } from '../../shared/model.ts'
-import { folderOf, SEPARATOR } from '../files/folder.ts'
+import { folderOf, SEPARATOR } from '../folders/folder.ts'
 
 /** Files of at least this size are sent as resumable uploads. Sending a smaller file again takes little time. */
 export const RESUMABLE_BYTES = 16 * 2 ** 20

@@ -1,5 +1,6 @@
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
+import { IconButton } from '../../shared/icon-button.tsx'
 import { messages } from '../../messages.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
@@ -97,25 +98,19 @@ function Actions({ item, uploads }: ChoicesProps) {
   return (
     <div class="upload-choices">
       {canRetry && (
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={words.retry(name)}
+        <IconButton
+          icon="retry"
+          label={words.retry(name)}
           title={messages.retry}
           onClick={() => uploads.retry([item])}
-        >
-          <Icon name="retry" />
-        </button>
+        />
       )}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={isOver ? words.dismiss(name) : words.cancel(name)}
+      <IconButton
+        icon="close"
+        label={isOver ? words.dismiss(name) : words.cancel(name)}
         title={isOver ? messages.close : messages.cancel}
         onClick={() => void uploads.remove([item])}
-      >
-        <Icon name="close" />
-      </button>
+      />
     </div>
   )
 }

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { extensionOf, kindOf } from '../../shared/file-kind.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
+import { KindIcon } from '../../shared/kind-icon.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { FileContent } from '../file-content.ts'
@@ -81,9 +82,7 @@ function Player({ url, file, onFail }: PlayerProps) {
         <video ref={player} playsInline {...common} />
       ) : (
         <div class="viewer-card">
-          <span class="kind kind-audio">
-            <Icon name="audio" />
-          </span>
+          <KindIcon kind="audio" />
           <audio ref={player} {...common} />
         </div>
       )}
@@ -98,7 +97,6 @@ interface NotShownProps {
 }
 
 function NotShown({ file, url, hasFailed }: NotShownProps) {
-  const kind = kindOf(file.name, file.media_type)
   const download = useRef<HTMLAnchorElement>(null)
   useEffect(() => {
     if (!hasFailed) return
@@ -108,9 +106,7 @@ function NotShown({ file, url, hasFailed }: NotShownProps) {
   return (
     <div class="viewer-stage">
       <div class="viewer-card">
-        <span class={`kind kind-${kind}`}>
-          <Icon name={kind} />
-        </span>
+        <KindIcon kind={kindOf(file.name, file.media_type)} />
         <p>{file.size === 0 ? words.empty : words.notShown}</p>
         <a ref={download} class="button button-main" href={url} download={file.name}>
           <Icon name="download" />

@@ -1,6 +1,6 @@
 import './viewer.css'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Icon } from '../../shared/icon.tsx'
+import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { messages } from '../../messages.ts'
@@ -28,6 +28,10 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
     dialog.current?.showModal()
     dialog.current?.focus()
   }, [])
+  // What had the focus may be gone, as the button to the next file at the last one. Outside of the dialog, keys do nothing.
+  useLayoutEffect(() => {
+    if (dialog.current?.contains(document.activeElement) === false) dialog.current.focus()
+  })
   useEffect(() => {
     if (shown === undefined) onClose()
     else if (index !== last.index || shown.name !== last.name) setLast({ name: shown.name, index })
@@ -77,15 +81,7 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
       onKeyDown={press}
     >
       <header class="viewer-head">
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={messages.close}
-          title={messages.close}
-          onClick={() => dialog.current?.close()}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={messages.close} onClick={() => dialog.current?.close()} />
         <div class="viewer-words">
           <h2 id="viewer-name">
             <ShownName name={shown.name} />
@@ -96,15 +92,11 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
               words.place(index + 1, files.length, list.hasMore.value)}
           </span>
         </div>
-        <a
-          class="icon-button"
-          href={content.downloadUrlOf(shown)}
-          download={shown.name}
-          aria-label={messages.files.download(shown.name)}
-          title={messages.files.actions.download}
-        >
-          <Icon name="download" />
-        </a>
+        <DownloadButton
+          url={content.downloadUrlOf(shown)}
+          name={shown.name}
+          label={messages.files.download(shown.name)}
+        />
       </header>
       <FileStage
         key={shown.etag}
@@ -114,26 +106,20 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
         onNext={() => show(index + 1)}
       />
       {index > 0 && (
-        <button
-          type="button"
-          class="icon-button viewer-step viewer-previous"
-          aria-label={words.previous}
-          title={words.previous}
+        <IconButton
+          class="viewer-step viewer-previous"
+          icon="left"
+          label={words.previous}
           onClick={() => show(index - 1)}
-        >
-          <Icon name="left" />
-        </button>
+        />
       )}
       {index < files.length - 1 && (
-        <button
-          type="button"
-          class="icon-button viewer-step viewer-next"
-          aria-label={words.next}
-          title={words.next}
+        <IconButton
+          class="viewer-step viewer-next"
+          icon="right"
+          label={words.next}
           onClick={() => show(index + 1)}
-        >
-          <Icon name="right" />
-        </button>
+        />
       )}
       <p class="unseen" role="status">
         {words.announce(shown.name)}

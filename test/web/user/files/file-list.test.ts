@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createFiles } from '../../../../client/src/files/files.ts'
 import { createHttp } from '../../../../client/src/http/http.ts'
 import type { FileEntry } from '../../../../web/shared/model.ts'
@@ -22,7 +22,11 @@ function listWith(answer: (query: URLSearchParams, turn: number) => object | Pro
     return Response.json(await answer((url as URL).searchParams, asked.length - 1))
   }
   const files = createFiles(createHttp({ url: 'http://service', fetch: fetched }))
-  const list = createFileList(files, { may: () => true, narrow: (prefix) => prefix })
+  const list = createFileList(files, {
+    may: () => true,
+    owns: ({ user_id: owner }) => owner === 'alice',
+    narrow: (prefix) => prefix,
+  })
   return { list, asked }
 }
 
@@ -186,6 +190,36 @@ it('a folder stays when a file comes while the service is asked whether it was t
   // Asked for after the other one.
   await expect.poll(() => namesOf(list)).not.toContain('zoo›')
   expect(namesOf(list)).toEqual(['trip›'])
+})
+
+it('a folder goes when its last file goes while the service is asked about an earlier one', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const isDropped = Promise.withResolvers<void>()
+  let left = [{ ...FILE, name: 'trip›2' }]
+  const { list, asked } = listWith(async (query) => {
+    if (query.get('prefix') === null) return { files: [], prefixes: ['trip›'], next_cursor: null }
+    const files = left
+    await isDropped.promise
+    return { files, next_cursor: null }
+  })
+  await list.reload()
+  list.drop('trip›1')
+  await vi.advanceTimersByTimeAsync(1_000)
+  left = []
+  list.drop('trip›2')
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(asked).toHaveLength(2)
+  isDropped.resolve()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(namesOf(list)).toEqual([])
+})
+
+it('a list takes no file of another user, whose response came late', async () => {
+  const { list } = listOf(['a'])
+  await list.reload()
+  list.put({ ...FILE, name: 'b', user_id: 'bob' }, { ...FILE, name: 'c' })
+  expect(namesOf(list)).toEqual(['a', 'c'])
 })
 
 it('a search is for what follows the open folder, in all folders below it', async () => {

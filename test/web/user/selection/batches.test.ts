@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { BatchOperation, BatchResult } from '../../../../client/src/client.ts'
 import { CloudRepositoryError, type ErrorCode } from '../../../../client/src/errors.ts'
 import { runBatches, type Step } from '../../../../web/user/selection/batches.ts'
@@ -90,9 +90,16 @@ it('a refusal that is not of one file ends it', async () => {
   expect(service.sent).toHaveLength(1)
 })
 
-it('after a lost response, only what does nothing a second time is sent again', async () => {
+it('after a lost response, only what does nothing a second time is sent again, and not at once', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
   const lost = () => serviceThat((_, call) => (call < 3 ? problem('connection_lost') : undefined))
-  expect(await run(lost(), deletions(2))).toMatchObject({ done: 2, failure: undefined })
+  const repeated = lost()
+  const outcome = run(repeated, deletions(2))
+  await vi.advanceTimersByTimeAsync(100)
+  expect(repeated.sent).toHaveLength(1)
+  await vi.runAllTimersAsync()
+  expect(await outcome).toMatchObject({ done: 2, failure: undefined })
   const file = fileNamed('a')
   const rename = { file, operation: { op: 'rename', name: 'a', new_name: 'b' } } as const
   const service = lost()

@@ -4,7 +4,6 @@ import { fileNamed } from './file.ts'
 import {
   commonFolder,
   commonPrefix,
-  isFileName,
   planMoves,
   takenNames,
 } from '../../../../web/user/selection/moves.ts'
@@ -56,17 +55,4 @@ it('names of other files are taken, those of files that move are not', () => {
   const files = named('a', 'xa', 'b', 'xb')
   const moves = planMoves(files.slice(0, 3), { from: '', to: 'x' })
   expect([...takenNames(moves, files)]).toEqual(['xb'])
-})
-
-it.each([
-  ['a', true],
-  ['', false],
-  ['..', false],
-  ['a/b', false],
-  ['a\\b', false],
-  ['a\u0007', false],
-  ['ä'.repeat(127), true],
-  ['ä'.repeat(128), false],
-])('whether %j is a file name: %j', (name, isName) => {
-  expect(isFileName(name)).toBe(isName)
 })

@@ -19,7 +19,11 @@ async function open(pages: readonly (readonly string[])[], { isWhole = true } = 
     return Promise.resolve(Response.json({ files, next_cursor }))
   }
   const files = createFiles(createHttp({ url: 'http://service', fetch: answer }))
-  const list = createFileList(files, { may: () => true, narrow: (prefix) => prefix })
+  const list = createFileList(files, {
+    may: () => true,
+    owns: ({ user_id: owner }) => owner === 'alice',
+    narrow: (prefix) => prefix,
+  })
   const selection = createSelection(list)
   await list.reload()
   const names = () => selection.files.value.map(({ name }) => name).toSorted()
@@ -76,6 +80,23 @@ it('a file that a complete list lacks leaves it, and a search ends it', async ()
   expect(names()).toEqual(['b'])
   await list.seek('b')
   expect(names()).toEqual([])
+})
+
+it('a file that is inside a shown folder now leaves it, also in a list of which not all is read', async () => {
+  const { list, selection, names } = await open([['trip›a', 'z'], ['z']], { isWhole: false })
+  list.hasFolders.value = false
+  await list.reload()
+  for (const name of ['trip›a', 'z']) selection.toggle(fileNamed(name))
+  list.hasFolders.value = true
+  await list.reload()
+  expect(names()).toEqual(['z'])
+})
+
+it('takes files as the list has them, and none that a complete list lacks', async () => {
+  const { list, selection } = await open([LETTERS])
+  list.put({ ...fileNamed('a'), etag: 'newer' })
+  selection.add(['a', 'b', 'gone'].map(fileNamed))
+  expect(selection.files.value).toMatchObject([{ name: 'a', etag: 'newer' }, { name: 'b' }])
 })
 
 it('has files as they have become', async () => {

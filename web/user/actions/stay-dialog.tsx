@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Choice } from '../../shared/choice.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { TextField } from '../../shared/text-field.tsx'
@@ -38,13 +39,12 @@ export function StayDialog({ file, change, onClose }: StayDialogProps) {
       }}
       onClose={onClose}
     >
-      <label class="radio">
-        <input type="checkbox" checked={keep} onChange={() => setKeep(!keep)} />
-        <span>
-          <strong>{words.keep}</strong>
-          <span class="quiet">{words.keepHint}</span>
-        </span>
-      </label>
+      <Choice
+        title={words.keep}
+        hint={words.keepHint}
+        isChosen={keep}
+        onChange={() => setKeep(!keep)}
+      />
       <TextField
         label={words.expires}
         hint={words.expiresHint}

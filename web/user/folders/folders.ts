@@ -1,5 +1,5 @@
 import { remember, remembered } from '../../shared/remembered.ts'
-import type { FileList } from './file-list.ts'
+import type { FileList } from '../files/file-list.ts'
 import { folderOf } from './folder.ts'
 
 /** The way through the folders of a list, which the buttons of the browser follow back and forth. */

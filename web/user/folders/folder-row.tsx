@@ -1,9 +1,10 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
+import { KindIcon } from '../../shared/kind-icon.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
-import { folderProps, type ItemProps, releaseFocus } from './file-window.ts'
+import { folderProps, type ItemProps, releaseFocus } from '../files/file-item.ts'
 import { labelOf } from './folder.ts'
 
 export interface FolderItemProps extends ItemProps {
@@ -20,7 +21,6 @@ export function FolderRow(props: FolderItemProps) {
   const open = (): void => onOpen(folder)
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => () => releaseFocus(element.current), [index])
-  const picture = <Icon name="folder" />
   const name = (
     <button
       type="button"
@@ -36,7 +36,9 @@ export function FolderRow(props: FolderItemProps) {
   if (isTile) {
     return (
       <div ref={element} class="tile" role="gridcell" {...folderProps(props, open)}>
-        <div class="tile-picture kind kind-folder">{picture}</div>
+        <div class="tile-picture kind kind-folder">
+          <Icon name="folder" />
+        </div>
         {name}
         <div class="tile-foot" />
       </div>
@@ -51,7 +53,7 @@ export function FolderRow(props: FolderItemProps) {
       {...folderProps(props, open)}
     >
       <div class="cell cell-name" role="gridcell">
-        <span class="kind kind-folder">{picture}</span>
+        <KindIcon kind="folder" />
         {name}
       </div>
     </div>

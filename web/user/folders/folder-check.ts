@@ -19,6 +19,9 @@ export interface FolderCheck {
 export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
   const { service, narrow, onEmpty } = options
   const doubted = new Set<string>()
+  let isChecking = false
+  /** The folder that the service is asked about; `undefined` if the answer no longer counts. */
+  let asked: string | undefined
 
   async function isEmpty(folder: string): Promise<boolean> {
     for await (const page of service.list({ prefix: narrow(folder), limit: 1 }).pages()) {
@@ -29,15 +32,27 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
   }
 
   async function check(): Promise<void> {
-    for (const folder of doubted) {
-      const wasEmpty = await isEmpty(folder)
-      if (wasEmpty && doubted.has(folder)) onEmpty(folder)
-      doubted.delete(folder)
+    if (isChecking) return
+    isChecking = true
+    try {
+      const due = [...doubted]
+      for (const folder of due) {
+        // Deleted first: a file that it loses from now on is a new doubt.
+        if (!doubted.delete(folder)) continue
+        asked = folder
+        const wasEmpty = await isEmpty(folder)
+        if (wasEmpty && asked === folder) onEmpty(folder)
+      }
+    } catch {
+      // A refused token is handled by the session.
+      doubted.clear()
+    } finally {
+      isChecking = false
     }
+    if (doubted.size > 0) checkSoon()
   }
 
-  // A refused token is handled by the session.
-  const checkSoon = throttle(() => void check().catch(() => doubted.clear()))
+  const checkSoon = throttle(() => void check())
 
   return {
     doubt(folder) {
@@ -47,6 +62,7 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
 
     trust(folder) {
       doubted.delete(folder)
+      if (asked === folder) asked = undefined
     },
   }
 }

@@ -6,7 +6,7 @@ import {
   nameIn,
   typedName,
   wayTo,
-} from '../../../../web/user/files/folder.ts'
+} from '../../../../web/user/folders/folder.ts'
 
 describe('a folder in names', () => {
   it.each([

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest'
+import { createClient } from '../../../../client/src/client.ts'
+import { CloudRepositoryError } from '../../../../client/src/errors.ts'
+import { createHttp } from '../../../../client/src/http/http.ts'
+import { createCapacityFigures } from '../../../../web/user/capacity-figures.ts'
+import { createFileList } from '../../../../web/user/files/file-list.ts'
+import { createPermissions } from '../../../../web/user/permissions.ts'
+import { createUploads } from '../../../../web/user/uploads/queue.ts'
+import type { Transfer } from '../../../../web/user/uploads/transfer.ts'
+import { createUnfinishedUploads } from '../../../../web/user/uploads/unfinished-uploads.ts'
+
+/** What a service answers that has no file and much space, by the end of the path. */
+const ANSWERS: Readonly<Record<string, object>> = {
+  session: { user_id: 'alice', scope: null, expires_at: null },
+  capacity: { capacity: 2 ** 30, used: 0, reserved: 0, available: 2 ** 30 },
+  repo: { files: [], next_cursor: null },
+}
+
+/** Uploads of a user who is signed in. The test ends each attempt to send one. */
+async function openUploads() {
+  const asked: string[] = []
+  const answer: typeof fetch = (url) => {
+    const { pathname } = url as URL
+    asked.push(pathname)
+    return Promise.resolve(Response.json(ANSWERS[pathname.split('/').at(-1) ?? '']))
+  }
+  const address = { url: 'http://service', fetch: answer }
+  const client = createClient(address)
+  const permissions = createPermissions(client)
+  await permissions.read()
+  const capacity = createCapacityFigures(client, permissions)
+  const attempts: PromiseWithResolvers<undefined>[] = []
+  const transfer: Transfer = async () => {
+    const attempt = Promise.withResolvers<undefined>()
+    attempts.push(attempt)
+    return attempt.promise
+  }
+  const uploads = createUploads({
+    list: createFileList(client.files, permissions),
+    capacity,
+    permissions,
+    unfinished: createUnfinishedUploads({ reader: client, client, http: createHttp(address) }),
+    transfer,
+    onUploaded: () => undefined,
+    cancel: () => Promise.resolve(),
+  })
+  uploads.add([{ content: new Blob(['x']), path: 'a.txt' }])
+  await expect.poll(() => attempts.length).toBe(1)
+  const state = () => uploads.items.value[0]?.state.kind
+  return { uploads, attempts, asked, state }
+}
+
+function refusedToken(): CloudRepositoryError {
+  return new CloudRepositoryError({ code: 'access_token_invalid', detail: 'Revoked.' } as never)
+}
+
+it('an upload whose token was refused waits for a sign-in, and the session is asked for', async () => {
+  const { uploads, attempts, asked, state } = await openUploads()
+  const before = asked.filter((path) => path === '/session').length
+  attempts[0]?.reject(refusedToken())
+  await expect.poll(state).toBe('signed_out')
+  await expect.poll(() => asked.filter((path) => path === '/session').length).toBe(before + 1)
+  uploads.resume()
+  await expect.poll(() => attempts.length).toBe(2)
+})
+
+it('an upload that the token of an earlier session sent is sent again by itself', async () => {
+  const { uploads, attempts, state } = await openUploads()
+  uploads.hold()
+  uploads.resume()
+  attempts[0]?.reject(refusedToken())
+  await expect.poll(() => attempts.length).toBe(2)
+  attempts[1]?.resolve(undefined)
+  await expect.poll(state).toBe('done')
+})

@@ -1,0 +1,59 @@
+import { type Files, isProblem } from '../../../client/src/client.ts'
+import { SEPARATOR } from '../folders/folder.ts'
+import { opposite } from './file-order.ts'
+import type { EntryPage } from './shown-entries.ts'
+import { shownIn, type View } from './view.ts'
+
+const PAGE_ENTRIES = 500
+
+export interface EntryRead {
+  readonly view: View
+  /** The cursor of the page; `null` for the first one. */
+  readonly after: string | null
+  /** `false` once a later read, with another order or search, replaces this one. */
+  readonly isWanted: () => boolean
+}
+
+export interface FoundEntries {
+  readonly page: EntryPage
+  /** The cursor of the changes since the read began. */
+  readonly changes: string | undefined
+}
+
+/**
+ * The next page of a view that has entries: a page of a search can be empty, although later pages are not. A search for
+ * what no name can contain finds nothing.
+ */
+export async function findEntries(
+  service: Pick<Files, 'list'>,
+  { view, after, isWanted }: EntryRead,
+): Promise<FoundEntries> {
+  let page: EntryPage = { files: [], next_cursor: null }
+  let changes: string | undefined
+  try {
+    for await (const { files, prefixes, ...more } of pagesOf(service, view, after)) {
+      changes ??= more.changes_cursor
+      const found = files.filter(({ name }) => shownIn(view, name) === 'file')
+      page = { files: found, prefixes, next_cursor: more.next_cursor }
+      const isEmpty = found.length === 0 && (prefixes ?? []).length === 0
+      if (!isEmpty || !isWanted()) break
+    }
+  } catch (error) {
+    if (!isProblem(error, 'invalid_parameter') || view.search === '') throw error
+  }
+  return { page, changes }
+}
+
+function pagesOf(service: Pick<Files, 'list'>, view: View, after: string | null) {
+  const { prefix, search, isFlat, listed, isFromEnd } = view
+  return service
+    .list({
+      order: isFromEnd ? opposite(listed) : listed,
+      limit: PAGE_ENTRIES,
+      prefix: prefix || undefined,
+      contains: search || undefined,
+      delimiter: isFlat ? undefined : SEPARATOR,
+      cursor: after ?? undefined,
+    })
+    .pages()
+}
