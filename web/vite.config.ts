@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 import { compressed } from './compress.ts'
 import { docsPages } from './docs/plugin.ts'
+import { firstVisitChunk } from './first-visit.ts'
 import { preloaded } from './preload.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -26,7 +27,12 @@ export default defineConfig({
     rolldownOptions: {
       // The service finds the languages by these names.
       output: {
-        codeSplitting: { groups: [{ name: 'prepare', test: OF_ENTRIES }] },
+        codeSplitting: {
+          groups: [
+            { name: 'prepare', test: OF_ENTRIES },
+            { name: firstVisitChunk, includeDependenciesRecursively: false },
+          ],
+        },
         chunkFileNames: ({ facadeModuleId }) =>
           facadeModuleId?.startsWith(LANGUAGES) === true
             ? 'assets/language-[name]-[hash].js'

@@ -2,7 +2,6 @@ import { effect, untracked } from '@preact/signals'
 import { createAdminClient } from '../../client/src/admin.ts'
 import { createHttp } from '../../client/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
-import { failureOf } from '../shared/error-message.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
@@ -46,12 +45,10 @@ export function createPage(base: string) {
   }
 
   async function signOut(): Promise<void> {
-    try {
+    await toasts.attempt(async () => {
       await session.signOut()
       users.clear()
-    } catch (error) {
-      toasts.show(failureOf(error))
-    }
+    })
   }
 
   function start(): void {

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { FormDialog } from '../shared/form-dialog.tsx'
 import { Icon } from '../shared/icon.tsx'
-import { failureOf } from '../shared/error-message.ts'
 import { Search } from '../shared/search.tsx'
 import { SortField } from '../shared/sort-field.tsx'
 import { messages } from '../messages.ts'
@@ -21,7 +20,7 @@ export function UsersView({ page }: { readonly page: Page }) {
 
   async function read(work: () => Promise<void>): Promise<void> {
     setReading(true)
-    await work().catch((error: unknown) => toasts.show(failureOf(error)))
+    await toasts.attempt(work)
     setReading(false)
   }
 

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { messages } from '../messages.ts'
+import { failureOf } from './error-message.ts'
 import { IconButton } from './icon-button.tsx'
 import { visibleText } from './visible-text.ts'
 
@@ -25,6 +26,8 @@ export interface Toasts {
   replace(toast: ToastOfKind): () => void
   /** Whether a message of this kind is shown. */
   has(kind: string): boolean
+  /** Does the work, and says why it failed if it rejects. Never rejects. */
+  attempt(work: () => Promise<unknown>): Promise<void>
   clear(): void
   readonly View: () => preact.JSX.Element
 }
@@ -56,6 +59,14 @@ export function createToasts(): Toasts {
     show: (text, action) => add({ text, action }),
     replace: ({ stays = false, ...toast }) => add(toast, { stays }),
     has: (kind) => indexOf(kind) !== -1,
+
+    async attempt(work) {
+      try {
+        await work()
+      } catch (error) {
+        add({ text: failureOf(error) })
+      }
+    },
 
     clear() {
       toasts.value = []

@@ -2,14 +2,12 @@ import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
-import { failureOf } from '../shared/error-message.ts'
 import { visibleText } from '../shared/visible-text.ts'
 import type { OwnToken } from '../shared/model.ts'
 import { ACCESS_BUTTON } from './access/access.ts'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './files/file-browser.tsx'
 import { labelOf } from './folders/folder.ts'
-import { HistoryBrowser } from './history/history-browser.tsx'
 import { LinkQuestion } from './link-question.tsx'
 import type { Page } from './user-page.ts'
 import { UploadPanel } from './uploads/upload-panel.tsx'
@@ -83,7 +81,7 @@ function Repository({ page }: { readonly page: Page }) {
             type="button"
             class="button button-plain"
             aria-label={messages.access.title}
-            onClick={() => void openAccess(page)}
+            onClick={() => void page.toasts.attempt(() => page.access.open())}
           >
             <Icon name="lock" />
             <span>{messages.access.button}</span>
@@ -138,18 +136,11 @@ function MainView({ page }: { readonly page: Page }) {
   const { access, history } = page
   const AccessView = access.View.value
   if (AccessView !== undefined) return <AccessView page={page} />
-  const view = history.view.value
-  return view === undefined ? (
+  const [view, HistoryView] = [history.view.value, page.HistoryView.value]
+  // The files are shown until the view of the history is loaded.
+  return view === undefined || HistoryView === undefined ? (
     <FileBrowser page={page} />
   ) : (
-    <HistoryBrowser page={page} view={view} />
+    <HistoryView page={page} view={view} />
   )
-}
-
-async function openAccess({ access, toasts }: Page): Promise<void> {
-  try {
-    await access.open()
-  } catch (error) {
-    toasts.show(failureOf(error))
-  }
 }

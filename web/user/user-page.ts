@@ -17,7 +17,7 @@ import { createFolders } from './folders/folders.ts'
 import { createLayout } from './files/layout.ts'
 import { createHistory } from './history/history.ts'
 import { createPermissions } from './permissions.ts'
-import { loadBar } from './selection/load-bar.ts'
+import { loadWhen } from './load-when.ts'
 import { createSelection } from './selection/selection.ts'
 import { createRemoval } from './undo-delete.ts'
 import { takeDroppedFiles } from './uploads/dropped-files.ts'
@@ -84,8 +84,21 @@ export function createPage({
   /** Of another service on this host, another one. */
   const thumbnailDatabase = `cloud-repository ${base} thumbnails`
   const selection = createSelection(list)
-  const SelectionBar = loadBar(selection, (error) => {
-    toasts.show(failureOf(error))
+  const SelectionBar = loadWhen({
+    isWanted: () => selection.files.value.length > 0,
+    load: async () => (await import('./selection/selection-bar.tsx')).SelectionBar,
+    onFailed(error) {
+      selection.clear()
+      toasts.show(failureOf(error))
+    },
+  })
+  const HistoryView = loadWhen({
+    isWanted: () => history.view.value !== undefined,
+    load: async () => (await import('./history/history-browser.tsx')).HistoryBrowser,
+    onFailed(error) {
+      history.close()
+      toasts.show(failureOf(error))
+    },
   })
   const removal = createRemoval({
     files: client.files,
@@ -196,8 +209,7 @@ export function createPage({
 
   function openSession(): void {
     followUnfinished()
-    // A refused token is handled by the session.
-    list.reload().catch(() => undefined)
+    void list.reload()
     uploads.resume()
   }
 
@@ -208,12 +220,10 @@ export function createPage({
   }
 
   async function signOut(): Promise<void> {
-    try {
+    await toasts.attempt(async () => {
       await uploads.remove(uploads.items.value)
       await session.signOut()
-    } catch (error) {
-      toasts.show(failureOf(error))
-    }
+    })
   }
 
   function start(accessToken: string | undefined): void {
@@ -280,6 +290,7 @@ export function createPage({
     finishUpload,
     folders,
     history,
+    HistoryView,
     layout,
     list,
     permissions,

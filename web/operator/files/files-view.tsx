@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
-import { failureOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { Search } from '../../shared/search.tsx'
 import { SortField } from '../../shared/sort-field.tsx'
@@ -19,12 +18,8 @@ export function FilesView({ page, userId }: { readonly page: Page; readonly user
   const { query, items, isReading } = list
   const { contains, order } = query.value
 
-  async function read(work: () => Promise<void>): Promise<void> {
-    await work().catch((error: unknown) => page.toasts.show(failureOf(error)))
-  }
-
   useEffect(() => {
-    void read(() => list.load())
+    void page.toasts.attempt(() => list.load())
     // A search that finds nothing would read on to the last page.
     return list.clear
   }, [list])
@@ -38,13 +33,13 @@ export function FilesView({ page, userId }: { readonly page: Page; readonly user
         <Search
           label={words.find}
           maxLength={255}
-          onSearch={(text) => void read(() => list.load({ contains: text, order }))}
+          onSearch={(text) => void page.toasts.attempt(() => list.load({ contains: text, order }))}
         />
         <SortField
           label={messages.files.sortBy}
           orders={messages.files.orders}
           order={order}
-          onSort={(next) => void read(() => list.load({ contains, order: next }))}
+          onSort={(next) => void page.toasts.attempt(() => list.load({ contains, order: next }))}
         />
       </div>
       <h2 class="unseen">{words.title(userId)}</h2>
@@ -55,7 +50,7 @@ export function FilesView({ page, userId }: { readonly page: Page; readonly user
       ) : (
         <UserFileTable
           list={list}
-          onMore={() => void read(() => list.loadMore())}
+          onMore={() => void page.toasts.attempt(() => list.loadMore())}
           onDelete={setEnding}
         />
       )}

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { failureOf } from '../../shared/error-message.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
@@ -24,12 +23,8 @@ export function ParkedWebhooks({ page }: { readonly page: Page }) {
   }
 
   async function sendAgain({ webhook_id: id }: ParkedWebhook): Promise<void> {
-    try {
-      await client.webhooks.retry(id)
-      await watched.read()
-    } catch (error) {
-      toasts.show(failureOf(error))
-    }
+    await client.webhooks.retry(id)
+    await watched.read()
   }
 
   async function discard({ webhook_id: id }: ParkedWebhook): Promise<void> {
@@ -53,7 +48,7 @@ export function ParkedWebhooks({ page }: { readonly page: Page }) {
             action={{
               label: words.againNamed(event.webhook_id),
               text: words.again,
-              run: () => void sendAgain(event),
+              run: () => void toasts.attempt(() => sendAgain(event)),
             }}
             remove={{
               label: words.discardNamed(event.webhook_id),

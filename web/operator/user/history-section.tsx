@@ -2,7 +2,6 @@ import { useRef, useState } from 'preact/hooks'
 import { isProblem } from '../../../client/src/errors.ts'
 import type { PastVersion } from '../../../client/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
-import { failureOf } from '../../shared/error-message.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
 import { restoreRefusal } from '../../shared/restore-refusal.ts'
@@ -26,13 +25,11 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
   async function list(wanted: string): Promise<void> {
     setName(wanted)
     const turn = (asked.current += 1)
-    try {
+    await toasts.attempt(async () => {
       const found = await firstPage(history.list({ name: wanted || undefined, limit: 100 }))
       // A later search may have overtaken this one.
       if (turn === asked.current) setVersions(found?.versions)
-    } catch (error) {
-      toasts.show(failureOf(error))
-    }
+    })
   }
 
   async function restore({ version, name: old }: PastVersion, overwrite: boolean): Promise<void> {

@@ -1,3 +1,4 @@
+import { failureOf } from '../../shared/error-message.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
@@ -13,7 +14,7 @@ export interface EmptyListProps {
   readonly onChoose: () => void
 }
 
-/** Instead of files, if there are none. */
+/** Instead of files, if there are none, or if they could not be read. */
 export function EmptyList({ page, onChoose }: EmptyListProps) {
   const { list, capacity, permissions } = page
   const { search } = list.view.value
@@ -23,6 +24,19 @@ export function EmptyList({ page, onChoose }: EmptyListProps) {
       <p class="empty quiet" role="status">
         {words.loading}
       </p>
+    )
+  }
+  if (list.failure.value !== undefined) {
+    return (
+      <div class="empty" role="alert">
+        <Icon name="warning" />
+        <p>
+          <strong>{failureOf(list.failure.value)}</strong>
+        </p>
+        <button type="button" class="button" onClick={() => void list.reload()}>
+          {messages.retry}
+        </button>
+      </div>
     )
   }
   const free = capacity.figures.value?.available

@@ -1,7 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import { failureOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
-import type { FileEntry, Order } from '../../shared/model.ts'
+import type { FileEntry } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
 import { SortField } from '../../shared/sort-field.tsx'
 import { messages } from '../../messages.ts'
@@ -28,47 +27,31 @@ interface OpenAction {
 
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
-  const { list, history, uploads, permissions, selection, SelectionBar, viewer } = page
+  const { list, history, uploads, permissions, selection, SelectionBar, toasts, viewer } = page
   const { may, mayUpload } = permissions
   const [action, setAction] = useState<OpenAction>()
   const picker = useRef<HTMLInputElement>(null)
   usePaste((files) => uploads.add(files))
 
   function act(kind: ActionKind, file: FileEntry): void {
-    if (kind === 'open') void openViewer(file)
+    if (kind === 'open') void toasts.attempt(() => viewer.open(file))
     else if (kind === 'remove') void page.removal.remove(file)
     else if (kind === 'history') history.open(file.name)
-    else if (kind === 'stay') void actOnCurrent(kind, file)
-    else void ask({ kind, file })
+    else if (kind === 'stay') void toasts.attempt(() => askOfCurrent(kind, file))
+    else void toasts.attempt(() => ask({ kind, file }))
   }
 
   /** Loads the dialogs when the first is opened, which most visits never do. */
   async function ask(asked: FileAction): Promise<void> {
-    try {
-      const { FileActionDialog: Dialog } = await import('../actions/file-action-dialog.tsx')
-      setAction({ asked, Dialog })
-    } catch (error) {
-      page.toasts.show(failureOf(error))
-    }
-  }
-
-  async function openViewer(file: FileEntry): Promise<void> {
-    try {
-      await viewer.open(file)
-    } catch (error) {
-      page.toasts.show(failureOf(error))
-    }
+    const { FileActionDialog: Dialog } = await import('../actions/file-action-dialog.tsx')
+    setAction({ asked, Dialog })
   }
 
   /** Of a changed file, the list does not know all members. */
-  async function actOnCurrent(kind: ActionKind, { name }: FileEntry): Promise<void> {
-    try {
-      const file = await list.find(name)
-      if (file === undefined) list.drop(name)
-      else await ask({ kind, file })
-    } catch (error) {
-      page.toasts.show(failureOf(error))
-    }
+  async function askOfCurrent(kind: ActionKind, { name }: FileEntry): Promise<void> {
+    const file = await list.find(name)
+    if (file === undefined) list.drop(name)
+    else await ask({ kind, file })
   }
 
   return (
@@ -149,21 +132,13 @@ function LayoutButton({ page }: { readonly page: Page }) {
   const isGrid = layout.isGrid.value
   const label = isGrid ? words.asList : words.asGrid
 
-  async function change(): Promise<void> {
-    try {
-      await layout.show(!isGrid)
-    } catch (error) {
-      toasts.show(failureOf(error))
-    }
-  }
-
   return (
     <button
       type="button"
       class="button layout-button"
       aria-label={label}
       title={label}
-      onClick={() => void change()}
+      onClick={() => void toasts.attempt(() => layout.show(!isGrid))}
     >
       <Icon name={isGrid ? 'list' : 'grid'} />
     </button>
@@ -172,21 +147,19 @@ function LayoutButton({ page }: { readonly page: Page }) {
 
 function Sought({ page }: { readonly page: Page }) {
   const { list } = page
-  // A refused token is handled by the session.
-  const sort = (order: Order): void => void list.sort(order).catch(() => undefined)
   return (
     <>
       <Search
         label={words.search}
         maxLength={255}
         initial={list.search.value}
-        onSearch={(text) => void list.seek(text).catch(() => undefined)}
+        onSearch={(text) => void list.seek(text)}
       />
       <SortField
         label={words.sortBy}
         orders={words.orders}
         order={list.order.value}
-        onSort={sort}
+        onSort={(order) => void list.sort(order)}
       />
     </>
   )

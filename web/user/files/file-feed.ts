@@ -49,8 +49,7 @@ export function followFiles({ client, list, userId, onChange }: FileFeedOptions)
       }
     } catch (error) {
       // The session handles a refused token.
-      if (!signal.aborted && isProblem(error, 'cursor_expired'))
-        await list.reload().catch(() => undefined)
+      if (!signal.aborted && isProblem(error, 'cursor_expired')) await list.reload()
     }
   }
 

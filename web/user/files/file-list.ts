@@ -14,6 +14,7 @@ export interface ListPermissions {
   readonly narrow: (prefix: string) => string
 }
 
+/** No read rejects: `failure` tells why it failed. */
 export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putBefore' | 'hide'> {
   readonly order: ReadonlySignal<Order>
   /** What the names must contain; empty for all names. */
@@ -29,6 +30,8 @@ export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putB
   /** What is shown, until the first page of something else has been read. */
   readonly view: ReadonlySignal<View>
   readonly isLoading: ReadonlySignal<boolean>
+  /** Why the last read failed; `undefined` if it did not. The session handles a refused token. */
+  readonly failure: ReadonlySignal<unknown>
   readonly hasMore: ReadonlySignal<boolean>
   /** From before the first page was read; `undefined` until then. */
   readonly changesCursor: ReadonlySignal<string | undefined>
@@ -73,6 +76,7 @@ export function createFileList(
   const folder = signal('')
   const hasFolders = signal(true)
   const isLoading = signal(false)
+  const failure = signal<unknown>(undefined)
   const changesCursor = signal<string>()
   const check = createFolderCheck({ service, narrow, onEmpty: (empty) => shown.dropFolder(empty) })
   const shown = createShownEntries({ order, onFilled: check.trust, onLost: check.doubt })
@@ -122,6 +126,7 @@ export function createFileList(
     const mine = (reading += 1)
     changed = []
     isLoading.value = true
+    failure.value = undefined
     try {
       const { page, changes } = await findEntries(service, {
         view: next,
@@ -135,6 +140,9 @@ export function createFileList(
         for (const change of changed) change()
         if (after === null) changesCursor.value = changes
       })
+    } catch (error) {
+      if (mine === reading) failure.value = error
+      throw error
     } finally {
       if (mine === reading) isLoading.value = false
     }
@@ -159,6 +167,31 @@ export function createFileList(
     await (lastReload = readAll())
   }
 
+  async function sort(next: Order): Promise<void> {
+    order.value = next
+    if (view.value.isWhole && !isLoading.value) shown.arrange()
+    else await reload()
+  }
+
+  async function loadAll(): Promise<void> {
+    const mine = generation
+    const isOpen = (): boolean => mine === generation && cursor.value !== null
+    while (isOpen()) await loadMore()
+  }
+
+  async function jump(to: 'start' | 'end'): Promise<void> {
+    await lastReload
+    const isFromEnd = to === 'end'
+    if (cursor.value === null || view.value.isFromEnd === isFromEnd) return
+    generation += 1
+    await readFirst({ ...view.value, isFromEnd })
+  }
+
+  /** Resolves also if a read has failed, as `failure` tells. */
+  async function ended(reads: Promise<void>): Promise<void> {
+    await reads.catch(() => undefined)
+  }
+
   return {
     order,
     search,
@@ -169,38 +202,22 @@ export function createFileList(
     entries,
     putBefore,
     isLoading,
+    failure,
     hasMore: computed(() => cursor.value !== null),
     changesCursor,
     path,
     base,
-    reload,
+    reload: () => ended(reload()),
+    sort: (next) => ended(sort(next)),
 
-    async sort(next) {
-      order.value = next
-      if (view.value.isWhole && !isLoading.value) shown.arrange()
-      else await reload()
-    },
-
-    async seek(text) {
+    seek(text) {
       search.value = hasFolders.value ? typedName(text) : text
-      await reload()
+      return ended(reload())
     },
 
-    loadMore,
-
-    async loadAll() {
-      const mine = generation
-      const isOpen = (): boolean => mine === generation && cursor.value !== null
-      while (isOpen()) await loadMore()
-    },
-
-    async jump(to) {
-      await lastReload
-      const isFromEnd = to === 'end'
-      if (cursor.value === null || view.value.isFromEnd === isFromEnd) return
-      generation += 1
-      await readFirst({ ...view.value, isFromEnd })
-    },
+    loadMore: () => ended(loadMore()),
+    loadAll: () => ended(loadAll()),
+    jump: (to) => ended(jump(to)),
 
     put(...changed) {
       const files = changed.filter(owns)
@@ -229,6 +246,7 @@ export function createFileList(
       reading += 1
       shown.clear()
       changesCursor.value = undefined
+      failure.value = undefined
       isLoading.value = false
     },
 

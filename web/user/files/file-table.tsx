@@ -32,10 +32,7 @@ export function FileTable(props: FileViewProps) {
       aria-busy={list.isLoading.value}
     >
       <div class="rows" ref={setRegion} role="presentation">
-        <Head
-          order={list.order.value}
-          onSort={(order) => void list.sort(order).catch(() => undefined)}
-        />
+        <Head order={list.order.value} onSort={(order) => void list.sort(order)} />
         <div
           class="rows-all"
           role="rowgroup"

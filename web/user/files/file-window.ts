@@ -47,8 +47,7 @@ export function useFileWindow(options: FileWindowOptions) {
     // The rendered rows are not yet those that entries put before them have moved away.
     const above = ((region?.scrollTop ?? 0) / sizes.height) * columns
     const isNear = isNearEnd && (!isFromEnd || above <= 2 * AHEAD_ENTRIES)
-    // A refused token is handled by the session.
-    if (isNear && list.hasMore.value) list.loadMore().catch(() => undefined)
+    if (isNear && list.hasMore.value) void list.loadMore()
     // Depends on the list itself: a list in another order can have the same length.
   }, [isNearEnd, entries])
   useStablePlace({ list, region, columns, height: sizes.height, active, show, scrollTo })
@@ -73,7 +72,7 @@ export function useFileWindow(options: FileWindowOptions) {
   }
 
   async function jump(to: 'start' | 'end', event: KeyboardEvent): Promise<void> {
-    await (event.shiftKey ? list.loadAll() : list.jump(to)).catch(() => undefined)
+    await (event.shiftKey ? list.loadAll() : list.jump(to))
     // The user may have gone elsewhere meanwhile.
     if (region?.contains(document.activeElement) !== true) return
     requestAnimationFrame(() => go(to === 'end' ? list.entries.value.length - 1 : 0, event))

@@ -18,8 +18,7 @@ const KEY = 'cloud-repository-folders'
 export function createFolders(list: Pick<FileList, 'folder' | 'hasFolders' | 'reload'>): Folders {
   function show(folder: string): void {
     list.folder.value = folder
-    // A refused token is handled by the session.
-    list.reload().catch(() => undefined)
+    void list.reload()
   }
 
   function open(folder: string): void {

@@ -6,7 +6,6 @@ import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import { HISTORY_BUTTON } from '../files/file-browser.tsx'
 import type { Page } from '../user-page.ts'
-import { pastPath } from './history.ts'
 import { type HistoryQuestion, HistoryQuestionDialog } from './history-questions.tsx'
 import { PastRow } from './past-row.tsx'
 import type { HistoryView } from './past-versions.ts'
@@ -88,7 +87,7 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
               <PastRow
                 key={past.version}
                 past={past}
-                url={page.connection.urlOf(pastPath(past.version))}
+                url={page.connection.urlOf(history.pathOf(past.version))}
                 onRestore={permissions.mayUpload() ? tryRestore : undefined}
                 onPurge={() => setQuestion({ kind: 'purge', past })}
               />

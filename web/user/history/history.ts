@@ -24,6 +24,8 @@ export interface History extends PastVersions {
   /** Whether the version can be restored: `false` only if the service says so. */
   canRestore(version: string): Promise<boolean>
   restore(request: RestoreRequest): Promise<void>
+  /** The path of a version. */
+  readonly pathOf: (version: string) => string
   /** Deletes a version for good. */
   purge(version: string): Promise<void>
   purgeAll(): Promise<void>
@@ -40,6 +42,7 @@ export function createHistory(options: HistoryOptions): History {
 
   return {
     ...past,
+    pathOf: pastPath,
 
     async canRestore(version) {
       try {
@@ -67,7 +70,6 @@ export function createHistory(options: HistoryOptions): History {
   }
 }
 
-/** The path of a version. */
-export function pastPath(version: string): string {
+function pastPath(version: string): string {
   return `users/me/history/${segment(version)}`
 }

@@ -1,7 +1,6 @@
 import './selection.css'
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { failureOf } from '../../shared/error-message.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import { IconButton } from '../../shared/icon-button.tsx'
 import type { FileEntry } from '../../shared/model.ts'
@@ -54,24 +53,20 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
   }
 
   async function keep(): Promise<void> {
-    try {
-      const known = await withKeep(page, files)
-      const changed = known.filter((file) => file.keep === isKept)
-      if (changed.length === 0) page.toasts.show(words.done.keep(known.length))
-      await updateMany(page, {
-        kind: isKept ? 'unkeep' : 'keep',
-        files: changed,
-        change: { keep: !isKept },
-        before: () => ({ keep: isKept }),
-      })
-    } catch (error) {
-      page.toasts.show(failureOf(error))
-    }
+    const known = await withKeep(page, files)
+    const changed = known.filter((file) => file.keep === isKept)
+    if (changed.length === 0) page.toasts.show(words.done.keep(known.length))
+    await updateMany(page, {
+      kind: isKept ? 'unkeep' : 'keep',
+      files: changed,
+      change: { keep: !isKept },
+      before: () => ({ keep: isKept }),
+    })
   }
 
   async function selectAll(): Promise<void> {
     setListing(true)
-    await list.loadAll().catch(() => undefined)
+    await list.loadAll()
     setListing(false)
     // The user may have ended it meanwhile.
     if (selection.files.value.length > 0) selection.add(list.files.value)
@@ -93,7 +88,11 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
       label: actions.rename,
       run: () => setView(() => MoveDialog),
     },
-    permitted.includes('stay') && { icon: 'stay', label: keepLabel, run: keep },
+    permitted.includes('stay') && {
+      icon: 'stay',
+      label: keepLabel,
+      run: () => page.toasts.attempt(keep),
+    },
     permitted.includes('remove') && {
       icon: 'remove',
       label: actions.remove,
@@ -155,9 +154,11 @@ async function withKeep({ list }: FileViewProps['page'], files: readonly FileEnt
   const known = files.filter(({ keep }) => keep !== undefined)
   for (const { name } of files.filter(({ keep }) => keep === undefined)) {
     const file = await list.find(name)
-    if (file === undefined) continue
-    list.put(file)
-    known.push(file)
+    if (file === undefined) list.drop(name)
+    else {
+      list.put(file)
+      known.push(file)
+    }
   }
   return known
 }

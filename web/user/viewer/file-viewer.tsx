@@ -39,8 +39,7 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
   const { isFromEnd } = list.view.value
   const left = isFromEnd ? index : files.length - index
   useEffect(() => {
-    // A refused token is handled by the session.
-    if (left <= AHEAD_FILES) list.loadMore().catch(() => undefined)
+    if (left <= AHEAD_FILES) void list.loadMore()
   }, [left, files])
 
   function show(at: number): void {
@@ -49,7 +48,7 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
   }
 
   async function showEnd(end: 'start' | 'end'): Promise<void> {
-    await list.jump(end).catch(() => undefined)
+    await list.jump(end)
     const all = list.files.value
     const index = end === 'start' ? 0 : all.length - 1
     const file = all[index]

@@ -2,7 +2,11 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createFiles } from '../../../../client/src/files/files.ts'
 import { createHttp } from '../../../../client/src/http/http.ts'
 import type { FileEntry } from '../../../../web/shared/model.ts'
-import { createFileList, type FileList } from '../../../../web/user/files/file-list.ts'
+import {
+  createFileList,
+  type FileList,
+  type ListPermissions,
+} from '../../../../web/user/files/file-list.ts'
 
 const FILE: FileEntry = {
   name: 'zz',
@@ -14,6 +18,12 @@ const FILE: FileEntry = {
   updated_at: '2026-11-24T00:00:00Z',
 }
 
+const PERMISSIONS: ListPermissions = {
+  may: () => true,
+  owns: ({ user_id: owner }) => owner === 'alice',
+  narrow: (prefix) => prefix,
+}
+
 /** A list whose requests are answered so, and the queries that it sends. */
 function listWith(answer: (query: URLSearchParams, turn: number) => object | Promise<object>) {
   const asked: URLSearchParams[] = []
@@ -22,11 +32,7 @@ function listWith(answer: (query: URLSearchParams, turn: number) => object | Pro
     return Response.json(await answer((url as URL).searchParams, asked.length - 1))
   }
   const files = createFiles(createHttp({ url: 'http://service', fetch: fetched }))
-  const list = createFileList(files, {
-    may: () => true,
-    owns: ({ user_id: owner }) => owner === 'alice',
-    narrow: (prefix) => prefix,
-  })
+  const list = createFileList(files, PERMISSIONS)
   return { list, asked }
 }
 
@@ -213,6 +219,21 @@ it('a folder goes when its last file goes while the service is asked about an ea
   isDropped.resolve()
   await vi.advanceTimersByTimeAsync(1_000)
   expect(namesOf(list)).toEqual([])
+})
+
+it('a list that cannot be read says so instead of being empty, and can be read again', async () => {
+  let status = 500
+  const answer: typeof fetch = () =>
+    Promise.resolve(Response.json({ files: [FILE], next_cursor: null }, { status }))
+  const http = createHttp({ url: 'http://service', fetch: answer, retry: { tries: 1 } })
+  const list = createFileList(createFiles(http), PERMISSIONS)
+  await list.reload()
+  await list.loadAll()
+  expect(list.failure.value).toMatchObject({ status: 500 })
+  status = 200
+  await list.reload()
+  expect(list.failure.value).toBeUndefined()
+  expect(namesOf(list)).toEqual(['zz'])
 })
 
 it('a list takes no file of another user, whose response came late', async () => {
