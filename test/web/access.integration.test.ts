@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { send } from '../http/scopes/scoped-requests.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage } from './fixture.ts'
+import { describeInBrowser, openIn, openWithPage, secretOf } from './fixture.ts'
 import { expectSound } from './looks.ts'
 
 describeInBrowser('access tokens', (browser) => {
@@ -31,6 +31,25 @@ describeInBrowser('access tokens', (browser) => {
     await page.getByRole('heading', { name: 'Access tokens and links', level: 2 }).waitFor()
     return page
   }
+
+  it('are not shown to the next user if they were asked for as the last one signed out', async () => {
+    const page = await openIn(opened, { browser: browser(), service, user })
+    const isGone = Promise.withResolvers<void>()
+    await page.route('**/assets/access-view-*.js', async (route) => {
+      await isGone.promise
+      await route.continue()
+    })
+    const loaded = page.waitForResponse('**/assets/access-view-*.js')
+    await page.getByRole('button', { name: 'Access tokens' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    const field = page.getByLabel('Access token')
+    await field.waitFor()
+    isGone.resolve()
+    await (await loaded).finished()
+    await field.fill(secretOf(await service.createUser(1000)))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.getByText('Nothing here yet').isVisible()).toBe(true)
+  })
 
   it('connect a camera that can only upload, and are revoked', async () => {
     await upload(service, { user, name: 'secret', content: 'x' })

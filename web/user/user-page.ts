@@ -109,10 +109,7 @@ export function createPage({
     permissions,
     async restore(removed) {
       const { restoreMany } = await import('./selection/change-many.ts')
-      await restoreMany(
-        { client, list, capacity, toasts, selection, removal, permissions },
-        removed,
-      )
+      await restoreMany({ client, list, capacity, toasts, selection, removal }, removed)
     },
   })
   const unfinished = createUnfinishedUploads({ reader, client, http })
@@ -134,6 +131,7 @@ export function createPage({
     transfer,
     onUploaded,
     cancel: cancelUpload,
+    isOnline: () => navigator.onLine,
   })
 
   function isSignedIn(): boolean {

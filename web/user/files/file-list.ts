@@ -51,6 +51,8 @@ export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putB
   /** Adds or replaces files. Ignores those of another user: their response came after the sign-in of this one. */
   put(...files: readonly FileEntry[]): void
   drop(...names: readonly string[]): void
+  /** Whether the file is of the user whose files these are. */
+  readonly owns: (file: FileEntry) => boolean
   /** Calls `hear` after each `put` and `drop`, also of files that are not read yet. */
   watch(hear: (change: ListChange) => void): void
   /** Asks the service for the user's file of that name; `undefined` for a token that may not read. */
@@ -207,6 +209,7 @@ export function createFileList(
     changesCursor,
     path,
     base,
+    owns,
     reload: () => ended(reload()),
     sort: (next) => ended(sort(next)),
 

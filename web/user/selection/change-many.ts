@@ -10,14 +10,11 @@ import type { Move } from './moves.ts'
 const words = messages.selection
 const { whys } = words
 
-type ManyPage = Pick<
-  Page,
-  'client' | 'list' | 'capacity' | 'toasts' | 'selection' | 'removal' | 'permissions'
->
+type ManyPage = Pick<Page, 'client' | 'list' | 'capacity' | 'toasts' | 'selection' | 'removal'>
 
 /** Deletes the versions that the user saw, with one undo for all. Those that stay are selected afterwards. */
 export async function removeMany(page: ManyPage, files: readonly FileEntry[]): Promise<void> {
-  const { list, selection, capacity, permissions } = page
+  const { list, selection, capacity } = page
   const names = files.map(({ name }) => name)
   selection.clear()
   list.hide(names, true)
@@ -30,8 +27,7 @@ export async function removeMany(page: ManyPage, files: readonly FileEntry[]): P
   capacity.refresh()
   const gone = new Set(outcome.done.map(({ file }) => file))
   if (gone.size > 0) await page.removal.report([...gone])
-  // Another user may have signed in meanwhile.
-  selection.add(files.filter((file) => !gone.has(file) && permissions.owns(file)))
+  selection.add(files.filter((file) => !gone.has(file)))
 }
 
 /** Restores deleted versions, unless there is a file with the name again. */

@@ -18,7 +18,10 @@ export interface Selection {
    * a `from` at which that range does not end, a new one begins there.
    */
   extend(file: FileEntry, from?: FileEntry): void
-  /** Selects these files too, as they are in the list, except those that a complete list lacks. */
+  /**
+   * Selects these files too, as they are in the list, except those that a complete list lacks, and those of another
+   * user: they may be of one who was signed in before.
+   */
   add(files: readonly FileEntry[]): void
   readonly clear: () => void
 }
@@ -103,9 +106,9 @@ export function createSelection(list: FileList): Selection {
 
     add(files) {
       const listed = mapOf(list.files.value)
-      const current = files.flatMap(
-        (file) => listed.get(file.name) ?? (list.hasMore.value ? file : []),
-      )
+      const current = files
+        .filter(list.owns)
+        .flatMap((file) => listed.get(file.name) ?? (list.hasMore.value ? file : []))
       const all = mapOf([...chosen.value.values(), ...current])
       range = { ...range, before: new Set(all.keys()) }
       chosen.value = all

@@ -29,6 +29,8 @@ export interface UploadsOptions extends Omit<UploadCheckOptions, 'isOwn'> {
   readonly onUploaded: (file: FileEntry | undefined) => void
   /** Cancels a resumable upload on the service. Never rejects. */
   readonly cancel: (uploadId: string) => Promise<void>
+  /** Whether the browser has a network. */
+  readonly isOnline: () => boolean
 }
 
 export interface Uploads extends UploadDecisions {
@@ -69,7 +71,8 @@ const HELD = new Error('Another user is signing in.')
 
 /** Schedules the uploads, and handles refusals and lost connections. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { list, capacity, permissions, unfinished, transfer, onUploaded, cancel } = options
+  const { list, capacity, permissions, unfinished, transfer, onUploaded, cancel, isOnline } =
+    options
   const items = signal<readonly UploadItem[]>([])
   const { figures, show, showNow } = createShownFigures(items)
   const running = new Map<UploadItem, Running>()
@@ -161,7 +164,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     const ms = retryDelay(error, item.tries + 1)
     item.tries += 1
     // While the browser is offline, lost connections do not count.
-    if (item.tries > MAX_TRIES && (kind === 'paused' || navigator.onLine)) {
+    if (item.tries > MAX_TRIES && (kind === 'paused' || isOnline())) {
       set(item, { kind: 'refused', text: messages.uploads.refusals.given_up })
       return
     }

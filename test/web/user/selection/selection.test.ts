@@ -99,6 +99,12 @@ it('takes files as the list has them, and none that a complete list lacks', asyn
   expect(selection.files.value).toMatchObject([{ name: 'a', etag: 'newer' }, { name: 'b' }])
 })
 
+it('takes no file of another user, even if not all of the list is read', async () => {
+  const { selection, names } = await open([LETTERS], { isWhole: false })
+  selection.add([{ ...fileNamed('x'), user_id: 'bob' }, fileNamed('y')])
+  expect(names()).toEqual(['y'])
+})
+
 it('has files as they have become', async () => {
   const { list, selection } = await open([LETTERS])
   selection.toggle(fileNamed('a'))

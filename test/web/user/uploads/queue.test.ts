@@ -43,6 +43,7 @@ async function openUploads() {
     transfer,
     onUploaded: () => undefined,
     cancel: () => Promise.resolve(),
+    isOnline: () => true,
   })
   uploads.add([{ content: new Blob(['x']), path: 'a.txt' }])
   await expect.poll(() => attempts.length).toBe(1)
