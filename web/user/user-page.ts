@@ -83,7 +83,7 @@ export function createPage({
   const viewer = createViewer()
   /** Of another service on this host, another one. */
   const thumbnailDatabase = `cloud-repository ${base} thumbnails`
-  const selection = createSelection(list)
+  const selection = createSelection(list, (error) => toasts.show(failureOf(error)))
   const SelectionBar = loadWhen({
     isWanted: () => selection.files.value.length > 0,
     load: async () => (await import('./selection/selection-bar.tsx')).SelectionBar,

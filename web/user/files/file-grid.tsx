@@ -67,7 +67,8 @@ export function FileGrid(props: FileViewProps) {
                   {entries.slice(row * columns, (row + 1) * columns).map((entry, column) => {
                     const index = row * columns + column
                     const onFocus = (): void => setCurrent(index)
-                    const place = { index, isCurrent: index === active, onFocus }
+                    const isSelected = selection.has(entry)
+                    const place = { index, isCurrent: index === active, isSelected, onFocus }
                     return typeof entry === 'string' ? (
                       <FolderRow
                         key={column}
@@ -82,7 +83,6 @@ export function FileGrid(props: FileViewProps) {
                         file={entry}
                         folder={folder}
                         {...place}
-                        isSelected={selection.has(entry.name)}
                         isInView={row >= visible.first && row < visible.end}
                         thumbnails={thumbnails}
                         actions={actions}

@@ -18,12 +18,12 @@ export interface ItemProps {
   readonly index: number
   /** Whether the Tab key focuses this one. */
   readonly isCurrent: boolean
+  readonly isSelected: boolean
   readonly onFocus: () => void
 }
 
 export interface FileItemProps extends ItemProps {
   readonly file: FileEntry
-  readonly isSelected: boolean
   /** The open folder, whose name is not repeated. */
   readonly folder: string
   /** What the token permits. */
@@ -32,8 +32,8 @@ export interface FileItemProps extends ItemProps {
 }
 
 /** Attributes of the element of a file: its place, the focus, clicks and keys. */
-export function itemProps({ file, actions, onAct, isSelected, ...props }: FileItemProps) {
-  const attributes = entryProps(props, {
+export function itemProps({ file, actions, onAct, ...props }: FileItemProps) {
+  return entryProps(props, {
     open: () => onAct('open', file),
     press(event) {
       const kind = actionOf(event, actions)
@@ -42,7 +42,6 @@ export function itemProps({ file, actions, onAct, isSelected, ...props }: FileIt
       onAct(kind, file)
     },
   })
-  return { ...attributes, 'aria-selected': isSelected }
 }
 
 /** Attributes of the element of a folder. */
@@ -56,9 +55,13 @@ interface EntryActs {
   readonly press: (event: KeyboardEvent) => void
 }
 
-function entryProps({ index, isCurrent, onFocus }: ItemProps, { open, press }: EntryActs) {
+function entryProps(
+  { index, isCurrent, isSelected, onFocus }: ItemProps,
+  { open, press }: EntryActs,
+) {
   return {
     'data-index': index,
+    'aria-selected': isSelected,
     tabIndex: isCurrent ? 0 : -1,
     onFocusIn: onFocus,
     onClick: (event: MouseEvent) => {
@@ -75,14 +78,14 @@ function entryProps({ index, isCurrent, onFocus }: ItemProps, { open, press }: E
   }
 }
 
-/** Attributes of the check box of a file, which `useSelecting` hears of. */
-export function pickProps({ file, isCurrent, isSelected }: FileItemProps) {
+/** Attributes of the check box of a file or folder, which `useSelecting` hears of. */
+export function pickProps({ isCurrent, isSelected }: ItemProps, name: string) {
   return {
     type: 'checkbox',
     class: 'pick',
     checked: isSelected,
     tabIndex: isCurrent ? 0 : -1,
-    'aria-label': messages.selection.select(file.name),
+    'aria-label': messages.selection.select(name),
   } as const
 }
 

@@ -4,7 +4,7 @@ import type { FileEntry, Order } from '../../shared/model.ts'
 import { findEntries } from './entry-pages.ts'
 import { folderOf, typedName } from '../folders/folder.ts'
 import { createFolderCheck } from '../folders/folder-check.ts'
-import { createShownEntries, type ShownEntries } from './shown-entries.ts'
+import { createShownEntries, type EntryPage, type ShownEntries } from './shown-entries.ts'
 import { type View, viewOf } from './view.ts'
 
 /** The part of the `Permissions` that a list needs. */
@@ -57,6 +57,8 @@ export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putB
   watch(hear: (change: ListChange) => void): void
   /** Asks the service for the user's file of that name; `undefined` for a token that may not read. */
   find(name: string): Promise<FileEntry | undefined>
+  /** Pages of all files in a folder and those below. */
+  filesIn(folder: string): AsyncIterable<EntryPage>
 }
 
 export interface ListChange {
@@ -239,6 +241,7 @@ export function createFileList(
     },
 
     hide,
+    filesIn: (prefix) => service.list({ prefix: prefix || undefined, limit: 1_000 }).pages(),
 
     watch(hear) {
       watchers.push(hear)

@@ -27,7 +27,7 @@ export function FileRow(props: FileRowProps) {
   return (
     <div ref={row} class="row" role="row" aria-rowindex={index + 2} {...itemProps(props)}>
       <div class="cell cell-name" role="gridcell">
-        <input {...pickProps(props)} />
+        <input {...pickProps(props, name)} />
         <KindIcon kind={kindOf(name, type)} />
         <button
           type="button"

@@ -46,7 +46,12 @@ export function FileTable(props: FileViewProps) {
           >
             {entries.slice(window.first, window.end).map((entry, at) => {
               const index = window.first + at
-              const place = { index, isCurrent: index === active, onFocus: () => setCurrent(index) }
+              const place = {
+                index,
+                isCurrent: index === active,
+                isSelected: selection.has(entry),
+                onFocus: () => setCurrent(index),
+              }
               return typeof entry === 'string' ? (
                 <FolderRow key={keyOf(index)} folder={entry} {...place} onOpen={folders.open} />
               ) : (
@@ -56,7 +61,6 @@ export function FileTable(props: FileViewProps) {
                   folder={folder}
                   url={content.downloadUrlOf(entry)}
                   {...place}
-                  isSelected={selection.has(entry.name)}
                   actions={actions}
                   onAct={act}
                 />

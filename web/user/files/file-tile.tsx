@@ -28,7 +28,7 @@ export function FileTile(props: FileTileProps) {
   useLayoutEffect(() => () => releaseFocus(tile.current), [index])
   return (
     <div ref={tile} class="tile" role="gridcell" {...itemProps(props)}>
-      <input {...pickProps(props)} />
+      <input {...pickProps(props, name)} />
       <div class={`tile-picture kind kind-${kind}`}>
         {url === undefined ? <Icon name={kind} /> : <img src={url} alt="" decoding="async" />}
       </div>

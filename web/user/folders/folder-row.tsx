@@ -4,7 +4,7 @@ import { KindIcon } from '../../shared/kind-icon.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
-import { folderProps, type ItemProps, releaseFocus } from '../files/file-item.ts'
+import { folderProps, type ItemProps, pickProps, releaseFocus } from '../files/file-item.ts'
 import { labelOf } from './folder.ts'
 
 export interface FolderItemProps extends ItemProps {
@@ -21,6 +21,7 @@ export function FolderRow(props: FolderItemProps) {
   const open = (): void => onOpen(folder)
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => () => releaseFocus(element.current), [index])
+  const pick = <input {...pickProps(props, messages.files.folder(label))} />
   const name = (
     <button
       type="button"
@@ -36,6 +37,7 @@ export function FolderRow(props: FolderItemProps) {
   if (isTile) {
     return (
       <div ref={element} class="tile" role="gridcell" {...folderProps(props, open)}>
+        {pick}
         <div class="tile-picture kind kind-folder">
           <Icon name="folder" />
         </div>
@@ -53,6 +55,7 @@ export function FolderRow(props: FolderItemProps) {
       {...folderProps(props, open)}
     >
       <div class="cell cell-name" role="gridcell">
+        {pick}
         <KindIcon kind="folder" />
         {name}
       </div>

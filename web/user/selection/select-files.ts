@@ -1,7 +1,6 @@
 import './pick.css'
 import { useEffect, useRef } from 'preact/hooks'
-import type { FileEntry } from '../../shared/model.ts'
-import { asFile } from '../files/shown-entries.ts'
+import type { Entry } from '../files/shown-entries.ts'
 import type { Page } from '../user-page.ts'
 
 /** As long as a finger rests on a file to select it. */
@@ -18,7 +17,7 @@ interface Hold {
 
 /**
  * Handlers, of the element that contains the files, for clicks with Ctrl or Shift, for a long press, for all clicks
- * while files are selected, and for check boxes. Ctrl+A selects the files of the list.
+ * while files are selected, and for check boxes. Ctrl+A selects the files and folders of the list.
  */
 export function useSelecting({ list, selection }: Page) {
   const hold = useRef<Hold>()
@@ -30,7 +29,7 @@ export function useSelecting({ list, selection }: Page) {
       if (event.key.toLowerCase() !== 'a' || !(event.ctrlKey || event.metaKey)) return
       if (isElsewhere(event.target)) return
       event.preventDefault()
-      selection.add(list.files.value)
+      selection.addAll()
     }
     document.addEventListener('keydown', onKeyDown)
     return () => {
@@ -39,8 +38,8 @@ export function useSelecting({ list, selection }: Page) {
     }
   }, [])
 
-  function fileOf(item: HTMLElement | null): FileEntry | undefined {
-    return asFile(list.entries.value[Number(item?.dataset['index'])])
+  function entryOf(item: HTMLElement | null): Entry | undefined {
+    return list.entries.value[Number(item?.dataset['index'])]
   }
 
   function release(): void {
@@ -51,14 +50,14 @@ export function useSelecting({ list, selection }: Page) {
   return {
     onClickCapture(event: MouseEvent) {
       const item = itemOf(event)
-      const file = fileOf(item)
-      if (item === null || file === undefined || !selects(event)) return
+      const entry = entryOf(item)
+      if (item === null || entry === undefined || !selects(event)) return
       event.stopPropagation()
       // The browser checks a check box itself.
       if (!isOn(event, BOX)) event.preventDefault()
       if (wasHeld.current) wasHeld.current = false
-      else if (event.shiftKey) selection.extend(file)
-      else selection.toggle(file)
+      else if (event.shiftKey && typeof entry !== 'string') selection.extend(entry)
+      else selection.toggle(entry)
       // What was kept from selecting text has not moved the focus.
       if (event.shiftKey) item.focus({ preventScroll: true })
     },
@@ -71,11 +70,11 @@ export function useSelecting({ list, selection }: Page) {
     onPointerDown(event: PointerEvent) {
       release()
       wasHeld.current = false
-      const file = fileOf(itemOf(event))
-      if (event.pointerType === 'mouse' || file === undefined || isOn(event, CONTROLS)) return
+      const entry = entryOf(itemOf(event))
+      if (event.pointerType === 'mouse' || entry === undefined || isOn(event, CONTROLS)) return
       const timer = setTimeout(() => {
         wasHeld.current = true
-        if (!selection.has(file.name)) selection.toggle(file)
+        if (!selection.has(entry)) selection.toggle(entry)
       }, HOLD_MS)
       hold.current = { timer, x: event.clientX, y: event.clientY }
     },

@@ -69,7 +69,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
     await list.loadAll()
     setListing(false)
     // The user may have ended it meanwhile.
-    if (selection.files.value.length > 0) selection.add(list.files.value)
+    if (selection.files.value.length > 0) selection.addAll()
   }
 
   function share(): void {
@@ -99,7 +99,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
       run: () => removeMany(page, files),
     },
   ]
-  const hasOthers = list.hasMore.value || list.files.value.some(({ name }) => !selection.has(name))
+  const hasOthers = list.hasMore.value || list.entries.value.some((entry) => !selection.has(entry))
   return (
     <div ref={bar} class="selection" role="group" aria-label={words.title}>
       <IconButton icon="close" label={words.end} onClick={selection.clear} />

@@ -1,18 +1,21 @@
 import { type ReadonlySignal, computed, effect, signal, untracked } from '@preact/signals'
 import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
+import type { Entry } from '../files/shown-entries.ts'
 import { shownIn } from '../files/view.ts'
 
 /**
  * The files that the user has selected, by name. The selection outlives another order of the list and the reading of
- * further files. A file that is gone or now inside a shown folder leaves it, and a search or another folder ends it.
+ * further files. A file that is gone leaves it, and a search or another folder ends it. A folder is selected by reading
+ * and selecting all files below it.
  */
 export interface Selection {
   /** As they are now, in the order in which they were selected. */
   readonly files: ReadonlySignal<readonly FileEntry[]>
-  has(name: string): boolean
-  /** Selects a file, or leaves it out again. */
-  toggle(file: FileEntry): void
+  /** Of a folder, whether it has a selected file. */
+  has(entry: Entry): boolean
+  /** Selects a file or a folder, or leaves it out again. */
+  toggle(entry: Entry): void
   /**
    * Selects the files of the list from the last toggled one up to `file`, in place of those of the last such range. With
    * a `from` at which that range does not end, a new one begins there.
@@ -23,6 +26,8 @@ export interface Selection {
    * user: they may be of one who was signed in before.
    */
   add(files: readonly FileEntry[]): void
+  /** Selects the files of the list, and those of its folders. */
+  addAll(): void
   readonly clear: () => void
 }
 
@@ -39,17 +44,60 @@ interface Range {
 
 const NO_RANGE: Range = { anchor: '', end: '', before: new Set() }
 
-export function createSelection(list: FileList): Selection {
+/** `onFailed` is called if a folder cannot be read. */
+export function createSelection(list: FileList, onFailed: (error: unknown) => void): Selection {
   const chosen = signal(NOTHING)
   let range = NO_RANGE
+  /** The folders whose files are being read. */
+  const reading = new Set<string>()
 
   function clear(): void {
+    reading.clear()
     range = NO_RANGE
     chosen.value = NOTHING
   }
 
   function indexOf(name: string): number {
     return list.files.value.findIndex((file) => file.name === name)
+  }
+
+  /** Whether the list would have the file if it existed: it is not below a folder, and nothing is left to read. */
+  function isExpected(name: string): boolean {
+    return !list.hasMore.value && shownIn(list.view.value, name) === 'file'
+  }
+
+  function add(files: readonly FileEntry[]): void {
+    const listed = mapOf(list.files.value)
+    const current = files
+      .filter(list.owns)
+      .flatMap((file) => listed.get(file.name) ?? (isExpected(file.name) ? [] : file))
+    const all = mapOf([...chosen.value.values(), ...current])
+    range = { ...range, before: new Set(all.keys()) }
+    chosen.value = all
+  }
+
+  function has(entry: Entry): boolean {
+    if (typeof entry !== 'string') return chosen.value.has(entry.name)
+    return [...chosen.value.keys()].some((name) => name.startsWith(entry))
+  }
+
+  async function addFolder(folder: string): Promise<void> {
+    reading.add(folder)
+    try {
+      for await (const { files } of list.filesIn(folder)) {
+        if (!reading.has(folder)) return
+        add(files)
+      }
+    } catch (error) {
+      onFailed(error)
+    }
+    reading.delete(folder)
+  }
+
+  function toggleFolder(folder: string): void {
+    if (!reading.delete(folder) && !has(folder)) void addFolder(folder)
+    const left = [...chosen.value].filter(([name]) => !name.startsWith(folder))
+    if (left.length < chosen.value.size) chosen.value = new Map(left)
   }
 
   list.watch(({ put, dropped }) => {
@@ -61,16 +109,13 @@ export function createSelection(list: FileList): Selection {
     chosen.value = files
   })
   effect(() => {
-    const [files, view] = [list.files.value, list.view.value]
-    if (list.isLoading.value) return
+    const files = list.files.value
     // What a complete list lacks is gone. Another read can find that, without a change that was heard of.
-    const isComplete = !list.hasMore.value
+    if (list.hasMore.value || list.isLoading.value) return
     untracked(() => {
       if (chosen.value.size === 0) return
       const names = new Set(files.map(({ name }) => name))
-      const left = [...chosen.value].filter(([name]) =>
-        isComplete ? names.has(name) : shownIn(view, name) === 'file',
-      )
+      const left = [...chosen.value].filter(([name]) => names.has(name) || !isExpected(name))
       if (left.length < chosen.value.size) chosen.value = new Map(left)
     })
   })
@@ -81,9 +126,10 @@ export function createSelection(list: FileList): Selection {
 
   return {
     files: computed(() => [...chosen.value.values()]),
-    has: (name) => chosen.value.has(name),
+    has,
 
     toggle(file) {
+      if (typeof file === 'string') return toggleFolder(file)
       const files = new Map(chosen.value)
       if (!files.delete(file.name)) files.set(file.name, file)
       range = { anchor: file.name, end: file.name, before: new Set(files.keys()) }
@@ -104,14 +150,13 @@ export function createSelection(list: FileList): Selection {
       chosen.value = mapOf([...others, ...files])
     },
 
-    add(files) {
-      const listed = mapOf(list.files.value)
-      const current = files
-        .filter(list.owns)
-        .flatMap((file) => listed.get(file.name) ?? (list.hasMore.value ? file : []))
-      const all = mapOf([...chosen.value.values(), ...current])
-      range = { ...range, before: new Set(all.keys()) }
-      chosen.value = all
+    add,
+
+    addAll() {
+      add(list.files.value)
+      // In a flat view, the files of the folders are listed.
+      if (list.files.value.length < list.entries.value.length)
+        void addFolder(list.view.value.prefix)
     },
 
     clear,

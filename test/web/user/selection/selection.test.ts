@@ -8,12 +8,15 @@ import { fileNamed } from './file.ts'
 /** As many as a list reads before it leaves the rest for later. */
 const MANY = Array.from({ length: 2_000 }, (_, at) => `z${10_000 + at}`)
 
+type Answer = readonly string[] | 'refused'
+
 /** A list that has read the first of these pages, and a selection of its files. */
-async function open(pages: readonly (readonly string[])[], { isWhole = true } = {}) {
+async function open(pages: readonly Answer[], { isWhole = true } = {}) {
   let asked = 0
   const answer: typeof fetch = () => {
     const names = pages[asked] ?? []
     asked += 1
+    if (names === 'refused') return Promise.resolve(Response.json({}, { status: 403 }))
     const next_cursor = isWhole ? null : String(asked)
     const files = [...names, ...(isWhole ? [] : MANY)].map(fileNamed)
     return Promise.resolve(Response.json({ files, next_cursor }))
@@ -24,10 +27,11 @@ async function open(pages: readonly (readonly string[])[], { isWhole = true } = 
     owns: ({ user_id: owner }) => owner === 'alice',
     narrow: (prefix) => prefix,
   })
-  const selection = createSelection(list)
+  const failures: unknown[] = []
+  const selection = createSelection(list, (error) => failures.push(error))
   await list.reload()
   const names = () => selection.files.value.map(({ name }) => name).toSorted()
-  return { list, selection, names }
+  return { list, selection, names, failures }
 }
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -82,14 +86,15 @@ it('a file that a complete list lacks leaves it, and a search ends it', async ()
   expect(names()).toEqual([])
 })
 
-it('a file that is inside a shown folder now leaves it, also in a list of which not all is read', async () => {
+it('a file that is inside a shown folder now stays selected with the folder', async () => {
   const { list, selection, names } = await open([['trip›a', 'z'], ['z']], { isWhole: false })
   list.hasFolders.value = false
   await list.reload()
   for (const name of ['trip›a', 'z']) selection.toggle(fileNamed(name))
   list.hasFolders.value = true
   await list.reload()
-  expect(names()).toEqual(['z'])
+  expect(names()).toEqual(['trip›a', 'z'])
+  expect(selection.has('trip›')).toBe(true)
 })
 
 it('takes files as the list has them, and none that a complete list lacks', async () => {
@@ -110,4 +115,39 @@ it('has files as they have become', async () => {
   selection.toggle(fileNamed('a'))
   list.put({ ...fileNamed('a'), etag: 'newer' })
   expect(selection.files.value).toMatchObject([{ name: 'a', etag: 'newer' }])
+})
+
+it('a folder stands for all files below it, also when the list is read again, until it is left out', async () => {
+  const inTrip = ['Trip›a', 'Trip›Rome›b']
+  const { list, selection, names } = await open([LETTERS, inTrip, LETTERS])
+  selection.toggle(fileNamed('a'))
+  selection.toggle('Trip›')
+  await expect.poll(names).toEqual(['Trip›Rome›b', 'Trip›a', 'a'])
+  expect(selection.has('Trip›')).toBe(true)
+  await list.reload()
+  expect(names()).toEqual(['Trip›Rome›b', 'Trip›a', 'a'])
+  list.drop('Trip›a')
+  expect(names()).toEqual(['Trip›Rome›b', 'a'])
+  selection.toggle('Trip›')
+  expect(names()).toEqual(['a'])
+})
+
+it('a folder that is being read is selected no more once it is left out, or the selection ends', async () => {
+  const inTrip = ['Trip›a']
+  const { list, selection, names } = await open([LETTERS, inTrip, LETTERS, inTrip, LETTERS])
+  selection.toggle('Trip›')
+  selection.toggle('Trip›')
+  await list.reload()
+  expect(names()).toEqual([])
+  selection.toggle('Trip›')
+  selection.clear()
+  await list.reload()
+  expect(names()).toEqual([])
+})
+
+it('says that a folder could not be read', async () => {
+  const { selection, failures } = await open([LETTERS, 'refused'])
+  selection.toggle('Trip›')
+  await expect.poll(() => failures).toHaveLength(1)
+  expect(selection.has('Trip›')).toBe(false)
 })
