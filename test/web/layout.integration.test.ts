@@ -68,7 +68,9 @@ describeInBrowser('the page', (browser) => {
     await page.getByRole('dialog').waitFor()
     expect(await smallTargets(page)).toEqual([])
     await page.getByRole('button', { name: 'Share' }).tap()
-    await page.getByRole('button', { name: 'For a time, or with a password' }).tap()
+    const beyond = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.dialog'))`
+    expect(await page.evaluate(beyond)).toBe(0)
+    await page.getByRole('button', { name: 'Link with an end date or a password' }).tap()
     await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
     expect(await smallTargets(page)).toEqual([])
     await page.keyboard.press('Escape')

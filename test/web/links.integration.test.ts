@@ -117,11 +117,11 @@ describeInBrowser('links', (browser) => {
     const page = await openIn(opened, { browser: browser(), service, user })
     await page.getByRole('button', { name: 'Share report.pdf' }).click()
     const main = page.locator('dialog .button-main')
-    expect(await main.allTextContents()).toEqual(['For a time, or with a password'])
+    expect(await main.allTextContents()).toEqual(['Link with an end date or a password'])
     await page.getByRole('radio', { name: /^Anyone with the link/ }).check()
     await page.locator('.badge').waitFor()
     expect(await main.allTextContents()).toEqual(['Copy link'])
-    await page.getByRole('button', { name: 'For a time, or with a password' }).click()
+    await page.getByRole('button', { name: 'Link with an end date or a password' }).click()
     await page.getByLabel('Title (optional)').fill('The report')
     await page.getByLabel('Number of uses (optional)').fill('2')
     await expectSound(page, 'link-create')
@@ -143,12 +143,13 @@ describeInBrowser('links', (browser) => {
     await visitor.getByRole('heading', { name: 'This link has ended' }).waitFor()
   })
 
-  it('are made to take files, from the list', async () => {
+  it('are made to receive files, in a folder that is typed with a slash', async () => {
     const page = await openIn(opened, { browser: browser(), service, user })
     await page.getByRole('button', { name: 'Access tokens and links' }).click()
     await page.getByRole('button', { name: 'Create a link' }).click()
-    await page.getByRole('radio', { name: /^Take files/ }).check()
-    await page.getByLabel('Put in front of the names').fill('in-')
+    await page.getByRole('radio', { name: /^Receive files/ }).check()
+    await page.getByLabel('Put in front of the names').fill('Party/')
+    await page.getByText('“photo.jpg” becomes “Party›photo.jpg”').waitFor()
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     const created = page.getByRole('dialog', { name: 'Link created' })
     const address = await created.getByLabel('Link', { exact: true }).inputValue()
@@ -157,7 +158,7 @@ describeInBrowser('links', (browser) => {
       .getByLabel('Choose files')
       .setInputFiles([{ name: 'a', mimeType: 'text/plain', buffer: Buffer.from('a') }])
     await visitor.getByText('1 file sent.').waitFor()
-    expect((await download(service, { user, name: 'in-a' })).body.toString()).toBe('a')
+    expect((await download(service, { user, name: 'Party›a' })).body.toString()).toBe('a')
   })
 
   it('are not the only thing that ends: a file is kept, and expires', async () => {

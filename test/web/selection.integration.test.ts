@@ -124,6 +124,18 @@ describeInBrowser('many files at once', (browser) => {
     await page.getByRole('dialog', { name: 'gamma.txt' }).waitFor()
   })
 
+  it('have actions whose labels do not overlap in German, on a phone', async () => {
+    const options = { browser: browser(), service, user, ...PHONE, locale: 'de' }
+    const { page, context } = await visit(options)
+    opened.defer(() => context.close())
+    await item(page, 'alpha.txt').focus()
+    await page.keyboard.press('Space')
+    await page.locator('.selection-actions').waitFor()
+    const beyond = `[...document.querySelectorAll('.selection-actions .button')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`
+    expect(await page.evaluate(beyond)).toBe(0)
+  })
+
   it('that are deleted one after another share one message and its undo', async () => {
     const page = await open()
     for (const name of ['alpha.txt', 'beta.txt']) {
@@ -155,6 +167,7 @@ describeInBrowser('many files at once', (browser) => {
     await select(page, 'trip - a.jpg', 'trip - b.jpg')
     await press(page, 'Move')
     const dialog = page.getByRole('dialog', { name: 'Move' })
+    await dialog.getByText('Replace another part').click()
     await dialog.getByLabel('Current beginning').fill('trip - ')
     await put('2026 - a.jpg', 'other')
     await dialog.getByLabel('New beginning').fill('2026 - ')
@@ -181,6 +194,34 @@ describeInBrowser('many files at once', (browser) => {
     expect(await stored()).toContain('Norway›a.jpg')
     await undo(page, '2 files were moved.')
     await expect.poll(stored).toEqual(['2026 - a.jpg', ...NAMES])
+  })
+
+  it('are selected with their folder, which is renamed, deleted and restored with them', async () => {
+    for (const name of ['Trip›a.jpg', 'Trip›Rome›b.jpg']) await put(name, 'x'.repeat(100))
+    const page = await open()
+    await page.getByRole('checkbox', { name: 'Select Folder Trip' }).click()
+    await says(page, '2 selected')
+    await says(page, '200 bytes')
+    await press(page, 'Move')
+    await page.getByLabel('To the folder').fill('Italy')
+    await page.getByRole('button', { name: 'Move 2 files' }).click()
+    await page.getByText('2 files were moved.').waitFor()
+    await item(page, 'Italy').focus()
+    await page.keyboard.press('Space')
+    await says(page, '2 selected')
+    expect(await item(page, 'Italy').getAttribute('aria-selected')).toBe('true')
+    expect(await violationsIn(page)).toEqual([])
+    await press(page, 'Select all')
+    await says(page, '7 selected')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+a')
+    await says(page, '7 selected')
+    await page.keyboard.press('Delete')
+    await page.getByText('7 files were deleted.').waitFor()
+    await page.getByText('Nothing here yet').waitFor()
+    await undo(page, '7 files were deleted.')
+    await expect.poll(stored).toEqual(['Italy›Rome›b.jpg', 'Italy›a.jpg', ...NAMES])
+    await expect.poll(() => names(page)).toEqual(['Italy', ...NAMES])
   })
 
   it('are shared and kept, and become again what each was', async () => {
@@ -320,7 +361,7 @@ describeInBrowser('many files at once', (browser) => {
     await says(page, '1 selected')
     await takePicture(page, `selection-${name}-grid`)
     await press(page, 'Move')
-    await page.getByLabel('New beginning').fill('Norway - ')
+    await page.getByLabel('To the folder').fill('Norway')
     expect(await violationsIn(page)).toEqual([])
     await takePicture(page, `selection-${name}-move`)
   })

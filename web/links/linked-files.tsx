@@ -44,7 +44,7 @@ export function LinkedFiles({ visit, link }: Props) {
               </button>
             )}
             <a
-              class="button button-main"
+              class={files.length === 1 ? 'button button-main' : 'button'}
               href={visit.connection.urlOf(visit.pathOf(file.name))}
               download={file.name}
               aria-label={messages.files.download(file.name)}

@@ -10,7 +10,7 @@ export interface TermFieldProps {
 /** Asks for how long a token or a link is valid. */
 export function TermField({ label, terms, days, nameOf, onChange }: TermFieldProps) {
   return (
-    <fieldset class="radios">
+    <fieldset class="radios terms">
       <legend>{label}</legend>
       {terms.map((term) => (
         <label key={term} class="radio">

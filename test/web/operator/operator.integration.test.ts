@@ -221,7 +221,7 @@ describeInBrowser('the operator', (browser) => {
     const made = await createLink(service, link)
     const { page, context } = await openUser()
     const entry = page.getByRole('listitem').filter({ hasText: 'For \u05d0' })
-    await entry.getByText('gives “a.txt”').waitFor()
+    await entry.getByText('shares “a.txt”').waitFor()
     await page.getByRole('button', { name: 'Revoke the link For' }).click()
     expect((await visitLink(service, made)).status).toBe(200)
     await confirm(page, 'Revoke')

@@ -7,6 +7,7 @@ import type { LinkKind } from '../../shared/model.ts'
 import { TermField, validityOf } from '../../shared/term-field.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
+import { typedName } from '../files/folder.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 
@@ -90,9 +91,9 @@ export function CreateLink({ page, name, prefix: begin, onCreated, onClose }: Cr
           </fieldset>
           <TextField
             label={kind === 'drop' ? words.dropPrefix : words.prefix}
-            hint={words.prefixHint}
+            hint={kind === 'drop' && prefix !== '' ? words.becomes(prefix) : words.prefixHint}
             value={prefix}
-            onInput={setPrefix}
+            onInput={(text) => setPrefix(typedName(text))}
           />
         </>
       )}

@@ -7,7 +7,7 @@ import { ShownName } from '../../shared/shown-name.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
 import { isFileName } from '../files/file-name.ts'
-import { typedName } from '../folders/folder.ts'
+import { SEPARATOR, typedName } from '../folders/folder.ts'
 import type { SelectionDialogProps } from './archive-dialog.tsx'
 import { moveMany } from './change-many.ts'
 import { commonFolder, type Move, planMoves, takenNames } from './moves.ts'
@@ -17,13 +17,15 @@ const words = messages.selection.move
 /** Shown of the new names. */
 const PREVIEW = 5
 
-/** Replaces the beginning of the names of files. */
+/** Moves files to another folder, or replaces another beginning of their names. */
 export function MoveDialog({ page, files, onClose }: SelectionDialogProps) {
   const { list, permissions } = page
   const [folder] = useState(() => commonFolder(files.map(({ name }) => name)))
   const [from, setFrom] = useState(folder)
   const [to, setTo] = useState(folder)
-  const moves = planMoves(files, { from, to })
+  const isFolder = from === '' || from.endsWith(SEPARATOR)
+  const isOpenEnded = isFolder && to !== '' && !to.endsWith(SEPARATOR)
+  const moves = planMoves(files, { from, to: isOpenEnded ? to + SEPARATOR : to })
   const taken = takenNames(moves, list.files.value)
   const problem = faultOf()
   const staying = files.filter(({ name }) => !name.startsWith(from)).length
@@ -38,15 +40,23 @@ export function MoveDialog({ page, files, onClose }: SelectionDialogProps) {
   return (
     <FormDialog
       title={words.title}
-      action={words.action(moves.length)}
+      action={moves.length === 0 ? words.title : words.action(moves.length)}
       isReady={moves.length > 0 && problem === undefined}
       problemOf={refusalOf}
       submit={() => moveMany(page, moves)}
       onClose={onClose}
     >
-      <p class="quiet">{words.hint}</p>
-      <TextField label={words.from} value={from} onInput={(text) => setFrom(typedName(text))} />
-      <TextField label={words.to} value={to} isFirst onInput={(text) => setTo(typedName(text))} />
+      <TextField
+        label={isFolder ? words.folder : words.to}
+        hint={words.hint}
+        value={to}
+        isFirst
+        onInput={(text) => setTo(typedName(text))}
+      />
+      <details>
+        <summary>{words.other}</summary>
+        <TextField label={words.from} value={from} onInput={(text) => setFrom(typedName(text))} />
+      </details>
       {staying > 0 && <p class="quiet">{words.stay(staying)}</p>}
       <Preview moves={moves} taken={taken} />
       <ProblemNotice text={problem} />

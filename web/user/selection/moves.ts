@@ -19,6 +19,11 @@ export function commonPrefix(names: readonly string[]): string {
   return prefix.isWellFormed() ? prefix : prefix.slice(0, -1)
 }
 
+/** Whether the text ends where a word does. Otherwise, other files are likely to begin with it by chance. */
+export function isWholeWord(prefix: string): boolean {
+  return /[^\p{L}\p{N}]$/u.test(prefix)
+}
+
 /** What all names begin with, as far as it is the name of a folder. */
 export function commonFolder(names: readonly string[]): string {
   return folderOf(commonPrefix(names))

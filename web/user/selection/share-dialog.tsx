@@ -6,6 +6,7 @@ import { VisibilityField } from '../actions/visibility-field.tsx'
 import { CreatedLink, CreateLink, permittedKinds } from '../links/create-link.tsx'
 import { type SelectionDialogProps, useSharedPrefix } from './archive-dialog.tsx'
 import { updateMany } from './change-many.ts'
+import { isWholeWord } from './moves.ts'
 
 const words = messages.selection.share
 
@@ -17,7 +18,8 @@ export function ShareDialog(props: SelectionDialogProps) {
   const [said, setSaid] = useState('')
   const [isLinking, setLinking] = useState(false)
   const [address, setAddress] = useState<string>()
-  const prefix = useSharedPrefix(props)
+  const shared = useSharedPrefix(props) ?? ''
+  const prefix = isWholeWord(shared) ? shared : undefined
   const canLink = prefix !== undefined && permittedKinds(page.permissions).includes('download')
 
   async function submit(): Promise<void> {

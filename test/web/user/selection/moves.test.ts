@@ -4,6 +4,7 @@ import { fileNamed } from './file.ts'
 import {
   commonFolder,
   commonPrefix,
+  isWholeWord,
   planMoves,
   takenNames,
 } from '../../../../web/user/selection/moves.ts'
@@ -25,6 +26,17 @@ it.each([
 it('the common folder ends where a folder does', () => {
   expect(commonFolder(['trip›day 1›a', 'trip›day 2›b'])).toBe('trip›')
   expect(commonFolder(['trip.jpg', 'trip.png'])).toBe('')
+})
+
+it.each([
+  ['trip - ', true],
+  ['Trip›', true],
+  ['IMG_', true],
+  ['B', false],
+  ['Photo 2', false],
+  ['', false],
+])('%j ends where a word does: %j', (prefix, isWhole) => {
+  expect(isWholeWord(prefix)).toBe(isWhole)
 })
 
 it('only names that begin with the text get another beginning', () => {
