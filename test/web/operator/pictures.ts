@@ -23,6 +23,8 @@ const BUSY = [2, 5, 9, 7, 3, 12, 8, 4, 5] as const
 
 const STEP_MS = 3_000
 
+const DAY_MS = 24 * 3_600_000
+
 export interface OperatorPictures {
   readonly browser: Browser
   readonly service: TestService
@@ -30,21 +32,25 @@ export interface OperatorPictures {
   readonly folder: string
 }
 
-/** Takes pictures of the operator's page after a busy while: of all users in light, of one in dark. */
+/** Takes pictures of the operator's page after a busy while: of the overview in light, of one user in dark. */
 export async function takeOperatorPictures(options: OperatorPictures): Promise<void> {
   const { browser, service, adminToken, folder } = options
   const secrets = await seed(service)
   const context = await browser.newContext({ viewport: { width: 1200, height: 790 } })
   const page = await context.newPage()
+  await page.route('**/admin/overview', async (route) => {
+    const response = await route.fetch()
+    const overview = (await response.json()) as Overview
+    await route.fulfill({ response, json: { ...overview, growth: growthUpTo(overview) } })
+  })
   await page.goto(`http://127.0.0.1:${service.adminPort}/`)
   await page.getByLabel('Admin token', { exact: true }).fill(adminToken)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('navigation').getByRole('link', { name: 'Users' }).click()
-  await page.getByRole('link', { name: 'farah' }).waitFor()
+  await page.getByRole('region', { name: 'Largest users' }).waitFor()
   await work(service, secrets)
   await page.getByText(/× capacity_exceeded/).waitFor()
   await shoot(page, { path: `${folder}/operator-light.png`, colorScheme: 'light' })
-  await page.getByRole('link', { name: 'farah' }).click()
+  await page.getByRole('link', { name: 'farah' }).first().click()
   await page.getByText('doorbell-1').waitFor()
   await shoot(page, { path: `${folder}/operator-dark.png`, colorScheme: 'dark' })
   await context.close()
@@ -57,6 +63,28 @@ async function shoot(
   await page.emulateMedia({ colorScheme })
   await page.waitForTimeout(500)
   await page.screenshot({ path })
+}
+
+interface Overview {
+  readonly users: { readonly active: number; readonly suspended: number }
+  readonly files: number
+  readonly used: number
+}
+
+/** As if the service had run for 30 days. */
+function growthUpTo({ users, files, used }: Overview) {
+  const all = users.active + users.suspended
+  return Array.from({ length: 30 }, (_, day) => {
+    const share = (day + 1) / 31
+    const bend = share ** 1.4 + 0.03 * Math.sin(day)
+    const date = new Date(Date.now() - (30 - day) * DAY_MS).toISOString().slice(0, 10)
+    return {
+      date,
+      users: Math.ceil(all * Math.min(1, share * 1.1)),
+      files: Math.round(files * share ** 1.2),
+      used: Math.round(used * (0.15 + 0.8 * bend)),
+    }
+  })
 }
 
 /** Makes the users, and returns their access tokens. */
