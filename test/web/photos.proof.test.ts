@@ -12,7 +12,7 @@ const MIB = 2 ** 20
 const PHOTOS = 2_000
 const ROW_PIXELS = 208
 
-/** At 50 frames a second. */
+/** At 50 frames a second. What the machine draws depends on what else it does; the work of the page does not. */
 const FRAME_MS = 20
 
 describeInBrowser('2,000 photos in the grid', (browser) => {
@@ -86,15 +86,18 @@ describeInBrowser('2,000 photos in the grid', (browser) => {
     const bytes = [...sizes.values()]
     // Of the thread itself: what else the machine does meanwhile does not count.
     const msPerFrame = tasks.reduce((sum, ms) => sum + ms, 0) / slow.frames
+    const late = tasks.filter((ms) => ms > FRAME_MS).length / slow.frames
     console.log({
       frames: { slow, fast, back },
       longestTasksMs: tasks.toSorted((a, b) => b - a).slice(0, 5),
       msPerFrame,
+      late,
       tabMiB: Math.round(mostBytes / MIB),
       photosRead: bytes.length,
       mostBytesOfOne: Math.max(...bytes),
     })
-    expect(msPerFrame).toBeLessThan(FRAME_MS)
+    expect(msPerFrame).toBeLessThan(FRAME_MS / 2)
+    expect(late).toBeLessThan(0.01)
     expect(tasks.filter((ms) => ms > 50)).toEqual([])
     expect(mostBytes).toBeLessThan(400 * MIB)
     expect(bytes.length).toBeGreaterThan(200)
