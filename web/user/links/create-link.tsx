@@ -7,7 +7,7 @@ import type { LinkKind } from '../../shared/model.ts'
 import { TermField, validityOf } from '../../shared/term-field.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
-import { typedName } from '../files/folder.ts'
+import { typedName } from '../folders/folder.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 
