@@ -46,8 +46,12 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: 4,
     // A process for each file would load the same modules again and again. Modules keep no state, so nothing leaks.
     isolate: false,
-    // Also halves the time in which each service starts its writer thread.
-    env: KEEP_COMPILED,
+    env: {
+      // Also halves the time in which each service starts its writer thread.
+      ...KEEP_COMPILED,
+      // The proof sees the pages in the browser that users have.
+      HEADLESS_SHELL: mode === 'proof' ? '' : '1',
+    },
     // Each writer thread strips the types of what it loads, by WebAssembly. Where many threads of a process come and go,
     // V8 (Node 24.21) can crash when it frees such code: SIGSEGV in `WasmEngine::FreeDeadCode`.
     execArgv: ['--no-wasm-code-gc'],
