@@ -1,39 +1,36 @@
 import { generate } from 'lean-qr'
 import { toSvgPath } from 'lean-qr/extras/svg'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { send } from '../http/scopes/scoped-requests.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage, secretOf } from './fixture.ts'
+import { describeInBrowser, openWithPage, secretOf, visitAs } from './fixture.ts'
 import { expectSound } from './looks.ts'
 
 describeInBrowser('access tokens', (browser) => {
   let service: TestService
   let user: TestUser
-  let opened: AsyncDisposableStack
   beforeAll(async () => {
     service = await openWithPage()
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
     user = await service.createUser(1000)
-    opened = new AsyncDisposableStack()
   })
-  afterEach(() => opened.disposeAsync())
 
   const statusOf = async (token: string, path: string, method = 'GET') =>
     (await send(service, { token, path, method, ...(method === 'PUT' && { body: 'x' }) })).status
 
   async function openAccess(): Promise<Page> {
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Access tokens' }).click()
     await page.getByRole('heading', { name: 'Access tokens and links', level: 2 }).waitFor()
     return page
   }
 
   it('stay closed after a sign-in if they were asked for just before the user signed out', async () => {
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     const isGone = Promise.withResolvers<void>()
     await page.route('**/assets/access-view-*.js', async (route) => {
       await isGone.promise

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import { buildDocs } from '../support/http/page.ts'
 import type { TestService } from '../support/service/test-service.ts'
@@ -11,32 +11,16 @@ const ADMIN_TOKEN = 'the-admin-token-of-the-pages'
 
 describeInBrowser('the API reference', (browser) => {
   let service: TestService
-  let opened: AsyncDisposableStack
   beforeAll(async () => {
     const docs = await buildDocs()
     service = await openEmbedded({ basePath: BASE_PATH, adminToken: ADMIN_TOKEN, ...docs })
   })
   afterAll(() => service?.stop())
-  beforeEach(() => {
-    opened = new AsyncDisposableStack()
-  })
-  afterEach(() => opened.disposeAsync())
 
   async function open(anchor = '', options: Partial<VisitOptions> = {}): Promise<Page> {
     const path = `${BASE_PATH}/docs${anchor}`
     const still = { reducedMotion: 'reduce' } as const
-    const { page, context, expectClean } = await visit({
-      browser: browser(),
-      service,
-      path,
-      ...still,
-      ...options,
-    })
-    opened.defer(async () => {
-      expectClean()
-      await context.close()
-    })
-    return page
+    return visit({ browser: browser(), service, path, ...still, ...options })
   }
 
   it('shows the section of its address, and no other', async () => {

@@ -1,10 +1,15 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { startBrowser, whyNoBrowser } from '../support/http/browser.ts'
 import { buildLinkPage, buildPage } from '../support/http/page.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../support/service/test-service.ts'
+import { createFolder } from '../support/servers/local-server.ts'
 import { isSkipped } from '../support/servers/needs.ts'
+
+const MIB = 2 ** 20
 
 const skipped = isSkipped(await whyNoBrowser())
 
@@ -25,32 +30,35 @@ export async function openWithPage(options?: TestServiceOptions): Promise<TestSe
   return openEmbedded({ ...options, page: await buildPage(), linkPage: await buildLinkPage() })
 }
 
-/** A tab with the page in it, and what went wrong there. */
-export interface Visit {
-  readonly page: Page
-  readonly context: BrowserContext
-  /**
-   * Fails for what the policy kept from happening, for a request to another host, and for an error that nobody caught.
-   */
-  readonly expectClean: () => void
-}
-
 export interface VisitOptions extends BrowserContextOptions {
   readonly browser: Browser
   readonly service: Pick<TestService, 'url'>
   /** Who is signed in; nobody when left out. */
   readonly user?: TestUser | undefined
   readonly path?: string
-  /** Lets the test move the clock of all tabs by `context.clock`; it goes on by itself as well. */
+  /** Prepares the tab before it loads the page. */
+  readonly prepare?: (page: Page) => unknown
+  /** Lets the test move the clock of all tabs by `page.context().clock`; it goes on by itself as well. */
   readonly hasTestClock?: boolean
 }
 
-export async function visit({
+/** A tab with the page in it, and what went wrong there. */
+export interface Visit {
+  readonly page: Page
+  /**
+   * Fails for what the policy kept from happening, for a request to another host, and for an error that nobody caught.
+   */
+  readonly expectClean: () => void
+}
+
+/** Opens the page, with cookies of its own. */
+export async function openPage({
   browser,
   service,
   user,
   path = '/',
   hasTestClock = false,
+  prepare,
   ...options
 }: VisitOptions): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
@@ -61,20 +69,16 @@ export async function visit({
       { name, value, url: service.url, httpOnly: true, sameSite: 'Strict' },
     ])
   }
-  const faults: string[] = []
-  const page = await openTab({ context, service, faults, path })
-  return { page, context, expectClean: () => expect(faults).toEqual([]) }
-}
-
-interface Tab {
-  readonly context: BrowserContext
-  readonly service: Pick<TestService, 'url'>
-  readonly faults: string[]
-  readonly path: string
-}
-
-async function openTab({ context, service, faults, path }: Tab): Promise<Page> {
   const page = await context.newPage()
+  const faults = faultsOf(page, new URL(service.url).host)
+  await prepare?.(page)
+  await page.goto(service.url + path)
+  return { page, expectClean: () => expect(faults).toEqual([]) }
+}
+
+/** What goes wrong in a page from now on. */
+function faultsOf(page: Page, ownHost: string): readonly string[] {
+  const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
   page.on('console', (message) => {
     if (/Content Security Policy|TrustedHTML|Trusted Type/i.test(message.text()))
@@ -82,29 +86,25 @@ async function openTab({ context, service, faults, path }: Tab): Promise<Page> {
   })
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url())
-    if (protocol === 'http:' && host !== new URL(service.url).host) faults.push(request.url())
+    if (protocol === 'http:' && host !== ownHost) faults.push(request.url())
   })
-  await page.goto(service.url + path)
+  return faults
+}
+
+/** As `openPage`, for one test, which fails at its end for what went wrong there. */
+export async function visit(options: VisitOptions): Promise<Page> {
+  const { page, expectClean } = await openPage(options)
+  onTestFinished(async () => {
+    await page.context().close()
+    expectClean()
+  })
   return page
 }
 
-/** Opens the page signed in, with the list there. */
-export async function visitAs(options: VisitOptions & { readonly user: TestUser }): Promise<Visit> {
-  const opened = await visit(options)
-  await opened.page.getByRole('complementary', { name: 'Capacity' }).waitFor()
-  return opened
-}
-
-/** As `visitAs`. Closes the page with `opened`, and fails then for what went wrong there. */
-export async function openIn(
-  opened: AsyncDisposableStack,
-  options: VisitOptions & { readonly user: TestUser },
-): Promise<Page> {
-  const { page, context, expectClean } = await visitAs(options)
-  opened.defer(async () => {
-    expectClean()
-    await context.close()
-  })
+/** As `visit`, signed in, with the list there. */
+export async function visitAs(options: VisitOptions & { readonly user: TestUser }): Promise<Page> {
+  const page = await visit(options)
+  await page.getByRole('complementary', { name: 'Capacity' }).waitFor()
   return page
 }
 
@@ -125,7 +125,16 @@ export interface Dropped {
 
 /** Chooses files in the dialog of the browser. */
 export async function pick(page: Page, files: readonly Dropped[]): Promise<void> {
-  await page.locator('[data-picker=files]').setInputFiles(
+  const picker = page.locator('[data-picker=files]')
+  if (files.some(({ content }) => content.length > MIB)) {
+    // The browser would be sent every byte.
+    const folder = await createFolder('pick')
+    onTestFinished(() => folder.remove())
+    const paths = files.map(({ path }) => join(folder.path, path))
+    for (const [at, { content }] of files.entries()) await writeFile(paths[at] ?? '', content)
+    return picker.setInputFiles(paths)
+  }
+  await picker.setInputFiles(
     files.map(({ path, content }) => ({
       name: path,
       mimeType: 'application/octet-stream',

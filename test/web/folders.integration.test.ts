@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { remove } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, names, openIn, openWithPage, pick } from './fixture.ts'
+import { describeInBrowser, names, openWithPage, pick, visitAs } from './fixture.ts'
 import { expectSound } from './looks.ts'
 
 const FILES = [
@@ -19,22 +19,19 @@ const FILES = [
 describeInBrowser('folders', (browser) => {
   let service: TestService
   let user: TestUser
-  let opened: AsyncDisposableStack
   beforeAll(async () => {
     service = await openWithPage({ historyLifetimeMs: 3_600_000 })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
-    opened = new AsyncDisposableStack()
     user = await service.createUser(2 ** 20)
     for (const name of FILES) await put(name)
   })
-  afterEach(() => opened.disposeAsync())
 
   const put = (name: string) => upload(service, { user, name, content: 'x' })
 
   async function open(path = '/'): Promise<Page> {
-    const page = await openIn(opened, { browser: browser(), service, user, path })
+    const page = await visitAs({ browser: browser(), service, user, path })
     await page.locator('.rows .name').first().waitFor()
     return page
   }

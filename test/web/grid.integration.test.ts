@@ -1,15 +1,14 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage, visitAs } from './fixture.ts'
+import { describeInBrowser, openWithPage, visitAs } from './fixture.ts'
 import { violationsIn } from './looks.ts'
 import { blankPng, drawScenes, withExif } from './photos.ts'
 
 const MIB = 2 ** 20
 
 describeInBrowser('the grid', (browser) => {
-  const opened = new AsyncDisposableStack()
   let service: TestService
   let user: TestUser
   let photos: Record<'embedded' | 'turned' | 'plain' | 'drawing', Buffer>
@@ -30,13 +29,7 @@ describeInBrowser('the grid', (browser) => {
       drawing,
     }
   })
-  afterAll(async () => {
-    await opened.disposeAsync()
-    await service?.stop()
-  })
-  afterEach(async () => {
-    for (const context of browser().contexts()) await context.close()
-  })
+  afterAll(() => service?.stop())
 
   async function fill(files: Readonly<Record<string, Buffer | string>>): Promise<void> {
     user = await service.createUser(200 * MIB)
@@ -46,7 +39,7 @@ describeInBrowser('the grid', (browser) => {
   }
 
   async function openGrid(): Promise<Page> {
-    const { page } = await visitAs({ browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Show as a grid' }).click()
     await page.locator('.tile').first().waitFor()
     return page
@@ -57,7 +50,7 @@ describeInBrowser('the grid', (browser) => {
 
   it('shows what cameras embed, turned as the photo is, and reads no more than 200 KiB for it', async () => {
     await fill({ 'a.jpg': photos.embedded, 'b.jpg': photos.turned, 'c.txt': 'x' })
-    const { page, context, expectClean } = await visitAs({ browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     const bytes = countBytes(page)
     await page.getByRole('button', { name: 'Show as a grid' }).click()
     expect(await sizeOf(pictureOf(page, 'a.jpg'))).toEqual([160, 120])
@@ -69,8 +62,6 @@ describeInBrowser('the grid', (browser) => {
     expect(await page.getByRole('gridcell', { name: 'c.txt' }).locator('svg').count()).toBe(2)
     expect(await bytes.of('c.txt')).toBe(0)
     expect(await violationsIn(page)).toEqual([])
-    expectClean()
-    await context.close()
   })
 
   it('decodes other images at the size that is shown, and none that would fill the memory', async () => {
@@ -132,7 +123,7 @@ describeInBrowser('the grid', (browser) => {
         upload(service, { user, name: `${at + 100}.jpg`, content: photos.embedded }),
       ),
     )
-    const { page } = await visitAs({ browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     const held = Promise.withResolvers<void>()
     const asked = new Set<string>()
     const over: string[] = []
@@ -160,7 +151,7 @@ describeInBrowser('the grid', (browser) => {
     await fill(
       Object.fromEntries('a b c d e f g h i j k l'.split(' ').map((name) => [`${name}.txt`, 'x'])),
     )
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Show as a grid' }).click()
     const focused = async () => {
       const tile = `document.activeElement.closest('.tile')`

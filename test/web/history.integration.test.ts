@@ -1,24 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { remove } from '../http/file-requests.ts'
 import { ask, download, jsonOf, upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, names, openIn, openWithPage } from './fixture.ts'
+import { describeInBrowser, names, openWithPage, visitAs } from './fixture.ts'
 
 describeInBrowser('deleted and earlier versions', (browser) => {
   let service: TestService
   let user: TestUser
-  let opened: AsyncDisposableStack
   beforeAll(async () => {
     service = await openWithPage({ historyLifetimeMs: 3_600_000 })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
     user = await service.createUser(1000)
-    opened = new AsyncDisposableStack()
   })
-  afterEach(() => opened.disposeAsync())
 
   const put = (name: string, content: string) => upload(service, { user, name, content })
   const contentOf = async (name: string): Promise<string> =>
@@ -26,7 +23,7 @@ describeInBrowser('deleted and earlier versions', (browser) => {
 
   /** The page with the view of all versions. */
   async function openHistory(): Promise<Page> {
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Deleted and earlier versions' }).click()
     await page.getByRole('heading', { name: 'Deleted and earlier versions' }).waitFor()
     return page
@@ -115,7 +112,7 @@ describeInBrowser('deleted and earlier versions', (browser) => {
     for (const content of ['one', 'second']) await put('a.txt', content)
     await put('b.txt', 'x')
     await remove(service, { user, name: 'b.txt' })
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     const button = page.getByRole('button', { name: 'Earlier versions of a.txt' })
     await button.click({ force: true })
     await page.getByRole('heading', { name: 'Earlier versions of “a.txt”' }).waitFor()

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import { startFront } from '../support/faults/front.ts'
 import { beginUpload } from '../support/http/tus-client.ts'
@@ -19,13 +19,9 @@ describeInBrowser('the page', (browser) => {
   beforeEach(async () => {
     user = await service.createUser(2 ** 25)
   })
-  afterEach(async () => {
-    for (const context of browser().contexts()) await context.close()
-  })
 
-  async function open(options: Partial<Parameters<typeof visitAs>[0]> = {}): Promise<Page> {
-    return (await visitAs({ browser: browser(), service, user, ...options })).page
-  }
+  const open = (options: Partial<Parameters<typeof visitAs>[0]> = {}) =>
+    visitAs({ browser: browser(), service, user, ...options })
 
   it('leaves the names room at every width, and all that can be done with a file within reach', async () => {
     await upload(service, { user, name: NAME, content: 'x' })

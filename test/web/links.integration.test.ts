@@ -1,37 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { crc32, deflateSync } from 'node:zlib'
 import { createLink } from '../http/links/link-requests.ts'
 import { download, MIB, secretOf, upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage, visit } from './fixture.ts'
+import { describeInBrowser, openWithPage, visit, visitAs } from './fixture.ts'
 import { expectSound } from './looks.ts'
 
 describeInBrowser('links', (browser) => {
   let service: TestService
   let user: TestUser
-  let opened: AsyncDisposableStack
   beforeAll(async () => {
     service = await openWithPage({ maxFileSize: 64 * MIB })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
     user = await service.createUser(64 * MIB)
-    opened = new AsyncDisposableStack()
   })
-  afterEach(() => opened.disposeAsync())
 
   const make = (terms: { readonly kind: string; readonly [term: string]: unknown }) =>
     createLink(service, { token: secretOf(user), ...terms })
-  async function visitLink(path: string): Promise<Page> {
-    const { page, context, expectClean } = await visit({ browser: browser(), service, path })
-    opened.defer(async () => {
-      expectClean()
-      await context.close()
-    })
-    return page
-  }
+  const visitLink = (path: string) => visit({ browser: browser(), service, path })
   const put = (name: string, content: string | Uint8Array) =>
     upload(service, { user, name, content })
 
@@ -114,7 +103,7 @@ describeInBrowser('links', (browser) => {
 
   it('are made for a file, listed and revoked by its owner', async () => {
     await put('report.pdf', 'content')
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Share report.pdf' }).click()
     const main = page.locator('dialog .button-main')
     expect(await main.allTextContents()).toEqual(['Link with an end date or a password'])
@@ -144,7 +133,7 @@ describeInBrowser('links', (browser) => {
   })
 
   it('are made to receive files, in a folder that is typed with a slash', async () => {
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Access tokens and links' }).click()
     await page.getByRole('button', { name: 'Create a link' }).click()
     await page.getByRole('radio', { name: /^Receive files/ }).check()
@@ -163,7 +152,7 @@ describeInBrowser('links', (browser) => {
 
   it('are not the only thing that ends: a file is kept, and expires', async () => {
     await put('clip.mp4', 'content')
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     const stay = page.getByRole('button', { name: 'How long clip.mp4 stays' })
     await stay.waitFor()
     const asUser = (path: string, init: RequestInit = {}) =>

@@ -33,8 +33,7 @@ describeInBrowser('the page under load', (browser) => {
 
   async function openLink(): Promise<Page> {
     const service = { url: demo.url }
-    const visited = await visit({ browser: browser(), service, path: link.slice(demo.url.length) })
-    page = visited.page
+    page = await visit({ browser: browser(), service, path: link.slice(demo.url.length) })
     await page.getByRole('complementary', { name: 'Capacity' }).waitFor()
     return page
   }

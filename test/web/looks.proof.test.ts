@@ -4,11 +4,11 @@ import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { actOn, NARROW, takePicture, violationsIn, WIDE } from './looks.ts'
 import {
   describeInBrowser,
+  openPage,
   openWithPage,
   pick,
   secretOf,
   uploaded,
-  visit,
   type Visit,
 } from './fixture.ts'
 import { beginUpload } from '../support/http/tus-client.ts'
@@ -45,10 +45,10 @@ describeInBrowser('each view', (browser) => {
       }
       // What moves is not judged before it has come to rest.
       const still = { reducedMotion: 'reduce' } as const
-      opened = await visit({ browser: browser(), service, colorScheme, viewport, ...still })
+      opened = await openPage({ browser: browser(), service, colorScheme, viewport, ...still })
     })
     afterAll(async () => {
-      await opened?.context.close()
+      await opened?.page.context().close()
       await service?.stop()
     })
 
@@ -59,6 +59,8 @@ describeInBrowser('each view', (browser) => {
       const name = [colorScheme, viewport.width, views, view].join('-')
       await takePicture(page, name)
       expect({ view, found: await violationsIn(page) }).toEqual({ view, found: [] })
+      const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
+      expect({ view, width }).toEqual({ view, width: viewport.width })
       expectClean()
     }
 
@@ -103,6 +105,25 @@ describeInBrowser('each view', (browser) => {
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: 'Show as a list' }).click()
       await page.locator('.row-head').waitFor()
+    })
+
+    it('of selected files, also from right to left', async () => {
+      const { page } = opened
+      await page.locator('[data-index]', { hasText: 'notes.md' }).focus()
+      await page.keyboard.press('Space')
+      await page.keyboard.press('Shift+ArrowUp')
+      const bar = page.getByRole('group', { name: 'Selected files' })
+      await bar.getByText('2 selected', { exact: true }).waitFor()
+      await expectAccessible('selection')
+      await page.evaluate(`document.documentElement.dir = 'rtl'`)
+      await expectAccessible('selection-rtl')
+      await bar.getByRole('button', { name: 'Move', exact: true }).click()
+      await page.getByLabel('New beginning').fill('Norway - ')
+      await expectAccessible('selection-move-rtl')
+      await page.evaluate(`document.documentElement.dir = 'ltr'`)
+      await expectAccessible('selection-move')
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'End the selection' }).click()
     })
 
     it('of a search that finds nothing', async () => {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage } from './fixture.ts'
+import { describeInBrowser, openWithPage, visitAs } from './fixture.ts'
 import { takePicture } from './looks.ts'
 import { privateBytes, tasksOf } from './measures.ts'
 import { drawScenes, withExif } from './photos.ts'
@@ -46,8 +46,7 @@ describeInBrowser('2,000 photos in the grid', (browser) => {
   afterAll(() => service?.stop())
 
   it('scroll smoothly in little memory, and 200 KiB at most are read of each', async () => {
-    await using opened = new AsyncDisposableStack()
-    const page = await openIn(opened, { browser: browser(), service, user })
+    const page = await visitAs({ browser: browser(), service, user })
     const read: Promise<readonly [name: string, bytes: number]>[] = []
     page.on('requestfinished', (request) => {
       const name = /IMG_\d+/.exec(request.url())?.[0]

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
 import { startTcpSwitch } from '../support/faults/tcp-switch.ts'
 import { buildPage } from '../support/http/page.ts'
@@ -10,11 +10,11 @@ import {
   describeInBrowser,
   drop,
   names,
-  openIn,
   openWithPage,
   pick,
   slowDown,
   uploaded,
+  visitAs,
 } from './fixture.ts'
 import {
   choose,
@@ -57,7 +57,7 @@ describeInBrowser('large uploads', (browser) => {
 
   /** Each has a browser of its own: what one knows the other does not. */
   const open = (at: { readonly url: string } = service, as = user): Promise<Page> =>
-    openIn(opened, { browser: browser(), service: at, user: as })
+    visitAs({ browser: browser(), service: at, user: as })
 
   async function isHeld(): Promise<boolean | undefined> {
     const { userId } = user
@@ -92,7 +92,7 @@ describeInBrowser('large uploads', (browser) => {
 
   it('R38 go on where they were after the connection was lost, and keep nothing in the browser', async () => {
     const gate = await startTcpSwitch([service.port])
-    opened.defer(() => gate.close())
+    onTestFinished(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
     const requests = watchRequests(page)
     await beginSlowly(page)
@@ -113,7 +113,7 @@ describeInBrowser('large uploads', (browser) => {
 
   it('of small files go on by themselves after the connection was lost in the middle', async () => {
     const gate = await startTcpSwitch([service.port])
-    opened.defer(() => gate.close())
+    onTestFinished(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
     await slowDown(page, MIB)
     await pick(page, [
@@ -140,7 +140,7 @@ describeInBrowser('large uploads', (browser) => {
 
   it('R38 go on by themselves after ten minutes without a network', async () => {
     const gate = await startTcpSwitch([service.port])
-    opened.defer(() => gate.close())
+    onTestFinished(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
     const requests = watchRequests(page)
     await page.clock.install()
@@ -165,10 +165,10 @@ describeInBrowser('large uploads', (browser) => {
     ['crashed, with what it had recorded', async () => undefined, -1],
   ])('go on after the service %s', async (_how, settle, least) => {
     const restartable = await startRestartable({ page: await buildPage() })
-    opened.defer(() => restartable.stop())
+    onTestFinished(() => restartable.stop())
     const owner = await restartable.service().createUser(64 * MIB)
     const gate = await startTcpSwitch([restartable.service().port])
-    opened.defer(() => gate.close())
+    onTestFinished(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` }, owner)
     const requests = watchRequests(page)
     await beginSlowly(page)

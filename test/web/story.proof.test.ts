@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startDemo } from '../support/service/demo.ts'
 import { buildPage } from '../support/http/page.ts'
 import { temporaryFolder } from '../support/service/program.ts'
-import { describeInBrowser, drag, names, pick, slowDown, uploaded, visit } from './fixture.ts'
+import { describeInBrowser, drag, names, openPage, pick, slowDown, uploaded } from './fixture.ts'
 import { actOn, NARROW, takePicture, WIDE } from './looks.ts'
 
 const MIB = 2 ** 20
@@ -47,9 +47,15 @@ describeInBrowser('the way of a newcomer', (browser) => {
     const { link = '' } = /browser: (?<link>\S+)/.exec(demo.output())?.groups ?? {}
     const path = link.slice(demo.url.length)
     const still = { reducedMotion: 'reduce' } as const
-    const visited = await visit({ browser: browser(), service: demo, path, ...options, ...still })
-    opened.defer(() => visited.context.close())
+    const visited = await openPage({
+      browser: browser(),
+      service: demo,
+      path,
+      ...options,
+      ...still,
+    })
     const { page } = visited
+    opened.defer(() => page.context().close())
     let pictures = 0
     const see = async (view: string): Promise<void> => {
       pictures += 1

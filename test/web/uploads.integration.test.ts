@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
 import { startBrowser } from '../support/http/browser.ts'
 import { createFolder } from '../support/servers/local-server.ts'
@@ -13,7 +13,6 @@ import {
   effectsRun,
   hold,
   names,
-  openIn,
   openWithPage,
   pick,
   secretOf,
@@ -25,19 +24,16 @@ import {
 describeInBrowser('uploads', (browser) => {
   let service: TestService
   let user: TestUser
-  let opened: AsyncDisposableStack
   beforeAll(async () => {
     service = await openWithPage({ tokenCacheMs: 0 })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
-    opened = new AsyncDisposableStack()
     user = await service.createUser(64 * MIB)
   })
-  afterEach(() => opened.disposeAsync())
 
   const open = (at: { readonly url: string } = service): Promise<Page> =>
-    openIn(opened, { browser: browser(), service: at, user })
+    visitAs({ browser: browser(), service: at, user })
 
   const contentOf = async (name: string): Promise<string> =>
     (await download(service, { user, name })).body.toString()
@@ -59,7 +55,7 @@ describeInBrowser('uploads', (browser) => {
   it('take a folder that is dropped, and one that is dropped while it is open', async () => {
     const page = await open()
     const folder = await createFolder('drop')
-    opened.defer(() => folder.remove())
+    onTestFinished(() => folder.remove())
     await mkdir(join(folder.path, 'Trip', 'Day 1'), { recursive: true })
     await writeFile(join(folder.path, 'Trip', 'plan.txt'), 'plan')
     await writeFile(join(folder.path, 'Trip', 'Day 1', 'dawn.jpg'), 'dawn')
@@ -82,7 +78,7 @@ describeInBrowser('uploads', (browser) => {
   it('take nothing that is dropped while nobody is signed in', async () => {
     const page = await open()
     const folder = await createFolder('drop')
-    opened.defer(() => folder.remove())
+    onTestFinished(() => folder.remove())
     await writeFile(join(folder.path, 'alone.txt'), 'alone')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -99,7 +95,7 @@ describeInBrowser('uploads', (browser) => {
   it('take a folder that is chosen', async () => {
     const page = await open()
     const folder = await createFolder('pick')
-    opened.defer(() => folder.remove())
+    onTestFinished(() => folder.remove())
     await mkdir(join(folder.path, 'Papers'))
     await writeFile(join(folder.path, 'Papers', 'a.txt'), 'a')
     await page.locator('[data-picker=folder]').setInputFiles(join(folder.path, 'Papers'))
@@ -202,9 +198,9 @@ describeInBrowser('uploads', (browser) => {
 
   it('work over plain HTTP on a local network, where a page gets less than on a loopback host', async () => {
     const lan = await startBrowser('--host-resolver-rules=MAP lan.test 127.0.0.1')
-    opened.defer(() => lan.close())
+    onTestFinished(() => lan.close())
     const url = `http://lan.test:${service.port}`
-    const { page } = await visitAs({ browser: lan, service: { url }, user })
+    const page = await visitAs({ browser: lan, service: { url }, user })
     expect(await page.evaluate('isSecureContext')).toBe(false)
     await pick(page, [{ path: 'a.txt', content: 'hello' }])
     await uploaded(page, 1)

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { remove } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openIn, openWithPage, uploaded, visitAs } from './fixture.ts'
+import { describeInBrowser, openWithPage, uploaded, visitAs } from './fixture.ts'
 import { violationsIn } from './looks.ts'
 import { drawScenes } from './photos.ts'
 
@@ -12,7 +12,6 @@ describeInBrowser('the viewer', (browser) => {
   let user: TestUser
   let photo: Buffer
   let page: Page
-  let opened: AsyncDisposableStack
   beforeAll(async () => {
     service = await openWithPage({ historyLifetimeMs: 3_600_000 })
     const [drawn] = await drawScenes(browser(), [{ width: 400, height: 300, hue: 200 }])
@@ -21,9 +20,7 @@ describeInBrowser('the viewer', (browser) => {
   afterAll(() => service?.stop())
   beforeEach(async () => {
     user = await service.createUser(2 ** 26)
-    opened = new AsyncDisposableStack()
   })
-  afterEach(() => opened.disposeAsync())
 
   const dialog = (name: string) => page.getByRole('dialog', { name, exact: true })
 
@@ -32,7 +29,7 @@ describeInBrowser('the viewer', (browser) => {
     for (const [each, content] of Object.entries(files)) {
       await upload(service, { user, name: each, content })
     }
-    page = await openIn(opened, { browser: browser(), service, user })
+    page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name, exact: true }).click()
     await dialog(name).waitFor()
   }
@@ -202,9 +199,7 @@ describeInBrowser('the viewer', (browser) => {
     await upload(service, { user, name: 'a.jpg', content: photo })
     await upload(service, { user, name: 'b.jpg', content: photo })
     const touch = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 780 } }
-    const visited = await visitAs({ browser: browser(), service, user, ...touch })
-    opened.defer(() => visited.context.close())
-    page = visited.page
+    page = await visitAs({ browser: browser(), service, user, ...touch })
     await page.getByText('a.jpg').tap()
     await dialog('a.jpg').waitFor()
     const fingers = await page.context().newCDPSession(page)
@@ -230,7 +225,6 @@ describeInBrowser('the viewer', (browser) => {
     await at('touchMove', [300, 410])
     await at('touchEnd')
     await dialog('a.jpg').waitFor()
-    visited.expectClean()
   })
 })
 

@@ -1,5 +1,5 @@
-import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Brand, brandPages } from '../../src/http/pages/brand.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../http/admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
@@ -27,7 +27,6 @@ const BRAND: Brand = {
 
 describeInBrowser('the pages of another product, in German', (browser) => {
   let service: TestService
-  let contexts: BrowserContext[] = []
   beforeAll(async () => {
     const { user, operator, link } = await brandPages(
       {
@@ -41,10 +40,6 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     service = await openEmbedded({ ...ADMIN_OPTIONS, ...pages })
   })
   afterAll(() => service?.stop())
-  afterEach(async () => {
-    for (const context of contexts) await context.close()
-    contexts = []
-  })
 
   async function open(options: {
     readonly path?: string
@@ -52,14 +47,12 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     readonly locale?: string
   }) {
     const { path = '/', url = service.url, locale = 'de-AT' } = options
-    const opened = await visit({ browser: browser(), service: { url }, path, locale })
-    contexts.push(opened.context)
-    return opened
+    return visit({ browser: browser(), service: { url }, path, locale })
   }
 
   it('go from signing in to a file that is uploaded, and to what a visitor sees of it', async () => {
     const user = await service.createUser(2 ** 30)
-    const { page, expectClean } = await open({})
+    const page = await open({})
     await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
     expect(await page.getAttribute('html', 'lang')).toBe('de')
     expect(await page.title()).toBe('Contoso Ablage')
@@ -78,24 +71,22 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     expect(await names(page)).toEqual(['Rechnung.pdf'])
     await page.getByText('1,4 KiB').first().waitFor()
     await expectSound(page, 'german-list')
-    expectClean()
     await expectSoundLink(secretOf(user))
   })
 
   async function expectSoundLink(token: string): Promise<void> {
     const { secret } = await createLink(service, { token, kind: 'download', name: 'Rechnung.pdf' })
-    const { page, expectClean } = await open({ path: `/links/${secret}` })
+    const page = await open({ path: `/links/${secret}` })
     await page.getByRole('heading', { name: 'Geteilte Dateien' }).waitFor()
     await page.getByRole('link', { name: 'Rechnung.pdf herunterladen' }).waitFor()
     expect(await page.locator('.product-name').textContent()).toBe('Contoso Ablage')
     await expectSound(page, 'german-link')
-    expectClean()
   }
 
   it('show their own words for what the service refuses in English', async () => {
     const user = await service.createUser(1000)
     await upload(service, { user, name: 'a', content: 'x' })
-    const { page } = await open({ path: `/#access_token=${secretOf(user)}` })
+    const page = await open({ path: `/#access_token=${secretOf(user)}` })
     await page.getByText('1 Datei von').waitFor()
     await page.route('**/users/me/repo/a', (route) =>
       route.fulfill({
@@ -112,18 +103,17 @@ describeInBrowser('the pages of another product, in German', (browser) => {
   it('are for operators too', async () => {
     await service.createUser(2 ** 30)
     const url = `http://127.0.0.1:${service.adminPort}`
-    const { page, expectClean } = await open({ url })
+    const page = await open({ url })
     await page.getByRole('heading', { name: 'Als Betreiber anmelden' }).waitFor()
     expect(await page.title()).toBe('Contoso Ablage: Verwaltung')
     await page.getByLabel('Admin-Token', { exact: true }).fill(ADMIN_TOKEN)
     await page.getByRole('button', { name: 'Anmelden' }).click()
     await page.getByRole('complementary', { name: 'Dienst' }).waitFor()
     await expectSound(page, 'german-operator')
-    expectClean()
   })
 
   it('show the logo, in which no script runs where it is opened by itself', async () => {
-    const { page } = await open({})
+    const page = await open({})
     const mark = page.locator('.mark')
     await mark.waitFor()
     const url = await page.evaluate(
@@ -144,7 +134,7 @@ describeInBrowser('the pages of another product, in German', (browser) => {
 
   /** The assets that the page loads until it asks to sign in, without those that its document names. */
   async function loadedBy(locale: string): Promise<{ readonly others: readonly string[] }> {
-    const { page } = await open({ path: '/livez', locale })
+    const page = await open({ path: '/livez', locale })
     const assets: string[] = []
     page.on('request', (request) => {
       const [, name] = /\/assets\/(.+)$/.exec(request.url()) ?? []

@@ -40,6 +40,10 @@ async function build(document: string): Promise<WebPage> {
   return readWebPage('dist/web', document)
 }
 
+/** One build is enough for the tests of a process, which do not change the sources. */
+let built: Promise<unknown> | undefined
+
 async function runBuild(): Promise<void> {
-  await promisify(execFile)(process.execPath, ['scripts/build-page.mjs'])
+  built ??= promisify(execFile)(process.execPath, ['scripts/build-page.mjs'])
+  await built
 }

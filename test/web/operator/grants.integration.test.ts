@@ -18,7 +18,7 @@ describeInBrowser('the capacity of a user, as the operator sees it', (browser) =
     for (const used of [200, 9500, 9950]) {
       const user = await service.createUser(9000)
       await upload(service, { user, name: 'a.bin', content: 'x'.repeat(used) })
-      const { page, context } = await visitAsOperator({
+      const page = await visitAsOperator({
         browser: browser(),
         service,
         path: '/#/users',
@@ -30,7 +30,6 @@ describeInBrowser('the capacity of a user, as the operator sees it', (browser) =
       await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
       expect(await colourOf(page, '.meter-used')).toBe(listed)
       colours.add(listed)
-      await context.close()
     }
     expect(colours.size).toBe(3)
   })
@@ -50,9 +49,9 @@ describeInBrowser('the operator', (browser) => {
   /** Where it is another day than at the service for most of the day. */
   const openUser = async () => {
     const options = { service, path: `/#/users/${user.userId}`, timezoneId: 'Asia/Tokyo' }
-    const opened = await visitAsOperator({ browser: browser(), ...options })
-    await opened.page.getByRole('heading', { name: 'Access tokens' }).waitFor()
-    return opened
+    const page = await visitAsOperator({ browser: browser(), ...options })
+    await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
+    return page
   }
   const grants = async () => {
     const { grants: all } = await done(service, {
@@ -64,7 +63,7 @@ describeInBrowser('the operator', (browser) => {
   }
 
   it('grants capacity to the end of a day, and revokes it', async () => {
-    const { page, context } = await openUser()
+    const page = await openUser()
     await page.getByRole('button', { name: 'Grant capacity' }).click()
     await page.getByLabel('Capacity', { exact: true }).fill('2')
     await page.getByLabel('Reference').fill('ticket-9')
@@ -78,7 +77,6 @@ describeInBrowser('the operator', (browser) => {
     await confirm(page, 'Revoke')
     await entry.waitFor({ state: 'detached' })
     expect(await grants()).not.toContain('ticket-9')
-    await context.close()
   })
 
   it.each([
@@ -105,14 +103,13 @@ describeInBrowser('the operator', (browser) => {
     async ({ period, words, shrinks }) => {
       const path = `/${user.userId}/grants/support/ticket-9`
       await done(service, { method: 'PUT', path, body: { bytes: 2048, ...period }, status: 201 })
-      const { page, context } = await openUser()
+      const page = await openUser()
       const entry = page.getByRole('listitem').filter({ hasText: 'ticket-9' })
       expect(await entry.locator('.quiet').textContent()).toBe(words)
       await page.getByRole('button', { name: 'Revoke ticket-9' }).click()
       const question = await page.getByRole('dialog').textContent()
       expect(question?.includes('The capacity shrinks by 2 KiB.')).toBe(shrinks)
       expect(question?.includes('so the capacity stays the same')).toBe(!shrinks)
-      await context.close()
     },
   )
 })

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, done } from '../../http/admin/fixture.ts'
@@ -8,17 +6,13 @@ import { beginUpload } from '../../support/http/tus-client.ts'
 import { upload } from '../../http/fixture.ts'
 import { createLink } from '../../http/links/link-requests.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { describeInBrowser, secretOf, type Visit } from '../fixture.ts'
-import { NARROW, PICTURES, violationsIn, WIDE } from '../looks.ts'
-import { openWithOperatorPage, signIn, visitAdmin } from './fixture.ts'
+import { describeInBrowser, openPage, secretOf, type Visit } from '../fixture.ts'
+import { NARROW, takePicture, violationsIn, WIDE } from '../looks.ts'
+import { openWithOperatorPage, signIn, toAdmin } from './fixture.ts'
 
 const LONG_NAME = `${'a-name-that-is-long-and-has-no-place-to-break-it'.repeat(4)}.mov`
 
 describeInBrowser('each view of the operator', (browser) => {
-  beforeAll(async () => {
-    await mkdir(PICTURES, { recursive: true })
-  })
-
   describe.each([
     ['light', WIDE],
     ['dark', WIDE],
@@ -61,10 +55,10 @@ describeInBrowser('each view of the operator', (browser) => {
       const content = 'x'.repeat(40_000)
       const film = { cookie: user.cookie, name: LONG_NAME, length: 700_000, content }
       await beginUpload(service, film)
-      opened = await visitAdmin({ browser: browser(), service, colorScheme, viewport })
+      opened = await openPage(toAdmin({ browser: browser(), service, colorScheme, viewport }))
     })
     afterAll(async () => {
-      await opened?.context.close()
+      await opened?.page.context().close()
       await service?.stop()
     })
 
@@ -75,7 +69,7 @@ describeInBrowser('each view of the operator', (browser) => {
       // What moves is not judged before it has come to rest.
       await page.waitForTimeout(300)
       const name = ['operator', colorScheme, viewport.width, views, view].join('-')
-      await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+      await takePicture(page, name)
       expect({ view, found: await violationsIn(page) }).toEqual({ view, found: [] })
       const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
       expect({ view, width }).toEqual({ view, width: viewport.width })

@@ -1,17 +1,18 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { done } from '../../http/admin/fixture.ts'
 import { describeInBrowser } from '../fixture.ts'
-import { openWithOperatorPage, visitAsOperator } from './fixture.ts'
+import { lookAgain, openWithOperatorPage, visitAsOperator } from './fixture.ts'
 
 const USERS = '/#/users'
 
 describeInBrowser('the operator of many users', (browser) => {
   it('reads them a page at a time', async () => {
     const service = await openWithOperatorPage()
+    onTestFinished(() => service.stop())
     for (let id = 100; id < 250; id += 1) {
       await done(service, { method: 'PUT', path: `/user-${id}`, status: 201 })
     }
-    const { page, context } = await visitAsOperator({ browser: browser(), service, path: USERS })
+    const page = await visitAsOperator({ browser: browser(), service, path: USERS })
     const rows = page.getByRole('rowheader')
     await expect.poll(() => rows.count()).toBe(100)
     await page.getByRole('button', { name: 'Show more' }).click()
@@ -28,23 +29,22 @@ describeInBrowser('the operator of many users', (browser) => {
     await page.getByRole('searchbox').fill('user-12')
     await expect.poll(() => rows.first().textContent()).toBe('user-120')
     expect(await order.isDisabled()).toBe(true)
-    await context.close()
-    await service.stop()
   })
 
   it('finds those whose ids begin so, also beyond what has been read', async () => {
     const service = await openWithOperatorPage()
+    onTestFinished(() => service.stop())
     for (const id of [...Array.from({ length: 120 }, (_, at) => `a-${at}`), 'zoe', 'zora']) {
       await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
     }
     const visited = { browser: browser(), service, path: USERS, hasTestClock: true }
-    const { page, context } = await visitAsOperator(visited)
+    const page = await visitAsOperator(visited)
     const ids = () => page.getByRole('rowheader').allTextContents()
     const search = page.getByRole('searchbox')
     await search.fill('zo')
     await expect.poll(ids).toEqual(['zoe', 'zora'])
     const readAnew = page.waitForResponse(/prefix=zo/)
-    await context.clock.fastForward(10_000)
+    await page.context().clock.fastForward(10_000)
     await (await readAnew).finished()
     expect(await ids()).toEqual(['zoe', 'zora'])
     await search.fill('a-')
@@ -63,19 +63,18 @@ describeInBrowser('the operator of many users', (browser) => {
     await expect.poll(ids).toEqual(['zora'])
     await search.fill('')
     await expect.poll(async () => (await ids()).length).toBe(100)
-    await context.close()
-    await service.stop()
   })
 
   it('is told when nobody answers any more, and goes on when the service is back', async () => {
     const service = await openWithOperatorPage()
-    const { page, context } = await visitAsOperator({ browser: browser(), service })
-    await context.setOffline(true)
-    await page.getByText('No connection.').waitFor({ timeout: 15_000 })
-    await context.setOffline(false)
-    await page.getByText('No connection.').waitFor({ state: 'detached', timeout: 15_000 })
+    onTestFinished(() => service.stop())
+    const page = await visitAsOperator({ browser: browser(), service, hasTestClock: true })
+    await page.context().setOffline(true)
+    await lookAgain(page)
+    await page.getByText('No connection.').waitFor()
+    await page.context().setOffline(false)
+    await lookAgain(page)
+    await page.getByText('No connection.').waitFor({ state: 'detached' })
     expect(await page.getByText('OK', { exact: true }).count()).toBe(2)
-    await context.close()
-    await service.stop()
   })
 })

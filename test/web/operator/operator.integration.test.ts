@@ -8,7 +8,14 @@ import type { TestService, TestUser } from '../../support/service/test-service.t
 import { startWebSite } from '../../support/http/web-site.ts'
 import { describeInBrowser, secretOf } from '../fixture.ts'
 import { smallTargets, TOUCH } from '../looks.ts'
-import { confirm, openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './fixture.ts'
+import {
+  confirm,
+  lookAgain,
+  openWithOperatorPage,
+  signIn,
+  visitAdmin,
+  visitAsOperator,
+} from './fixture.ts'
 
 describeInBrowser('the operator', (browser) => {
   let service: TestService
@@ -21,11 +28,12 @@ describeInBrowser('the operator', (browser) => {
     user = await service.createUser(9000)
   })
 
-  const open = (path = '/#/users') => visitAsOperator({ browser: browser(), service, path })
+  const open = (path = '/#/users') =>
+    visitAsOperator({ browser: browser(), service, path, hasTestClock: true })
   const openUser = async () => {
-    const opened = await open(`/#/users/${user.userId}`)
-    await opened.page.getByRole('heading', { name: 'Access tokens' }).waitFor()
-    return opened
+    const page = await open(`/#/users/${user.userId}`)
+    await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
+    return page
   }
   const listOf = async (below: string): Promise<string> =>
     JSON.stringify(
@@ -34,7 +42,7 @@ describeInBrowser('the operator', (browser) => {
 
   it('signs in with the admin token, which no script finds then', async () => {
     const visited = { browser: browser(), service, path: '/#/users' }
-    const { page, context, expectClean } = await visitAdmin(visited)
+    const page = await visitAdmin(visited)
     const sent: string[] = []
     page.on('request', (request) => sent.push(request.url()))
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -46,19 +54,17 @@ describeInBrowser('the operator', (browser) => {
     expect(await page.evaluate('document.cookie')).toBe('')
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
     expect(page.url() + sent.join(' ')).not.toContain(ADMIN_TOKEN)
-    const cookies = await context.cookies()
+    const cookies = await page.context().cookies()
     expect(cookies).toMatchObject([{ name: 'admin_session', httpOnly: true, sameSite: 'Strict' }])
-    expectClean()
-    await context.close()
   })
 
   it('shows other ports of the host no token, and goes on beside what their pages plant', async () => {
-    const { page, context, expectClean } = await open()
+    const page = await open()
     const site = await startWebSite('', [
       'admin_session=planted; Path=/admin',
       'admin_session=planted; Path=/admin/users',
     ])
-    const other = await context.newPage()
+    const other = await page.context().newPage()
     await other.goto(site.sameSite)
     await other.close()
     await site.stop()
@@ -69,42 +75,38 @@ describeInBrowser('the operator', (browser) => {
     await page.getByRole('button', { name: 'Suspend' }).click()
     await confirm(page, 'Suspend')
     await page.getByText('Suspended').waitFor()
-    expectClean()
-    await context.close()
   })
 
   it('signs out, in every tab', async () => {
-    const { page, context } = await open()
-    const other = await context.newPage()
+    const page = await open()
+    const other = await page.context().newPage()
     await other.goto(page.url())
     await other.getByRole('rowheader', { name: user.userId }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in as operator' }).waitFor()
-    expect(await context.cookies()).toEqual([])
-    await other.bringToFront()
-    await other.getByText('You were signed out').waitFor({ timeout: 15_000 })
-    await context.close()
+    expect(await page.context().cookies()).toEqual([])
+    await lookAgain(other)
+    await other.getByText('You were signed out').waitFor()
   })
 
   it('sees users with what they use, and finds one by id', async () => {
     await upload(service, { user, name: 'a.bin', content: 'x'.repeat(2048) })
-    const { page, context, expectClean } = await open()
+    const page = await open()
     const row = page.getByRole('row').filter({ hasText: user.userId })
     expect(await row.textContent()).toContain('2 KiB of 9.7 KiB')
     await upload(service, { user, name: 'b.bin', content: 'x'.repeat(1024) })
-    await expect.poll(() => row.textContent(), { timeout: 15_000 }).toContain('3 KiB of 9.7 KiB')
+    await lookAgain(page)
+    await expect.poll(() => row.textContent()).toContain('3 KiB of 9.7 KiB')
     await page.getByRole('searchbox').fill(user.userId)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: user.userId }).waitFor()
     await page.goBack()
     await row.waitFor()
     expect(await page.getByRole('searchbox').inputValue()).toBe(user.userId)
-    expectClean()
-    await context.close()
   })
 
   it('makes users, with an id and without', async () => {
-    const { page, context } = await open()
+    const page = await open()
     await page.getByRole('button', { name: 'New user' }).click()
     await page.getByLabel('Id', { exact: true }).fill('not an id')
     await page.getByRole('button', { name: 'Create user' }).click()
@@ -117,11 +119,10 @@ describeInBrowser('the operator', (browser) => {
     await page.getByRole('button', { name: 'New user' }).click()
     await page.getByRole('button', { name: 'Create user' }).click()
     await page.getByRole('heading', { name: /^[0-9a-f-]{36}$/ }).waitFor()
-    await context.close()
   })
 
   it('suspends a user, and lets one in again', async () => {
-    const { page, context } = await openUser()
+    const page = await openUser()
     const statusOf = async () =>
       (await done(service, { method: 'GET', path: `/${user.userId}`, status: 200 }))['status']
     await page.getByRole('button', { name: 'Suspend' }).click()
@@ -133,11 +134,10 @@ describeInBrowser('the operator', (browser) => {
     await confirm(page, 'Reactivate')
     await page.getByText('Active').waitFor()
     expect(await statusOf()).toBe('active')
-    await context.close()
   })
 
   it('deletes a user only when the id is typed', async () => {
-    const { page, context } = await openUser()
+    const page = await openUser()
     await page.getByRole('button', { name: 'Delete user' }).click()
     const dialog = page.getByRole('dialog')
     const action = dialog.getByRole('button', { name: 'Delete user' })
@@ -150,11 +150,10 @@ describeInBrowser('the operator', (browser) => {
     await page.getByText('is being deleted').waitFor()
     const row = page.getByRole('row').filter({ hasText: user.userId })
     await row.getByText('Being deleted').waitFor()
-    await context.close()
   })
 
   it('lets a device join and leave, which moves the capacity', async () => {
-    const { page, context } = await openUser()
+    const page = await openUser()
     await page.getByRole('button', { name: 'Add a device' }).click()
     await page.getByLabel('Device id').fill('camera-17')
     await page.getByLabel('Model').fill('camera')
@@ -176,11 +175,10 @@ describeInBrowser('the operator', (browser) => {
     await confirm(page, 'Remove')
     await page.getByRole('listitem').filter({ hasText: 'camera-17' }).waitFor({ state: 'detached' })
     expect(await listOf('devices')).not.toContain('camera-17')
-    await context.close()
   })
 
   it('says what of a form the service does not take', async () => {
-    const { page, context } = await openUser()
+    const page = await openUser()
     await page.getByRole('button', { name: 'Grant capacity' }).click()
     await page.getByLabel('Capacity', { exact: true }).fill('2')
     await page.getByLabel('Source').fill('device')
@@ -188,12 +186,11 @@ describeInBrowser('the operator', (browser) => {
     await confirm(page, 'Grant')
     await page.getByRole('alert').waitFor()
     expect(await page.getByRole('alert').textContent()).toContain('source')
-    await context.close()
   })
 
   it('issues a token that is shown once, and revokes it', async () => {
-    const { page, context, expectClean } = await openUser()
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const page = await openUser()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Issue a token' }).click()
     await page.getByLabel('Label').fill('phone')
     await page.getByRole('radio', { name: '1 day' }).check()
@@ -212,14 +209,12 @@ describeInBrowser('the operator', (browser) => {
     await confirm(page, 'Revoke')
     await page.getByText(/^revoked /).waitFor()
     expect((await capacity()).status).toBe(403)
-    expectClean()
-    await context.close()
   })
 
   it('ends a link of the user, and tells nothing of those of a suspended one', async () => {
     const link = { token: secretOf(user), kind: 'download', name: 'a.txt', label: 'For \u05d0' }
     const made = await createLink(service, link)
-    const { page, context } = await openUser()
+    const page = await openUser()
     const entry = page.getByRole('listitem').filter({ hasText: 'For \u05d0' })
     await entry.getByText('shares “a.txt”').waitFor()
     await page.getByRole('button', { name: 'Revoke the link For' }).click()
@@ -228,15 +223,16 @@ describeInBrowser('the operator', (browser) => {
     await entry.waitFor({ state: 'detached' })
     expect((await visitLink(service, made)).status).toBe(404)
     await createLink(service, link)
-    await entry.waitFor({ timeout: 15_000 })
+    await lookAgain(page)
+    await entry.waitFor()
     await service.users.setUserStatus(user.userId, 'suspended')
-    await page.getByText('Suspended').waitFor({ timeout: 15_000 })
+    await lookAgain(page)
+    await page.getByText('Suspended').waitFor()
     await entry.waitFor({ state: 'detached' })
-    await context.close()
   })
 
   it('finds nowhere again a token that was issued, nor what the service keeps of it', async () => {
-    const { page, context } = await openUser()
+    const page = await openUser()
     const answers: string[] = []
     // A browser can lose the body of a response before a test asks for it.
     await page.route('**', async (route) => {
@@ -264,7 +260,6 @@ describeInBrowser('the operator', (browser) => {
       expect(answered).not.toContain(text)
     }
     await page.unrouteAll({ behavior: 'ignoreErrors' })
-    await context.close()
 
     async function expectNowhere(): Promise<void> {
       const all = await allIn(page)
@@ -275,54 +270,53 @@ describeInBrowser('the operator', (browser) => {
   })
 
   it('sees charts of what the service does, and the health of its parts', async () => {
-    const { page, context, expectClean } = await open()
+    const page = await open()
     const panel = page.getByRole('complementary', { name: 'Service' })
-    await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('DatabaseOK')
+    await expect.poll(() => panel.textContent()).toContain('DatabaseOK')
     await expect.poll(() => panel.textContent()).toContain('Object storeOK')
     // What comes before the first figures does not count.
-    await page.waitForResponse(/\/metrics$/)
+    const figures = page.waitForResponse(/\/metrics$/)
+    await lookAgain(page)
+    await figures
     await upload(service, { user, name: 'big.bin', content: 'x'.repeat(5000) })
     await upload(service, { user, name: 'too-big.bin', content: 'x'.repeat(50_000) })
-    await expect
-      .poll(() => panel.textContent(), { timeout: 15_000 })
-      .toContain('0 in progress, 4.8 KiB')
+    await lookAgain(page)
+    await expect.poll(() => panel.textContent()).toContain('0 in progress, 4.8 KiB')
     await expect.poll(() => panel.textContent()).toContain('1 × capacity_exceeded')
     const line = panel.getByRole('img', {
       name: /Received over time, maximum (?!0 )[\d.]+ (bytes|KiB)\/s/,
     })
     expect(await line.locator('path').first().getAttribute('d')).toMatch(/^M.*L.*Z$/)
-    expectClean()
-    await context.close()
   })
 
   it('is told which part fails', async () => {
-    const { page, context } = await open()
+    const page = await open()
     const panel = page.getByRole('complementary', { name: 'Service' })
     const problem = { code: 'unavailable', database: 'ok', object_store: 'failing' }
     await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
-    await expect
-      .poll(() => panel.textContent(), { timeout: 15_000 })
-      .toContain('Object storeFailing')
+    await lookAgain(page)
+    await expect.poll(() => panel.textContent()).toContain('Object storeFailing')
     expect(await panel.textContent()).toContain('DatabaseOK')
     await page.unroute('**/readyz')
-    await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('Object storeOK')
-    await context.close()
+    await lookAgain(page)
+    await expect.poll(() => panel.textContent()).toContain('Object storeOK')
   })
 
   it('is told of a shutdown by the service alone, not by what stands in front of it', async () => {
-    const { page, context } = await open()
+    const page = await open()
     const panel = page.getByRole('complementary', { name: 'Service' })
     const json = { code: 'unavailable', detail: 'The service is shutting down.' }
     await page.route('**/readyz', (route) => route.fulfill({ status: 503, json }))
+    await lookAgain(page)
     await expect.poll(() => panel.textContent()).toContain('DatabaseShutting down')
     await page.unroute('**/readyz')
     await page.route('**/readyz', (route) => route.fulfill({ status: 502, body: '<h1>Bad</h1>' }))
+    await lookAgain(page)
     await expect.poll(() => panel.textContent()).toContain('DatabaseUnknown')
-    await context.close()
   })
 
   it('works with the keyboard, and the focus goes where a link leads', async () => {
-    const { page, context } = await open()
+    const page = await open()
     await page.getByRole('link', { name: user.userId }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: user.userId }).waitFor()
@@ -337,18 +331,16 @@ describeInBrowser('the operator', (browser) => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await expect.poll(focused).toBe('Suspend')
-    await context.close()
   })
 
   it('has targets of 44 pixels for fingers', async () => {
     await upload(service, { user, name: 'ranked.txt', content: 'x' })
-    const { page, context } = await visitAsOperator({ browser: browser(), service, ...TOUCH })
+    const page = await visitAsOperator({ browser: browser(), service, ...TOUCH })
     await page.locator('.ranking .name').first().waitFor()
     expect(await smallTargets(page)).toEqual([])
     await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByRole('link', { name: user.userId }).waitFor()
     expect(await smallTargets(page)).toEqual([])
-    await context.close()
   })
 })
 

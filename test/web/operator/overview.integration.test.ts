@@ -19,7 +19,7 @@ describeInBrowser('the overview', (browser) => {
     const path = `/${(await service.createUser(0)).userId}`
     await done(service, { method: 'PATCH', path, body: { status: 'suspended' }, status: 200 })
     const visited = { browser: browser(), service, hasTestClock: true }
-    const { page, context, expectClean } = await visitAsOperator(visited)
+    const page = await visitAsOperator(visited)
     const figures = page.getByRole('main').locator('dl')
     await expect.poll(() => figures.textContent()).toContain('Users31 suspended')
     expect(await figures.textContent()).toContain('Files2Stored7 KiB')
@@ -32,7 +32,7 @@ describeInBrowser('the overview', (browser) => {
     ])
     expect((await ranked('Largest users'))[0]).toContain(large.userId)
     await upload(service, { user: small, name: 'c.bin', content: 'x'.repeat(1024) })
-    await context.clock.fastForward(20_000)
+    await page.context().clock.fastForward(20_000)
     await expect.poll(() => figures.textContent(), { timeout: 15_000 }).toContain('Stored8 KiB')
 
     const largest = page.getByRole('region', { name: 'Largest users' })
@@ -40,13 +40,11 @@ describeInBrowser('the overview', (browser) => {
     await page.getByRole('heading', { name: large.userId }).waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
     await figures.waitFor()
-    expectClean()
-    await context.close()
   })
 
   it('tells how the figures have grown, what webhooks wait for, and why it cannot be read', async () => {
     const day = (date: string, used: number) => ({ date, users: 1, files: 1, used })
-    const { page, context } = await visitAdmin({ browser: browser(), service })
+    const page = await visitAdmin({ browser: browser(), service })
     let answer: object | undefined
     await page.route('**/admin/overview', async (route) => {
       if (answer === undefined) return await route.fulfill({ status: 500 })
@@ -73,6 +71,5 @@ describeInBrowser('the overview', (browser) => {
     answer = { growth: [] }
     await page.reload()
     await growth.getByText('The charts begin tomorrow.').waitFor()
-    await context.close()
   })
 })

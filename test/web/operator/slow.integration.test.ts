@@ -3,11 +3,8 @@ import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { done } from '../../http/admin/fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { describeInBrowser } from '../fixture.ts'
-import { confirm, openWithOperatorPage, visitAsOperator } from './fixture.ts'
-
-/** Longer than from one look at the service to the next. */
-const SLOW_MS = 5_000
+import { describeInBrowser, effectsRun } from '../fixture.ts'
+import { confirm, lookAgain, openWithOperatorPage, visitAsOperator } from './fixture.ts'
 
 const USERS = '/#/users'
 
@@ -23,28 +20,33 @@ describeInBrowser('the operator of a slow service', (browser) => {
   })
 
   it('sees a user, of whom no more is asked before that is answered', async () => {
-    const { page, context } = await visitAsOperator({ browser: browser(), service, path: USERS })
-    let asked = 0
-    let most = 0
-    await page.route(`**/admin/users/${user.userId}**`, async (route) => {
-      asked += 1
-      most = Math.max(most, asked)
-      await setTimeout(SLOW_MS)
-      asked -= 1
-      await route.continue()
-    })
+    const options = { service, path: USERS, hasTestClock: true }
+    const page = await visitAsOperator({ browser: browser(), ...options })
+    const held: Route[] = []
+    let isSlow = true
+    await page.route(`**/admin/users/${user.userId}**`, (route) =>
+      isSlow ? void held.push(route) : route.continue(),
+    )
     await page.getByRole('link', { name: user.userId }).click()
-    await page.getByRole('heading', { name: 'Access tokens' }).waitFor({ timeout: 4 * SLOW_MS })
     // The user, the devices, the grants, the tokens, the uploads and the links.
-    expect(most).toBe(6)
-    await context.close()
+    await expect.poll(() => held.length).toBe(6)
+    for (let look = 0; look < 2; look += 1) {
+      const looked = page.waitForResponse(/\/metrics$/)
+      await lookAgain(page)
+      await looked
+      await effectsRun(page)
+    }
+    expect(held).toHaveLength(6)
+    isSlow = false
+    await Promise.all(held.map((route) => route.continue()))
+    await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
   })
 
   it('finds by Enter whom the answer names, and nobody of the list before where another letter follows', async () => {
     for (const id of ['alma', 'berta', 'bert']) {
       await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
     }
-    const { page, context } = await visitAsOperator({ browser: browser(), service, path: USERS })
+    const page = await visitAsOperator({ browser: browser(), service, path: USERS })
     const search = page.getByRole('searchbox')
     const ids = () => page.getByRole('rowheader').allTextContents()
     await search.fill('alm')
@@ -59,12 +61,11 @@ describeInBrowser('the operator of a slow service', (browser) => {
     expect(page.url()).toBe(place)
     await search.press('Enter')
     await page.getByRole('heading', { name: 'berta' }).waitFor()
-    await context.close()
   })
 
   it('is done with what is done, and hears apart from it that the rest could not be read', async () => {
     const path = `/#/users/${user.userId}`
-    const { page, context } = await visitAsOperator({ browser: browser(), service, path })
+    const page = await visitAsOperator({ browser: browser(), service, path })
     await page.getByRole('button', { name: 'Add a device' }).click()
     await page.getByLabel('Device id').fill('bell-1')
     const held: Route[] = []
@@ -82,7 +83,6 @@ describeInBrowser('the operator of a slow service', (browser) => {
     answer = (route) => route.continue()
     await page.getByRole('listitem').filter({ hasText: 'bell-1' }).waitFor()
     await page.getByRole('alert').waitFor({ state: 'detached' })
-    await context.close()
   })
 })
 

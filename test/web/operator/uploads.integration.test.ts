@@ -18,9 +18,9 @@ describeInBrowser('the unfinished uploads of a user, as the operator sees them',
 
   const openUser = async () => {
     const options = { service, path: `/#/users/${user.userId}` }
-    const opened = await visitAsOperator({ browser: browser(), ...options })
-    await opened.page.getByRole('heading', { name: 'Access tokens' }).waitFor()
-    return opened
+    const page = await visitAsOperator({ browser: browser(), ...options })
+    await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
+    return page
   }
 
   it('are listed with what has arrived, and discarded on confirmation', async () => {
@@ -32,7 +32,7 @@ describeInBrowser('the unfinished uploads of a user, as the operator sees them',
       content: 'x'.repeat(2048),
     })
     await beginUpload(service, { cookie, name: 'other.bin', length: 10 })
-    const { page, context } = await openUser()
+    const page = await openUser()
     const entry = page.getByRole('listitem').filter({ hasText: 'film.mov' })
     await entry.getByText('2 KiB of 4 KiB, interrupted, kept until ').waitFor()
     await page.getByRole('button', { name: 'Discard film.mov' }).click()
@@ -46,12 +46,10 @@ describeInBrowser('the unfinished uploads of a user, as the operator sees them',
     expect(left['uploads']).toMatchObject([{ name: 'other.bin' }])
     const { capacity } = await done(service, { method: 'GET', path, status: 200 })
     expect(capacity).toMatchObject({ reserved: 10 })
-    await context.close()
   })
 
   it('are not mentioned where there are none', async () => {
-    const { page, context } = await openUser()
+    const page = await openUser()
     expect(await page.getByText('Unfinished uploads').count()).toBe(0)
-    await context.close()
   })
 })

@@ -26,7 +26,7 @@ describeInBrowser('the parked webhooks, as the operator sees them', (browser) =>
 
   it('are sent again, or discarded on confirmation, and not mentioned where there are none', async () => {
     const [first, second] = [await park(service), await park(service)]
-    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const page = await visitAsOperator({ browser: browser(), service })
     const again = page.getByRole('button', { name: `Send ${first} again` })
     await again.click()
     await expect
@@ -38,6 +38,5 @@ describeInBrowser('the parked webhooks, as the operator sees them', (browser) =>
     await page.getByText('Events that could not be delivered').waitFor({ state: 'detached' })
     expect(receiver.received).toHaveLength(1)
     expect((await service.ledger.measureWebhooks(10)).parked).toBe(0)
-    await context.close()
   })
 })

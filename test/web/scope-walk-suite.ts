@@ -1,10 +1,50 @@
 import type { Page } from 'playwright-core'
-import { MIB } from '../http/fixture.ts'
-import { pick, seenRequests } from './fixture.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { MIB, upload } from '../http/fixture.ts'
+import { issue } from '../http/scopes/scoped-requests.ts'
+import type { TestService } from '../support/service/test-service.ts'
+import { describeInBrowser, openWithPage, pick, seenRequests, visit } from './fixture.ts'
 import { actOn } from './looks.ts'
 
+export interface WalkedScope {
+  readonly actions: readonly string[]
+  readonly prefix?: 'in-'
+}
+
+/** Uses all that the page offers to a token of each scope, of which the service must refuse nothing. */
+export function scopeWalkSuite(scopes: readonly WalkedScope[]): void {
+  describeInBrowser('a session of a token with a scope', (browser) => {
+    let service: TestService
+    beforeAll(async () => {
+      service = await openWithPage({ historyLifetimeMs: 3_600_000 })
+    })
+    afterAll(() => service?.stop())
+
+    it.each(scopes)('%j: offers nothing that is refused', async (scope) => {
+      const user = await service.createUser(64 * MIB)
+      for (const [name, content] of [
+        ['in-a', 'old'],
+        ['in-a', 'new'],
+        ['out-z', 'x'],
+      ] as const) {
+        await upload(service, { user, name, content })
+      }
+      const cookie = `access_token=${await issue(service, user, scope)}`
+      const refused: string[] = []
+      const prepare = (tab: Page) =>
+        tab.on('response', (response) => {
+          if (response.status() === 403) refused.push(response.url())
+        })
+      const page = await visit({ browser: browser(), service, user: { ...user, cookie }, prepare })
+      await page.getByRole('button', { name: 'Sign out' }).waitFor()
+      await walk(page, scope.prefix === undefined)
+      expect(refused).toEqual([])
+    })
+  })
+}
+
 /** Uses all that the page offers, with a resumable upload if `hasLarge`. */
-export async function walk(page: Page, hasLarge: boolean): Promise<void> {
+async function walk(page: Page, hasLarge: boolean): Promise<void> {
   const button = (name: string | RegExp) => page.getByRole('button', { name })
   const dialog = page.getByRole('dialog')
   async function answer(name: string): Promise<void> {
