@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -9,7 +8,7 @@ export const NARROW = { width: 390, height: 780 }
 export const TOUCH = { hasTouch: true, isMobile: true, viewport: NARROW }
 
 /** Half the size of what the package exports. */
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const AXE = new URL(import.meta.resolve('axe-core/axe.min.js'))
 
 /** What, as axe has it, keeps whom from using what the page shows. */
 export async function violationsIn(page: Page): Promise<readonly { id: string; html: string[] }[]> {
