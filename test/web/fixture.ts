@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { startBrowser, whyNoBrowser } from '../support/http/browser.ts'
 import { buildLinkPage, buildPage } from '../support/http/page.ts'
@@ -125,22 +125,23 @@ export interface Dropped {
 
 /** Chooses files in the dialog of the browser. */
 export async function pick(page: Page, files: readonly Dropped[]): Promise<void> {
-  const picker = page.locator('[data-picker=files]')
-  if (files.some(({ content }) => content.length > MIB)) {
-    // The browser would be sent every byte.
-    const folder = await createFolder('pick')
-    onTestFinished(() => folder.remove())
-    const paths = files.map(({ path }) => join(folder.path, path))
-    for (const [at, { content }] of files.entries()) await writeFile(paths[at] ?? '', content)
-    return picker.setInputFiles(paths)
+  await pickIn(page.locator('[data-picker=files]'), files)
+}
+
+/** Chooses files for a field of the page. */
+export async function pickIn(field: Locator, files: readonly Dropped[]): Promise<void> {
+  if (files.every(({ content }) => content.length <= MIB)) {
+    const mimeType = 'application/octet-stream'
+    return field.setInputFiles(
+      files.map(({ path, content }) => ({ name: path, mimeType, buffer: Buffer.from(content) })),
+    )
   }
-  await picker.setInputFiles(
-    files.map(({ path, content }) => ({
-      name: path,
-      mimeType: 'application/octet-stream',
-      buffer: Buffer.from(content),
-    })),
-  )
+  // Of large files, the browser is not sent every byte.
+  const folder = await createFolder('pick')
+  onTestFinished(() => folder.remove())
+  const paths = files.map(({ path }) => join(folder.path, path))
+  for (const [at, path] of paths.entries()) await writeFile(path, files[at]?.content ?? '')
+  await field.setInputFiles(paths)
 }
 
 /** Holds what lies on the disk, folders and all, over the middle of the page. Returns what lets it go. */

@@ -4,7 +4,7 @@ import { crc32, deflateSync } from 'node:zlib'
 import { createLink } from '../http/links/link-requests.ts'
 import { download, MIB, secretOf, upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openWithPage, visit, visitAs } from './fixture.ts'
+import { describeInBrowser, openWithPage, pickIn, visit, visitAs } from './fixture.ts'
 import { expectSound } from './looks.ts'
 
 describeInBrowser('links', (browser) => {
@@ -79,10 +79,10 @@ describeInBrowser('links', (browser) => {
     const { secret } = await make({ kind: 'drop', prefix: 'in-' })
     const page = await visitLink(`/links/${secret}`)
     const large = randomBytes(17 * MIB)
-    await page.getByLabel('Choose files').setInputFiles([
-      { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('small') },
-      { name: 'taken', mimeType: 'text/plain', buffer: Buffer.from('new') },
-      { name: 'large.bin', mimeType: 'application/octet-stream', buffer: large },
+    await pickIn(page.getByLabel('Choose files'), [
+      { path: 'small.txt', content: 'small' },
+      { path: 'taken', content: 'new' },
+      { path: 'large.bin', content: large },
     ])
     await page.getByText('2 files sent.').waitFor({ timeout: 60_000 })
     await page.getByText('already sent').waitFor()
@@ -143,9 +143,7 @@ describeInBrowser('links', (browser) => {
     const created = page.getByRole('dialog', { name: 'Link created' })
     const address = await created.getByLabel('Link', { exact: true }).inputValue()
     const visitor = await visitLink(new URL(address).pathname)
-    await visitor
-      .getByLabel('Choose files')
-      .setInputFiles([{ name: 'a', mimeType: 'text/plain', buffer: Buffer.from('a') }])
+    await pickIn(visitor.getByLabel('Choose files'), [{ path: 'a', content: 'a' }])
     await visitor.getByText('1 file sent.').waitFor()
     expect((await download(service, { user, name: 'Party›a' })).body.toString()).toBe('a')
   })

@@ -14,22 +14,22 @@ describeInBrowser('the capacity of a user, as the operator sees it', (browser) =
   afterAll(() => service?.stop())
 
   it('has the colour of its state, in the list and in the record', async () => {
-    const colours = new Set<string>()
+    const users: TestUser[] = []
     for (const used of [200, 9500, 9950]) {
       const user = await service.createUser(9000)
       await upload(service, { user, name: 'a.bin', content: 'x'.repeat(used) })
-      const page = await visitAsOperator({
-        browser: browser(),
-        service,
-        path: '/#/users',
-      })
-      const row = page.getByRole('row').filter({ hasText: user.userId })
-      await row.waitFor()
-      const listed = await colourOf(page, `tr:has([title="${user.userId}"]) .bar span`)
-      await page.getByRole('link', { name: user.userId }).click()
+      users.push(user)
+    }
+    const page = await visitAsOperator({ browser: browser(), service, path: '/#/users' })
+    const colours = new Set<string>()
+    for (const { userId } of users) {
+      await page.getByRole('row').filter({ hasText: userId }).waitFor()
+      const listed = await colourOf(page, `tr:has([title="${userId}"]) .bar span`)
+      await page.getByRole('link', { name: userId }).click()
       await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
       expect(await colourOf(page, '.meter-used')).toBe(listed)
       colours.add(listed)
+      await page.goBack()
     }
     expect(colours.size).toBe(3)
   })

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { done } from '../../http/admin/fixture.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { describeInBrowser } from '../fixture.ts'
 import { lookAgain, openWithOperatorPage, visitAsOperator } from './fixture.ts'
 
@@ -10,7 +10,7 @@ describeInBrowser('the operator of many users', (browser) => {
     const service = await openWithOperatorPage()
     onTestFinished(() => service.stop())
     for (let id = 100; id < 250; id += 1) {
-      await done(service, { method: 'PUT', path: `/user-${id}`, status: 201 })
+      await service.users.createUser(parseUserId(`user-${id}`))
     }
     const page = await visitAsOperator({ browser: browser(), service, path: USERS })
     const rows = page.getByRole('rowheader')
@@ -35,7 +35,7 @@ describeInBrowser('the operator of many users', (browser) => {
     const service = await openWithOperatorPage()
     onTestFinished(() => service.stop())
     for (const id of [...Array.from({ length: 120 }, (_, at) => `a-${at}`), 'zoe', 'zora']) {
-      await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
+      await service.users.createUser(parseUserId(id))
     }
     const visited = { browser: browser(), service, path: USERS, hasTestClock: true }
     const page = await visitAsOperator(visited)
