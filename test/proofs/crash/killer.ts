@@ -53,6 +53,21 @@ export class Killer {
     if (instances.length === 1) await restart
   }
 
+  /** Kills the server of the object store; resolves when an upload has been acknowledged again. */
+  async killStore(restart: (() => Promise<void>) | undefined): Promise<void> {
+    const { tally, random, mostUptimeMs, signal } = this.#options
+    if (restart === undefined) throw new Error('This object store cannot be killed')
+    // An instance starts only if its store answers.
+    await this.settled()
+    await delay(random.below(mostUptimeMs))
+    tally.storeKills += 1
+    await restart()
+    const { acknowledgedUploads } = tally
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(STORE_RETURN_MS)])
+    while (tally.acknowledgedUploads === acknowledgedUploads)
+      await delay(20, undefined, { signal: inTime })
+  }
+
   async settled(): Promise<void> {
     await Promise.all(this.#restarts)
   }
@@ -78,5 +93,7 @@ export class Killer {
 
 const MOST_COMMIT_MS = 40
 const AIM_TIMEOUT_MS = 2_000
+/** SeaweedFS takes half a minute until it writes again. */
+const STORE_RETURN_MS = 180_000
 /** Some moments are rare. */
 const MOMENT_TIMEOUT_MS = 4_000

@@ -42,6 +42,8 @@ const OWN_NAMES = ['a', 'b', 'c', 'd'] as const
 /** A COMMIT that was on its way to the database when its instance died takes effect within that time. */
 const GRACE_MS = 3_000
 
+const RETRY_MS = 100
+
 const BETWEEN_LEAPS_MS = 30_000
 
 /** Clients that do everything at once, and hold all they see against the oracle. */
@@ -351,6 +353,7 @@ export class Load {
     })
     if (outcome.kind === 'unsent') await delay(10)
     else tally.requests += 1
+    if (isStatus(outcome, 503)) await delay(RETRY_MS)
     return outcome
   }
 

@@ -4,23 +4,24 @@ import { type Figures, runCrash } from './run.ts'
 import type { Tally } from './tally.ts'
 import { runMain } from '../../support/service/run-main.ts'
 
-const USAGE = `usage: npm run crash -- [--kills N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
-  --kills N     kill an instance of the service N times while clients work (default 200)
-  --seed S      decides what is written and when a kill happens (default random); timing still makes each run differ
-  --database    sqlite with one instance (the default), or postgres with two
-  --objects     file (the default), or s3 on MinIO`
+const USAGE = `usage: npm run crash -- [--kills N] [--store-kills N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
+  --kills N        kill an instance of the service N times while clients work (default 200)
+  --store-kills N  kill the server of the object store N times as well (default 0)
+  --seed S         decides what is written and when a kill happens (default random); timing still makes each run differ
+  --database       sqlite with one instance (the default), or postgres with two
+  --objects        file (the default), or s3: MinIO, or the server that TEST_S3_SERVER names`
 
 await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const
-  const options = { kills: text, seed: text, database: text, objects: text }
+  const options = { kills: text, 'store-kills': text, seed: text, database: text, objects: text }
   const { values } = parseArgs({ args: [...args], options })
   const { kills: times = '200', database = 'sqlite', objects = 'file' } = values
   const asked = { database, objects }
-  const kills = Number(times)
+  const [kills, storeKills] = [Number(times), Number(values['store-kills'] ?? 0)]
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30))
-  if (!areKnown(asked) || !Number.isInteger(seed) || !Number.isInteger(kills) || kills < 0) {
+  if (!areKnown(asked) || !Number.isInteger(seed) || ![kills, storeKills].every(isCount)) {
     console.error(USAGE)
     return 2
   }
@@ -32,6 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
   const figures = await runCrash({
     places: await openPlaces(asked, opened),
     kills,
+    storeKills,
     seed,
     signal: ending.signal,
     onProgress: (tally) => console.log(progressOf(tally)),
@@ -46,6 +48,10 @@ function progressOf(tally: Tally): string {
   return `${counts}, ${unknownOutcomes} unknown outcomes, ${violations.length} violations`
 }
 
+function isCount(number: number): boolean {
+  return Number.isInteger(number) && number >= 0
+}
+
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
@@ -55,6 +61,7 @@ function print({ tally, sweeps, seconds }: Figures): void {
   const figures = {
     kills: tally.kills,
     'kills right after the last byte of an upload': tally.aimedKills,
+    'kills of the server of the object store': tally.storeKills,
     'kills by a full heap': tally.heapKills,
     'kills at a moment of a resumable upload': sum(Object.values(tally.momentKills)),
     ...tally.momentKills,

@@ -1,5 +1,5 @@
-import { startMinio } from '../../support/servers/minio.ts'
 import { startPostgres } from '../../support/servers/postgres.ts'
+import { chosenS3Server } from '../../support/servers/s3-servers.ts'
 import type { Places } from './world.ts'
 
 /** The values of `--database` and `--objects`. */
@@ -19,8 +19,8 @@ export async function openPlaces(
   opened: AsyncDisposableStack,
 ): Promise<Places> {
   const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
-  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
-  return { postgres: postgres?.url, s3: minio?.address }
+  const s3 = objects === 's3' ? await found(chosenS3Server().start(), opened) : undefined
+  return { postgres: postgres?.url, s3: s3?.address, restartS3: s3?.restart }
 }
 
 async function found<T extends { stop(): Promise<void> }>(

@@ -9,12 +9,14 @@ import { Oracle } from './oracle.ts'
 import { watchQuotas } from './quotas.ts'
 import { Journal, settle } from './settle.ts'
 import { Tally } from './tally.ts'
-import { openWorld, type Places, TIMES, type World } from './world.ts'
+import { openWorld, type Places, type World } from './world.ts'
 
 export interface RunOptions {
   readonly places: Places
   readonly kills: number
   readonly seed: number
+  /** Beside those, kills of the server of the object store, evenly spread; none when left out. */
+  readonly storeKills?: number
   /** The load goes on until there have been that many requests too; 0 when left out. */
   readonly requests?: number
   /** How long an instance is left alone at most before it is aimed at, in milliseconds. */
@@ -43,11 +45,13 @@ export interface Figures {
  * the clients see, and all that is left at the end, against what may be. Rejects when an instance dies by itself.
  */
 export async function runCrash(options: RunOptions): Promise<Figures> {
-  const { places, seed, kills, mostUptimeMs = 1_200, onProgress = () => {}, plant } = options
+  const { places, seed, kills, storeKills = 0, mostUptimeMs = 1_200, plant } = options
+  const { onProgress = () => {} } = options
   const isEnding = (): boolean => options.signal?.aborted === true
   const startedAt = performance.now()
   const tally = new Tally()
-  await using world = await openWorld(places)
+  const retentionMs = storeKills > 0 ? LATE_WRITE_MS : undefined
+  await using world = await openWorld({ ...places, retentionMs })
   const died = new AbortController()
   const { signal } = died
   const instances = await startInstances(world, { places, died })
@@ -71,6 +75,8 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
   ])
   async function kill(): Promise<void> {
     while (tally.kills < kills && !isEnding()) {
+      const isStoreDue = tally.kills >= ((tally.storeKills + 1) * kills) / (storeKills + 1)
+      if (isStoreDue) await killer.killStore(places.restartS3)
       await killer.killOne((instance, random) => load.probe(instance, random))
     }
     while (tally.requests < (options.requests ?? 0)) await delay(20, undefined, { signal })
@@ -98,15 +104,18 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
 
 const PROGRESS_MS = 10_000
 
+/** SeaweedFS stores within that what it was sent before it was ready, also if its client has given up. */
+const LATE_WRITE_MS = 60_000
+
 /** Two where the database allows it. */
 async function startInstances(
-  { environment }: World,
+  { environment, times }: World,
   { places, died }: { readonly places: Places; readonly died: AbortController },
 ): Promise<readonly [Instance, ...Instance[]]> {
   const start = async (): Promise<Instance> =>
     Instance.start({
       environment: { ...environment, PORT: String(await freePort()) },
-      times: TIMES,
+      times,
       onDeath: (reason) => died.abort(new Error(`An instance died by itself: ${reason}`)),
     })
   const first = await start()

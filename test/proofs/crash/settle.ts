@@ -5,7 +5,7 @@ import type { File } from '../../../src/core/files/file.ts'
 import { sha256 } from './content.ts'
 import { checkFeed, type SettledUser } from './feed.ts'
 import type { Tally } from './tally.ts'
-import { TIMES, type World, type WorldUser } from './world.ts'
+import type { World, WorldUser } from './world.ts'
 import { MINUTE_MS, passTime } from './resumable/passing-time.ts'
 import { checkWebhooks } from './webhooks.ts'
 import { readUsage } from '../../support/read-usage.ts'
@@ -30,7 +30,7 @@ export class Journal {
   async watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.look()
-      await delay(TIMES.retentionMs / 6)
+      await delay(this.#world.times.retentionMs / 6)
     }
   }
 }
@@ -48,7 +48,7 @@ export async function settle(options: {
   readonly mostSweeps?: number | undefined
 }): Promise<number> {
   const { world, tally, journal, mostSweeps = MOST_SWEEPS } = options
-  const { leaseMs, garbageDelayMs, retentionMs } = TIMES
+  const { leaseMs, garbageDelayMs, retentionMs } = world.times
   // Longer than an upload lives without progress, and then longer than the tails of one that has ended are kept.
   await Promise.all([delay(leaseMs + garbageDelayMs), passTime(world.database, 150 * MINUTE_MS)])
   await sweep(world)

@@ -13,6 +13,8 @@ export interface Violation {
 /** What a run has done and found so far. */
 export class Tally {
   kills = 0
+  /** Beside the kills of instances, those of the server of the object store. */
+  storeKills = 0
   /** Of those the ones that hit just after the last byte of an upload. */
   aimedKills = 0
   /** Of the kills those by a full heap. */

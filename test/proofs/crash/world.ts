@@ -33,6 +33,10 @@ export const TIMES: InstanceTimes = {
 export interface Places {
   readonly postgres: string | undefined
   readonly s3: S3Address | undefined
+  /** Kills that server and starts it again, where it is a process of this machine's. */
+  readonly restartS3?: (() => Promise<void>) | undefined
+  /** Of `TIMES` where a write can land later than that allows. */
+  readonly retentionMs?: number | undefined
   /** `false` where changes are more than a receiver gets in time. */
   readonly hasWebhooks?: boolean
 }
@@ -50,6 +54,7 @@ export interface World extends AsyncDisposable {
   /** The settings of an instance, but for its port. */
   readonly environment: Readonly<Record<string, string>>
   readonly config: Config
+  readonly times: InstanceTimes
   readonly service: Service
   readonly database: Database
   readonly users: readonly [WorldUser, ...WorldUser[]]
@@ -63,7 +68,9 @@ const MIB = 2 ** 20
 const TIGHT_CAPACITY = 24 * MIB
 const ROOM = 2 ** 40
 
-export async function openWorld({ postgres, s3, hasWebhooks = true }: Places): Promise<World> {
+export async function openWorld(places: Places): Promise<World> {
+  const { postgres, s3, retentionMs = TIMES.retentionMs, hasWebhooks = true } = places
+  const times = { ...TIMES, retentionMs }
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('crash')
   opened.defer(() => folder.remove())
@@ -81,7 +88,7 @@ export async function openWorld({ postgres, s3, hasWebhooks = true }: Places): P
   const objects = objectSettings(s3, opened)
   const environment = { ...base, ...database, ...objects.environment }
   const config = readConfig(environment)
-  const service = await openService(config, TIMES)
+  const service = await openService(config, times)
   opened.defer(() => service.close())
   const opening = await openDatabase(config.database)
   opened.defer(() => opening.close())
@@ -94,6 +101,7 @@ export async function openWorld({ postgres, s3, hasWebhooks = true }: Places): P
   return {
     environment,
     config,
+    times,
     service,
     database: opening,
     users,

@@ -3,12 +3,8 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { chunked, digest, freshKey, read } from '../../support/objects.ts'
-import { minioProgram } from '../../support/servers/minio.ts'
-import { isSkipped, warnNotRun, whyMissing } from '../../support/servers/needs.ts'
-import { startOwnS3 } from '../../support/servers/own-servers.ts'
-import { TEST_ACCOUNT } from '../../support/servers/s3-server.ts'
-import { seaweedfsProgram } from '../../support/servers/seaweedfs.ts'
-import { versitygwProgram } from '../../support/servers/versitygw.ts'
+import { startS3Program } from '../../support/servers/s3-server.ts'
+import { eachS3Server } from './each-s3-server.ts'
 
 /** SeaweedFS takes half a minute after each until it writes again. */
 const KILLS = Number(process.env['STORE_KILLS'] ?? 4)
@@ -19,23 +15,20 @@ const PART_SIZE = 5 * 2 ** 20
 /** Small objects, which some servers keep beside their metadata, and objects of several parts. */
 const SIZES = [100, 20_000, 300_000, 2 * PART_SIZE + 1]
 
-describe.each([
-  ['MinIO', minioProgram, isSkipped(await whyMissing(minioProgram()))],
-  ['versitygw', versitygwProgram, isSkipped(await whyMissing(versitygwProgram()))],
-  ['SeaweedFS', seaweedfsProgram, await isWithoutSeaweedfs()],
-] as const)(
-  '%s, killed again and again while objects are written and removed,',
-  (_, program, skip) => {
-    it.skipIf(skip)(
+describe.each(await eachS3Server())(
+  '$title, killed again and again while objects are written and removed,',
+  ({ program, isMissing }) => {
+    it.skipIf(isMissing)(
       'has every object that it confirmed, and none that it removed',
       async () => {
         await using opened = new AsyncDisposableStack()
-        const { server, settings } = await startOwnS3(opened, await program())
-        const { accessKeyId, secretAccessKey, region } = TEST_ACCOUNT
+        const server = await startS3Program(await program())
+        opened.defer(() => server.stop())
+        const { endpoint, region, accessKeyId, secretAccessKey } = server.address
         const store = createS3Store({
           bucket: 'killed',
           region,
-          endpoint: settings['AWS_ENDPOINT_URL_S3'],
+          endpoint,
           forcePathStyle: true,
           credentials: { accessKeyId, secretAccessKey },
           partSize: PART_SIZE,
@@ -69,10 +62,9 @@ describe.each([
           })
           const enough = writes + randomInt(WRITERS, 4 * WRITERS)
           await expect.poll(() => writes, { timeout: 60_000, interval: 5 }).toBeGreaterThan(enough)
-          await server.stop()
+          const restarted = server.restart()
           ending.abort()
-          await Promise.all(writers)
-          await server.start()
+          await Promise.all([restarted, ...writers])
           // A server can be up before it answers for buckets.
           await vi.waitFor(() => store.prepare(AbortSignal.timeout(30_000)), 30_000)
         }
@@ -90,9 +82,3 @@ describe.each([
     )
   },
 )
-
-async function isWithoutSeaweedfs(): Promise<boolean> {
-  const reason = await whyMissing(seaweedfsProgram())
-  if (reason !== undefined) warnNotRun(reason)
-  return reason !== undefined
-}

@@ -13,7 +13,7 @@ const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--dat
   --seed S      decides which requests are sent (default random)
   --case N      send only the request with this number
   --database D  sqlite (the default), or postgres
-  --objects O   file (the default), or s3 on MinIO`
+  --objects O   file (the default), or s3: MinIO, or the server that TEST_S3_SERVER names`
 
 await runMain(USAGE, main)
 

@@ -9,7 +9,7 @@ const USAGE = `usage: npm run hostile -- [options]
   --seconds S   duration of each measurement (default 10)
   --crowd NAME  only this crowd
   --database    sqlite (the default), or postgres
-  --objects     file (the default), or s3 on MinIO`
+  --objects     file (the default), or s3: MinIO, or the server that TEST_S3_SERVER names`
 
 await runMain(USAGE, main)
 

@@ -20,7 +20,7 @@ export async function missingSmallDisk(folder: string): Promise<string | undefin
 }
 
 /** A path as that process sees it. */
-export function inside({ pid }: ChildProcess, path: string): string {
+export function inside({ pid }: Pick<ChildProcess, 'pid'>, path: string): string {
   return `/proc/${pid}/root${path}`
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { createFolder, freePort, type RunningServer } from './local-server.ts'
 import { minioProgram } from './minio.ts'
 import { findInstalled, initialise, localUrl, runPostgres } from './postgres-program.ts'
-import { runS3Program, type S3Program, TEST_ACCOUNT } from './s3-server.ts'
+import { runS3Program, TEST_ACCOUNT } from './s3-server.ts'
 
 const execute = promisify(execFile)
 
@@ -52,25 +52,18 @@ export interface OwnedServer {
 
 /** Runs the `minio` of this machine. */
 export async function startOwnMinio(opened: AsyncDisposableStack): Promise<OwnedServer> {
-  return startOwnS3(opened, await minioProgram())
-}
-
-export async function startOwnS3(
-  opened: AsyncDisposableStack,
-  program: S3Program,
-): Promise<OwnedServer> {
+  const program = await minioProgram()
   const folder = await createFolder('s3')
   opened.defer(() => folder.remove())
-  const { endpoint } = program
-  const own = await startOwn(opened, () => runS3Program(program, folder.path))
+  const server = await startOwn(opened, () => runS3Program(program, folder.path))
   const settings = {
     OBJECT_STORE: 's3://watched',
-    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_ENDPOINT_URL_S3: program.endpoint,
     AWS_REGION: TEST_ACCOUNT.region,
     AWS_ACCESS_KEY_ID: TEST_ACCOUNT.accessKeyId,
     AWS_SECRET_ACCESS_KEY: TEST_ACCOUNT.secretAccessKey,
   }
-  return { server: own, settings }
+  return { server, settings }
 }
 
 /** Runs the newest PostgreSQL of this machine. */

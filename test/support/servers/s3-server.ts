@@ -12,8 +12,13 @@ export interface S3Server {
   readonly address: S3Address
   /** Of its process, where it runs as one of this machine's. */
   readonly pid?: number
+  /** Kills that process at once, and resolves when another one is ready with what it had. */
+  readonly restart?: () => Promise<void>
   stop(): Promise<void>
 }
+
+/** One that runs as a process of this machine's. */
+type S3Process = S3Server & Required<Pick<S3Server, 'pid' | 'restart'>>
 
 /** Says why there is no server. */
 export interface Unavailable {
@@ -23,7 +28,8 @@ export interface Unavailable {
 /** What a server is started with when the tests start it. */
 export const TEST_ACCOUNT = {
   accessKeyId: 'test-access-key',
-  secretAccessKey: 'test-secret-key',
+  // Garage takes none below 16 characters.
+  secretAccessKey: 'test-secret-access-key',
   region: 'us-east-1',
 }
 
@@ -59,6 +65,8 @@ export interface S3Program {
   readonly program: string
   readonly endpoint: string
   readonly environment: Readonly<Record<string, string>>
+  /** Puts what it reads at its start into `folder`. */
+  readonly prepare?: (folder: string) => Promise<void>
   /** The arguments of a server that keeps all it has in `folder`. */
   readonly args: (folder: string) => readonly string[]
   readonly isReady: () => Promise<boolean>
@@ -68,16 +76,25 @@ export interface S3Program {
 export async function startS3Program(
   server: S3Program,
   createFolder = createMemoryFolder,
-): Promise<S3Server> {
+): Promise<S3Process> {
   const { endpoint } = server
   const folder = await createFolder('s3')
   try {
-    const running = await runS3Program(server, folder.path)
-    const stop = async (): Promise<void> => {
-      await running.stop()
-      await folder.remove()
+    let running = await runS3Program(server, folder.path)
+    return {
+      address: { endpoint, ...TEST_ACCOUNT },
+      get pid() {
+        return running.pid
+      },
+      restart: async () => {
+        await running.stop()
+        running = await runS3Program(server, folder.path)
+      },
+      async stop() {
+        await running.stop()
+        await folder.remove()
+      },
     }
-    return { address: { endpoint, ...TEST_ACCOUNT }, pid: running.pid, stop }
   } catch (error) {
     await folder.remove()
     throw error
@@ -85,9 +102,10 @@ export async function startS3Program(
 }
 
 /** Runs such a program on a folder that holds all it has. Its end is that of a crash. */
-export function runS3Program(
-  { program, environment, args, isReady }: S3Program,
+export async function runS3Program(
+  { program, environment, prepare, args, isReady }: S3Program,
   folder: string,
 ): Promise<RunningServer> {
+  await prepare?.(folder)
   return runServer({ program, environment, args: args(folder), isReady, stopSignal: 'SIGKILL' })
 }

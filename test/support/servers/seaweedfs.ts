@@ -45,7 +45,7 @@ export async function seaweedfsProgram(): Promise<S3Program> {
       AWS_SECRET_ACCESS_KEY: TEST_ACCOUNT.secretAccessKey,
     },
     args: (folder) => [
-      `-logdir=${folder}`,
+      '-logtostderr=true',
       'server',
       `-dir=${folder}`,
       '-ip=127.0.0.1',

@@ -1,15 +1,18 @@
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { startMinio } from '../servers/minio.ts'
 import { createDatabase, startPostgres, type TestDatabase } from '../servers/postgres.ts'
 import type { S3Address } from '../servers/s3-server.ts'
+import { chosenS3Server } from '../servers/s3-servers.ts'
 import { startToxiproxy } from '../faults/toxiproxy.ts'
 import { startVersitygw } from '../servers/versitygw.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `undefined` when no MinIO could be had; the tests that need it are skipped, and the run says why at its end. */
+    /**
+     * MinIO, or the server that TEST_S3_SERVER names. `undefined` when it could not be had; the tests that need it are
+     * skipped, and the run says why at its end.
+     */
     minio: S3Address | undefined
     /** A second S3 server, or `undefined` as above. */
     versitygw: S3Address | undefined
@@ -30,7 +33,7 @@ declare module 'vitest' {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const services = await Promise.all([
-    startMinio(),
+    chosenS3Server().start(),
     startVersitygw(),
     startPostgres(),
     startToxiproxy(),
