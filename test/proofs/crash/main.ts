@@ -4,22 +4,22 @@ import { type Figures, runCrash } from './run.ts'
 import type { Tally } from './tally.ts'
 import { runMain } from '../../support/service/run-main.ts'
 
-const USAGE = `usage: npm run crash -- [--kills N] [--store-kills N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
-  --kills N        kill an instance of the service N times while clients work (default 200)
-  --store-kills N  kill the server of the object store N times as well (default 0)
-  --seed S         decides what is written and when a kill happens (default random); timing still makes each run differ
-  --database       sqlite with one instance (the default), or postgres with two
-  --objects        file (the default), or s3: MinIO, or the server that TEST_S3_SERVER names`
+const USAGE = `usage: npm run crash -- [--kills N] [--outages N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
+  --kills N     kill an instance of the service N times while clients work (default 200)
+  --outages N   kill the server of the object store N times as well (default 0)
+  --seed S      decides what is written and when a kill happens (default random); timing still makes each run differ
+  --database    sqlite with one instance (the default), or postgres with two
+  --objects     file (the default), or s3: MinIO, or the server that TEST_S3_SERVER names`
 
 await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const
-  const options = { kills: text, 'store-kills': text, seed: text, database: text, objects: text }
+  const options = { kills: text, outages: text, seed: text, database: text, objects: text }
   const { values } = parseArgs({ args: [...args], options })
   const { kills: times = '200', database = 'sqlite', objects = 'file' } = values
   const asked = { database, objects }
-  const [kills, storeKills] = [Number(times), Number(values['store-kills'] ?? 0)]
+  const [kills, storeKills] = [Number(times), Number(values.outages ?? 0)]
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30))
   if (!areKnown(asked) || !Number.isInteger(seed) || ![kills, storeKills].every(isCount)) {
     console.error(USAGE)

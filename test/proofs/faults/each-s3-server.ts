@@ -3,7 +3,7 @@ import { chosenS3Server, type KnownS3Server, S3_SERVERS } from '../../support/se
 
 /** The servers that docs/storage.md recommends for something, and the one that TEST_S3_SERVER names. */
 export async function eachS3Server(): Promise<
-  readonly (KnownS3Server & { readonly isMissing: boolean })[]
+  readonly (Pick<KnownS3Server, 'title' | 'program' | 'syncs'> & { readonly isMissing: boolean })[]
 > {
   const { minio, versitygw, seaweedfs } = S3_SERVERS
   const servers = new Set<KnownS3Server>([minio, versitygw, seaweedfs, chosenS3Server()])
@@ -13,7 +13,9 @@ export async function eachS3Server(): Promise<
       // What takes too long to install in CI.
       const isOptional = server === seaweedfs
       if (isOptional && reason !== undefined) warnNotRun(reason)
-      return { ...server, isMissing: isOptional ? reason !== undefined : isSkipped(reason) }
+      const isMissing = isOptional ? reason !== undefined : isSkipped(reason)
+      const { title, program, syncs } = server
+      return { title, program, syncs, isMissing }
     }),
   )
 }

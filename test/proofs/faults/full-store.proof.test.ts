@@ -83,5 +83,5 @@ function placeOnDisk(program: S3Program): { onDisk: S3Program; folder: () => str
 
 async function whyNoSmallDisk(): Promise<string | undefined> {
   await using opened = new AsyncDisposableStack()
-  return missingSmallDisk(await temporaryFolder(opened))
+  return await missingSmallDisk(await temporaryFolder(opened))
 }
