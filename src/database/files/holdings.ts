@@ -6,10 +6,12 @@ import type { FileName } from '../../core/files/file-name.ts'
 import type { FileOperation } from '../../core/files/operation.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { Slot } from '../statement.ts'
 import { type FoundPast, readPast } from '../history/past-versions.ts'
 import { becomesPast } from '../ledger/changed-rows.ts'
-import { dbFor, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
-import type { Holding, LedgerTx } from '../ledger/ledger-sql.ts'
+import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
+import { type Clock, type Holding, type LedgerTx, type Rule, run } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** The files and past versions of a user that operations name, in memory. */
@@ -101,24 +103,32 @@ function namesOf(operation: FileOperation): readonly FileName[] {
 
 type TimedFile = File & { readonly now: number }
 
+interface Named {
+  readonly userId: UserId
+  readonly name: FileName
+}
+
 async function readFiles(
   tx: LedgerTx,
-  { userId, names }: Pick<Caller, 'userId'> & { readonly names: readonly FileName[] },
+  { userId, names }: { readonly userId: UserId; readonly names: readonly FileName[] },
 ): Promise<readonly TimedFile[]> {
-  const db = dbFor(tx, names)
   const files: TimedFile[] = []
+  if (names.length <= MOST_SINGLE) {
+    for (const name of names) files.push(...(await run(tx, selectNamed, { userId, name })).rows)
+    return files
+  }
+  const db = tx.db.withoutPlugins()
   for (const page of chunks(names, ROWS_AT_ONCE)) {
-    const { rows } = await selectFiles(
-      tx,
-      sql`
-      user_id = ${userId} AND name IN (${sql.join(page)})
-    `,
-    ).execute(db)
-    files.push(...rows)
+    const where = sql`user_id = ${userId} AND name IN (${sql.join(page)})`
+    files.push(...(await selectFiles(tx, where).execute(db)).rows)
   }
   return files
 }
 
-function selectFiles({ now }: LedgerTx, where: RawBuilder<unknown>): RawBuilder<TimedFile> {
+function selectNamed(slot: Slot<Named>, rule: Rule): RawBuilder<TimedFile> {
+  return selectFiles(rule, sql`user_id = ${slot('userId')} AND name = ${slot('name')}`)
+}
+
+function selectFiles({ now }: Clock, where: RawBuilder<unknown>): RawBuilder<TimedFile> {
   return sql<TimedFile>`SELECT ${FILE_COLUMNS}, ${now} AS now FROM files WHERE ${where}`
 }
