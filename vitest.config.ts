@@ -1,5 +1,4 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
-import { LargestFirstSequencer } from './test/support/runner/largest-first-sequencer.ts'
 import { SliceSequencer } from './test/support/runner/slice-sequencer.ts'
 import { KEEP_COMPILED } from './test/support/service/compiled.ts'
 
@@ -7,7 +6,6 @@ const SERVICES = ['test/support/service/services.ts']
 
 /** The gate, which `npm test` runs and CI on every landing. */
 const gate: ViteUserConfig['test'] = {
-  sequence: { sequencer: LargestFirstSequencer },
   testTimeout: 120_000,
   hookTimeout: 120_000,
   projects: [
