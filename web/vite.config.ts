@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 import { compressed } from './compress.ts'
 import { docsPages } from './docs/plugin.ts'
-import { firstVisitChunk } from './first-visit.ts'
 import { preloaded } from './preload.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -28,10 +27,7 @@ export default defineConfig({
       // The service finds the languages by these names.
       output: {
         codeSplitting: {
-          groups: [
-            { name: 'prepare', test: OF_ENTRIES },
-            { name: firstVisitChunk, includeDependenciesRecursively: false },
-          ],
+          groups: [{ name: 'prepare', test: OF_ENTRIES }],
         },
         chunkFileNames: ({ facadeModuleId }) =>
           facadeModuleId?.startsWith(LANGUAGES) === true

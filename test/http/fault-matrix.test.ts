@@ -19,7 +19,7 @@ const ABOVE_THE_PORTS = [
   'B12',
   'C01',
   'C04',
-  'C07',
+  ...rows('C', [7, 9]),
   'H04',
   'H09',
 ]

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../src/core/error-codes.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import type { Usage } from '../../src/core/users/account-ledger.ts'
 import { fileBody, httpChunk, uploadHead } from '../support/http/multipart-body.ts'
+import { eventually } from '../support/eventually.ts'
 import { bytesOf } from '../support/objects.ts'
 import {
   type Piece,
@@ -278,7 +279,7 @@ export async function expectUntouched(service: TestService, placed: Placed): Pro
   expect(reply.body.equals(content)).toBe(true)
   const figures = { used: content.length, reserved: 0, fileCount: 1 }
   // An upload whose client has gone may begin, and be given up, only now.
-  await expect.poll(() => usageOf(service, user), { interval: 10 }).toMatchObject(figures)
+  await eventually(async () => expect(await usageOf(service, user)).toMatchObject(figures), 15_000)
   await expectOnlyObjectsOf(service, { user, names: [name] })
   const next = await upload(service, { user, name: 'next', content: '' })
   expect(next.status).toBe(200)
@@ -292,7 +293,7 @@ export function expectNothingChanged(service: TestService, { calls = 0 }: Placed
 /** An upload that was given up is settled after its client has gone, so this waits a little. */
 export async function expectNothingReserved(service: TestService, user: TestUser): Promise<void> {
   const reserved = async () => (await usageOf(service, user)).reserved
-  await expect.poll(reserved, { interval: 10, timeout: 5000 }).toBe(0)
+  await eventually(async () => expect(await reserved()).toBe(0), 5_000)
 }
 
 /** Asserts that after a sweep the store holds the objects of these files and no other of the user's. */

@@ -339,7 +339,7 @@ describeInBrowser('the operator', (browser) => {
     await page.locator('.ranking .name').first().waitFor()
     expect(await smallTargets(page)).toEqual([])
     await page.getByRole('link', { name: 'Users', exact: true }).click()
-    await page.getByRole('link', { name: user.userId }).waitFor()
+    await page.getByRole('rowheader', { name: user.userId }).waitFor()
     expect(await smallTargets(page)).toEqual([])
   })
 })

@@ -83,10 +83,10 @@ export function useFileWindow(options: FileWindowOptions) {
     const isMirrored = region !== null && getComputedStyle(region).direction === 'rtl'
     const step = stepOf(event.key, { columns, rowsShown, isMirrored })
     if (!(event.target instanceof HTMLElement)) return
-    const file = asFile(entries[active])
-    if (event.key === ' ' && file !== undefined && event.target.matches('[data-index]')) {
+    const entry = entries[active]
+    if (event.key === ' ' && entry !== undefined && event.target.matches('[data-index]')) {
       event.preventDefault()
-      selection.toggle(file)
+      selection.toggle(entry)
     }
     if (step === undefined || event.target.closest('[data-index]') === null) return
     event.preventDefault()
