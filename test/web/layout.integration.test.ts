@@ -65,8 +65,10 @@ describeInBrowser('the page', (browser) => {
     expect(await smallTargets(page)).toEqual([])
     await page.getByRole('button', { name: 'Share' }).tap()
     const beyond = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.dialog'))`
+    const withTerms = page.getByRole('button', { name: 'Link with an end date or a password' })
+    await withTerms.waitFor()
     expect(await page.evaluate(beyond)).toBe(0)
-    await page.getByRole('button', { name: 'Link with an end date or a password' }).tap()
+    await withTerms.tap()
     await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
     expect(await smallTargets(page)).toEqual([])
     await page.keyboard.press('Escape')
