@@ -166,6 +166,7 @@ describeInBrowser('the files', (browser) => {
     for (let turn = 0; turn < 5; turn += 1) {
       await page.keyboard.press('PageUp')
       await expect.poll(focused).toBeLessThan(places.at(-1) ?? 0)
+      await page.locator('[role=grid][aria-busy=false]').waitFor()
       places.push(await focused())
     }
     const read = await rows()
