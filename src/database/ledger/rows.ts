@@ -58,9 +58,13 @@ export function fileValues(slot: Slot<File>): RawBuilder<unknown> {
   return sql.join(Object.keys(FILE_MEMBERS).map((member) => slot(member as keyof File)))
 }
 
-/** Completes `INSERT_FILE`: replaces all of a file of the same name. */
+/**
+ * Completes `INSERT_FILE`: replaces all of a file of the same name. SQLite writes each index again that has a column of
+ * the list, so the key is not in it.
+ */
 export const OVERWRITE_FILE = sql.raw(
   `ON CONFLICT (user_id, name) DO UPDATE SET ${Object.values(FILE_MEMBERS)
+    .filter((column) => column !== 'user_id' && column !== 'name')
     .map((column) => `${column} = excluded.${column}`)
     .join(', ')}`,
 )
