@@ -78,6 +78,8 @@ export interface RowTrigger {
 /** Runs `work` in a transaction that is durable when it resolves; rejects with the error of `work` or the database. */
 export type Transact = <T>(work: (tx: Transaction<Tables>) => Promise<T>) => Promise<T>
 
+export type Execute = <R>(statement: CompiledQuery<R>) => Promise<QueryResult<R>>
+
 export interface Batch {
   /** Locks rows until the transaction ends. If it returns no row, nothing else is sent. */
   readonly lock: CompiledQuery
@@ -102,6 +104,8 @@ interface EngineParts extends Fragments {
   /** For tests, migrations and compiling statements; everything else uses `query` and `transaction`. */
   readonly kysely: Kysely<Tables>
   readonly createTrigger: (trigger: RowTrigger) => readonly RawBuilder<unknown>[]
+  /** Runs a statement in the open transaction without the work of Kysely, which a network round trip would hide. */
+  readonly executeInTransaction?: Execute
   /** `undefined` if statements need no network round trip. */
   readonly runBatch: RunBatch | undefined
   /** Set with `runBatch`. */

@@ -11,7 +11,14 @@ import type { Slot } from '../statement.ts'
 import { type FoundPast, readPast } from '../history/past-versions.ts'
 import { becomesPast } from '../ledger/changed-rows.ts'
 import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
-import { type Clock, type Holding, type LedgerTx, type Rule, run } from '../ledger/ledger-sql.ts'
+import {
+  type Clock,
+  type Holding,
+  holdingOf,
+  type LedgerTx,
+  type Rule,
+  run,
+} from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** The files and past versions of a user that operations name, in memory. */
@@ -30,10 +37,7 @@ export class Holdings {
   }
 
   fileNamed(name: FileName): Holding {
-    const row = this.#files.get(name)
-    return row !== undefined && row.expiresAt <= this.now
-      ? { file: undefined, expired: row, row }
-      : { file: row, expired: undefined, row }
+    return holdingOf(this.#files.get(name), this.now)
   }
 
   /** `undefined` also for a version that left the history before the operations. */

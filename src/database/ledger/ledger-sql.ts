@@ -14,7 +14,7 @@ import {
 } from '../../core/files/precondition.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Fragments } from '../database.ts'
+import type { Execute, Fragments } from '../database.ts'
 import type { Build, Compiler, Slot } from '../statement.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
@@ -45,15 +45,16 @@ export interface LedgerTx extends Rule, Clocked {
   /** Bytes of capacity that every user has without a grant. */
   readonly baseCapacity: number
   readonly compile: Compiler<Rule>
+  readonly execute: Execute
 }
 
 /** Runs a statement that many requests need. `build` must be a constant: what it builds is compiled only once. */
 export async function run<V, R>(
-  { db, compile }: Pick<LedgerTx, 'db' | 'compile'>,
+  { compile, execute }: Pick<LedgerTx, 'compile' | 'execute'>,
   build: Build<Rule, V, R>,
   values: V,
 ): Promise<QueryResult<R>> {
-  return await db.executeQuery(compile(build)(values))
+  return await execute(compile(build)(values))
 }
 
 /** At most 2^53 - 1. Summed as floating point, exact up to there, because SQLite's integer sum overflows at 2^63. */
@@ -219,16 +220,20 @@ export interface Holding {
 export async function fileNamed(tx: LedgerTx, { userId, name }: NamedFile): Promise<Holding> {
   const { rows } = await run(tx, selectFile, { userId, name })
   const [row] = rows
-  return row?.is_expired === 1
-    ? { file: undefined, expired: row, row }
-    : { file: row, expired: undefined, row }
+  return holdingOf(row, row?.now ?? 0)
 }
 
 function selectFile(slot: Slot<NamedFile>, { now }: Rule) {
-  return sql<File & { readonly is_expired: number }>`
-    SELECT ${FILE_COLUMNS}, CASE WHEN expires_at <= ${now} THEN 1 ELSE 0 END AS is_expired
+  return sql<File & { readonly now: number }>`
+    SELECT ${FILE_COLUMNS}, ${now} AS now
     FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
   `
+}
+
+export function holdingOf(row: File | undefined, now: number): Holding {
+  return row !== undefined && row.expiresAt <= now
+    ? { file: undefined, expired: row, row }
+    : { file: row, expired: undefined, row }
 }
 
 /** SQL for whether a row of `files` is still found. */
@@ -242,6 +247,8 @@ export interface FoundUpload extends NamedFile {
   readonly state: UploadRow['state']
   readonly outcome: string | null
   readonly now: number
+  /** What the name of the upload holds. */
+  readonly held: Holding
 }
 
 export interface UploadId {
@@ -249,18 +256,36 @@ export interface UploadId {
   readonly version: Version
 }
 
+/** One statement for both rows, since each takes the writer of SQLite as long as a small change. */
 export async function findUpload(
   tx: LedgerTx,
   { userId, version }: UploadId,
 ): Promise<FoundUpload | undefined> {
   const { rows } = await run(tx, selectUpload, { userId, version })
-  return rows[0]
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { ownName, ownKey, reserved, state, outcome, now, ...file } = row
+  const held = holdingOf(isFile(file) ? file : undefined, now)
+  return { userId, name: ownName, objectKey: ownKey, reserved, state, outcome, now, held }
 }
 
-function selectUpload(slot: Slot<UploadId>, { now }: Rule): RawBuilder<FoundUpload> {
-  return sql<FoundUpload>`
-    SELECT user_id AS "userId", name, object_key AS "objectKey", reserved_bytes AS reserved,
-      state, outcome, ${now} AS now
-    FROM uploads WHERE version = ${slot('version')} AND user_id = ${slot('userId')}
+type SelectedUpload = Pick<FoundUpload, 'reserved' | 'state' | 'outcome' | 'now'> & {
+  readonly ownName: FileName
+  readonly ownKey: ObjectKey
+}
+
+type NoFile = { readonly [K in keyof File]: null }
+
+function selectUpload(slot: Slot<UploadId>, { now }: Rule) {
+  return sql<SelectedUpload & (File | NoFile)>`
+    SELECT uploads.name AS "ownName", uploads.object_key AS "ownKey", reserved_bytes AS reserved,
+      state, outcome, ${now} AS now, ${FILE_COLUMNS}
+    FROM uploads
+    LEFT JOIN files ON files.user_id = uploads.user_id AND files.name = uploads.name
+    WHERE uploads.version = ${slot('version')} AND uploads.user_id = ${slot('userId')}
   `
+}
+
+function isFile(file: File | NoFile): file is File {
+  return file.version !== null
 }

@@ -46,7 +46,16 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
   const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare }
   const compile = createCompiler(kysely, rule)
   const common = { ...rule, forUpdate, indexOf, baseCapacity, compile }
-  const txOn = (db: LedgerTx['db']): LedgerTx => ({ ...common, db })
+  const txOn = (db: LedgerTx['db']): LedgerTx => ({
+    ...common,
+    db,
+    execute: (statement) => db.executeQuery(statement),
+  })
+  const { executeInTransaction } = database
+  const inTransaction = (db: LedgerTx['db']): LedgerTx =>
+    executeInTransaction === undefined
+      ? txOn(db.withPlugin(PREPARED))
+      : { ...common, db, execute: executeInTransaction }
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })
   return {
@@ -56,9 +65,7 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
     queueTimeoutMs,
     transaction: (work) => database.transaction((db) => work(txOn(db))),
     change: (userId, work) =>
-      userSemaphore(userId, () =>
-        database.transaction((db) => work(txOn(db.withPlugin(PREPARED)))),
-      ),
+      userSemaphore(userId, () => database.transaction((db) => work(inTransaction(db)))),
     execute: (userId, statement) => userSemaphore(userId, () => database.execute(statement)),
     query: (work) => database.query((db) => work(txOn(db))),
     queryPrepared: (work) => database.query((db) => work(txOn(db.withPlugin(PREPARED)))),

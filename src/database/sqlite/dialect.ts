@@ -11,10 +11,10 @@ import {
 } from 'kysely'
 
 /** Runs statements one after the other; every transaction is a write transaction. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+export function sqliteDialect(driver: SqliteDriver): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
-    createDriver: () => new SqliteDriver(database),
+    createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -27,7 +27,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-class SqliteDriver implements Driver, DatabaseConnection {
+export class SqliteDriver implements Driver, DatabaseConnection {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, Prepared>()
 

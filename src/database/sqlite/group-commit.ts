@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
-import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Transact } from '../database.ts'
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
+import type { Execute, Transact } from '../database.ts'
 import type { Tables } from '../schema.ts'
 
 export interface GroupCommitOptions {
   readonly kysely: Kysely<Tables>
+  /** Runs a statement in the open transaction. */
+  readonly execute: Execute
   /** False after errors on which SQLite has already rolled back. */
   readonly isInTransaction: () => boolean
 }
@@ -53,14 +55,16 @@ type Tell = () => void
 
 async function commitTogether(
   members: readonly Member[],
-  { kysely, isInTransaction }: GroupCommitOptions,
+  { kysely, execute, isInTransaction }: GroupCommitOptions,
 ): Promise<void> {
   try {
     const tells = await kysely.transaction().execute(async (tx) => {
       const isAlone = members.length === 1
       const done: Tell[] = []
       for (const member of members) {
-        const attempt = isAlone ? member.attempt(tx) : undoAlone(tx, { member, isInTransaction })
+        const attempt = isAlone
+          ? member.attempt(tx)
+          : undoAlone(tx, { member, execute, isInTransaction })
         done.push(await attempt)
       }
       return done
@@ -71,19 +75,23 @@ async function commitTogether(
   }
 }
 
+const SAVEPOINT = CompiledQuery.raw('SAVEPOINT member')
+const RELEASE = CompiledQuery.raw('RELEASE member')
+const ROLLBACK = CompiledQuery.raw('ROLLBACK TO member')
+
 async function undoAlone(
   tx: Transaction<Tables>,
-  { member, isInTransaction }: { member: Member } & Pick<GroupCommitOptions, 'isInTransaction'>,
+  { member, execute, isInTransaction }: { member: Member } & Omit<GroupCommitOptions, 'kysely'>,
 ): Promise<Tell> {
-  await sql`SAVEPOINT member`.execute(tx)
+  await execute(SAVEPOINT)
   try {
     const tell = await member.attempt(tx)
-    await sql`RELEASE member`.execute(tx)
+    await execute(RELEASE)
     return tell
   } catch (error) {
     if (!isInTransaction()) throw error
-    await sql`ROLLBACK TO member`.execute(tx)
-    await sql`RELEASE member`.execute(tx)
+    await execute(ROLLBACK)
+    await execute(RELEASE)
     return () => member.reject(error)
   }
 }

@@ -2,12 +2,12 @@ import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
-import { createDatabase, type Database } from '../database.ts'
+import { createDatabase, type Database, type Execute } from '../database.ts'
 import { type Fault, withRepeats } from '../repeats.ts'
 import { synchronise } from './backup.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Tables } from '../schema.ts'
-import { sqliteDialect } from './dialect.ts'
+import { sqliteDialect, SqliteDriver } from './dialect.ts'
 
 export interface SqliteOptions {
   /** In an existing folder. Several processes may use the file at once. */
@@ -31,11 +31,18 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const repeats = { classify, lockTimeoutMs }
   await syncLog(options.file)
   const connection = await withRepeats(async () => connect(options), repeats)
-  const kysely = new Kysely<Tables>({ dialect: sqliteDialect(connection) })
+  const driver = new SqliteDriver(connection)
+  const kysely = new Kysely<Tables>({ dialect: sqliteDialect(driver) })
+  const execute: Execute = (statement) => driver.executeQuery(statement)
   return createDatabase({
     kysely,
     // A disk write blocks the thread, so many transactions share one.
-    transact: createGroupCommit({ kysely, isInTransaction: () => connection.isTransaction }),
+    transact: createGroupCommit({
+      kysely,
+      execute,
+      isInTransaction: () => connection.isTransaction,
+    }),
+    executeInTransaction: execute,
     runBatch: undefined,
     now: sql<number>`(SELECT now_ms())`,
     // BEGIN IMMEDIATE is the lock.

@@ -12,7 +12,6 @@ import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import { countUse } from '../links/link-ledger.ts'
 import {
   assertPrecondition,
-  fileNamed,
   findAccount,
   findUpload,
   type FoundUpload,
@@ -31,7 +30,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   if (found === undefined) throw await lostReason(tx, upload)
   if (found.outcome !== null) return await repeated(tx, found.userId, found.outcome)
 
-  const { file: old, expired, row: replaced } = await fileNamed(tx, found)
+  const { file: old, expired, row: replaced } = found.held
   const file = committedFile(upload, { found, old })
   const { userId, userCreatedAt, version, size, maxFiles, garbageDelayMs, evict } = upload
   const ownReserved = found.reserved

@@ -8,7 +8,6 @@ import type {
 } from '../../core/uploads/upload-ledger.ts'
 import {
   bigint,
-  fileNamed,
   findUpload,
   type LedgerTx,
   lockUser,
@@ -46,10 +45,9 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   await lockUser(tx, userId)
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
-  const { row: replaced } = await fileNamed(tx, found)
   const eviction = evictionOf({ userId, version, name: found.name, evict: upload.evict })
   const evictable = eviction && evictableFor(tx, inline(eviction))
-  const growth = Math.max(0, growthOver(replaced, bytes) - found.reserved)
+  const growth = Math.max(0, growthOver(found.held.row, bytes) - found.reserved)
 
   const extended = await sql`
     UPDATE uploads

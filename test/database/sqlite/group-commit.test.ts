@@ -7,7 +7,7 @@ import { AppError } from '../../../src/core/errors.ts'
 import type { Transact } from '../../../src/database/database.ts'
 import { createGroupCommit } from '../../../src/database/sqlite/group-commit.ts'
 import type { Tables } from '../../../src/database/schema.ts'
-import { sqliteDialect } from '../../../src/database/sqlite/dialect.ts'
+import { sqliteDialect, SqliteDriver } from '../../../src/database/sqlite/dialect.ts'
 import { createFolder } from './harness.ts'
 
 describe('group commit', () => {
@@ -29,11 +29,16 @@ describe('group commit', () => {
       CREATE TABLE parents (id text PRIMARY KEY);
       CREATE TABLE written (key text PRIMARY KEY, parent text REFERENCES parents (id))
     `)
+    const driver = new SqliteDriver(connection)
     kysely = new Kysely<Tables>({
-      dialect: sqliteDialect(connection),
+      dialect: sqliteDialect(driver),
       log: ({ query }) => void events.push(query.sql),
     })
-    transact = createGroupCommit({ kysely, isInTransaction: () => connection.isTransaction })
+    transact = createGroupCommit({
+      kysely,
+      execute: (statement) => driver.executeQuery(statement),
+      isInTransaction: () => connection.isTransaction,
+    })
     return async () => {
       await kysely.destroy()
       connection.close()

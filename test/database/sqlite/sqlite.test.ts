@@ -51,6 +51,7 @@ import {
   fillWithLeftovers,
 } from '../sweep/sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './harness.ts'
+import { FILE_COLUMNS, INSERT_FILE, OVERWRITE_FILE } from '../../../src/database/ledger/rows.ts'
 import { recordSyncs } from '../../support/folder.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
@@ -295,6 +296,26 @@ describe('SQLite', () => {
       expect(plan).not.toMatch(
         /SCAN (?!granted|announced|moment|figures|page|uses|CONSTANT|\(|.*USING)/,
       )
+  })
+
+  it('writes only the indexes of what an overwrite changes, so not the one of the name', async () => {
+    const overwrite = sql`${INSERT_FILE} SELECT ${FILE_COLUMNS} FROM files WHERE TRUE ${OVERWRITE_FILE}`
+    const { rows } = await sql<{ opcode: string; p1: number; p2: number }>`
+      EXPLAIN ${overwrite}
+    `.execute(database.kysely)
+    const names = await sql<{ name: string; rootpage: number }>`
+      SELECT name, rootpage FROM sqlite_schema WHERE tbl_name = 'files'
+    `.execute(database.kysely)
+    const nameOf = (cursor: number) => {
+      const opened = rows.find(({ opcode, p1 }) => opcode === 'OpenWrite' && p1 === cursor)
+      return names.rows.find(({ rootpage }) => rootpage === opened?.p2)?.name
+    }
+    const rewritten = rows
+      .filter(({ opcode }) => opcode === 'IdxDelete')
+      .map(({ p1 }) => nameOf(p1))
+    // Of the version, and of the name.
+    expect(rewritten).toContain('sqlite_autoindex_files_1')
+    expect(rewritten).not.toContain('sqlite_autoindex_files_2')
   })
 
   it('reads each listing from the index of its order, and sorts nothing', async () => {
