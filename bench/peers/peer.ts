@@ -6,8 +6,14 @@ export interface Peer {
   readonly title: string
   /** How files are uploaded, both to it and to the service beside it. */
   readonly kind: UploadKind
-  /** Starts the program on 127.0.0.1 with an empty folder. Both end with `opened`. */
-  start(program: string, opened: AsyncDisposableStack): Promise<RunningPeer>
+  /** Starts the program on 127.0.0.1 with an empty folder. Both end with the stack. */
+  start(program: string, options: StartOptions): Promise<RunningPeer>
+}
+
+export interface StartOptions {
+  readonly opened: AsyncDisposableStack
+  /** Whether anyone may upload. If not, uploads need an access token. */
+  readonly isOpen: boolean
 }
 
 export interface RunningPeer {

@@ -11,13 +11,13 @@ import { runProgram } from '../setup/run-program.ts'
 import { type Peer, request, type RunningPeer } from './peer.ts'
 
 /**
- * A record with one file for each upload, created by a user with an access token. Downloads need and check no token, as
- * is its default.
+ * A record with one file for each upload, created by a user with an access token, or by anyone. Downloads need and check
+ * no token, as is its default.
  */
 export const pocketbase: Peer = {
   title: 'PocketBase',
   kind: 'form',
-  async start(program, opened) {
+  async start(program, { opened, isOpen }) {
     const folder = await createFolder('bench-pocketbase')
     opened.defer(() => folder.remove())
     const account = { email: 'bench@example.org', password: randomBytes(16).toString('hex') }
@@ -35,7 +35,7 @@ export const pocketbase: Peer = {
       stopSignal: 'SIGTERM',
     })
     opened.defer(() => server.stop())
-    return describe({ pid: server.pid, origin, token: await prepare(origin, account) })
+    return describe({ pid: server.pid, origin, token: await prepare(origin, { account, isOpen }) })
   },
 }
 
@@ -54,8 +54,11 @@ interface Account {
   readonly password: string
 }
 
-/** Creates the collection and a user, and returns the user's token. */
-async function prepare(origin: string, account: Account): Promise<string> {
+/** Creates the collection and a user, and returns the user's token if uploads need it. */
+async function prepare(
+  origin: string,
+  { account, isOpen }: { readonly account: Account; readonly isOpen: boolean },
+): Promise<string | undefined> {
   const collections = `${origin}/api/collections`
   const logIn = async (collection: string): Promise<string> => {
     const { email: identity, password } = account
@@ -64,11 +67,12 @@ async function prepare(origin: string, account: Account): Promise<string> {
     return (JSON.parse(text) as { readonly token: string }).token
   }
   const Authorization = await logIn('_superusers')
-  const rule = '@request.auth.id != ""'
+  const rule = isOpen ? '' : '@request.auth.id != ""'
   const fields = [{ name: 'file', type: 'file', maxSelect: 1, maxSize: 2 ** 33 }]
   const rules = { createRule: rule, listRule: rule, viewRule: rule }
   const collection = { name: COLLECTION, type: 'base', fields, ...rules }
   await request(collections, jsonOf(collection, { Authorization }))
+  if (isOpen) return undefined
   const user = { ...account, passwordConfirm: account.password, verified: true }
   await request(`${collections}/users/records`, jsonOf(user, { Authorization }))
   return await logIn('users')
@@ -93,9 +97,10 @@ function describe({
   pid,
   origin,
   token,
-}: Pick<RunningPeer, 'pid' | 'origin'> & { readonly token: string }): RunningPeer {
+}: Pick<RunningPeer, 'pid' | 'origin'> & { readonly token: string | undefined }): RunningPeer {
   const records = `/api/collections/${COLLECTION}/records`
-  const headers = { Authorization: token }
+  const headers: Readonly<Record<string, string>> =
+    token === undefined ? {} : { Authorization: token }
   const pathOf = ({ id, file }: FileRecord): string => `/api/files/${COLLECTION}/${id}/${file}`
   return {
     pid,

@@ -17,31 +17,41 @@ export interface PeerProgram {
 /** The embedded default against another server with local files. */
 export function peerScenarios({ name, peer, program }: PeerProgram): readonly Scenario[] {
   const { title, kind } = peer
-  const prepare = async ({ stack, servers, seconds, profile, opened }: Setting) => {
-    const running = await peer.start(program, opened)
+  const prepare = async (
+    { stack, servers, seconds, profile, opened }: Setting,
+    { isOpen }: { readonly isOpen: boolean } = { isOpen: false },
+  ) => {
+    const running = await peer.start(program, { opened, isOpen })
     const own = opened.use(await openStack({ name: stack, servers, profile }))
     const content = randomBytes(4 * 2 ** 10)
     return { name: title, peer: running, stack: own, content, seconds } satisfies PeerLoad
+  }
+  const openUploads = (isOpen: boolean) => async (setting: Setting) => {
+    const { stack, content, seconds, ...load } = await prepare(setting, { isOpen })
+    const uploads = { stack, content, seconds }
+    const { service } = stack
+    const body = new Uint8Array(content)
+    const headers = { cookie: stack.cookies[0] ?? '' }
+    const upload = (fileName: string) =>
+      request(`${service.url}/users/me/repo/${fileName}`, { method: 'PUT', headers, body })
+    const store = (fileName: string) => load.peer.store(fileName, content)
+    return {
+      subject: withSyncs(serviceUploads({ ...uploads, kind }), service.pid, upload),
+      baseline: withSyncs(peerUploads({ ...uploads, ...load }), load.peer.pid, store),
+    }
   }
   return [
     {
       name: `${name}-upload-4k`,
       title: `4 KiB ${kind} uploads, each to a name of its own, with a token on both sides; against ${title}`,
       stacks: ['sqlite-files'],
-      async open(setting) {
-        const { stack, content, seconds, ...load } = await prepare(setting)
-        const uploads = { stack, content, seconds }
-        const { service } = stack
-        const body = new Uint8Array(content)
-        const headers = { cookie: stack.cookies[0] ?? '' }
-        const upload = (fileName: string) =>
-          request(`${service.url}/users/me/repo/${fileName}`, { method: 'PUT', headers, body })
-        const store = (fileName: string) => load.peer.store(fileName, content)
-        return {
-          subject: withSyncs(serviceUploads({ ...uploads, kind }), service.pid, upload),
-          baseline: withSyncs(peerUploads({ ...uploads, ...load }), load.peer.pid, store),
-        }
-      },
+      open: openUploads(false),
+    },
+    {
+      name: `${name}-open-upload-4k`,
+      title: `4 KiB ${kind} uploads with a token; against ${title}, which needs none`,
+      stacks: ['sqlite-files'],
+      open: openUploads(true),
     },
     {
       name: `${name}-download-4k`,

@@ -44,11 +44,12 @@ test('--peer measures the embedded default beside other servers instead', () => 
   expect(asked).toMatchObject({ stacks: expect.arrayContaining(['sqlite-files']) as unknown })
   expect('scenarios' in asked && asked.scenarios.map(({ name }) => name)).toEqual([
     'pocketbase-upload-4k',
+    'pocketbase-open-upload-4k',
     'pocketbase-download-4k',
     'pocketbase-public-download-4k',
   ])
   const beside = read('--peer', 'pocketbase=/a', '--scenario', 'list')
-  expect('scenarios' in beside && beside.scenarios).toHaveLength(4)
+  expect('scenarios' in beside && beside.scenarios).toHaveLength(5)
 })
 
 test('PocketBase is never run in its development mode, in which it prints each statement', () => {
