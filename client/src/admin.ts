@@ -24,6 +24,7 @@ export type { Link, LinkPage } from './links.ts'
 export type ParkedWebhook = Schemas['ParkedWebhook']
 export type StoredFile = Schemas['File']
 export type Overview = Schemas['Overview']
+export type OperatorAction = Schemas['OperatorAction']
 
 interface Signalled {
   readonly signal?: AbortSignal | undefined
@@ -114,10 +115,19 @@ export interface ParkedWebhooks {
   discard(webhookId: string, options?: Signalled): Promise<void>
 }
 
+/** What operators did. */
+export interface AuditTrail {
+  /** The newest first; with `userId`, only what concerns that user, who may be gone. */
+  list(
+    options?: ListingOptions & { readonly userId?: string | undefined },
+  ): Listing<OperatorAction, Schemas['OperatorActionPage']>
+}
+
 /** The admin API. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
 export interface AdminClient {
   readonly users: Users
   readonly webhooks: ParkedWebhooks
+  readonly audit: AuditTrail
   user(userId: string): UserAdmin
   /** The figures of the whole service, up to a minute old. */
   overview(options?: Signalled): Promise<Overview>
@@ -139,6 +149,7 @@ export function createAdminClient(
   return {
     users: usersOf(http),
     webhooks: webhooksOf(http),
+    audit: auditOf(http),
     user: (userId) => userOf(http, userId),
     overview: async ({ signal } = {}) => http.json({ path: 'admin/overview', signal }),
   }
@@ -243,5 +254,15 @@ function webhooksOf(http: Http): ParkedWebhooks {
       await http.call({ method: 'POST', path: `${pathOf(webhookId)}/retry`, signal })
     },
     discard: async (webhookId, { signal } = {}) => http.remove({ path: pathOf(webhookId), signal }),
+  }
+}
+
+function auditOf(http: Http): AuditTrail {
+  return {
+    list(options = {}) {
+      const query = { user_id: options.userId }
+      const listed = { path: 'admin/audit', options, query, member: 'actions' } as const
+      return createListing<Schemas['OperatorActionPage'], 'actions'>(http, listed)
+    },
   }
 }

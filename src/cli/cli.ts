@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { OperatorEvent } from '../core/audit/audit-trail.ts'
 import { isAppError, messageOf } from '../core/errors.ts'
 import type {
   Command,
@@ -8,6 +9,7 @@ import type {
   Copies,
   StandaloneCommand,
 } from './command.ts'
+import { AUDIT } from './commands/audit.ts'
 import { DEVICES, GRANTS } from './commands/grants.ts'
 import { FILES } from './commands/files.ts'
 import { HISTORY } from './commands/history.ts'
@@ -70,8 +72,15 @@ async function runOn(
   call: CommandCall,
 ): Promise<Result | undefined> {
   const services = await open()
+  async function audit(event: OperatorEvent): Promise<void> {
+    try {
+      await services.auditTrail.record(event)
+    } catch (error) {
+      call.printError(`The audit trail lacks this action. ${describe(error)}`)
+    }
+  }
   try {
-    return await command.run(services, call)
+    return await command.run(services, { ...call, audit })
   } finally {
     await services.close()
   }
@@ -91,6 +100,7 @@ const COMMANDS: readonly AnyCommand[] = [
   ...HISTORY,
   ...WEBHOOKS,
   OVERVIEW,
+  AUDIT,
   ...OPERATIONS,
 ]
 

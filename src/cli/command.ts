@@ -1,3 +1,4 @@
+import type { AuditTrail, OperatorEvent } from '../core/audit/audit-trail.ts'
 import type { AccessTokens } from '../core/auth/access-tokens.ts'
 import type { FileAdministration } from '../core/files/file-administration.ts'
 import type { Grants } from '../core/quota/grants.ts'
@@ -22,6 +23,7 @@ export interface CommandServices {
   readonly historyAdministration: HistoryAdministration
   readonly parkedWebhooks: ParkedWebhooks
   readonly overview: OverviewReader
+  readonly auditTrail: AuditTrail
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
@@ -80,6 +82,11 @@ export interface CommandCall extends CommandArguments, Terminal {
   readonly interruption: () => AbortSignal
 }
 
+export interface ServiceCall extends CommandCall {
+  /** Records what the command has done. Never rejects: if that fails, it prints why, and the command has succeeded. */
+  readonly audit: (event: OperatorEvent) => Promise<void>
+}
+
 interface CommandForm {
   readonly words: readonly string[]
   readonly operands?: readonly string[]
@@ -91,7 +98,7 @@ interface CommandForm {
 }
 
 export interface Command extends CommandForm {
-  run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
+  run(services: CommandServices, call: ServiceCall): Promise<Result | undefined>
 }
 
 export interface StandaloneCommand extends CommandForm {

@@ -10,6 +10,7 @@ import { type Config, partSizeOf } from '../config/config.ts'
 import { createAccessTokens } from '../core/auth/access-tokens.ts'
 import { createFeed } from '../core/changes/feed.ts'
 import { waking } from '../core/changes/waking.ts'
+import { createAuditTrail } from '../core/audit/audit-trail.ts'
 import { timeoutSignal } from '../core/async/deadline.ts'
 import type { FreeSpace } from '../core/uploads/free-space.ts'
 import { createGrantPeriods } from '../core/quota/grant-periods.ts'
@@ -232,6 +233,7 @@ function createUseCases(config: Config, opened: Opened) {
     overview: createOverview({ ledger, hasWebhooks: webhooks !== undefined, leaseMs }),
     linkAdministration: createLinkAdministration({ users: administeredUsers, ledger }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
+    auditTrail: createAuditTrail(ledger),
     /** `undefined` unless webhooks are configured. */
     webhookDelivery:
       webhooks &&

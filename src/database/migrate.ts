@@ -19,6 +19,7 @@ import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
 import { metadata } from './migrations/2026-12-03-metadata.ts'
 import { dailyUsage } from './migrations/2026-12-04-daily-usage.ts'
 import { usersByCreation } from './migrations/2026-12-05-users-by-creation.ts'
+import { operatorActions } from './migrations/2026-12-06-operator-actions.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
 import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
@@ -177,5 +178,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-03-metadata': metadata(),
     '2026-12-04-daily-usage': dailyUsage({ clustered }),
     '2026-12-05-users-by-creation': usersByCreation(),
+    '2026-12-06-operator-actions': operatorActions({ bytewise }),
   }
 }

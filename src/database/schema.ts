@@ -1,4 +1,5 @@
 import type { Generated, Kysely } from 'kysely'
+import type { ActionName } from '../core/audit/audit-ledger.ts'
 import type { Change } from '../core/changes/change.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { Visibility } from '../core/files/file.ts'
@@ -30,6 +31,7 @@ export interface Tables {
   readonly webhook_queues: WebhookQueueRow
   readonly parked_webhooks: ParkedWebhookRow
   readonly daily_usage: DailyUsageRow
+  readonly operator_actions: OperatorActionRow
   readonly chores: LeaderLeaseRow
 }
 
@@ -281,6 +283,18 @@ export interface DailyUsageRow {
   readonly users: number
   readonly files: number
   readonly used_bytes: number
+}
+
+/** What an operator did. */
+export interface OperatorActionRow {
+  readonly action_id: Version
+  readonly at: number
+  readonly action: ActionName
+  readonly user_id: UserId | null
+  /** JSON. */
+  readonly details: string
+  readonly address: string | null
+  readonly request_id: string | null
 }
 
 /** The table is called `chores`, the term of its first release. */

@@ -441,7 +441,7 @@ describe('exit code 2, without opening anything, for', () => {
     [
       'an unknown group',
       'frobnicate',
-      /^Unknown .*\nserve, doctor, users, tokens, devices, grants, files, uploads, history, webhooks, overview, sweep, .*\n".*"/,
+      /^Unknown .*\nserve, doctor, users, tokens, devices, grants, files, uploads, history, webhooks, overview, audit, sweep, .*\n".*"/,
     ],
     ['a missing operand', 'users show', /^usage: cloud-repo users show <user_id>$/],
     ['an operand too many', 'users create a b', /^usage: cloud-repo users create \[user_id\]$/],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_LABEL_LENGTH } from '../../src/core/auth/terms.ts'
+import { OPERATOR_ACTIONS } from '../../src/core/audit/audit-ledger.ts'
 import { LINK_KINDS } from '../../src/core/links/link.ts'
 import { hashPassword, MAX_PASSWORD_LENGTH } from '../../src/core/links/link-password.ts'
 import { ACTIONS } from '../../src/core/auth/scope.ts'
@@ -176,9 +177,26 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'resumable_uploads.refusal': () => longestOf(ERROR_CODES),
   'resumable_uploads.ended_as': () => longestOf(['cancelled', 'lost']),
   'upload_pieces.receipt': () => MAX_RECEIPT_BYTES,
+  'operator_actions.action_id': () => createVersion().length,
+  'operator_actions.action': () => longestOf(OPERATOR_ACTIONS),
+  // No more is known than that the bound suffices.
+  'operator_actions.details': () => Math.max(2048, Buffer.byteLength(JSON.stringify(DETAILS))),
+  'operator_actions.address': () => LONGEST_ADDRESS.length,
+  'operator_actions.request_id': () => randomUUID().length,
   'chores.name': () => longestOf(['sweep', 'webhooks', 'write_probe']),
   'chores.holder': () => 32 * 1024,
 }
+
+/** Of an access token, which has the longest. */
+const DETAILS = {
+  token_id: randomUUID(),
+  label: '\u2028'.repeat(MAX_LABEL_LENGTH),
+  actions: ACTIONS.join(','),
+  device_id: 'd'.repeat(128),
+}
+
+/** An IPv4 address in IPv6; zones are left out. */
+const LONGEST_ADDRESS = '0000:0000:0000:0000:0000:ffff:255.255.255.255'
 
 const MEDIA_TYPE = parseMediaType(`a/b;c="${'\\'.repeat(MAX_MEDIA_TYPE_BYTES - 9)}x"`)
 const METADATA = parseMetadata(JSON.stringify({ '': '"'.repeat(MAX_METADATA_BYTES / 2 - 4) + 'x' }))

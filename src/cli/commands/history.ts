@@ -37,13 +37,17 @@ export const HISTORY: readonly Command[] = [
     flags: ['name'],
     switches: ['overwrite'],
     summary: 'make a version the current file of a user again',
-    run: async ({ historyAdministration }, { operands, flags, switches }) => {
+    run: async ({ historyAdministration }, { operands, flags, switches, audit }) => {
+      const userId = userIdOf(operands)
+      const version = parseVersion(operands[1] ?? '')
+      const overwrite = switches.has('overwrite')
       const { file, replaced } = await historyAdministration.restore({
-        userId: userIdOf(operands),
-        version: parseVersion(operands[1] ?? ''),
+        userId,
+        version,
         name: nameIn(flags),
-        overwrite: switches.has('overwrite'),
+        overwrite,
       })
+      await audit({ action: 'history.restore', user_id: userId, version, overwrite })
       return { file_name: file.name, version: file.version, size: new Bytes(file.size), replaced }
     },
   },

@@ -13,14 +13,18 @@ export const TOKENS: readonly Command[] = [
     flags: ['label', 'expires-in', 'actions', 'prefix', 'device', 'when-full'],
     summary:
       'issue an access token, which is shown only once (--expires-in 90min, 24h, 7d; --actions read,create)',
-    run: async ({ accessTokens }, { operands, flags }) => {
+    run: async ({ accessTokens }, { operands, flags, audit }) => {
       const expiresIn = flags['expires-in']
+      const userId = userIdOf(operands)
       const issued = await accessTokens.issue({
-        userId: userIdOf(operands),
+        userId,
         label: flags['label'] ?? '',
         expiresInSeconds: expiresIn === undefined ? undefined : secondsOf(expiresIn),
         scope: scopeOf(flags),
       })
+      const { tokenId: token_id, label, scope } = issued
+      const terms = { actions: scope?.actions.join(','), device_id: scope?.deviceId }
+      await audit({ action: 'access_token.issue', user_id: userId, token_id, label, ...terms })
       return { access_token: issued.secret, ...tokenRow(issued) }
     },
   },
@@ -35,8 +39,10 @@ export const TOKENS: readonly Command[] = [
     words: ['tokens', 'revoke'],
     operands: ['<user_id>', '<token_id>'],
     summary: 'revoke an access token',
-    run: async ({ accessTokens }, { operands }) => {
-      await accessTokens.revoke({ userId: userIdOf(operands), tokenId: operands[1] ?? '' })
+    run: async ({ accessTokens }, { operands, audit }) => {
+      const [userId, token_id = ''] = [userIdOf(operands), operands[1]]
+      await accessTokens.revoke({ userId, tokenId: token_id })
+      await audit({ action: 'access_token.revoke', user_id: userId, token_id })
       return undefined
     },
   },

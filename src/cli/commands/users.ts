@@ -3,7 +3,7 @@ import { cutPage, parsePageLimit } from '../../core/pagination.ts'
 import type { Account, Usage } from '../../core/users/account-ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'
-import { userIdOf, type Command } from '../command.ts'
+import { type Command, type CommandServices, type ServiceCall, userIdOf } from '../command.ts'
 import { Bytes, type Row } from '../render.ts'
 
 export const USERS: readonly Command[] = [
@@ -11,8 +11,10 @@ export const USERS: readonly Command[] = [
     words: ['users', 'create'],
     operands: ['[user_id]'],
     summary: 'create a user; the id is generated if none is given',
-    run: async ({ users }, { operands: [id] }) => {
-      const { account } = await users.create(id === undefined ? undefined : parseUserId(id))
+    run: async ({ users }, { operands: [id], audit }) => {
+      const wanted = id === undefined ? undefined : parseUserId(id)
+      const { account, created } = await users.create(wanted)
+      if (created) await audit({ action: 'user.create', user_id: account.user.userId })
       return accountRow(account)
     },
   },
@@ -49,26 +51,37 @@ export const USERS: readonly Command[] = [
     words: ['users', 'suspend'],
     operands: ['<user_id>'],
     summary: 'refuse all requests from a user, but keep the files',
-    run: async ({ users }, { operands }) =>
-      accountRow(await users.setStatus(userIdOf(operands), 'suspended')),
+    run: (services, call) => setStatus(services, call, 'suspended'),
   },
   {
     words: ['users', 'activate'],
     operands: ['<user_id>'],
     summary: 'end the suspension of a user',
-    run: async ({ users }, { operands }) =>
-      accountRow(await users.setStatus(userIdOf(operands), 'active')),
+    run: (services, call) => setStatus(services, call, 'active'),
   },
   {
     words: ['users', 'delete'],
     operands: ['<user_id>'],
     summary: 'delete a user; the sweeper purges the files',
-    run: async ({ users }, { operands }) => {
-      await users.remove(userIdOf(operands))
+    run: async ({ users }, { operands, audit }) => {
+      const userId = userIdOf(operands)
+      await users.remove(userId)
+      await audit({ action: 'user.delete', user_id: userId })
       return undefined
     },
   },
 ]
+
+async function setStatus(
+  { users }: CommandServices,
+  { operands, audit }: ServiceCall,
+  status: 'active' | 'suspended',
+): Promise<Row> {
+  const userId = userIdOf(operands)
+  const account = await users.setStatus(userId, status)
+  await audit({ action: 'user.set_status', user_id: userId, status })
+  return accountRow(account)
+}
 
 function accountRow({ user, usage }: Account): Row {
   return {

@@ -1,4 +1,6 @@
 import { sleep } from '../async/sleep.ts'
+import type { AuditLedger } from '../audit/audit-ledger.ts'
+import { ACTIONS_KEPT_MS, MAX_ACTIONS } from '../audit/audit-trail.ts'
 import type { HistoryLedger } from '../history/history-ledger.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -8,7 +10,7 @@ import type { RemovalRun, SweepProgress } from './removals.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
 
 export interface SweepRun extends RemovalRun, ExpiryRun {
-  readonly ledger: SweepLedger & HistoryLedger & UploadLedger & LeaderLeases
+  readonly ledger: SweepLedger & HistoryLedger & UploadLedger & AuditLedger & LeaderLeases
   readonly signal: AbortSignal
   readonly maxMs: number
   readonly garbageDelayMs: number
@@ -133,5 +135,16 @@ export function changeForgetter({
     pages += 1
     const isShort = pages < PAGES_OF_USERS && last !== undefined
     return forgotten > 0 || isShort ? 'more' : 'done'
+  }
+}
+
+/** Each call deletes a page of the audit trail, until nothing of it is too old or too much: counting it takes a while. */
+export function actionForgetter({ ledger }: SweepRun): Step {
+  let isDone = false
+  return async () => {
+    if (isDone) return 'done'
+    const bounds = { lifetimeMs: ACTIONS_KEPT_MS, most: MAX_ACTIONS, limit: PAGE }
+    isDone = (await ledger.forgetOperatorActions(bounds)) < PAGE
+    return isDone ? 'done' : 'more'
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { AuditLedger } from '../audit/audit-ledger.ts'
 import { isDatabaseFull } from '../errors.ts'
 import { createLeaderLease, type LeaderLease, type LeaderLeases } from './leader-lease.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
@@ -8,6 +9,7 @@ import { historyTrimmer, versionMarker } from './history.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { abortedRemover, garbageRemover } from './removals.ts'
 import {
+  actionForgetter,
   changeForgetter,
   dropEnder,
   expiry,
@@ -20,7 +22,7 @@ import type { SweepLedger } from './sweep-ledger.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
 export interface SweeperOptions {
-  readonly ledger: SweepLedger & HistoryLedger & UploadLedger & LeaderLeases
+  readonly ledger: SweepLedger & HistoryLedger & UploadLedger & AuditLedger & LeaderLeases
   readonly objects: ObjectStore
   /** Retention of aborted uploads and of deleted users' objects: longer than a late write can take. */
   readonly retentionMs: number
@@ -172,6 +174,7 @@ async function sweepAlone(
     dropEnder(run, failures),
     abortedRemover(run, failures),
     garbageRemover(run, failures),
+    actionForgetter(run),
   ]
   // In turns: one user can keep a step from its end for as long as that user's uploads are cancelled.
   for (let more = true; more && performance.now() < endsAt;) {

@@ -1,3 +1,4 @@
+import type { AuditLedger } from '../../core/audit/audit-ledger.ts'
 import type { ChangeLedger } from '../../core/changes/change-ledger.ts'
 import type { FileLedger } from '../../core/files/file-ledger.ts'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
@@ -12,6 +13,7 @@ import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 import type { AccountLedger } from '../../core/users/account-ledger.ts'
 import type { WebhookLedger } from '../../core/webhooks/webhook-ledger.ts'
 import type { Database } from '../database.ts'
+import { createAuditLedger } from '../audit/audit-ledger.ts'
 import { createGrantPeriodLedger } from '../changes/grant-periods.ts'
 import { createChangeLedger } from '../changes/read.ts'
 import { createFileLedger } from '../files/file-ledger.ts'
@@ -42,7 +44,8 @@ export interface Ledger
     ChangeLedger,
     GrantPeriodLedger,
     WebhookLedger,
-    OverviewLedger {}
+    OverviewLedger,
+    AuditLedger {}
 
 /** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
 export function createLedger(database: Database, options: LedgerOptions): Ledger {
@@ -61,6 +64,7 @@ export function createLedger(database: Database, options: LedgerOptions): Ledger
     ...createGrantPeriodLedger(session),
     ...createWebhookLedger(session),
     ...createOverviewLedger(session),
+    ...createAuditLedger(session),
   }
   const { runBatch, createShortcuts } = database
   if (runBatch === undefined) return steps

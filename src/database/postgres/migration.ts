@@ -103,5 +103,6 @@ const LOCKED_TABLES = Object.keys({
   webhook_queues: true,
   parked_webhooks: true,
   daily_usage: true,
+  operator_actions: true,
   chores: true,
 } satisfies Record<keyof Tables, true>)

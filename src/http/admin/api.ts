@@ -34,6 +34,7 @@ export const ADMIN_API = {
       name: 'links',
       description: 'List and revoke the links of users for people without an account.',
     },
+    { name: 'audit', description: 'What operators did.' },
     { name: 'webhooks', description: 'Events that could not be delivered.' },
     { name: 'session', description: 'Sign in from the page of this listener.' },
     { name: 'health', description: 'Liveness and readiness probes.' },

@@ -1,5 +1,6 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
+import type { AuditTrail } from '../../core/audit/audit-trail.ts'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { Archives } from '../../core/files/archive.ts'
 import type { FileAdministration } from '../../core/files/file-administration.ts'
@@ -25,9 +26,11 @@ import { pageScope } from '../shared-routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { ADMIN_API } from './api.ts'
 import { createAdminSessions } from './admin-session.ts'
+import { createAudit } from './audit.ts'
 import { createOperatorAuth } from './operator-auth.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { archiveRoutes } from './routes/archive.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -67,6 +70,7 @@ interface UseCases {
   readonly overview: OverviewReader
   readonly parkedWebhooks: ParkedWebhooks
   readonly failedAttempts: FailedAttemptLimiter
+  readonly auditTrail: AuditTrail
 }
 
 /** Builds the admin listener. Only probes, the page and its sign-in are served without authentication. */
@@ -77,7 +81,7 @@ export async function buildAdmin(
   const { meter, useCases, metrics, readiness, token, page, docs } = options
   const { users, accessTokens, grants, uploadAdministration } = useCases
   const { historyAdministration, fileAdministration, linkAdministration } = useCases
-  const { archives, overview, parkedWebhooks, failedAttempts } = useCases
+  const { archives, overview, parkedWebhooks, failedAttempts, auditTrail } = useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -86,6 +90,7 @@ export async function buildAdmin(
   const document = describeRoutes(app, ADMIN_API, '')
   const others = otherMethods(app)
   const sessions = page && createAdminSessions({ token })
+  const audit = createAudit(auditTrail)
   const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
@@ -93,20 +98,21 @@ export async function buildAdmin(
   takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
   await app.register(healthRoutes, { readiness, stopping })
   await app.register(openApiRoutes, { document, docs, credentials: 'required' })
-  await app.register(userRoutes, { users })
-  await app.register(accessTokenRoutes, { accessTokens })
-  await app.register(deviceRoutes, { grants })
-  await app.register(grantRoutes, { grants })
-  await app.register(uploadRoutes, { uploadAdministration })
-  await app.register(historyRoutes, { historyAdministration })
-  await app.register(linkRoutes, { linkAdministration })
+  await app.register(userRoutes, { users, audit })
+  await app.register(accessTokenRoutes, { accessTokens, audit })
+  await app.register(deviceRoutes, { grants, audit })
+  await app.register(grantRoutes, { grants, audit })
+  await app.register(uploadRoutes, { uploadAdministration, audit })
+  await app.register(historyRoutes, { historyAdministration, audit })
+  await app.register(linkRoutes, { linkAdministration, audit })
   const { idleTimeoutMs } = options
   const { downloads, waiting, archivedFiles } = options.downloads
   const sending = { downloads, waiting, idleTimeoutMs, stopping, shutdown }
-  await app.register(archiveRoutes, { sending, archives, archivedFiles })
-  await app.register(fileRoutes, { fileAdministration })
+  await app.register(archiveRoutes, { sending, archives, archivedFiles, audit })
+  await app.register(fileRoutes, { fileAdministration, audit })
   await app.register(overviewRoutes, { overview })
-  await app.register(webhookRoutes, { parkedWebhooks, shutdown })
+  await app.register(auditRoutes, { auditTrail })
+  await app.register(webhookRoutes, { parkedWebhooks, shutdown, audit })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {
@@ -114,7 +120,7 @@ export async function buildAdmin(
         route.config = { ...route.config, needsNoToken: true }
       })
       const session = async (inner: FastifyInstance) =>
-        void inner.register(sessionRoutes, { operatorAuth, sessions })
+        void inner.register(sessionRoutes, { operatorAuth, sessions, audit })
       await scope.register(pageScope, { page, session })
     })
   }

@@ -1,17 +1,35 @@
 import type { FastifyRequest } from 'fastify'
+import type { AuditTrail, OperatorEvent } from '../../core/audit/audit-trail.ts'
 import { addressOf } from '../server/request-head.ts'
 
-/** A change made by an operator. Never contains a secret. */
-export type Change = Readonly<
-  { action: string; user_id: string } & Record<string, string | number | boolean | null | undefined>
->
+/**
+ * Logs and records what an operator did: after it took effect, and before the answer. A crash in between can leave an
+ * action that is in neither, or in the log alone. Never rejects: if the action can't be recorded, the log has the cause,
+ * and the answer stands.
+ */
+export type Audit = (request: FastifyRequest, event: OperatorEvent) => Promise<void>
 
-export interface Access {
-  readonly action: 'session.open' | 'session.close' | 'admin_token.refuse' | 'overview.read'
+export function createAudit(auditTrail: Pick<AuditTrail, 'record'>): Audit {
+  return async (request, event) => {
+    logAudit(request, event)
+    // Without the zone of an IPv6 address, whose length nothing bounds.
+    const [address = ''] = addressOf(request).split('%', 1)
+    try {
+      await auditTrail.record(event, { address, requestId: request.id })
+    } catch (err) {
+      const { action } = event
+      request.log.error({ err, action }, 'recording the action of an operator failed')
+    }
+  }
+}
+
+/** What is logged, but not recorded: a stranger can cause the first, and the page the other every 15 s. */
+interface Access {
+  readonly action: 'admin_token.refuse' | 'overview.read'
 }
 
 /** Logs an audit event at any `LOG_LEVEL`. */
-export function audit(request: FastifyRequest, event: Change | Access): void {
+export function logAudit(request: FastifyRequest, event: OperatorEvent | Access): void {
   const line = { audit: true, ...event, address: addressOf(request) }
   request.log.child({}, { level: 'info' }).info(line, 'audit event')
 }

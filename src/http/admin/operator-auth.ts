@@ -8,7 +8,7 @@ import type { Exchange } from '../pages/session-cookie.ts'
 import { shownValues } from '../pages/session-cookie.ts'
 import { clientAddressOf } from '../server/request-head.ts'
 import { ADMIN_SESSION_COOKIE, type AdminSessions } from './admin-session.ts'
-import { audit } from './audit.ts'
+import { logAudit } from './audit.ts'
 
 /**
  * Authenticates the operator by the admin token or a session, or throws `unauthorized`. A wrong token or forged session
@@ -39,7 +39,7 @@ export function createOperatorAuth(options: OperatorAuthOptions): OperatorAuth {
       const blockedMs = failedAttempts.blockedMs(address)
       if (blockedMs > 0) throw tooManyFailedAttempts(blockedMs)
       failedAttempts.note(address)
-      audit(request, { action: 'admin_token.refuse' })
+      logAudit(request, { action: 'admin_token.refuse' })
     }
     void reply.header('www-authenticate', 'Bearer')
     throw new AppError('unauthorized', 'This request needs the bearer token of the admin API.')

@@ -8,6 +8,10 @@ export function Text(description: string, example?: string) {
   return Type.String({ description, ...exampled(example) })
 }
 
+export function TextOrNull(description: string, example: string | null = null) {
+  return Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+}
+
 export function Bytes(description: string, example?: number) {
   return Type.Integer({
     minimum: 0,

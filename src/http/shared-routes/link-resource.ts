@@ -1,6 +1,6 @@
 import { type Link, LINK_KINDS, usesLeft } from '../../core/links/link.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import { OneOf, Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
+import { OneOf, Page, Text, TextOrNull, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { type PagedList, textsOf } from './pagination.ts'
 
@@ -11,9 +11,6 @@ export const LinkId = Type.String({
   description: 'The id of the link, not its secret.',
   examples: [LINK_ID],
 })
-
-const textOrNull = (description: string, example: string | null = null) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
 
 const usesOrNull = (description: string) =>
   Type.Unsafe<number | null>({
@@ -32,8 +29,8 @@ export const ExpiresAt = TimeOrNull('When the link ends.', '2026-12-21T12:00:00.
 export const LINK_MEMBERS = {
   link_id: Text('The id of the link, not its secret.', LINK_ID),
   kind: OneOf(LINK_KINDS, '`download` gives files, `drop` takes new ones.'),
-  name: textOrNull('The one file of the link.', 'report.pdf'),
-  prefix: textOrNull('The prefix of its files.'),
+  name: TextOrNull('The one file of the link.', 'report.pdf'),
+  prefix: TextOrNull('The prefix of its files.'),
   label: Text('A title, which visitors see; may be empty.', 'The report'),
   has_password: Type.Boolean({
     description: 'Whether visitors need a password.',

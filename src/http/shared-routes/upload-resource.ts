@@ -1,7 +1,7 @@
 import { isVersion, type Version } from '../../core/objects/object-key.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
-import { Bytes, OneOf, Text, Time } from '../openapi/reply-schemas.ts'
+import { Bytes, OneOf, Text, TextOrNull, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { type PagedList, textsOf } from './pagination.ts'
 
@@ -25,11 +25,7 @@ export function uploadSchemas<S extends string>(states: readonly S[]) {
       description: 'Size of the whole file in bytes; `null` while it is deferred.',
       examples: [1_073_741_824],
     }),
-    refusal: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'The code of the last refusal to store the file.',
-      examples: [null],
-    }),
+    refusal: TextOrNull('The code of the last refusal to store the file.'),
     created_at: Time('When the upload was created.'),
     updated_at: Time('When the last bytes arrived.'),
     expires_at: Time('When the upload expires unless more bytes arrive.'),

@@ -60,6 +60,8 @@ it('the admin client manages users, and what belongs to them', async () => {
   expect(await errorOf(admin.webhooks.retry('msg_none'))).toMatchObject({
     code: 'invalid_parameter',
   })
+  const [newest] = await Array.fromAsync(admin.audit.list({ userId: 'ann', limit: 5 }))
+  expect(newest).toMatchObject({ action: 'user.delete', user_id: 'ann' })
   const wrong = createAdminClient({ url, token: 'wrong' })
   expect(await errorOf(wrong.users.get('a'))).toMatchObject({ code: 'unauthorized' })
 })

@@ -10,6 +10,7 @@ import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerAuditContract } from '../../core/ledger/audit-contract.ts'
 import { ledgerOverviewContract } from '../../core/ledger/overview-contract.ts'
 import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
@@ -39,6 +40,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerRollUpContract('PostgreSQL', () => openPostgresHarness(), 60)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
   ledgerOverviewContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
+  ledgerAuditContract('PostgreSQL', () => openPostgresHarness())
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
   ledgerRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerModelContract('PostgreSQL', () => openPostgresHarness(), 15)

@@ -25,6 +25,7 @@ import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerAuditContract } from '../../core/ledger/audit-contract.ts'
 import { ledgerOverviewContract } from '../../core/ledger/overview-contract.ts'
 import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
@@ -70,6 +71,7 @@ ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerRollUpContract('SQLite', openSqliteHarness, 150)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerOverviewContract('SQLite', openSqliteHarness)
+ledgerAuditContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
 resumableLedgerContract('SQLite', openSqliteHarness, 60)
 ledgerRaceContract('SQLite', openSqliteHarness)

@@ -1,6 +1,9 @@
+import { fastify } from 'fastify'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { createAudit } from '../../../src/http/admin/audit.ts'
+import { outage } from '../../support/faults/faults.ts'
 import { jsonOf, upload } from '../fixture.ts'
 import { createLink } from '../links/link-requests.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -9,6 +12,7 @@ import type { TestService } from '../../support/service/test-service.ts'
 import {
   ADMIN_OPTIONS,
   ADMIN_TOKEN,
+  allPages,
   type Call,
   call,
   expiredCookie,
@@ -28,12 +32,14 @@ const ADDRESSES = {
 const COOKIE = { cookie: sessionCookie() }
 
 describe('the audit log of the admin API', () => {
-  const lines: Record<string, unknown>[] = []
+  const lines: Line[] = []
+  const all: Line[] = []
   let service: TestService
   let path: string
   beforeAll(async () => {
     const write = (line: string): void => {
-      lines.push(JSON.parse(line) as Record<string, unknown>)
+      lines.push(JSON.parse(line) as Line)
+      all.push(...lines.slice(-1))
     }
     const logger = pino({ level: 'warn' }, { write })
     service = await openEmbedded({
@@ -229,4 +235,70 @@ describe('the audit log of the admin API', () => {
     await send(service, { method: 'DELETE', path })
     expect(audits()).toEqual([])
   })
+
+  it('agrees with the trail, but for what strangers can cause and what the page polls', async () => {
+    const listed = await allPages(service, { at: '/admin/audit', member: 'actions', limit: 1000 })
+    const logged = all.filter(
+      ({ audit, action }) =>
+        audit === true && action !== 'admin_token.refuse' && action !== 'overview.read',
+    )
+    expect(listed.length).toBeGreaterThan(0)
+    expect(byRequest(listed.map(entryOf))).toEqual(byRequest(logged.map(eventOf)))
+  })
 })
+
+it('an action that cannot be recorded is logged with the cause, and its answer stands', async () => {
+  const lines: Line[] = []
+  const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
+  const app = fastify({ loggerInstance: pino({ level: 'warn' }, { write }) })
+  const audit = createAudit({ record: () => Promise.reject(outage()) })
+  app.get('/', async (request) => {
+    await audit(request, { action: 'session.open' })
+    return 'done'
+  })
+  expect((await app.inject('/')).body).toBe('done')
+  expect(lines).toMatchObject([
+    { audit: true, action: 'session.open', address: '127.0.0.1' },
+    {
+      level: 50,
+      action: 'session.open',
+      msg: 'recording the action of an operator failed',
+      err: { message: outage().message },
+    },
+  ])
+  await app.close()
+})
+
+it('an address is recorded without its zone, which can have any length', async () => {
+  const addresses: unknown[] = []
+  const app = fastify({ trustProxy: true })
+  const audit = createAudit({
+    record: async (_event, origin) => void addresses.push(origin?.address),
+  })
+  app.get('/', (request) => audit(request, { action: 'session.open' }))
+  for (const address of [`fe80::1%${'z'.repeat(500)}`, '::ffff:203.0.113.7']) {
+    await app.inject({ url: '/', headers: { 'x-forwarded-for': address } })
+  }
+  expect(addresses).toEqual(['fe80::1', '::ffff:203.0.113.7'])
+  await app.close()
+})
+
+type Line = Record<string, unknown>
+
+const OF_LOG = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'audit'])
+
+/** An entry of the log under the names of the trail. */
+function eventOf(line: Line): Line {
+  const members = Object.entries(line).filter(([name]) => !OF_LOG.has(name))
+  return { user_id: null, ...Object.fromEntries(members) }
+}
+
+/** An entry of the trail, without what the log does not have. */
+function entryOf({ action_id: _id, at: _at, details, ...entry }: Line): Line {
+  return { ...entry, ...(details as Line) }
+}
+
+function byRequest(events: readonly Line[]): readonly Line[] {
+  const idOf = (event: Line): string => String(event['request_id'])
+  return events.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
+}

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { adminAuditSuite } from './audit-suite.ts'
 import { adminBadInputSuite } from './bad-input-suite.ts'
 import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'
@@ -26,6 +27,7 @@ describe('the admin API on SQLite and local files', () => {
   adminHistorySuite(openEmbedded)
   adminFilesSuite(openEmbedded)
   adminOverviewSuite(openEmbedded)
+  adminAuditSuite(openEmbedded)
   adminLinksSuite(openEmbedded)
   adminWebhooksSuite(openEmbedded)
 })

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
+import { adminAuditSuite } from '../admin/audit-suite.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminArchiveSuite } from '../admin/archive-suite.ts'
 import { adminFilesSuite } from '../admin/files-suite.ts'
@@ -18,6 +19,7 @@ describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', ()
   adminHistorySuite(openProduction)
   adminFilesSuite(openProduction)
   adminOverviewSuite(openProduction)
+  adminAuditSuite(openProduction)
   adminLinksSuite(openProduction)
   adminWebhooksSuite(openProduction)
 })

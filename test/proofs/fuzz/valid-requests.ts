@@ -191,6 +191,7 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
     `${user}/uploads`,
     `${user}/files?prefix=k&delimiter=-&limit=3`,
     '/admin/overview',
+    '/admin/audit?user_id=scratch&limit=3',
     `${user}/links`,
     '/metrics',
     '/openapi.json',

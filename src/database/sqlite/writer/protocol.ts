@@ -53,6 +53,7 @@ export const READS = {
     'measureWebhooks',
     'measureUsers',
     'listDailyUsage',
+    'listOperatorActions',
   ],
   users: ['findUser', 'findAccessTokenUser', 'hasDevice', 'listAccessTokens', 'listGrants'],
 } as const satisfies {

@@ -7,13 +7,13 @@ import {
   tokenReply,
 } from '../../shared-routes/access-token-resource.ts'
 import { readPage } from '../../shared-routes/pagination.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { ACCESS_TOKENS } from './access-tokens.openapi.ts'
 
-export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: AccessTokens }> = async (
-  app,
-  { accessTokens },
-) => {
+export const accessTokenRoutes: FastifyPluginAsyncTypebox<{
+  accessTokens: AccessTokens
+  audit: Audit
+}> = async (app, { accessTokens, audit }) => {
   const collection = '/admin/users/:user_id/access-tokens'
 
   app.post(collection, ACCESS_TOKENS.issue, async (request, reply) => {
@@ -21,7 +21,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
     const terms = termsIn(request.body)
     const token = await accessTokens.issue({ userId, ...terms })
     const { tokenId, label, scope } = token
-    audit(request, {
+    await audit(request, {
       action: 'access_token.issue',
       user_id: userId,
       token_id: tokenId,
@@ -41,7 +41,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: Access
   app.delete(`${collection}/:token_id`, ACCESS_TOKENS.revoke, async (request, reply) => {
     const { user_id: userId, token_id: tokenId } = request.params
     await accessTokens.revoke({ userId, tokenId })
-    audit(request, { action: 'access_token.revoke', user_id: userId, token_id: tokenId })
+    await audit(request, { action: 'access_token.revoke', user_id: userId, token_id: tokenId })
     return reply.code(204).send()
   })
 }

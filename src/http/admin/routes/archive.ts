@@ -9,13 +9,17 @@ import {
   selectedFiles,
 } from '../../shared-routes/archive-query.ts'
 import { OF_USER } from '../api.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 
-export const archiveRoutes: FastifyPluginAsyncTypebox<ServeArchiveOptions> = async (
+export interface ArchiveRoutesOptions extends ServeArchiveOptions {
+  readonly audit: Audit
+}
+
+export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveRoutesOptions> = async (
   app,
   options,
 ) => {
-  const { archives } = options
+  const { archives, audit } = options
   serveArchive(app, options, {
     url: '/admin/users/:user_id/archive',
     route: {
@@ -28,7 +32,7 @@ export const archiveRoutes: FastifyPluginAsyncTypebox<ServeArchiveOptions> = asy
       const params = request.params as { readonly user_id: string }
       const userId = parseUserId(params.user_id)
       const files = await archives.listAny(userId, selectedFiles(request))
-      audit(request, { action: 'files.archive', user_id: userId, files: files.length })
+      await audit(request, { action: 'files.archive', user_id: userId, files: files.length })
       return { userId, files }
     },
   })
@@ -38,7 +42,7 @@ const ARCHIVE = {
   tag: 'files',
   operationId: 'downloadUserArchive',
   summary: "Download a user's files as one ZIP archive",
-  description: 'Also for a suspended user. The log has an audit event for each request.',
+  description: 'Also for a suspended user. The audit trail has each request.',
   responses: ARCHIVE_RESPONSES,
   problems: ['not_found', 'invalid_file_name', 'archive_too_large', 'too_many_requests'],
 } as const satisfies Operation

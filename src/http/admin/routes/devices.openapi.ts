@@ -1,6 +1,6 @@
 import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
 import { describing } from '../../openapi/operation.ts'
-import { Bytes, Page, Text, Time } from '../../openapi/reply-schemas.ts'
+import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import { OF_USER, REFERENCE, USER_PARAM } from '../api.ts'
@@ -36,11 +36,7 @@ const Terms = Type.Object(
 const Device = Type.Object(
   {
     device_id: Text('The device id, unique among the devices of the user.', 'camera-17'),
-    model: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'The model of the device, if known.',
-      examples: ['camera-2'],
-    }),
+    model: TextOrNull('The model of the device, if known.', 'camera-2'),
     bytes: Bytes('Bytes that the device adds to the capacity.', 5_368_709_120),
     created_at: Time('When the device was added.'),
   },

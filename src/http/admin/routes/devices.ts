@@ -3,12 +3,12 @@ import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { readPage, textsOf } from '../../shared-routes/pagination.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { DEVICES } from './devices.openapi.ts'
 
-export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async (
+export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants; audit: Audit }> = async (
   app,
-  { grants },
+  { grants, audit },
 ) => {
   const collection = '/admin/users/:user_id/devices'
   const one = `${collection}/:device_id`
@@ -19,14 +19,14 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async
     const device = { userId: user_id, deviceId: device_id, model, bytes }
     const { grant, created } = await grants.putDevice(device)
     const granted = { model, bytes: grant.bytes, created }
-    audit(request, { action: 'device.put', user_id, device_id, ...granted })
+    await audit(request, { action: 'device.put', user_id, device_id, ...granted })
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
   app.delete(one, DEVICES.leave, async (request, reply) => {
     const { user_id, device_id } = request.params
     await grants.removeDevice({ userId: user_id, deviceId: device_id })
-    audit(request, { action: 'device.remove', user_id, device_id })
+    await audit(request, { action: 'device.remove', user_id, device_id })
     return reply.code(204).send()
   })
 

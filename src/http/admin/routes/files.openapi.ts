@@ -9,7 +9,7 @@ const FilePage = Page('FilePage', LISTING_MEMBERS, 'One page of a listing.')
 
 const ofUser = describing({ ...OF_USER, tag: 'files' })
 
-const AUDITED = 'Also for a suspended user. The log has an audit event for each request.'
+const AUDITED = 'Also for a suspended user. The audit trail has each request.'
 
 export const FILES = {
   list: ofUser({

@@ -3,16 +3,17 @@ import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { askedListing, listingReply } from '../../shared-routes/file-listing.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { FILES } from './files.openapi.ts'
 
 export interface FileRoutesOptions {
   readonly fileAdministration: FileAdministration
+  readonly audit: Audit
 }
 
 export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (
   app,
-  { fileAdministration },
+  { fileAdministration, audit },
 ) => {
   const collection = '/admin/users/:user_id/files'
 
@@ -20,7 +21,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (
     const { user_id: userId } = request.params
     const asked = askedListing(request)
     const listed = await fileAdministration.list({ userId, ...asked })
-    audit(request, { action: 'files.list', user_id: userId, files: listed.files.length })
+    await audit(request, { action: 'files.list', user_id: userId, files: listed.files.length })
     return listingReply(listed, asked)
   })
 
@@ -31,7 +32,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (
       name: fileNameParam(file_name),
       precondition: parseWritePrecondition(request.headers),
     })
-    audit(request, { action: 'file.delete', user_id: userId, version })
+    await audit(request, { action: 'file.delete', user_id: userId, version })
     return reply.code(204).send()
   })
 }

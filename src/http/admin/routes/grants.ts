@@ -4,12 +4,12 @@ import type { Grant, GrantName } from '../../../core/users/user-store.ts'
 import { grantReply } from '../../openapi/reply-schemas.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { GRANTS } from './grants.openapi.ts'
 
-export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async (
+export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants; audit: Audit }> = async (
   app,
-  { grants },
+  { grants, audit },
 ) => {
   const collection = '/admin/users/:user_id/grants'
   const one = `${collection}/:source/:reference`
@@ -26,14 +26,14 @@ export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async 
       endsAt: ends_at === undefined ? undefined : parseTimestamp(ends_at, 'ends_at'),
     })
     const action = 'grant.put'
-    audit(request, { action, user_id, source, reference, bytes, starts_at, ends_at, created })
+    await audit(request, { action, user_id, source, reference, bytes, starts_at, ends_at, created })
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
   app.delete(one, GRANTS.revoke, async (request, reply) => {
     const { user_id, source, reference } = request.params
     await grants.revokeGrant({ userId: user_id, source, reference })
-    audit(request, { action: 'grant.revoke', user_id, source, reference })
+    await audit(request, { action: 'grant.revoke', user_id, source, reference })
     return reply.code(204).send()
   })
 

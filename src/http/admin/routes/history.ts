@@ -4,16 +4,17 @@ import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseCursor } from '../../shared-routes/pagination.ts'
 import { endIn, historyPage } from '../../shared-routes/past-version-resource.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { HISTORY } from './history.openapi.ts'
 
 export interface HistoryRoutesOptions {
   readonly historyAdministration: HistoryAdministration
+  readonly audit: Audit
 }
 
 export const historyRoutes: FastifyPluginAsyncTypebox<HistoryRoutesOptions> = async (
   app,
-  { historyAdministration },
+  { historyAdministration, audit },
 ) => {
   const collection = '/admin/users/:user_id/history'
 
@@ -37,7 +38,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryRoutesOptions> = as
       name: nameOf(name),
       overwrite,
     })
-    audit(request, { action: 'history.restore', user_id: userId, version, overwrite })
+    await audit(request, { action: 'history.restore', user_id: userId, version, overwrite })
     return { name: file.name, version: file.version, size: file.size, replaced }
   })
 }

@@ -4,15 +4,16 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
 import { OF_USER, USER_PARAM } from '../api.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 
 export interface LinkRoutesOptions {
   readonly linkAdministration: LinkAdministration
+  readonly audit: Audit
 }
 
 export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
   app,
-  { linkAdministration: links },
+  { linkAdministration: links, audit },
 ) => {
   const collection = '/admin/users/:user_id/links'
 
@@ -25,7 +26,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
   app.delete(`${collection}/:link_id`, REVOKE, async (request, reply) => {
     const { user_id: userId, link_id: linkId } = request.params
     await links.revoke({ userId, linkId })
-    audit(request, { action: 'link.revoke', user_id: userId, link_id: linkId })
+    await audit(request, { action: 'link.revoke', user_id: userId, link_id: linkId })
     return reply.code(204).send()
   })
 }

@@ -1,7 +1,7 @@
 import type { OverviewReader } from '../../../core/overview/overview.ts'
 import { overviewJson } from '../../../core/overview/overview-json.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { audit } from '../audit.ts'
+import { logAudit } from '../audit.ts'
 import { OVERVIEW } from './overview.openapi.ts'
 
 export const overviewRoutes: FastifyPluginAsyncTypebox<{ overview: OverviewReader }> = async (
@@ -10,7 +10,7 @@ export const overviewRoutes: FastifyPluginAsyncTypebox<{ overview: OverviewReade
 ) => {
   app.get('/admin/overview', OVERVIEW, async (request) => {
     const read = await overview.read()
-    audit(request, { action: 'overview.read' })
+    logAudit(request, { action: 'overview.read' })
     return overviewJson(read)
   })
 }

@@ -8,24 +8,25 @@ import {
   type AdminSessions,
 } from '../admin-session.ts'
 import { NO_QUERY } from '../api.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import type { OperatorAuth } from '../operator-auth.ts'
 
 export interface SessionOptions {
   readonly operatorAuth: OperatorAuth
   readonly sessions: AdminSessions
+  readonly audit: Audit
 }
 
 /** `POST /session` exchanges the admin token for a cookie that scripts can't read and other sites can't send. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   app,
-  { operatorAuth, sessions },
+  { operatorAuth, sessions, audit },
 ) => {
   const url = '/session'
   const cookies = { name: ADMIN_SESSION_COOKIE, basePath: '', pathsBelow: [] }
   app.post(url, OPEN, async (request, reply) => {
     operatorAuth.assertToken(request.body.admin_token, { request, reply })
-    audit(request, { action: 'session.open' })
+    await audit(request, { action: 'session.open' })
     const session = { value: sessions.open(), maxAge: ADMIN_SESSION_SECONDS }
     keepSession({ request, reply }, { ...cookies, ...session })
     return reply.code(204).send()
@@ -35,7 +36,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
     // Anyone may call this: only good sessions are audited, so that strangers can't fill the log.
     const shown = shownValues(request, ADMIN_SESSION_COOKIE)
     const isOpen = shown.some((value) => sessions.judge(value) === 'good')
-    if (isOpen) audit(request, { action: 'session.close' })
+    if (isOpen) await audit(request, { action: 'session.close' })
     forgetSession({ request, reply }, cookies)
     return reply.code(204).send()
   })

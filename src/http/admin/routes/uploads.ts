@@ -3,16 +3,17 @@ import { unfinishedState } from '../../../core/resumable/upload-state.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { readPage } from '../../shared-routes/pagination.ts'
 import { pagedUploads, uploadMembers } from '../../shared-routes/upload-resource.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { UPLOADS } from './uploads.openapi.ts'
 
 export interface UploadRoutesOptions {
   readonly uploadAdministration: UploadAdministration
+  readonly audit: Audit
 }
 
 export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesOptions> = async (
   app,
-  { uploadAdministration: uploads },
+  { uploadAdministration: uploads, audit },
 ) => {
   const collection = '/admin/users/:user_id/uploads'
 
@@ -29,7 +30,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesOptions> = asyn
   app.delete(`${collection}/:upload_id`, UPLOADS.cancel, async (request, reply) => {
     const { user_id: userId, upload_id: version } = request.params
     await uploads.cancel({ userId, version })
-    audit(request, { action: 'upload.cancel', user_id: userId, upload_id: version })
+    await audit(request, { action: 'upload.cancel', user_id: userId, upload_id: version })
     return reply.code(204).send()
   })
 }

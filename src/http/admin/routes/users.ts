@@ -4,22 +4,25 @@ import { isUserId, parseUserId, parseUserIdPrefix } from '../../../core/users/us
 import type { Users } from '../../../core/users/users.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { USERS } from './users.openapi.ts'
 
-export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (app, { users }) => {
+export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users; audit: Audit }> = async (
+  app,
+  { users, audit },
+) => {
   const collection = '/admin/users'
   const one = '/admin/users/:user_id'
 
   app.post(collection, USERS.make, async (request, reply) => {
     const { account } = await users.create(undefined)
-    audit(request, { action: 'user.create', user_id: account.user.userId })
+    await audit(request, { action: 'user.create', user_id: account.user.userId })
     return reply.code(201).send(accountJson(account))
   })
 
   app.put(one, USERS.put, async (request, reply) => {
     const { account, created } = await users.create(request.params.user_id)
-    if (created) audit(request, { action: 'user.create', user_id: account.user.userId })
+    if (created) await audit(request, { action: 'user.create', user_id: account.user.userId })
     return reply.code(created ? 201 : 200).send(accountJson(account))
   })
 
@@ -46,14 +49,14 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (ap
     const { user_id: userId } = request.params
     const { status } = request.body
     const account = await users.setStatus(userId, status)
-    audit(request, { action: 'user.set_status', user_id: userId, status })
+    await audit(request, { action: 'user.set_status', user_id: userId, status })
     return accountJson(account)
   })
 
   app.delete(one, USERS.remove, async (request, reply) => {
     const { user_id: userId } = request.params
     await users.remove(userId)
-    audit(request, { action: 'user.delete', user_id: userId })
+    await audit(request, { action: 'user.delete', user_id: userId })
     return reply.code(202).send()
   })
 }

@@ -2,13 +2,14 @@ import type { ParkedPlace } from '../../../core/webhooks/webhook-ledger.ts'
 import { parkedJson, type ParkedWebhooks } from '../../../core/webhooks/parked-webhooks.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage } from '../../shared-routes/pagination.ts'
-import { audit } from '../audit.ts'
+import type { Audit } from '../audit.ts'
 import { WEBHOOKS } from './webhooks.openapi.ts'
 
 export const webhookRoutes: FastifyPluginAsyncTypebox<{
   parkedWebhooks: ParkedWebhooks
   shutdown: AbortSignal
-}> = async (app, { parkedWebhooks, shutdown }) => {
+  audit: Audit
+}> = async (app, { parkedWebhooks, shutdown, audit }) => {
   const collection = '/admin/webhooks/parked'
 
   app.get(collection, WEBHOOKS.list, async ({ query }) => {
@@ -23,7 +24,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{
   app.post(`${collection}/:webhook_id/retry`, WEBHOOKS.retry, async (request, reply) => {
     const { webhook_id } = request.params
     const { userId } = await parkedWebhooks.retry(webhook_id, shutdown)
-    audit(request, { action: 'webhook.retry', user_id: userId, webhook_id })
+    await audit(request, { action: 'webhook.retry', user_id: userId, webhook_id })
     return reply.code(204).send()
   })
 
@@ -31,7 +32,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{
     const { webhook_id } = request.params
     const parked = await parkedWebhooks.discard(webhook_id)
     if (parked !== undefined) {
-      audit(request, { action: 'webhook.discard', user_id: parked.userId, webhook_id })
+      await audit(request, { action: 'webhook.discard', user_id: parked.userId, webhook_id })
     }
     return reply.code(204).send()
   })

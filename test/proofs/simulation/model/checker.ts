@@ -214,6 +214,9 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'measureUsers':
     case 'listDailyUsage':
     case 'recordDailyUsage':
+    case 'recordOperatorAction':
+    case 'listOperatorActions':
+    case 'forgetOperatorActions':
       break
   }
 }

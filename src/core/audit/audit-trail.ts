@@ -1,0 +1,58 @@
+import { createVersion } from '../objects/object-key.ts'
+import { formatTimestamp } from '../timestamp.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { ActionDetails, ActionName, AuditLedger, OperatorAction } from './audit-ledger.ts'
+
+/** An action and its details, under the names of the admin API. */
+export type OperatorEvent = ActionDetails & {
+  readonly action: ActionName
+  readonly user_id?: UserId
+}
+
+/** What sent the action. */
+interface Origin {
+  readonly address: string
+  readonly requestId: string
+}
+
+/** What operators did in the last 400 days, but at most the 100,000 newest actions. It outlives the users. */
+export interface AuditTrail {
+  /** Guarantees that the action, which has taken effect, is listed. `origin` is `undefined` for the command line. */
+  record(event: OperatorEvent, origin?: Origin): Promise<void>
+
+  /** As `AuditLedger.listOperatorActions`. */
+  readonly list: AuditLedger['listOperatorActions']
+}
+
+export function createAuditTrail(ledger: AuditLedger): AuditTrail {
+  return {
+    record: ({ action, user_id: userId, ...details }, origin) =>
+      ledger.recordOperatorAction({
+        actionId: createVersion(),
+        action,
+        userId,
+        details,
+        address: origin?.address,
+        requestId: origin?.requestId,
+      }),
+
+    list: (page) => ledger.listOperatorActions(page),
+  }
+}
+
+/** An action under the names of the admin API. */
+export function actionJson(entry: OperatorAction) {
+  const { actionId, at, action, userId, details, address, requestId } = entry
+  return {
+    action_id: actionId,
+    at: formatTimestamp(at),
+    action,
+    user_id: userId ?? null,
+    details,
+    address: address ?? null,
+    request_id: requestId ?? null,
+  }
+}
+
+export const ACTIONS_KEPT_MS = 400 * 24 * 60 * 60_000
+export const MAX_ACTIONS = 100_000

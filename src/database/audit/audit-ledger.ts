@@ -1,0 +1,71 @@
+import { sql } from 'kysely'
+import type {
+  ActionDetails,
+  AuditLedger,
+  NewOperatorAction,
+  OperatorAction,
+} from '../../core/audit/audit-ledger.ts'
+import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Session } from '../ledger/session.ts'
+import type { OperatorActionRow } from '../schema.ts'
+
+export function createAuditLedger({ query, readInOrder }: Session): AuditLedger {
+  return {
+    recordOperatorAction: (action) => query((tx) => record(tx, action)),
+    listOperatorActions: (page) => readInOrder((tx) => list(tx, page)),
+    forgetOperatorActions: (bounds) => query((tx) => forget(tx, bounds)),
+  }
+}
+
+async function record({ db, now }: LedgerTx, entry: NewOperatorAction): Promise<void> {
+  const { actionId, action, userId = null, details, address = null, requestId = null } = entry
+  await sql`
+    INSERT INTO operator_actions (action_id, at, action, user_id, details, address, request_id)
+    VALUES (${actionId}, ${now}, ${action}, ${userId}, ${JSON.stringify(details)}, ${address}, ${requestId})
+    ON CONFLICT (action_id) DO NOTHING
+  `.execute(db)
+}
+
+async function list(
+  { db }: LedgerTx,
+  { userId, after, limit }: Parameters<AuditLedger['listOperatorActions']>[0],
+): Promise<readonly OperatorAction[]> {
+  const ofUser = userId === undefined ? sql`` : sql`AND user_id = ${userId}`
+  const { rows } = await sql<OperatorActionRow>`
+    SELECT * FROM operator_actions WHERE action_id < ${after ?? BEHIND_ALL_IDS} ${ofUser}
+    ORDER BY action_id DESC LIMIT ${limit}
+  `.execute(db)
+  return rows.map(toAction)
+}
+
+/** Ids are hexadecimal. */
+const BEHIND_ALL_IDS = 'g'
+
+async function forget(
+  { db, now }: LedgerTx,
+  { lifetimeMs, most, limit }: Parameters<AuditLedger['forgetOperatorActions']>[0],
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM operator_actions
+    WHERE action_id IN (SELECT action_id FROM operator_actions ORDER BY action_id LIMIT ${limit})
+      AND (
+        at < ${now} - ${lifetimeMs} OR action_id <= (
+          SELECT action_id FROM operator_actions ORDER BY action_id DESC LIMIT 1 OFFSET ${most}
+        )
+      )
+  `.execute(db)
+  return Number(numAffectedRows)
+}
+
+function toAction(row: OperatorActionRow): OperatorAction {
+  const { action_id: actionId, at, action, user_id: userId, details, address } = row
+  return {
+    actionId,
+    at,
+    action,
+    userId: userId ?? undefined,
+    details: JSON.parse(details) as ActionDetails,
+    address: address ?? undefined,
+    requestId: row.request_id ?? undefined,
+  }
+}

@@ -1,0 +1,58 @@
+import { type ActionDetails, OPERATOR_ACTIONS } from '../../../core/audit/audit-ledger.ts'
+import { actionJson, type AuditTrail } from '../../../core/audit/audit-trail.ts'
+import { isVersion } from '../../../core/objects/object-key.ts'
+import { described } from '../../openapi/operation.ts'
+import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { USER_PARAM } from '../api.ts'
+
+export interface AuditRoutesOptions {
+  readonly auditTrail: Pick<AuditTrail, 'list'>
+}
+
+export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (
+  app,
+  { auditTrail },
+) => {
+  app.get('/admin/audit', LIST, async ({ query }) => {
+    const { entries, next_cursor } = await readPage(query, {
+      read: (key) => textsOf(key, 1)?.find(isVersion),
+      list: (page) => auditTrail.list({ userId: query.user_id, ...page }),
+      keyOf: ({ actionId }) => [actionId],
+    })
+    return { actions: entries.map(actionJson), next_cursor }
+  })
+}
+
+const OperatorAction = Type.Object(
+  {
+    action_id: Text('The id of the entry.', '019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e'),
+    at: Time('When it was recorded.'),
+    action: OneOf(OPERATOR_ACTIONS, 'What was done.'),
+    user_id: TextOrNull('The user whom it concerns; `null` for sessions.', 'alice'),
+    details: Type.Unsafe<ActionDetails>({
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+      description: 'The terms of the action, under the names that its call has for them.',
+      examples: [{}],
+    }),
+    address: TextOrNull('The address of the client; `null` for the command line.', '203.0.113.7'),
+    request_id: TextOrNull('The id of the request; `null` for the command line.'),
+  },
+  { title: 'OperatorAction', description: 'What an operator did.' },
+)
+
+const LIST = described({
+  operationId: 'listOperatorActions',
+  summary: 'List what operators did, newest first',
+  description:
+    'The service keeps the newest 100,000 actions, and none for more than 400 days. It keeps them when a user is purged.',
+  tag: 'audit',
+  querystring: Type.Object(
+    { user_id: Type.Optional(USER_PARAM), ...PAGE_QUERY.properties },
+    { additionalProperties: false },
+  ),
+  response: { 200: Page('OperatorActionPage', { actions: Type.Array(OperatorAction) }) },
+  responses: { 200: 'One page of actions.' },
+})

@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { CommandServices } from '../../src/cli/command.ts'
+import { openService } from '../../src/compose/compose.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
+import { accountOf } from '../core/ledger/fixture.ts'
+import { callerNamed } from '../support/caller.ts'
+import { outage } from '../support/faults/faults.ts'
+import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
+import { runCommand } from './run-command.ts'
+
+const ALICE = parseUserId('alice')
+
+let core: TestCore
+beforeEach(async () => {
+  core = await openTestCore()
+})
+afterEach(() => core[Symbol.asyncDispose]())
+
+const open = () =>
+  openService(readConfig({ MIN_FREE_SPACE: '0' }), { ...core, retentionMs: RETENTION_MS })
+const run = (args: string, opening: () => Promise<CommandServices> = open) =>
+  runCommand(args, opening)
+
+async function json<T>(args: string): Promise<T> {
+  const { code, out, err } = await run(`${args} --json`)
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' })
+  return (out === '' ? undefined : JSON.parse(out)) as T
+}
+
+it('has what each command did, without secrets and names of files', async () => {
+  await json('users create alice')
+  await json('users create alice')
+  const account = accountOf({
+    ...(await open()),
+    users: core.users,
+    ...(await callerNamed(core.users, ALICE)),
+  })
+  const { file } = await account.put('diary', 5)
+  await json('users suspend alice')
+  await json('users activate alice')
+  const issued = await json<Record<'access_token' | 'token_id', string>>(
+    'tokens issue alice --label phone --actions read,create',
+  )
+  const { access_token: secret, token_id } = issued
+  await json(`tokens revoke alice ${token_id}`)
+  await json('devices add alice cam --bytes 2KiB')
+  await json('devices remove alice cam')
+  await json('grants add alice gift 1 --bytes 5 --ends-at 2099-01-01T00:00:00Z')
+  await json('grants revoke alice gift 1')
+  await json('files list alice --prefix diary')
+  await json('files delete alice diary')
+  await json('users delete alice')
+  const trail = await json<Record<string, unknown>[]>('audit --user alice')
+  expect(trail.toReversed()).toMatchObject(
+    [
+      ['user.create', {}],
+      ['user.set_status', { status: 'suspended' }],
+      ['user.set_status', { status: 'active' }],
+      ['access_token.issue', { token_id, label: 'phone', actions: 'read,create' }],
+      ['access_token.revoke', { token_id }],
+      ['device.put', { device_id: 'cam', bytes: 2048, created: true }],
+      ['device.remove', { device_id: 'cam' }],
+      [
+        'grant.put',
+        { source: 'gift', reference: '1', bytes: 5, ends_at: '2099-01-01T00:00:00.000Z' },
+      ],
+      ['grant.revoke', { source: 'gift', reference: '1' }],
+      ['files.list', { files: 1 }],
+      ['file.delete', { version: file.version }],
+      ['user.delete', {}],
+    ].map(([action, details]) => ({ action, user_id: 'alice', details, address: null })),
+  )
+  const text = JSON.stringify(trail)
+  expect(text).not.toContain(secret)
+  expect(text).not.toContain('diary')
+})
+
+it('is shown newest first, up to a limit and of one user', async () => {
+  expect((await run('audit')).out).toBe('(none)')
+  for (const user of ['alice', 'bob', 'carol']) await json(`users create ${user}`)
+  const { code, out, err } = await run('audit --limit 2')
+  expect({ code, err }).toEqual({
+    code: 0,
+    err: 'There are more actions; --limit takes up to 1000.',
+  })
+  expect(out).toMatch(/^at +action +user_id +address +details\n.*carol.*\n.*bob[^\n]*$/)
+  expect((await run('audit --user bob')).out.match(/user\.create/g)).toHaveLength(1)
+  expect(await run('audit --limit 0')).toMatchObject({ code: 1, out: '' })
+  expect(await run('audit --user a.b')).toMatchObject({ code: 1, out: '' })
+})
+
+it('does not undo or fail what it cannot record, and says why', async () => {
+  const { code, out, err } = await run('users create alice', async () => ({
+    ...(await open()),
+    auditTrail: { record: () => Promise.reject(outage()), list: async () => [] },
+  }))
+  expect({ code, err }).toEqual({
+    code: 0,
+    err: expect.stringMatching(/^The audit trail lacks this action\. unavailable: /) as string,
+  })
+  expect(out).toContain('alice')
+  expect(await json('audit')).toEqual([])
+})
