@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../client/src/errors.ts'
+import type { AuditMessages } from './operator/audit/words.ts'
 import type { Order, Visibility } from './shared/model.ts'
 import {
   formatBytes,
@@ -9,8 +10,11 @@ import {
   formatWholeTime,
 } from './shared/format.ts'
 
-/** All messages of the pages: every language has exactly these, with the same parameters. */
-export type Messages = typeof english
+/**
+ * All messages of the pages: every language has exactly these, with the same parameters. The English ones of the audit
+ * trail are `auditEnglish`.
+ */
+export type Messages = typeof english & { readonly audit?: AuditMessages }
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${formatCount(count)} files`)
 

@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { messages as english, type Messages } from '../../web/messages.ts'
+import { messages as ofPages, type Messages } from '../../web/messages.ts'
+import { auditEnglish } from '../../web/operator/audit/words.ts'
 
 interface Language {
   readonly messages: Messages
 }
 
+const english = { ...ofPages, audit: auditEnglish }
 const names = readdirSync('web/languages').map((file) => file.slice(0, -'.ts'.length))
 
 it('German is one of the languages', () => {

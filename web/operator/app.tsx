@@ -2,10 +2,12 @@ import { Icon } from '../shared/icon.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messages } from '../messages.ts'
+import { AuditView } from './audit/audit-view.tsx'
+import { words as auditWords } from './audit/words.ts'
 import { FilesView } from './files/files-view.tsx'
 import { OverviewView } from './overview/overview-view.tsx'
 import type { Page } from './page.ts'
-import { ALL_USERS, OVERVIEW, type Place } from './route.ts'
+import { ALL_USERS, AUDIT, OVERVIEW, type Place } from './route.ts'
 import { ServicePanel } from './charts/service-panel.tsx'
 import { UserView } from './user/user-view.tsx'
 import { UsersView } from './users-view.tsx'
@@ -70,14 +72,19 @@ function Desk({ page }: { readonly page: Page }) {
 
 function Views({ place }: { readonly place: Place }) {
   const isOverview = place.kind === 'overview'
+  const isTrail = place.kind === 'audit' && place.userId === undefined
+  const views = [
+    { href: OVERVIEW, name: words.views.overview, isCurrent: isOverview },
+    { href: ALL_USERS, name: words.views.users, isCurrent: !isOverview && !isTrail },
+    { href: AUDIT, name: auditWords.title, isCurrent: isTrail },
+  ]
   return (
     <nav class="views" aria-label={words.views.title}>
-      <a class="button" href={OVERVIEW} aria-current={isOverview ? 'page' : undefined}>
-        {words.views.overview}
-      </a>
-      <a class="button" href={ALL_USERS} aria-current={isOverview ? undefined : 'page'}>
-        {words.views.users}
-      </a>
+      {views.map(({ href, name, isCurrent }) => (
+        <a key={href} class="button" href={href} aria-current={isCurrent ? 'page' : undefined}>
+          {name}
+        </a>
+      ))}
     </nav>
   )
 }
@@ -92,5 +99,7 @@ function View({ page, place }: { readonly page: Page; readonly place: Place }) {
       return <UserView key={place.userId} page={page} userId={place.userId} />
     case 'files':
       return <FilesView key={place.userId} page={page} userId={place.userId} />
+    case 'audit':
+      return <AuditView key={place.userId} page={page} userId={place.userId} />
   }
 }

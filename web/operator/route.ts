@@ -4,6 +4,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 export type Place =
   | { readonly kind: 'overview' | 'users' }
   | { readonly kind: 'user' | 'files'; readonly userId: string }
+  | { readonly kind: 'audit'; readonly userId: string | undefined }
 
 /** The view that the URL fragment names, so that history, reload and new tabs work. */
 export function watchPlace(): ReadonlySignal<Place> {
@@ -16,6 +17,7 @@ export function watchPlace(): ReadonlySignal<Place> {
 
 export const OVERVIEW = '#/'
 export const ALL_USERS = '#/users'
+export const AUDIT = '#/audit'
 
 export function addressOf(userId: string): string {
   return `${ALL_USERS}/${userId}`
@@ -25,10 +27,16 @@ export function filesOf(userId: string): string {
   return `${addressOf(userId)}/files`
 }
 
+export function auditOf(userId: string): string {
+  return `${addressOf(userId)}/audit`
+}
+
 function placeOf(hash: string): Place {
   if (hash === ALL_USERS) return { kind: 'users' }
+  if (hash === AUDIT) return { kind: 'audit', userId: undefined }
   // User ids contain no character that URLs escape.
-  const [, userId, below] = /^#\/users\/([\w-]{1,64})(\/files)?$/.exec(hash) ?? []
+  const [, userId, below] = /^#\/users\/([\w-]{1,64})(?:\/(files|audit))?$/.exec(hash) ?? []
   if (userId === undefined) return { kind: 'overview' }
+  if (below === 'audit') return { kind: 'audit', userId }
   return { kind: below === undefined ? 'user' : 'files', userId }
 }

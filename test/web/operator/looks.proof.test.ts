@@ -135,6 +135,16 @@ describeInBrowser('each view of the operator', (browser) => {
       await page.getByRole('link', { name: user.userId }).click()
     })
 
+    it('of what operators did to the user', async () => {
+      const { page } = opened
+      const trail = page.getByRole('main').getByRole('link', { name: 'Audit trail' })
+      await trail.click()
+      await page.getByText('Device added or changed').waitFor()
+      await expectAccessible('audit-trail')
+      await page.goBack()
+      await trail.waitFor()
+    })
+
     it('of what the user has replaced or deleted', async () => {
       const { page } = opened
       await page.getByRole('button', { name: 'Show', exact: true }).click()

@@ -3,13 +3,14 @@ import { formatBytes, formatCount, formatTime } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
+import { words as auditWords } from '../audit/words.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
 import { HistorySection } from './history-section.tsx'
 import { LinkSection } from './link-section.tsx'
 import type { User } from '../../../client/src/admin.ts'
 import type { Page } from '../page.ts'
-import { ALL_USERS } from '../route.ts'
+import { ALL_USERS, auditOf } from '../route.ts'
 import { StatusBadge } from '../status-badge.tsx'
 import { TokenSection } from './token-section.tsx'
 import { UploadSection } from './upload-section.tsx'
@@ -33,6 +34,10 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
         <a class="button button-plain" href={ALL_USERS}>
           <Icon name="users" />
           {words.back}
+        </a>
+        <a class="button button-plain" href={auditOf(userId)}>
+          <Icon name="list" />
+          {auditWords.title}
         </a>
       </div>
       <div class="list-rows record">
