@@ -1,12 +1,14 @@
 import { createFolder, firstOf } from '../../test/support/servers/local-server.ts'
-import { minioProgram, startMinio } from '../../test/support/servers/minio.ts'
+import { minioProgram } from '../../test/support/servers/minio.ts'
 import { startDurable, startPostgres } from '../../test/support/servers/postgres.ts'
 import type { RunningPostgres } from '../../test/support/servers/postgres.ts'
 import {
+  findS3Server,
   type S3Server,
   startS3Program,
   type Unavailable,
 } from '../../test/support/servers/s3-server.ts'
+import { S3_SERVERS } from '../../test/support/servers/s3-servers.ts'
 
 /** What stacks are made of, started when the first asks for it. */
 export interface Servers {
@@ -18,7 +20,8 @@ export interface Servers {
  * They end with `opened`. A program of this machine is preferred, since its CPU can be read and nothing lies between.
  */
 export function createServers(opened: AsyncDisposableStack): Servers {
-  const minio = lazily(() => preferably(startMinioProgram, startMinio), opened)
+  const findMinio = () => findS3Server(S3_SERVERS.minio)
+  const minio = lazily(() => preferably(startMinioProgram, findMinio), opened)
   const postgres = lazily(() => preferably(startDurable, startPostgres), opened)
   return { minio, postgres }
 }

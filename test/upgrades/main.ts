@@ -3,7 +3,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { startMinio } from '../support/servers/minio.ts'
+import { findS3Server } from '../support/servers/s3-server.ts'
+import { S3_SERVERS } from '../support/servers/s3-servers.ts'
 import { createDatabase, startInstalled } from '../support/servers/postgres.ts'
 import { runSql } from '../support/run-sql.ts'
 import { runMain } from '../support/service/run-main.ts'
@@ -56,7 +57,7 @@ async function snapshotProduction(folder: string): Promise<void> {
   opened.defer(() => server.stop())
   const database = await createDatabase(server.url)
   opened.defer(() => database.drop())
-  const minio = await startMinio()
+  const minio = await findS3Server(S3_SERVERS.minio)
   if ('unavailable' in minio) throw new Error(minio.unavailable)
   opened.defer(() => minio.stop())
   const bucket = freshBucket(minio.address)

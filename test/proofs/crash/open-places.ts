@@ -1,4 +1,5 @@
 import { startPostgres } from '../../support/servers/postgres.ts'
+import { findS3Server } from '../../support/servers/s3-server.ts'
 import { chosenS3Server } from '../../support/servers/s3-servers.ts'
 import type { Places } from './world.ts'
 
@@ -19,7 +20,7 @@ export async function openPlaces(
   opened: AsyncDisposableStack,
 ): Promise<Places> {
   const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
-  const s3 = objects === 's3' ? await found(chosenS3Server().start(), opened) : undefined
+  const s3 = objects === 's3' ? await found(findS3Server(chosenS3Server()), opened) : undefined
   return { postgres: postgres?.url, s3: s3?.address, restartS3: s3?.restart }
 }
 

@@ -1,6 +1,5 @@
 // What an S3 server has synced when it confirms an object, seen by its system calls: docs/storage.md says it of each.
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   CompleteMultipartUploadCommand,
@@ -15,9 +14,8 @@ import { describe, expect, it } from 'vitest'
 import { createS3Client } from '../../../src/object-store/s3/sdk-client.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
-  isWhole,
   missingStrace,
-  parseTrace,
+  readTrace,
   straceCommand,
   type SystemCall,
 } from '../../support/faults/strace.ts'
@@ -82,11 +80,7 @@ async function traceObjects(program: S3Program): Promise<readonly (readonly Writ
   // The first objects may make what the others find.
   for (const { parts } of [...OBJECTS, ...OBJECTS]) await put(client, { Bucket, parts })
   await server.stop()
-  const calls = await eventually(async () => {
-    const text = await readFile(trace, 'latin1')
-    if (!isWhole(text)) throw new Error('The trace does not end')
-    return parseTrace(text)
-  })
+  const calls = await readTrace(trace)
   return splitByObject(calls, new URL(program.endpoint).host).map(writtenIn)
 }
 

@@ -8,6 +8,7 @@ import { fillDisk, inside, missingSmallDisk, onSmallDisk } from '../../support/f
 import { chunked, digest, freshKey, read } from '../../support/objects.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { type S3Program, startS3Program } from '../../support/servers/s3-server.ts'
+import { freshBucket } from '../../support/service/test-bucket.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
 import { eachS3Server } from './each-s3-server.ts'
 
@@ -27,16 +28,8 @@ describe.each(await eachS3Server())('E17 $title', ({ program, isMissing }) => {
       const { onDisk, folder } = placeOnDisk(await program())
       const server = await startS3Program(onDisk)
       opened.defer(() => server.stop())
-      const { endpoint, region, accessKeyId, secretAccessKey } = server.address
-      const store = createS3Store({
-        bucket: 'filled',
-        region,
-        endpoint,
-        forcePathStyle: true,
-        credentials: { accessKeyId, secretAccessKey },
-        partSize: PART_SIZE,
-        maxAttempts: 1,
-      })
+      const bucket = freshBucket(server.address)
+      const store = createS3Store({ ...bucket, partSize: PART_SIZE, maxAttempts: 1 })
       opened.defer(() => store.close())
       await vi.waitFor(() => store.prepare(AbortSignal.timeout(30_000)), 30_000)
       const kept = new Map<ObjectKey, string>()

@@ -4,6 +4,7 @@ import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { chunked, digest, freshKey, read } from '../../support/objects.ts'
 import { startS3Program } from '../../support/servers/s3-server.ts'
+import { freshBucket } from '../../support/service/test-bucket.ts'
 import { eachS3Server } from './each-s3-server.ts'
 
 /** SeaweedFS takes half a minute after each until it writes again. */
@@ -24,13 +25,8 @@ describe.each(await eachS3Server())(
         await using opened = new AsyncDisposableStack()
         const server = await startS3Program(await program())
         opened.defer(() => server.stop())
-        const { endpoint, region, accessKeyId, secretAccessKey } = server.address
         const store = createS3Store({
-          bucket: 'killed',
-          region,
-          endpoint,
-          forcePathStyle: true,
-          credentials: { accessKeyId, secretAccessKey },
+          ...freshBucket(server.address),
           partSize: PART_SIZE,
           maxAttempts: 1,
           deadlines: { callMs: 5000, putMs: 5000, partMs: 5000, completeMs: 5000, cleanupMs: 500 },

@@ -1,16 +1,13 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDemo } from '../../support/service/demo.ts'
-import { eventually } from '../../support/eventually.ts'
 import { exitOf, temporaryFolder } from '../../support/service/program.ts'
 import {
-  isWhole,
   missingStrace,
-  parseTrace,
+  readTrace,
   straceCommand,
   type SystemCall,
 } from '../../support/faults/strace.ts'
@@ -50,7 +47,7 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
     mainThread = process.pid
     process.kill('SIGTERM')
     await exitOf(process)
-    all = parseTrace(await readWhole(trace))
+    all = await readTrace(trace)
     requests = splitAtAnswers(all)
     if (requests.length !== SIZES.length + 1)
       throw new Error(`${requests.length} requests succeeded`)
@@ -152,7 +149,7 @@ describe.skipIf(skipped)('F07 transactions at once on SQLite, seen by their syst
     const program = [process.execPath, 'test/database/sqlite/writes-program.ts']
     const args = [...under, ...program, join(folder, 'database.sqlite')]
     await promisify(execFile)(command, args, { env: { UV_USE_IO_URING: '0' } })
-    const calls = parseTrace(await readWhole(trace))
+    const calls = await readTrace(trace)
     const said = (what: string): number =>
       calls.findIndex(({ name, args }) => name === 'write' && args.includes(`"${what}\\n"`))
     const between = calls.slice(said('begin'), said('done') + 1)
@@ -166,15 +163,6 @@ describe.skipIf(skipped)('F07 transactions at once on SQLite, seen by their syst
     expectOrder(synced, between.slice(-1))
   })
 })
-
-/** The trace of a program that has ended, as soon as it has come to its end. */
-async function readWhole(file: string): Promise<string> {
-  return eventually(async () => {
-    const trace = await readFile(file, 'latin1')
-    if (!isWhole(trace)) throw new Error('The trace does not end')
-    return trace
-  })
-}
 
 /** The calls up to each answer that says success, its own write included. */
 function splitAtAnswers(calls: readonly SystemCall[]): readonly (readonly SystemCall[])[] {

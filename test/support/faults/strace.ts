@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { eventually } from '../eventually.ts'
 
 /** A system call that has come to its end. */
 export interface SystemCall {
@@ -29,10 +31,17 @@ export async function missingStrace(): Promise<string | undefined> {
   }
 }
 
-/** Whether the trace has come to its end. */
-export function isWhole(trace: string): boolean {
-  return /\+\+\+ (exited|killed)[^\n]*\n$/.test(trace)
+/** As `parseTrace`, of a program that has ended, as soon as `file` has come to its end. */
+export async function readTrace(file: string): Promise<readonly SystemCall[]> {
+  const trace = await eventually(async () => {
+    const text = await readFile(file, 'latin1')
+    if (!END.test(text)) throw new Error('The trace does not end')
+    return text
+  })
+  return parseTrace(trace)
 }
+
+const END = /\+\+\+ (exited|killed)[^\n]*\n$/
 
 /** The calls that succeeded, in the order in which they began. */
 export function parseTrace(trace: string): readonly SystemCall[] {

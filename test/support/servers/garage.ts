@@ -1,26 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { answers, findProgram, freePort } from './local-server.ts'
-import {
-  findS3Server,
-  type S3Program,
-  type S3Server,
-  startS3Program,
-  TEST_ACCOUNT,
-  type Unavailable,
-} from './s3-server.ts'
-
-/**
- * Finds a Garage for tests: the one that TEST_GARAGE_ENDPOINT, TEST_GARAGE_ACCESS_KEY_ID and
- * TEST_GARAGE_SECRET_ACCESS_KEY name, else a `garage` program of this machine; or says what is missing.
- */
-export function startGarage(): Promise<S3Server | Unavailable> {
-  return findS3Server({
-    name: 'Garage',
-    variables: 'TEST_GARAGE',
-    starts: [async () => startS3Program(await garageProgram())],
-  })
-}
+import { type S3Program, TEST_ACCOUNT } from './s3-server.ts'
 
 /** The `garage` of this machine, as one node that syncs what it writes. */
 export async function garageProgram(): Promise<S3Program> {

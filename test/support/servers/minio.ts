@@ -1,25 +1,6 @@
 import { startContainer } from './container.ts'
 import { answers, findProgram, freePort } from './local-server.ts'
-import {
-  findS3Server,
-  type S3Program,
-  type S3Server,
-  startS3Program,
-  TEST_ACCOUNT,
-  type Unavailable,
-} from './s3-server.ts'
-
-/**
- * Finds a MinIO for tests: the S3 server that TEST_S3_ENDPOINT, TEST_S3_ACCESS_KEY_ID and TEST_S3_SECRET_ACCESS_KEY
- * name, else one in a container, else a `minio` program of this machine; or says what is missing.
- */
-export function startMinio(): Promise<S3Server | Unavailable> {
-  return findS3Server({
-    name: 'MinIO',
-    variables: 'TEST_S3',
-    starts: [startImage, async () => startS3Program(await minioProgram())],
-  })
-}
+import { type S3Program, type S3Server, TEST_ACCOUNT } from './s3-server.ts'
 
 const READY_PATH = '/minio/health/ready'
 
@@ -33,7 +14,7 @@ export const MINIO_ENVIRONMENT = {
   MINIO_PROMETHEUS_AUTH_TYPE: 'public',
 }
 
-async function startImage(): Promise<S3Server> {
+export async function startMinioImage(): Promise<S3Server> {
   const { host, port, stop } = await startContainer({
     image: 'minio/minio:RELEASE.2025-09-07T16-13-09Z',
     command: ['server', '/data'],

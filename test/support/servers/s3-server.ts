@@ -33,22 +33,25 @@ export const TEST_ACCOUNT = {
   region: 'us-east-1',
 }
 
-interface Candidates {
-  readonly name: string
-  /** What the variables start with that name a running server. */
+export interface WantedS3Server {
+  readonly title: string
+  /** What the variables begin with that name a running server: `TEST_GARAGE` for TEST_GARAGE_ENDPOINT. */
   readonly variables: string
-  /** Ways to start one, the best first. */
-  readonly starts: readonly (() => Promise<S3Server>)[]
+  /** Starts it in a container. */
+  readonly startImage?: () => Promise<S3Server>
+  /** That of this machine. */
+  readonly program: () => Promise<S3Program>
 }
 
-/** The server that the environment names, else the first that can be started, else what is missing. */
-export async function findS3Server(candidates: Candidates): Promise<S3Server | Unavailable> {
-  const { name, variables, starts } = candidates
+/** The server that the environment names, else one in a container, else the program; or what is missing. */
+export async function findS3Server(wanted: WantedS3Server): Promise<S3Server | Unavailable> {
+  const { title, variables, startImage, program } = wanted
   const named = namedServer(variables)
   if (named !== undefined) return named
-  const found = await firstOf(starts)
+  const startProgram = async (): Promise<S3Server> => startS3Program(await program())
+  const found = await firstOf(startImage ? [startImage, startProgram] : [startProgram])
   if (!('reasons' in found)) return found
-  return { unavailable: `No ${name}: ${variables}_ENDPOINT is not set; ${found.reasons}` }
+  return { unavailable: `No ${title}: ${variables}_ENDPOINT is not set; ${found.reasons}` }
 }
 
 function namedServer(variables: string): S3Server | undefined {

@@ -1,14 +1,11 @@
-import { garageProgram, startGarage } from './garage.ts'
-import { minioProgram, startMinio } from './minio.ts'
-import type { S3Program, S3Server, Unavailable } from './s3-server.ts'
-import { seaweedfsProgram, startSeaweedfs } from './seaweedfs.ts'
-import { startVersitygw, versitygwProgram } from './versitygw.ts'
+import { garageProgram } from './garage.ts'
+import { minioProgram, startMinioImage } from './minio.ts'
+import type { WantedS3Server } from './s3-server.ts'
+import { seaweedfsProgram } from './seaweedfs.ts'
+import { versitygwProgram } from './versitygw.ts'
 
 /** An S3 server that tests can run on. */
-export interface KnownS3Server {
-  readonly title: string
-  readonly start: () => Promise<S3Server | Unavailable>
-  readonly program: () => Promise<S3Program>
+export interface KnownS3Server extends WantedS3Server {
   /** Whether an upload can be completed of the parts that were confirmed, also after others have replaced them. */
   readonly keepsReplacedParts: boolean
   /** Whether it has synced what it wrote for an object when it confirms it. */
@@ -18,28 +15,29 @@ export interface KnownS3Server {
 export const S3_SERVERS = {
   minio: {
     title: 'MinIO',
-    start: startMinio,
+    variables: 'TEST_S3',
+    startImage: startMinioImage,
     program: minioProgram,
     keepsReplacedParts: false,
     syncs: true,
   },
   versitygw: {
     title: 'versitygw',
-    start: startVersitygw,
+    variables: 'TEST_VERSITYGW',
     program: versitygwProgram,
     keepsReplacedParts: false,
     syncs: false,
   },
   seaweedfs: {
     title: 'SeaweedFS',
-    start: startSeaweedfs,
+    variables: 'TEST_SEAWEEDFS',
     program: seaweedfsProgram,
     keepsReplacedParts: true,
     syncs: true,
   },
   garage: {
     title: 'Garage',
-    start: startGarage,
+    variables: 'TEST_GARAGE',
     program: garageProgram,
     keepsReplacedParts: false,
     syncs: false,

@@ -2,26 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { answers, findProgram, freePort } from './local-server.ts'
-import {
-  findS3Server,
-  type S3Program,
-  type S3Server,
-  startS3Program,
-  TEST_ACCOUNT,
-  type Unavailable,
-} from './s3-server.ts'
-
-/**
- * Finds a SeaweedFS for tests: the one that TEST_SEAWEEDFS_ENDPOINT, TEST_SEAWEEDFS_ACCESS_KEY_ID and
- * TEST_SEAWEEDFS_SECRET_ACCESS_KEY name, else the `weed` of this machine; or says what is missing.
- */
-export function startSeaweedfs(): Promise<S3Server | Unavailable> {
-  return findS3Server({
-    name: 'SeaweedFS',
-    variables: 'TEST_SEAWEEDFS',
-    starts: [async () => startS3Program(await seaweedfsProgram())],
-  })
-}
+import { type S3Program, TEST_ACCOUNT } from './s3-server.ts'
 
 /** The `weed` of this machine, on ports that nobody else has, as docs/storage.md sets it up. */
 export async function seaweedfsProgram(): Promise<S3Program> {

@@ -1,24 +1,5 @@
 import { answers, findProgram, freePort } from './local-server.ts'
-import {
-  findS3Server,
-  type S3Program,
-  type S3Server,
-  startS3Program,
-  TEST_ACCOUNT,
-  type Unavailable,
-} from './s3-server.ts'
-
-/**
- * Finds a versitygw for tests: the one that TEST_VERSITYGW_ENDPOINT, TEST_VERSITYGW_ACCESS_KEY_ID and
- * TEST_VERSITYGW_SECRET_ACCESS_KEY name, else a `versitygw` program of this machine; or says what is missing.
- */
-export function startVersitygw(): Promise<S3Server | Unavailable> {
-  return findS3Server({
-    name: 'versitygw',
-    variables: 'TEST_VERSITYGW',
-    starts: [async () => startS3Program(await versitygwProgram())],
-  })
-}
+import { type S3Program, TEST_ACCOUNT } from './s3-server.ts'
 
 const READY_PATH = '/health'
 

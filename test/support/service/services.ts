@@ -2,10 +2,9 @@ import type { TestProject } from 'vitest/node'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createDatabase, startPostgres, type TestDatabase } from '../servers/postgres.ts'
-import type { S3Address } from '../servers/s3-server.ts'
-import { chosenS3Server } from '../servers/s3-servers.ts'
+import { findS3Server, type S3Address } from '../servers/s3-server.ts'
+import { chosenS3Server, S3_SERVERS } from '../servers/s3-servers.ts'
 import { startToxiproxy } from '../faults/toxiproxy.ts'
-import { startVersitygw } from '../servers/versitygw.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -33,8 +32,8 @@ declare module 'vitest' {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const services = await Promise.all([
-    chosenS3Server().start(),
-    startVersitygw(),
+    findS3Server(chosenS3Server()),
+    findS3Server(S3_SERVERS.versitygw),
     startPostgres(),
     startToxiproxy(),
   ])
