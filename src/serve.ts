@@ -3,17 +3,11 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './http/admin/app.ts'
 import { buildMonitoring } from './http/admin/monitoring.ts'
 import { readVersion } from './build-info.ts'
-import {
-  type BackgroundJobs,
-  type JobIntervals,
-  startBackgroundJobs,
-} from './compose/background-jobs.ts'
+import { type JobIntervals, startBackgroundJobs } from './compose/background-jobs.ts'
+import { stop } from './compose/stop.ts'
 import { logWebhooks } from './compose/webhook-log.ts'
 import { type Config, ConfigError } from './config/config.ts'
-import { Deadline, settledWithin } from './core/async/deadline.ts'
-import { AppError } from './core/errors.ts'
-import type { ResumableUploads } from './core/resumable/resumable-uploads.ts'
-import { closeIdleFromNowOn, drain, emptyQueue } from './compose/drain.ts'
+import { settledWithin } from './core/async/deadline.ts'
 import { LISTINGS_AT_ONCE } from './http/public/listing-turns.ts'
 import { buildApp } from './http/public/app.ts'
 import { createDownloads } from './http/download/downloads.ts'
@@ -98,7 +92,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     operatorPageUrl: isOperatorPageThere ? adminUrl : undefined,
     stop: ({ drainMs } = { drainMs: 0 }) => {
       stopping.abort()
-      return (stopped ??= end(running, drainMs))
+      return (stopped ??= stop(running, drainMs))
     },
   }
 }
@@ -220,49 +214,6 @@ const GIVE_BACK_MS = 10_000
 /** The same relative path in the source and in the emitted code. */
 const PAGES = fileURLToPath(new URL('../dist/web', import.meta.url))
 
-interface Running {
-  readonly listeners: readonly Listener[]
-  readonly connections: Connections
-  readonly jobs: BackgroundJobs
-  readonly tracing: ServeOptions['tracing']
-  readonly uploads: ResumableUploads
-  /** Aborted when the grace period is over. */
-  readonly shutdown: AbortController
-}
-
-async function end(running: Running, drainMs: number): Promise<void> {
-  const { listeners, connections, jobs, shutdown, tracing, uploads } = running
-  const sweeps = jobs.stop()
-  const deadlines = [
-    new Deadline(GRACE_MS, () => {
-      shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
-    }),
-    // Clients that neither read nor close would keep the process alive for ever.
-    new Deadline(GRACE_MS + FAREWELL_MS, () => {
-      for (const { app } of listeners) app.server.closeAllConnections()
-    }),
-  ]
-  try {
-    await drain(connections, drainMs)
-    // Appends respond with the offset that they have reached, so a restart costs them nothing.
-    const stopped = uploads.stopAll()
-    await closeListeners(running)
-    await stopped
-    using _ = closeIdleFromNowOn(connections)
-    await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
-  } finally {
-    deadlines.forEach((deadline) => deadline.clear())
-  }
-  await Promise.all([jobs.recordLast(), tracing?.close()])
-}
-
-async function closeListeners({ listeners, connections }: Running): Promise<void> {
-  using _ = connections.hold()
-  await emptyQueue(connections)
-  // At once: Fastify's `close` does other work first.
-  for (const { app } of listeners) app.server.close()
-}
-
 async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
   try {
     const urls: string[] = []
@@ -279,10 +230,3 @@ async function listenAll(listeners: readonly Listener[]): Promise<readonly strin
 }
 
 const IDLE_TIMEOUT_MS = 60_000
-
-/** Orchestrators usually kill after 30 s; remaining requests get their 503 before that. */
-const GRACE_MS = 25_000
-const FAREWELL_MS = 3_000
-
-/** How long `stop` takes at most, apart from the last records and spans. The grace of an orchestrator must be longer. */
-export const STOP_MS = GRACE_MS + FAREWELL_MS

@@ -18,7 +18,6 @@ import { createGrants } from '../core/quota/grants.ts'
 import { createFailedAttemptLimiter } from '../core/auth/failed-attempt-limiter.ts'
 import type { FailedAttemptPolicy } from '../core/auth/failed-attempts.ts'
 import { createJwtUsers, type IdentityProvider } from '../core/auth/jwt-users.ts'
-import type { Ledger } from '../database/ledger/ledger.ts'
 import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { createHistoryAdministration } from '../core/history/history-administration.ts'
@@ -47,11 +46,11 @@ import { createWebhookSender } from '../webhooks/sender.ts'
 import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
 import { createRebuildJournal } from '../database/rebuild/journal.ts'
-import { SqliteInstances } from '../database/sqlite/instances.ts'
-import { Writer } from '../database/sqlite/writer/writer.ts'
+import type { Writer } from '../database/sqlite/writer/writer.ts'
 import { createCallMeters } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
 import { createMetrics } from '../metrics/metrics.ts'
+import { endLeases, openEmbedded } from './embedded.ts'
 import { layerPorts, type Ports } from './layers.ts'
 import type { TracedPlaces } from '../tracing/port-traces.ts'
 import type { Tracing } from '../tracing/tracing.ts'
@@ -103,7 +102,12 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   await migrate(database)
   await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
   const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
-  const embedded = overrides.database === undefined ? openEmbedded(config, thread) : undefined
+  const ledgerOptions = ledgerOptionsOf(config)
+  const { onDeath } = thread ?? {}
+  const embedded =
+    overrides.database === undefined
+      ? openEmbedded(config.database, { ledgerOptions, onDeath })
+      : undefined
   opened.defer(() => embedded?.instances.leave())
   opened.defer(() => embedded?.writer.close())
   if (thread !== undefined) embedded?.writer.start()
@@ -313,47 +317,4 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
 function ledgerOptionsOf(config: Config): LedgerOptions {
   const { baseCapacity, webhooks, historyLifetimeMs, historyShare } = config
   return { baseCapacity, queuesWebhooks: webhooks !== undefined, historyLifetimeMs, historyShare }
-}
-
-interface Embedded {
-  readonly writer: Writer
-  readonly instances: SqliteInstances
-}
-
-/** Embedded only: a database server has its own processes, and clients on machines unknown here. */
-function openEmbedded(config: Config, thread: Overrides['thread']): Embedded | undefined {
-  const { database } = config
-  if (database.kind !== 'sqlite') return undefined
-  const { file } = database
-  return {
-    writer: new Writer({ file, ...ledgerOptionsOf(config) }, thread?.onDeath ?? endProcess),
-    instances: new SqliteInstances(file),
-  }
-}
-
-/** As for any uncaught error: all data is durable, and the supervisor restarts the service. */
-function endProcess(cause: unknown): void {
-  process.nextTick(() => {
-    throw new Error('The database writer thread has ended.', { cause })
-  })
-}
-
-async function endLeases(
-  { instances, writer }: Embedded,
-  { ledger, warn }: { readonly ledger: Ledger; readonly warn: Overrides['warn'] },
-): Promise<number> {
-  const joined = instances.join(() =>
-    ledger.endLeases().catch((cause: unknown) => {
-      // Leases expire anyway. A full disk, for example, must not prevent the start: removals make room.
-      warn?.(
-        cause,
-        'ending the upload leases of a crashed process failed; waiting for their expiry',
-      )
-      return 0
-    }),
-  )
-  const ended = (await joined) ?? 0
-  // Each ended lease leads to an abort, which writes.
-  if (ended > 0) writer.start()
-  return ended
 }

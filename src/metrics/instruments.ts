@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { Registry } from '@prometheus-io/client'
 import { ERROR_CODES } from '../core/error-codes.ts'
+import { createMakers } from './instrument-makers.ts'
 
 export type Instruments = ReturnType<typeof createInstruments>
 
@@ -217,43 +218,5 @@ export function createInstruments({
     /** Queries join other metrics by the label `version`. Registered on call, after the metrics of the process. */
     buildInfo: () =>
       gauge('build_info', 'Always 1; the label is the version of this instance.', ['version']),
-  }
-}
-
-function createMakers(registry: Registry) {
-  const registers = [registry]
-  function counter<L extends string = never>(
-    name: string,
-    help: string,
-    labelNames: readonly L[] = [],
-  ) {
-    return new Counter<L>({ name: `cloud_repository_${name}_total`, help, labelNames, registers })
-  }
-  return {
-    counter,
-    /** Starts at 0 for each of the label's values. */
-    countedBy: <L extends string>(
-      name: string,
-      help: string,
-      { label, values }: { readonly label: L; readonly values: readonly string[] },
-    ): Counter<L> => {
-      const counted = counter(name, help, [label])
-      for (const value of values) counted.labels(value).inc(0)
-      return counted
-    },
-    gauge: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
-      new Gauge<L>({ name: `cloud_repository_${name}`, help, labelNames, registers }),
-    histogram: <L extends string>(
-      name: string,
-      help: string,
-      { labels, buckets }: { readonly labels: readonly L[]; readonly buckets: readonly number[] },
-    ) =>
-      new Histogram<L>({
-        name: `cloud_repository_${name}`,
-        help,
-        labelNames: labels,
-        buckets: [...buckets],
-        registers,
-      }),
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sleep } from '../async/sleep.ts'
 import { createLeaderLease, type LeaderLease, type LeaderLeases } from '../sweep/leader-lease.ts'
 import type { UserId } from '../users/user-id.ts'
+import { createDueQueues, type DueQueues } from './due-queues.ts'
 import { purgeWebhook, type Webhook, webhookOf } from './webhook.ts'
 import type { WebhookLedger, WebhookOutcome, WebhookQueue } from './webhook-ledger.ts'
 import { type Delivery, SEND_TIMEOUT_MS, type WebhookSender } from './webhook-sender.ts'
@@ -71,7 +72,7 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
     if (!(await lease.acquire({ signal, onWait: undefined }))) return
     try {
       const failing = new AbortController()
-      const queues = createDueQueues(ledger, times.pollMs)
+      const queues = createDueQueues(ledger, { workers: AT_ONCE, pollMs: times.pollMs })
       const turn = { ...options, times, lease, signal: AbortSignal.any([signal, failing.signal]) }
       const workers = Array.from({ length: AT_ONCE }, () => work(queues, turn))
       const fail = (reason: unknown): void => failing.abort(reason)
@@ -90,42 +91,6 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
         })
         await sleep(askMs, signal).catch(() => undefined)
       }
-    },
-  }
-}
-
-interface DueQueues {
-  /** A queue that no other worker has; `undefined` if none is due. */
-  take(): Promise<WebhookQueue | undefined>
-  giveBack(queue: WebhookQueue): void
-}
-
-function createDueQueues(ledger: WebhookLedger, pollMs: number): DueQueues {
-  const taken = new Set<UserId>()
-  let listing: Promise<void> | undefined
-  let idleUntil = 0
-  let due: WebhookQueue[] = []
-
-  async function list(): Promise<void> {
-    // A queue that is given back meanwhile may be listed as it was before.
-    const skipped = new Set(taken)
-    const listed = await ledger.listDueWebhooks(2 * AT_ONCE)
-    due = listed.filter(({ userId }) => !skipped.has(userId))
-    if (due.length === 0) idleUntil = performance.now() + pollMs
-  }
-
-  return {
-    async take() {
-      if (due.length === 0 && performance.now() >= idleUntil) {
-        await (listing ??= list().finally(() => (listing = undefined)))
-      }
-      const queue = due.shift()
-      if (queue !== undefined) taken.add(queue.userId)
-      return queue
-    },
-    giveBack({ userId }) {
-      taken.delete(userId)
-      idleUntil = 0
     },
   }
 }

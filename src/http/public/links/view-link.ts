@@ -5,17 +5,14 @@ import type { File } from '../../../core/files/file.ts'
 import { DEFAULT_MEDIA_TYPE } from '../../../core/files/media-type.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { LINK_KINDS, usesLeft, visibleName } from '../../../core/links/link.ts'
-import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
 import type { Links, Visit } from '../../../core/links/links.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
-import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
 import { addVary } from '../../headers/content-headers.ts'
 import { Bytes, OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { type Exchange, isHttps } from '../../pages/session-cookie.ts'
+import type { Exchange } from '../../pages/session-cookie.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
-import { assertSameSite } from '../../server/csrf.ts'
 import { ExpiresAt, UsesLeft } from '../../shared-routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../shared-routes/page.ts'
 import {
@@ -27,19 +24,17 @@ import {
 } from '../../shared-routes/pagination.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
-import { credentialsOf, findVisit, LINK_COOKIE, LINK_PATH, secretOf } from './visit.ts'
+import { unlockLinkRoutes, type UnlockLinkOptions } from './unlock-link.ts'
+import { credentialsOf, findVisit, LINK_PATH } from './visit.ts'
 
-export interface ViewLinkOptions extends TakeJsonOptions {
-  readonly links: Links
+export interface ViewLinkOptions extends UnlockLinkOptions {
   readonly repository: Repository
   readonly readInTurn: ReadInTurn
-  readonly basePath: string
-  readonly allowedOrigins: ReadonlySet<string>
   /** Shown to browsers; without it, they get the JSON too. */
   readonly page: PageFile | undefined
 }
 
-/** What a link is, as JSON or as a page, and its password. */
+/** What a link is, as JSON or as a page. */
 export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async (app, options) => {
   const { links, repository, readInTurn, page } = options
   app.route({
@@ -72,31 +67,8 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async 
     },
   })
 
-  await app.register(unlockRoutes, options)
+  await app.register(unlockLinkRoutes, options)
 }
-
-const unlockRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async (app, options) => {
-  const { links, basePath, allowedOrigins } = options
-  takeJson(app, options)
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
-    assertSameSite(request, reply, allowedOrigins)
-  app.post(LINK_PATH, { ...UNLOCK, onRequest }, async (request, reply) => {
-    const { link } = await findVisit(request, links)
-    const { password } = request.body
-    const credentials = credentialsOf(request, reply, options.shutdown)
-    const key = await links.unlock(link, { ...credentials, password })
-    void reply.setCookie(LINK_COOKIE, key, {
-      path: `${basePath}/links/${secretOf(request)}`,
-      httpOnly: true,
-      sameSite: 'strict',
-      secure: isHttps(request),
-      maxAge: MAX_SESSION_SECONDS,
-    })
-    return reply.code(204).send()
-  })
-}
-
-const MAX_SESSION_SECONDS = 24 * 3600
 
 /** The address is a secret: shared caches do not store what it gives. */
 const PAGE_HEADERS = { ...DOCUMENT_HEADERS, 'cache-control': 'private, no-cache' }
@@ -175,8 +147,8 @@ function fileReply({ name, size, mediaType }: Pick<File, 'name' | 'size' | 'medi
   return { name, size, media_type: mediaType ?? DEFAULT_MEDIA_TYPE }
 }
 
-function restIn([rest, ...more]: Key): string | undefined {
-  return typeof rest === 'string' && more.length === 0 ? rest : undefined
+function restIn([rest, another]: Key): string | undefined {
+  return typeof rest === 'string' && another === undefined ? rest : undefined
 }
 
 const LinkedFile = Type.Object(
@@ -235,25 +207,4 @@ const VIEW = ofLinks({
     404: { description: 'A browser gets a page that says so.', content: PAGE },
   },
   problems: ['not_found'],
-})
-
-const UNLOCK = ofLinks({
-  operationId: 'unlockLink',
-  summary: 'Store the password of a link in a browser cookie',
-  description:
-    'For the page of the link. Wrong passwords are limited like wrong tokens. The body is JSON in UTF-8 of at most 16 KiB.',
-  parameters: { path: { secret: LINK_SECRET } },
-  body: Type.Object(
-    {
-      password: Type.String({
-        minLength: 1,
-        maxLength: MAX_PASSWORD_LENGTH,
-        pattern: PASSWORD_PATTERN,
-        description: 'The password of the link.',
-      }),
-    },
-    { title: 'LinkPassword', additionalProperties: false, examples: [{ password: 'swordfish' }] },
-  ),
-  responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
-  problems: ['not_found', 'link_password_invalid'],
 })
