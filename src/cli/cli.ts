@@ -91,18 +91,18 @@ export function isHelp(word: string): boolean {
 }
 
 const COMMANDS: readonly AnyCommand[] = [
-  ...USERS,
-  ...TOKENS,
-  ...DEVICES,
-  ...GRANTS,
-  ...FILES,
-  ...UPLOADS,
-  ...HISTORY,
-  ...WEBHOOKS,
+  USERS,
+  TOKENS,
+  DEVICES,
+  GRANTS,
+  FILES,
+  UPLOADS,
+  HISTORY,
+  WEBHOOKS,
   OVERVIEW,
   AUDIT,
-  ...OPERATIONS,
-]
+  OPERATIONS,
+].flat()
 
 type AnyCommand = Command | StandaloneCommand
 
@@ -206,13 +206,15 @@ function usage(command: AnyCommand): string {
 
 function lineOf(command: AnyCommand): string {
   const { words, operands = [], flags = [], switches = [], required = [] } = command
-  const options = [...switches.map((name) => [name]), ...flags.map((name) => [name, '...'])].map(
-    ([name = '', ...value]) => {
-      const option = [`--${name}`, ...value].join(' ')
-      return required.includes(name) ? option : `[${option}]`
-    },
-  )
-  return [...words, ...operands, ...options].join(' ')
+  const option = (name: string, text: string): string =>
+    required.includes(name) ? text : `[${text}]`
+  const parts = [
+    words,
+    operands,
+    switches.map((name) => option(name, `--${name}`)),
+    flags.map((name) => option(name, `--${name} ...`)),
+  ]
+  return parts.flat().join(' ')
 }
 
 function describe(error: unknown): string {

@@ -67,11 +67,12 @@ export async function openRedirect(
 
 /** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */
 export async function openJwt(
-  { createsUsers, ...claims }: JwtConfig,
+  { jwksUrl, issuer, audience, userClaim, scopeClaim, createsUsers }: JwtConfig,
   warn: ((err: unknown, message: string) => void) | undefined,
 ): Promise<IdentityProvider> {
   const { createJwtVerifier } = await import('../jwt/jwt-verifier.ts')
-  return { verifier: createJwtVerifier({ ...claims, warn }), createsUsers }
+  const claims = { jwksUrl, issuer, audience, userClaim, scopeClaim, warn }
+  return { verifier: createJwtVerifier(claims), createsUsers }
 }
 
 /** Covers local disks only; those of servers are not visible. */
@@ -80,9 +81,9 @@ export function openFreeSpace(
   { measureFreePages }: Database,
 ): FreeSpace | undefined {
   const folders = [
-    ...(database.kind === 'sqlite' ? [{ path: dirname(database.file), holdsObjects: false }] : []),
-    ...(objectStore.kind === 'file' ? [{ path: objectStore.directory, holdsObjects: true }] : []),
-  ]
+    database.kind === 'sqlite' ? { path: dirname(database.file), holdsObjects: false } : [],
+    objectStore.kind === 'file' ? { path: objectStore.directory, holdsObjects: true } : [],
+  ].flat()
   const measure = async (folder: string): Promise<number> => {
     const { bavail, bsize } = await statfs(folder)
     return bavail * bsize

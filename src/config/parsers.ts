@@ -131,9 +131,14 @@ function parseList(text: string): readonly string[] {
 export function parseProxies(text: string): readonly string[] {
   const proxies = parseList(text)
   for (const proxy of proxies) {
-    const [address = '', length = '0', ...rest] = proxy.split('/')
+    const [address = '', length = '0', another] = proxy.split('/')
     const bits = isIP(address) === 6 ? 128 : 32
-    if (isIP(address) === 0 || !/^\d+$/.test(length) || Number(length) > bits || rest.length > 0) {
+    if (
+      isIP(address) === 0 ||
+      !/^\d+$/.test(length) ||
+      Number(length) > bits ||
+      another !== undefined
+    ) {
       throw new Error(`"${proxy}" is not an IP address or CIDR range, such as ::1 or 10.0.0.0/8`)
     }
   }

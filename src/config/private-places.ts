@@ -27,13 +27,11 @@ function placesOf({ dataDir, database, objectStore }: Config): readonly string[]
   const isWithin = (path: string | undefined): path is string =>
     path?.startsWith(dataDir + sep) === true
   return [
-    ...(isWithin(objects) || isWithin(file) ? [dataDir] : []),
-    ...(isWithin(objects) ? [objects] : []),
-    ...(objects === undefined
-      ? []
-      : [join(objects, 'users'), ...partsOf(join(objects, 'pack.sqlite'))]),
-    ...(file === undefined ? [] : [...partsOf(file), `${file}-instances`]),
-  ]
+    isWithin(objects) || isWithin(file) ? dataDir : [],
+    isWithin(objects) ? objects : [],
+    objects === undefined ? [] : [join(objects, 'users'), ...partsOf(join(objects, 'pack.sqlite'))],
+    file === undefined ? [] : [...partsOf(file), `${file}-instances`],
+  ].flat()
 }
 
 /** The files of an SQLite database. */

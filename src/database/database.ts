@@ -133,8 +133,8 @@ export interface Engine extends EngineParts, Repeats {
   readonly release: () => Promise<void>
 }
 
-export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: Engine): Database {
-  const { transact, confirmation, ...parts } = engine
+export function createDatabase(engine: Engine): Database {
+  const { classify, lockTimeoutMs, release, transact, confirmation, ...parts } = engine
   const { kysely, runBatch, keepIndexOrder, migrateAlone, connections } = parts
   let isFull = false
   const lanes = connections && createLockWaits(connections().limit)

@@ -9,9 +9,9 @@ export function meterWebhooks(hooks: WebhookHooks, { webhooks }: Instruments): W
       webhooks?.attempts.inc({ end: 'delivered' })
       hooks.onDelivered()
     },
-    onFailed(...failure) {
+    onFailed(event, reason) {
       webhooks?.attempts.inc({ end: 'failed' })
-      hooks.onFailed(...failure)
+      hooks.onFailed(event, reason)
     },
     onDropped(userId, events) {
       webhooks?.dropped.inc(events)

@@ -9,7 +9,7 @@ import { LINK_KINDS } from '../../src/core/links/link.ts'
 import { hashPassword, MAX_PASSWORD_LENGTH } from '../../src/core/links/link-password.ts'
 import { ACTIONS } from '../../src/core/auth/scope.ts'
 import { sha256 } from '../../src/core/auth/sha256.ts'
-import { CAPACITY_EVENTS, FILE_EVENTS } from '../../src/core/changes/change.ts'
+import { CHANGE_EVENTS } from '../../src/core/changes/change.ts'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
 import { ENDS } from '../../src/core/history/past-version.ts'
 import { type File, NEVER, VISIBILITIES } from '../../src/core/files/file.ts'
@@ -154,7 +154,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'quotas.capacity_state': () => longestOf(CAPACITY_STATES),
   'history.name': () => longestAccepted((text) => parseFileName(text)),
   'history.ended_as': () => longestOf(ENDS),
-  'changes.type': () => longestOf([...FILE_EVENTS, ...CAPACITY_EVENTS]),
+  'changes.type': () => longestOf(CHANGE_EVENTS),
   'changes.name': () => longestAccepted((text) => parseFileName(text)),
   'changes.previous_name': () => longestAccepted((text) => parseFileName(text)),
   'parked_webhooks.webhook_id': () => EVENT.id.length,

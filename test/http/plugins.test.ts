@@ -71,7 +71,7 @@ describe('the plugins that cross all routes', () => {
 describe('requireUser', () => {
   it('fails, and does not ask for a token, where none is looked at', async () => {
     const app = fastify()
-    app.get('/', (request) => requireUser(request, 'read'))
+    app.get('/', (request) => requireUser(request, ['read']))
     const reply = await app.inject('/')
     expect(reply.json()).toMatchObject({ statusCode: 500, code: 'FST_ERR_DEC_UNDECLARED' })
   })

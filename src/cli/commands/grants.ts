@@ -61,12 +61,12 @@ function timeFlag(text: string | undefined, parameter: string): number | undefin
 }
 
 function grantRow({ source, reference, bytes, startsAt, endsAt, createdAt }: Grant): Row {
-  const times = { starts_at: formatTimestamp(startsAt), ends_at: formatTimestamp(endsAt) }
   return {
     source,
     reference,
     bytes: new Bytes(bytes),
-    ...times,
+    starts_at: formatTimestamp(startsAt),
+    ends_at: formatTimestamp(endsAt),
     created_at: formatTimestamp(createdAt),
   }
 }

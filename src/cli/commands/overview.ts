@@ -9,9 +9,9 @@ export const OVERVIEW: Command = {
   words: ['overview'],
   summary: 'show the figures of all users, the fullest and largest ones, and the last 30 days',
   run: async ({ overview }, { json, print }) => {
-    const { fullest, largest, ...read } = await overview.read()
-    const answer = overviewJson({ ...read, fullest, largest })
-    print(json ? JSON.stringify(answer) : textOf(answer, { fullest, largest }))
+    const read = await overview.read()
+    const answer = overviewJson(read)
+    print(json ? JSON.stringify(answer) : textOf(answer, read))
     return undefined
   },
 }

@@ -101,24 +101,21 @@ function remaining(verification: Verification): number {
 function metricsOf(verification: Verification): string {
   const { users, files, objects, uploads, remaining } = verification
   return [
-    ...head('drift', 'Findings that the last verify did not repair, by kind.'),
+    head('drift', 'Findings that the last verify did not repair, by kind.'),
     ...FINDING_KINDS.map((kind) => `${PREFIX}drift{kind="${kind}"} ${remaining[kind]}`),
-    ...head(
-      'verified',
-      'Users, files, objects and unfinished uploads that the last verify checked.',
-    ),
+    head('verified', 'Users, files, objects and unfinished uploads that the last verify checked.'),
     ...Object.entries({ users, files, objects, uploads }).map(
       ([of, count]) => `${PREFIX}verified{of="${of}"} ${count}`,
     ),
-    ...head('verify_repaired', 'Findings that the last verify repaired.'),
+    head('verify_repaired', 'Findings that the last verify repaired.'),
     `${PREFIX}verify_repaired ${verification.repaired}`,
-    ...head('verify_completion_timestamp_seconds', 'Unix time when the last verify finished.'),
+    head('verify_completion_timestamp_seconds', 'Unix time when the last verify finished.'),
     `${PREFIX}verify_completion_timestamp_seconds ${Math.floor(Date.now() / 1000)}`,
   ].join('\n')
 }
 
 const PREFIX = 'cloud_repository_'
 
-function head(name: string, help: string): readonly string[] {
-  return [`# HELP ${PREFIX}${name} ${help}`, `# TYPE ${PREFIX}${name} gauge`]
+function head(name: string, help: string): string {
+  return `# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} gauge`
 }

@@ -26,8 +26,8 @@ export function serializeError(error: unknown): SerializedError {
   }
 }
 
-export function deserializeError({ app, details, ...packed }: SerializedError): Error {
-  const { name, message, stack } = packed
+export function deserializeError(packed: SerializedError): Error {
+  const { name, message, stack, app, details } = packed
   const cause = packed.cause && deserializeError(packed.cause)
   const error = app
     ? new AppError(app.code, message, { ...app, cause })

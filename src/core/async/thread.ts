@@ -100,8 +100,8 @@ export class Thread<C> {
     try {
       this.#send(calls)
     } catch (error) {
-      const [call, ...others] = calls
-      if (call !== undefined && others.length === 0) this.#take(call.id)?.reject(error)
+      const [call] = calls
+      if (call !== undefined && calls.length === 1) this.#take(call.id)?.reject(error)
       else for (const each of calls) this.#sendCalls([each])
     }
   }

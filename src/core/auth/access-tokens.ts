@@ -153,34 +153,36 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
     async authenticate(secret, ip) {
       const { user, tokenId, scope } = await find(secret, ip)
-      const caller = callerOf(user)
+      const { userId, userCreatedAt } = callerOf(user)
       return {
-        ...caller,
+        userId,
+        userCreatedAt,
         tokenId,
         scope,
         inspect: () => inspect(secret),
         async reverify() {
           const found = await findAgain(secret)
-          const isSame = found?.userId === caller.userId && found.createdAt === caller.userCreatedAt
+          const isSame = found?.userId === userId && found.createdAt === userCreatedAt
           if (!isSame || found.status !== 'active')
             throw inactiveUser(isSame ? found.status : undefined)
         },
       }
     },
 
-    async issue({ userId, ...terms }) {
-      const scope = terms.scope && completeScope(terms.scope)
-      return await add(terms, { userId, scope, parent: undefined, expiresInMs: lifeMs(terms) })
+    async issue(token) {
+      const { userId } = token
+      const scope = token.scope && completeScope(token.scope)
+      return await add(token, { userId, scope, parent: undefined, expiresInMs: lifeMs(token) })
     },
 
-    async issueChild({ caller, ...terms }) {
-      const { userId, tokenId } = caller
-      const parent = await caller.inspect()
-      const scope = childScope(parent, terms.scope)
+    async issueChild(token) {
+      const { userId, tokenId } = token.caller
+      const parent = await token.caller.inspect()
+      const scope = childScope(parent, token.scope)
       const { isJwt } = parent
       // The store compares with the expiry of any other parent, under the user's lock.
-      const expiresInMs = isJwt ? lifeWithin(parent, lifeMs(terms)) : lifeMs(terms)
-      return await add(terms, { userId, scope, parent: { tokenId, isJwt }, expiresInMs })
+      const expiresInMs = isJwt ? lifeWithin(parent, lifeMs(token)) : lifeMs(token)
+      return await add(token, { userId, scope, parent: { tokenId, isJwt }, expiresInMs })
     },
 
     async inspect(secret, ip) {

@@ -200,9 +200,7 @@ export function parseScope(value: unknown): AskedScope {
     device_id: deviceId,
     when_full: whenFull,
     ...others
-  } = {
-    ...value,
-  } as Record<string, unknown>
+  } = value as Record<string, unknown>
   if (Object.keys(others).length > 0) throw malformed()
   return {
     actions: actions === undefined ? undefined : parseActions(actions),

@@ -3,7 +3,7 @@ import type { FileVersion } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { CapacityState } from '../quota/capacity.ts'
 
-export const FILE_EVENTS = [
+const FILE_EVENTS = [
   'file.created',
   'file.replaced',
   'file.updated',
@@ -14,12 +14,14 @@ export const FILE_EVENTS = [
   'file.restored',
 ] as const
 
-export const CAPACITY_EVENTS = [
+const CAPACITY_EVENTS = [
   'capacity.nearing',
   'capacity.critical',
   'capacity.exceeded',
   'capacity.normal',
 ] as const satisfies readonly `capacity.${CapacityState}`[]
+
+export const CHANGE_EVENTS = [...FILE_EVENTS, ...CAPACITY_EVENTS] as const
 
 /** Of one user. Older ones are deleted, so that a user who changes a file for ever fills no disk. */
 export const MAX_CHANGES = 100_000

@@ -116,8 +116,8 @@ export function createRepository(options: RepositoryOptions): Repository {
     upload: (upload) => uploads.upload(upload),
     admit: (upload) => uploads.admit(upload),
     stat,
-    open: ({ select, signal, ...wanted }) =>
-      openContent({ objects, find: () => stat(wanted), select, signal }),
+    open: (file) =>
+      openContent({ objects, find: () => stat(file), select: file.select, signal: file.signal }),
     list,
     async reportCapacity({ userId, userCreatedAt }) {
       const report = await ledger.reportCapacity(userId, userCreatedAt)

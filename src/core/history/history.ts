@@ -92,11 +92,11 @@ export function createHistory(options: HistoryOptions): History {
       if (versions.length === 0) await requireActive({ userId, userCreatedAt })
       return { versions, next: last ?? found.scannedTo }
     },
-    open: ({ select, signal, ...wanted }) =>
-      openContent({ objects, find: () => stat(wanted), select, signal }),
-    async restore({ userId, userCreatedAt, reverify, version, ...restore }) {
-      await reverify()
-      const { name, overwrite, precondition, scope } = restore
+    open: (past) =>
+      openContent({ objects, find: () => stat(past), select: past.select, signal: past.signal }),
+    async restore(past) {
+      const { userId, userCreatedAt, version, name, overwrite, precondition, scope } = past
+      await past.reverify()
       const restored = await ledger.restoreVersion({
         userId,
         userCreatedAt,

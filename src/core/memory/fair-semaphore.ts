@@ -78,10 +78,8 @@ export class FairSemaphore {
   }
 
   /** Rejects with `unavailable` after too long a wait, and with the signal's reason. */
-  async acquire({
-    signal,
-    ...request
-  }: Acquire & { readonly signal?: AbortSignal }): Promise<Permit> {
+  async acquire(request: Acquire & { readonly signal?: AbortSignal }): Promise<Permit> {
+    const { signal } = request
     signal?.throwIfAborted()
     const permit = this.tryAcquire(request)
     if (permit !== undefined) return permit
@@ -116,10 +114,14 @@ export class FairSemaphore {
     }
   }
 
-  #enqueue(request: Acquire, grant: Waiting['grant'], refuse: Waiting['refuse']): Waiting {
-    const waiting = { ...request, grant, refuse, waitedMs: 0, firstMs: 0 }
-    const own = this.#queue.get(request.userId) ?? new Set()
-    this.#queue.set(request.userId, own.add(waiting))
+  #enqueue(
+    { userId, bytes }: Acquire,
+    grant: Waiting['grant'],
+    refuse: Waiting['refuse'],
+  ): Waiting {
+    const waiting = { userId, bytes, grant, refuse, waitedMs: 0, firstMs: 0 }
+    const own = this.#queue.get(userId) ?? new Set()
+    this.#queue.set(userId, own.add(waiting))
     return waiting
   }
 

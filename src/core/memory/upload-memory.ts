@@ -85,13 +85,13 @@ export class UploadMemory {
     readonly userId: string
     readonly signal: AbortSignal
   }): Promise<MemoryAllocation> {
-    const { userId } = upload
+    const { userId, signal } = upload
     // The ledger counts an upload only once it has its share.
     if ((this.#uploads.get(userId) ?? 0) >= this.#maxPerUser)
       throw uploadCountExceeded(this.#maxPerUser)
     addTo(this.#uploads, userId, 1)
     try {
-      const share = await this.#shares.acquire({ ...upload, bytes: SHARE_BYTES })
+      const share = await this.#shares.acquire({ userId, bytes: SHARE_BYTES, signal })
       const onEnd = (allocation: MemoryAllocation): void => {
         share.release()
         this.#leave(allocation)

@@ -68,13 +68,14 @@ async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?
   const { ledger, upload, size } = options
   const { min } = size
   const bytes = size.announced ?? min
+  const reserve = (asked: number): Promise<void> => ledger.begin({ ...upload, bytes: asked })
   try {
     try {
-      await ledger.begin({ ...upload, bytes })
+      await reserve(bytes)
       return { bytes }
     } catch (error) {
       if (!isAppError(error, 'capacity_exceeded') || min >= bytes) throw error
-      await ledger.begin({ ...upload, bytes: min })
+      await reserve(min)
       return { bytes: min, refusal: error }
     }
   } catch (error) {

@@ -55,8 +55,8 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
     return undefined
   }
   const { size } = head
-  const found = { userId, version, objectKey, name, size, beganAt: timeOf(version) }
-  return { ...found, ...descriptionIn(head.metadata) }
+  const described = descriptionIn(head.metadata)
+  return { userId, version, objectKey, name, size, beganAt: timeOf(version), ...described }
 }
 
 /** Ends the rebuild: nothing removes objects meanwhile, and an older object would otherwise become the file. */

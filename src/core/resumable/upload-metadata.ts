@@ -20,9 +20,9 @@ export function metadataValues(
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   for (const pair of header.split(',', MAX_METADATA_KEYS)) {
-    const [key = '', value = '', ...more] = pair.split(' ').filter((word) => word !== '')
+    const [key = '', value = '', another] = pair.split(' ').filter((word) => word !== '')
     const bytes = decodeBase64(value)
-    const isPair = KEY.test(key) && bytes !== undefined && more.length === 0
+    const isPair = KEY.test(key) && bytes !== undefined && another === undefined
     if (!isPair || values.has(key)) throw malformedMetadata()
     values.set(key, textKeys.has(key) ? decodeText(bytes) : bytes.toString())
   }

@@ -41,14 +41,15 @@ export interface LeaderLeaseOptions extends LeaderLeaseClaim {
 const ASK_AGAIN_MS = 1_000
 
 /** Once acquired, renews the lease three times per term. */
-export function createLeaderLease({ ledger, leaseMs, ...claim }: LeaderLeaseOptions): LeaderLease {
+export function createLeaderLease(options: LeaderLeaseOptions): LeaderLease {
+  const { ledger, name, holder, leaseMs } = options
   let endsAt = 0
   let renewal: NodeJS.Timeout | undefined
   let renewing: Promise<unknown> = Promise.resolve()
 
   async function hold(): Promise<boolean> {
     const askedAt = performance.now()
-    const isHeld = await ledger.acquireLeaderLease({ ...claim, leaseMs })
+    const isHeld = await ledger.acquireLeaderLease({ name, holder, leaseMs })
     endsAt = isHeld ? askedAt + leaseMs : 0
     return isHeld
   }
@@ -77,7 +78,7 @@ export function createLeaderLease({ ledger, leaseMs, ...claim }: LeaderLeaseOpti
       clearInterval(renewal)
       await renewing
       // If this fails, the lease expires.
-      await ledger.releaseLeaderLease(claim).catch(() => undefined)
+      await ledger.releaseLeaderLease({ name, holder }).catch(() => undefined)
     },
   }
 }

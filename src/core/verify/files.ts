@@ -36,16 +36,16 @@ async function* pagesOf(
   { inventory }: VerifyRun,
   userId: UserId,
 ): AsyncGenerator<readonly FiledObject[]> {
-  const of = { userId, limit: FILES_PER_PAGE }
+  const limit = FILES_PER_PAGE
   let last: FiledObject | undefined
   do {
-    const page = await inventory.listFiles({ ...of, after: last?.name })
+    const page = await inventory.listFiles({ userId, limit, after: last?.name })
     yield page
     last = page.at(-1)
   } while (last !== undefined)
   let past: PastObject | undefined
   do {
-    const page = await inventory.listPast({ ...of, after: past })
+    const page = await inventory.listPast({ userId, limit, after: past })
     yield page
     past = page.at(-1)
   } while (past !== undefined)

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { CAPACITY_EVENTS, type Change, FILE_EVENTS } from '../changes/change.ts'
+import { type Change, CHANGE_EVENTS } from '../changes/change.ts'
 import { changeJson } from '../changes/change-json.ts'
 import { formatTimestamp } from '../timestamp.ts'
 import type { UserId } from '../users/user-id.ts'
 
 /** All types of events, but for the `ping` of `doctor`. */
-export const WEBHOOK_EVENTS = [...FILE_EVENTS, ...CAPACITY_EVENTS, 'user.purged'] as const
+export const WEBHOOK_EVENTS = [...CHANGE_EVENTS, 'user.purged'] as const
 
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 

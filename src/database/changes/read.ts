@@ -45,11 +45,11 @@ export type ReadRow = LatestRow & { [column in keyof ChangeRow]: ChangeRow[colum
 
 async function readChanges(
   { db }: LedgerTx,
-  { after, limit, ...caller }: Parameters<ChangeLedger['readChanges']>[0],
+  { userId, userCreatedAt, after, limit }: Parameters<ChangeLedger['readChanges']>[0],
 ): Promise<ChangesRead | undefined> {
   const { rows } = await sql<ReadRow>`
-    SELECT change_count, changed_at, page.* ${ofActive(caller)}
-    ${changesAfter({ userId: caller.userId, after, limit })}
+    SELECT change_count, changed_at, page.* ${ofActive({ userId, userCreatedAt })}
+    ${changesAfter({ userId, after, limit })}
     ORDER BY page.sequence
   `.execute(db)
   return toChangesRead(rows)

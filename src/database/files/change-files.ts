@@ -53,9 +53,11 @@ export async function restoreVersion(
   tx: LedgerTx,
   request: RestoreVersion,
 ): Promise<CommittedUpload> {
-  const { userId, userCreatedAt, garbageDelayMs, maxFiles, ...restore } = request
+  const { userId, userCreatedAt, garbageDelayMs, maxFiles } = request
   const terms = { userId, userCreatedAt, garbageDelayMs, byOperator: false, maxFiles }
-  const { planned, usage } = await performOne(tx, terms, { op: 'restore', ...restore })
+  const { version, name, overwrite, precondition, scope } = request
+  const restore = { op: 'restore', version, name, overwrite, precondition, scope } as const
+  const { planned, usage } = await performOne(tx, terms, restore)
   const replaced = planned.changes.some(({ type, old }) => type === 'restored' && old !== undefined)
   return { file: currentFile(planned), replaced, usage }
 }

@@ -28,9 +28,9 @@ export function createFindFile(database: Database): FileLedger['findFile'] {
   }
   const findMany = compileOnce<Wanted, FoundRow>(kysely, (slot) => manyStatement(database, slot))
   return createReadBatches(async (files) => {
-    const [first, ...others] = files
+    const [first] = files
     if (first === undefined) return []
-    if (others.length === 0) return await read(database, findOne(first))
+    if (files.length === 1) return await read(database, findOne(first))
     const found: (File | undefined)[] = []
     for (const { at, ...file } of await read(database, findMany(toWanted(files)))) {
       found[at - 1] = file

@@ -88,15 +88,13 @@ export async function readHoldings(tx: LedgerTx, wanted: Wanted): Promise<Holdin
   const versions = operations.flatMap((each) => (each.op === 'restore' ? each.version : []))
   const past = await readPast(tx, { userId, userCreatedAt, versions })
   const found = [...past.values()].filter((each) => each !== 'gone')
-  const names = new Set([
-    ...operations.flatMap((each) => namesOf(each)),
-    ...found.map((each) => each.past.name),
-  ])
+  const names = new Set(operations.flatMap((each) => namesOf(each)))
+  for (const each of found) names.add(each.past.name)
   const rows = await readFiles(tx, { userId, names: [...names] })
-  const times = [...found, ...rows].map((each) => each.now)
   const files = rows.map(({ now: _now, ...file }) => file)
   const { historyLifetimeMs } = tx
-  return new Holdings({ now: Math.max(0, ...times), historyLifetimeMs, files, past })
+  const now = Math.max(0, ...found.map((each) => each.now), ...rows.map((row) => row.now))
+  return new Holdings({ now, historyLifetimeMs, files, past })
 }
 
 function namesOf(operation: FileOperation): readonly FileName[] {

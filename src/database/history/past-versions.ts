@@ -87,8 +87,9 @@ export async function findPast(
   tx: LedgerTx,
   wanted: FindPastVersion,
 ): Promise<FoundPast | 'gone' | undefined> {
-  const { version, ...caller } = wanted
-  const found = (await readPast(tx, { ...caller, versions: [version] })).get(version)
+  const { userId, userCreatedAt, version } = wanted
+  const past = await readPast(tx, { userId, userCreatedAt, versions: [version] })
+  const found = past.get(version)
   return found ?? ((await isGarbage(tx, wanted)) ? 'gone' : undefined)
 }
 

@@ -219,8 +219,8 @@ export function excessOf(rule: Rule, counted: Sql): RawBuilder<number> {
 }
 
 /** Of the user in the `quotas` row, in bytes. */
-export function allowanceOf({ capacity, historyShare }: Rule): RawBuilder<number> {
-  return sql<number>`(${capacity} * ${sql.lit(historyShare)} / 100)`
+export function allowanceOf(rule: Pick<Rule, 'capacity' | 'historyShare'>): RawBuilder<number> {
+  return sql<number>`(${rule.capacity} * ${sql.lit(rule.historyShare)} / 100)`
 }
 
 export function growthOver(replaced: Replaced | undefined, bytes: number): number {

@@ -28,10 +28,10 @@ export function postgresDialect(options: ConnectionOptions): Dialect {
   }
 }
 
-export function createRunBatch(options: ConnectionOptions): RunBatch {
+export function createRunBatch({ pool, isFailure }: ConnectionOptions): RunBatch {
   const names = new Map<string, string>()
   return async ({ lock, take }) => {
-    const connection = new PostgresConnection(await options.pool.connect(), { ...options, names })
+    const connection = new PostgresConnection(await pool.connect(), { isFailure, names })
     try {
       const queries = await lockAndTake(connection, { lock, take })
       return queries && (await commitTogether(connection, queries))
@@ -98,8 +98,8 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PostgresConnection> {
-    const client = await this.#options.pool.connect()
-    return new PostgresConnection(client, { ...this.#options, names: this.#names })
+    const { pool, isFailure } = this.#options
+    return new PostgresConnection(await pool.connect(), { isFailure, names: this.#names })
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -131,7 +131,10 @@ class PostgresConnection implements DatabaseConnection {
 
   constructor(
     client: PoolClient,
-    { isFailure, names }: ConnectionOptions & { readonly names: Map<string, string> },
+    {
+      isFailure,
+      names,
+    }: Pick<ConnectionOptions, 'isFailure'> & { readonly names: Map<string, string> },
   ) {
     this.#client = client
     this.#isFailure = isFailure
@@ -143,11 +146,11 @@ class PostgresConnection implements DatabaseConnection {
     // The ROLLBACK that follows must neither wait nor mask the failure; closing the connection rolls back.
     if (this.#failure !== undefined) throw this.#failure.error
     try {
-      const request = { text, values: [...parameters] }
+      const values = [...parameters]
       const name =
         this.#names.get(text) ?? ('isPrepared' in query && nameStatement(this.#names, text))
       const { command, rowCount, rows } = await this.#client.query(
-        name ? { ...request, name } : request,
+        name ? { text, values, name } : { text, values },
       )
       if (this.#isUnconfirmed) throw new Unconfirmed()
       // The server answers COMMIT with ROLLBACK if an earlier statement failed.

@@ -17,6 +17,6 @@ export function expectedBy(precondition: Precondition | undefined): string | nul
   }
   // `If-Match` overrides `If-Unmodified-Since` (RFC 9110, 13.1.4).
   if (ifNoneMatch !== undefined || ifMatch === undefined || ifMatch === '*') return undefined
-  const [version, ...others] = ifMatch
-  return version === NO_FILE || others.length > 0 ? undefined : version
+  const [version] = ifMatch
+  return version === NO_FILE || ifMatch.length > 1 ? undefined : version
 }

@@ -19,16 +19,17 @@ import { isRebuilding, type Tables } from '../schema.ts'
  * the run that may write: a later run takes over from one that still runs, whose writes then reject.
  */
 export function createRebuildJournal(database: Database): RebuildJournal {
+  const { bytewise, forUpdate } = database
   let run = ''
   const write = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
     database.transaction(async (db) => {
-      await assertCurrent(db, { run, ...database })
+      await assertCurrent(db, { run, bytewise, forUpdate })
       return await work(db)
     })
   return {
     async begin() {
       run = randomUUID()
-      const start = await database.transaction((db) => begin(db, { run, ...database }))
+      const start = await database.transaction((db) => begin(db, { run, bytewise, forUpdate }))
       if (start !== 'restarted') return start
       await clear(write)
       await write(async (db) => {
@@ -59,7 +60,7 @@ interface Run extends Pick<Fragments, 'bytewise' | 'forUpdate'> {
 
 async function begin(
   db: Kysely<Tables>,
-  { run, ...fragments }: Run,
+  { run, bytewise }: Run,
 ): ReturnType<RebuildJournal['begin']> {
   if (!(await isRebuilding(db)) && !(await isEmpty(db))) return 'refused'
   // Waits for what another run is writing.
@@ -68,7 +69,7 @@ async function begin(
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder
   `.execute(db)
   if (await isRebuilding(db)) return 'restarted'
-  await create(db, fragments)
+  await create(db, { bytewise })
   return 'begun'
 }
 
@@ -153,8 +154,8 @@ async function add(
   objects: readonly FoundObject[],
 ): Promise<readonly ObjectKey[]> {
   const taken: ObjectKey[] = []
-  for (const { userId, name, version, objectKey, size, beganAt, ...described } of objects) {
-    const { mediaType, metadata } = described
+  for (const object of objects) {
+    const { userId, name, version, objectKey, size, beganAt, mediaType, metadata } = object
     const { rows } = await sql`
       INSERT INTO rebuild_objects
         (user_id, name, version, object_key, size, began_at, media_type, metadata)

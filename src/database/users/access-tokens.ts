@@ -92,8 +92,8 @@ export async function requireValidToken(
       AND (expires_at IS NULL OR expires_at > ${now})
   `.execute(db)
   if (rows[0] === undefined) throw accessTokenInvalid()
-  const { parent_id: parentId, ...ends } = rows[0]
-  return { ...ends, isChild: parentId !== null }
+  const { end, left, parent_id: parentId } = rows[0]
+  return { end, left, isChild: parentId !== null }
 }
 
 const KEPT_ENDED = 100

@@ -74,12 +74,12 @@ async function reportCapacity(
   tx: LedgerTx,
   { userId, userCreatedAt }: Pick<FindFile, 'userId' | 'userCreatedAt'>,
 ): Promise<CapacityReport | undefined> {
-  const { db, now, baseCapacity } = tx
+  const { db, now, baseCapacity, historyShare } = tx
   const capacity = capacityInForce(sql`instant`, baseCapacity)
   const { rows } = await sql<ReportRow>`
     WITH moment AS MATERIALIZED (SELECT ${now} AS instant),
     figures AS MATERIALIZED (
-      SELECT quotas.*, instant, ${capacity} AS capacity, ${allowanceOf({ ...tx, capacity })} AS allowance,
+      SELECT quotas.*, instant, ${capacity} AS capacity, ${allowanceOf({ capacity, historyShare })} AS allowance,
         (SELECT MIN(ended_at) FROM history WHERE history.user_id = quotas.user_id) AS oldest_at
       FROM moment CROSS JOIN quotas JOIN users ON users.id = quotas.user_id
       WHERE quotas.user_id = ${userId} AND status <> 'deleted' ${createdAt(userCreatedAt)}

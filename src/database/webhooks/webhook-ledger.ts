@@ -158,8 +158,9 @@ async function deleteParked({ db }: LedgerTx, id: string): Promise<ParkedWebhook
 }
 
 function toParked(row: ParkedWebhookRow): ParkedWebhook {
-  const { webhook_id: id, user_id: userId, parked_at: parkedAt, ...same } = row
-  return { id, userId, parkedAt, ...same }
+  const { webhook_id: id, user_id: userId, parked_at: parkedAt } = row
+  const { type, at, body, attempts, reason } = row
+  return { id, userId, parkedAt, type, at, body, attempts, reason }
 }
 
 async function measure(

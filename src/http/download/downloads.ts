@@ -12,8 +12,9 @@ export interface Downloads {
 }
 
 export function createDownloads(limits: Pick<ReaderLimits, 'perOwner' | 'total'>): Downloads {
+  const { perOwner, total } = limits
   return {
-    downloads: new ReaderSlots({ ...limits, counted: 'downloads in progress' }),
+    downloads: new ReaderSlots({ perOwner, total, counted: 'downloads in progress' }),
     archivedFiles: new ReaderSlots({
       perOwner: 2 * MAX_ARCHIVED_FILES,
       total: 5 * MAX_ARCHIVED_FILES,

@@ -74,8 +74,8 @@ export function parseIfNoneMatch(header: string | undefined): EntityTags | undef
 
 /** Returns the value of a single strong entity-tag, or `undefined`. */
 export function parseStrongEntityTag(text: string): string | undefined {
-  const [tag, ...more] = listOf(text) ?? []
-  return tag === undefined || tag.weak || more.length > 0 ? undefined : tag.value
+  const [tag, another] = listOf(text) ?? []
+  return tag === undefined || tag.weak || another !== undefined ? undefined : tag.value
 }
 
 interface EntityTag {
@@ -137,9 +137,9 @@ export function selectRange(
   const set = SPECIFIER.exec(header ?? '')?.[1] ?? ''
   const elements = set.split(',').map((element) => element.trim())
   // List elements may be empty (RFC 9110 section 5.6.1.2).
-  const [spec = '', ...more] = elements.filter((element) => element !== '')
+  const [spec = '', another] = elements.filter((element) => element !== '')
   const [isRange, from = '', to = ''] = /^(\d*)-(\d*)$/.exec(spec) ?? []
-  if (isRange === undefined || more.length > 0 || from + to === '') return 'whole'
+  if (isRange === undefined || another !== undefined || from + to === '') return 'whole'
   if (from === '') return lastBytes(Number(to), size)
   // Numbers too long to be exact are beyond any size.
   const first = Number(from)

@@ -46,8 +46,8 @@ export async function openFileForm(
     ...file,
     mediaType: mediaTypeOf(form.fileType),
     field(name) {
-      const [first, ...others] = form.fields.filter((field) => field.name === name)
-      if (others.length > 0) {
+      const [first, another] = form.fields.filter((field) => field.name === name)
+      if (another !== undefined) {
         throw invalidParameter(name, `The form has more than one field "${name}".`)
       }
       if (first?.isExact !== false) return first?.value

@@ -39,15 +39,16 @@ export function problemsOf(
   common: CommonProblems,
 ): readonly ErrorCode[] {
   const { credentials = 'required', parameters, problems = [] } = operation
+  const isRead = methods.some((method) => method === 'GET' || method === 'HEAD')
   return [
-    ...ALWAYS,
-    ...problems,
-    ...(credentials === 'none' ? [] : common.credentials),
-    ...(credentials === 'required' ? common.required : []),
-    ...(methods.some((method) => method === 'GET' || method === 'HEAD') ? [] : common.write),
-    ...(path.includes('{file_name}') ? (['invalid_file_name'] as const) : []),
-    ...(parameters?.header?.['If-Match'] ? (['precondition_failed'] as const) : []),
-  ]
+    ALWAYS,
+    problems,
+    credentials === 'none' ? [] : common.credentials,
+    credentials === 'required' ? common.required : [],
+    isRead ? [] : common.write,
+    path.includes('{file_name}') ? (['invalid_file_name'] as const) : [],
+    parameters?.header?.['If-Match'] ? (['precondition_failed'] as const) : [],
+  ].flat()
 }
 
 export function problemResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Json>> {

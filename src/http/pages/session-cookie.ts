@@ -18,9 +18,10 @@ export interface Exchange {
  */
 export function keepSession(
   { request, reply }: Exchange,
-  cookies: SessionCookies & { readonly value: string; readonly maxAge: number },
+  session: { readonly cookies: SessionCookies; readonly value: string; readonly maxAge: number },
 ): void {
-  const { name, basePath, value, maxAge } = cookies
+  const { cookies, value, maxAge } = session
+  const { name, basePath } = cookies
   const isBound = basePath === '' && isHttps(request)
   const kept = { name: isBound ? HOST_PREFIX + name : name, path: basePath || '/' }
   for (const other of cookiesOf(cookies)) {

@@ -64,7 +64,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
  */
 export function requireUser(
   request: FastifyRequest,
-  ...anyOf: readonly [Action, ...Action[]]
+  anyOf: readonly [Action, ...Action[]],
 ): TokenCaller {
   const user = request.getDecorator<TokenCaller | null>('user')
   if (user === null) throw accessTokenMissing()

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { AccessTokens, TokenCaller } from '../../core/auth/access-tokens.ts'
+import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { discardBody } from '../body/discard-body.ts'
 import { takeJson, type TakeJsonOptions } from '../body/json-body.ts'
 import { describing } from '../openapi/operation.ts'
@@ -31,7 +31,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
   options,
 ) => {
   const { accessTokens, readInTurn, shutdown: signal, idleTimeoutMs } = options
-  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
 
   app.route({
     method: ['GET', 'HEAD'],
@@ -63,20 +63,20 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
 }
 
 const issueRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (app, options) => {
-  const { accessTokens } = options
-  takeJson(app, { ...options, isOptional: true })
-  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+  const { accessTokens, shutdown, idleTimeoutMs } = options
+  takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
   app.post(TOKENS, { ...ISSUE, onRequest }, async (request, reply) => {
-    const caller = requireUser(request, 'share')
+    const caller = requireUser(request, ['share'])
     const issued = await accessTokens.issueChild({ caller, ...termsIn(request.body) })
     return reply.code(201).header('cache-control', 'no-store').send(issuedToken(issued))
   })
 }
 
 /** A token with a scope sees and revokes only those that it has made. */
-function maker(request: FastifyRequest): TokenCaller & { readonly parentId: string | undefined } {
-  const caller = requireUser(request, 'share')
-  return { ...caller, parentId: caller.scope && caller.tokenId }
+function maker(request: FastifyRequest) {
+  const { userId, tokenId, scope, inspect } = requireUser(request, ['share'])
+  return { userId, inspect, parentId: scope && tokenId }
 }
 
 const ofTokens = describing({ tag: 'access tokens' })

@@ -175,7 +175,7 @@ function refuseNestedNames(app: FastifyInstance): void {
     onRequest: async (request) => {
       const { user_id: userId, file_name: first, '*': rest } = request.params
       if (first === '' || rest === '') throw new AppError('not_found', NO_NAME)
-      if (userId === 'me') requireUser(request, ...ACTIONS)
+      if (userId === 'me') requireUser(request, ACTIONS)
       throw new AppError('invalid_file_name', SLASH)
     },
     handler: () => undefined,

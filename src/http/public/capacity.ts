@@ -84,7 +84,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
     url: '/users/me/capacity',
     ...CAPACITY,
     handler: async (request, reply) => {
-      const user = requireUser(request, 'read')
+      const user = requireUser(request, ['read'])
       // An account can have thousands of devices.
       const report = await readInTurn(reply, () => repository.reportCapacity(user))
       void reply.header('cache-control', 'no-store')

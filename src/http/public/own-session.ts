@@ -21,7 +21,7 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<OwnSessionOptions> = as
     url: '/session',
     ...LOOK,
     handler: async (request, reply) => {
-      const token = await requireUser(request, ...ACTIONS).inspect()
+      const token = await requireUser(request, ACTIONS).inspect()
       void reply.header('cache-control', 'no-store')
       return ownToken(token)
     },

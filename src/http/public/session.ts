@@ -36,7 +36,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
       const secret = request.body.access_token
       const token = await accessTokens.inspect(secret, addressOf(request))
       const maxAge = secondsOf(token.expiresInMs)
-      keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
+      keepSession({ request, reply }, { cookies, value: secret, maxAge })
       return reply.code(204).send()
     })
   })

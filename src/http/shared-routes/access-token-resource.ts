@@ -198,7 +198,8 @@ export function pagedTokens(
   return { read: placeOf, list, keyOf: ({ createdAt, tokenId }) => [createdAt, tokenId] }
 }
 
-function placeOf([createdAt, tokenId, ...more]: Key): AccessTokenPlace | undefined {
-  const isPlace = typeof createdAt === 'number' && typeof tokenId === 'string' && more.length === 0
+function placeOf([createdAt, tokenId, another]: Key): AccessTokenPlace | undefined {
+  const isPlace =
+    typeof createdAt === 'number' && typeof tokenId === 'string' && another === undefined
   return isPlace ? { createdAt, tokenId } : undefined
 }

@@ -78,7 +78,7 @@ function notReady(failures: ReadonlyMap<string, unknown>): AppError {
     ? 'The disk of the database is full.'
     : `The check of the ${dependencies} failed.`
   return new AppError('unavailable', detail, {
-    cause: [...failures.values()][0],
+    cause: failures.values().next().value,
     facts: {
       database: stateOf(failures.get('database')),
       object_store: stateOf(failures.get('object_store')),

@@ -27,7 +27,7 @@ export function otherMethods(
   const known = new Map<string, Methods>()
   app.addHook('onRoute', ({ url, method, config }) => {
     const others = known.get(url) ?? elsewhere[url.slice(prefix.length)] ?? []
-    known.set(url, [...others, ...([method].flat() as Methods)])
+    known.set(url, [others, method].flat())
     // An inner scope handles this path.
     if (config?.allowedMethods !== undefined) known.delete(url)
   })

@@ -83,7 +83,7 @@ function pastVersionReply(past: PastVersion) {
 }
 
 /** For `parseCursor`. */
-export function endIn([endedAt, version, ...more]: Key): EndPosition | undefined {
-  if (typeof endedAt !== 'number' || endedAt < 0 || more.length > 0) return undefined
+export function endIn([endedAt, version, another]: Key): EndPosition | undefined {
+  if (typeof endedAt !== 'number' || endedAt < 0 || another !== undefined) return undefined
   return typeof version === 'string' && isVersion(version) ? { endedAt, version } : undefined
 }

@@ -41,8 +41,8 @@ export class FileBodies {
 
   async open(path: string, { owner, range, signal }: Opening): Promise<OpenedObject> {
     const { turns } = this.#memory
-    const wanted = { userId: owner, bytes: 1 }
-    const turn = turns.tryAcquire(wanted) ?? (await turns.acquire({ ...wanted, signal }))
+    const wanted = { userId: owner, bytes: 1, signal }
+    const turn = turns.tryAcquire(wanted) ?? (await turns.acquire(wanted))
     const file = await openFile(path, 'r').finally(() => turn.release())
     const { size } = statOrClose(file)
     const first = range?.first ?? 0

@@ -21,8 +21,7 @@ export function formatFileState(state: FileState): string {
 }
 
 export function parseFileState(storeState: string): FileState {
-  const { suffix = TEMPORARY, copyTo, hasOlder, ...state } = parseMembers(storeState)
-  const { file = suffix === TEMPORARY ? 0 : MISSING_FILE } = state
+  const { suffix = TEMPORARY, copyTo, hasOlder, file = numberOf(suffix) } = parseMembers(storeState)
   if (!isNumber(file)) throw storeError(new TypeError('The state of an upload names no file'))
   return {
     file,
@@ -32,6 +31,10 @@ export function parseFileState(storeState: string): FileState {
 }
 
 /** An earlier version named the file of a takeover otherwise. That upload is lost, as `.tmp` may hold other bytes. */
+function numberOf(suffix: unknown): number {
+  return suffix === TEMPORARY ? 0 : MISSING_FILE
+}
+
 const MISSING_FILE = 2 ** 40
 
 function isNumber(value: unknown): value is number {

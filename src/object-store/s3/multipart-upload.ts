@@ -60,8 +60,8 @@ export class MultipartUpload {
         await this.#sendPart(await creation, next.value)
       }
     }
-    const others = Array.from({ length: concurrency - 1 }, () => worker(undefined))
-    const workers = [worker(first), ...others]
+    const workers = [worker(first)]
+    for (let n = 1; n < concurrency; n += 1) workers.push(worker(undefined))
     this.#ended = Promise.allSettled([creation, ...workers])
     const [upload] = await Promise.all([creation, ...workers])
     return upload

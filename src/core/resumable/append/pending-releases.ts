@@ -32,8 +32,8 @@ export class PendingReleases {
   }
 
   /** Runs the release, and leaves it to `retry` if it fails. Never rejects. */
-  async settle(named: NamedRelease, run: Release['run']): Promise<void> {
-    const release = { ...named, run, since: performance.now() }
+  async settle({ version, epoch }: NamedRelease, run: Release['run']): Promise<void> {
+    const release = { version, epoch, run, since: performance.now() }
     this.#pending.add(release)
     await this.#attempt(release)
   }

@@ -27,8 +27,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   app.post(url, OPEN, async (request, reply) => {
     operatorAuth.assertToken(request.body.admin_token, { request, reply })
     await audit(request, { action: 'session.open' })
-    const session = { value: sessions.open(), maxAge: ADMIN_SESSION_SECONDS }
-    keepSession({ request, reply }, { ...cookies, ...session })
+    const session = { cookies, value: sessions.open(), maxAge: ADMIN_SESSION_SECONDS }
+    keepSession({ request, reply }, session)
     return reply.code(204).send()
   })
 

@@ -67,7 +67,7 @@ function withoutPrefix<Order>(order: Order, prefix: string): Order {
   throw invalidParameter('order', 'With a prefix, users are listed by id only.')
 }
 
-function creationIn([createdAt, userId, ...more]: Key) {
-  const isPlace = typeof createdAt === 'number' && isUserId(String(userId)) && more.length === 0
+function creationIn([createdAt, userId, another]: Key) {
+  const isPlace = typeof createdAt === 'number' && isUserId(String(userId)) && another === undefined
   return isPlace ? { createdAt, userId: parseUserId(String(userId)) } : undefined
 }

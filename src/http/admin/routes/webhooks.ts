@@ -38,7 +38,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{
   })
 }
 
-function placeOf([parkedAt, id, ...more]: Key): ParkedPlace | undefined {
-  const isPlace = typeof parkedAt === 'number' && typeof id === 'string' && more.length === 0
+function placeOf([parkedAt, id, another]: Key): ParkedPlace | undefined {
+  const isPlace = typeof parkedAt === 'number' && typeof id === 'string' && another === undefined
   return isPlace ? { parkedAt, id } : undefined
 }

@@ -1,4 +1,4 @@
-import { CAPACITY_EVENTS, FILE_EVENTS } from '../../../core/changes/change.ts'
+import { CHANGE_EVENTS } from '../../../core/changes/change.ts'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { Bytes, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -14,7 +14,7 @@ export const ChangeReply = Type.Object(
       examples: [42],
     }),
     type: OneOf(
-      [...FILE_EVENTS, ...CAPACITY_EVENTS],
+      CHANGE_EVENTS,
       'What happened. `file.updated`: the visibility, the expiry or whether evictions spare it. A rename onto another file is `file.deleted` of that one, then ' +
         '`file.renamed`. `capacity.*`: `state` of the capacity has become this. Ignore types that you do not know.',
     ),

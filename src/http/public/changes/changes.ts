@@ -91,7 +91,7 @@ export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (a
     ...CHANGES,
     preValidation: readDecimals('limit', 'wait'),
     handler: async (request, reply) => {
-      const caller = requireUser(request, 'read')
+      const caller = requireUser(request, ['read'])
       const { limit = DEFAULT_PAGE_LIMIT, cursor, wait = 0 } = request.query
       void reply.header('cache-control', 'no-store')
       const isStream = wantsEventStream(request)

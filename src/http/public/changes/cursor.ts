@@ -11,8 +11,8 @@ export function formatChangeCursor(
 
 /** Throws `invalid_parameter` for any cursor but one of the user's. That of an earlier user of the id has expired. */
 export function parseChangeCursor(cursor: string, caller: Caller): ChangePosition {
-  return parseCursor(cursor, ([userId, userCreatedAt, sequence, at, ...more]) => {
-    if (userId !== caller.userId || more.length > 0) return undefined
+  return parseCursor(cursor, ([userId, userCreatedAt, sequence, at, another]) => {
+    if (userId !== caller.userId || another !== undefined) return undefined
     if (!isCount(userCreatedAt) || !isCount(sequence) || !isCount(at)) return undefined
     return { sequence, at: userCreatedAt === caller.userCreatedAt ? at : NEVER }
   })

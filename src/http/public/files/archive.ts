@@ -24,12 +24,12 @@ export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveOptions> = async (a
     route: {
       schema: { querystring: ARCHIVE_QUERY },
       config: { operation: ARCHIVE },
-      onRequest: async (request) => void requireUser(request, 'read'),
+      onRequest: async (request) => void requireUser(request, ['read']),
       preValidation: readNames,
     },
     reader: ownerOf,
     list: async (request, reply) => {
-      const caller = requireUser(request, 'read')
+      const caller = requireUser(request, ['read'])
       const selected = within(caller, selectedFiles(request))
       const files = await readInTurn(reply, () => archives.list(caller, selected))
       return { userId: caller.userId, files }

@@ -31,9 +31,9 @@ const LIMITS = { perOwner: 2, total: 16, counted: 'batches in progress' }
 
 /** `POST /users/me/batch`: several changes in one transaction. */
 export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
-  const { repository } = options
+  const { repository, shutdown, idleTimeoutMs } = options
   const slots = new ReaderSlots(LIMITS)
-  takeJson(app, { ...options, maxBytes: MAX_BATCH_BYTES })
+  takeJson(app, { shutdown, idleTimeoutMs, maxBytes: MAX_BATCH_BYTES })
 
   app.post(
     '/users/me/batch',
@@ -41,7 +41,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
       ...BATCH,
       schemaErrorFormatter: faultOf,
       onRequest: async (request, reply) => {
-        requireUser(request, ...ACTIONS)
+        requireUser(request, ACTIONS)
         assertUnconditional(request.headers)
         const { socket } = request.raw
         const leave = slots.take({
@@ -60,7 +60,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
       },
     },
     async (request) => {
-      const caller = requireUser(request, ...ACTIONS)
+      const caller = requireUser(request, ACTIONS)
       const asked = request.body.operations
       const operations = asked.map((each, index) => parseOperation(caller, each, index))
       const { files, usage } = await repository.changeAll({ ...caller, operations })

@@ -8,10 +8,10 @@ import { discardBody } from '../../body/discard-body.ts'
 export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository, idleTimeoutMs, shutdown: signal } = options
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
-    const file = ownFile(request, 'delete')
+    const { userId, userCreatedAt, reverify, name } = ownFile(request, ['delete'])
     const precondition = parseWritePrecondition(request.headers)
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
-    await repository.remove({ ...file, precondition })
+    await repository.remove({ userId, userCreatedAt, reverify, name, precondition })
     return reply.code(204).send()
   })
 }

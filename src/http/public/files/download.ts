@@ -30,7 +30,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
 
 function wanted(request: FastifyRequest): ReadFile {
   const params = request.params as { readonly user_id: string; readonly file_name: string }
-  const owner = params.user_id === 'me' ? requireUser(request, 'read').userId : params.user_id
+  const owner = params.user_id === 'me' ? requireUser(request, ['read']).userId : params.user_id
   const name = fileNameParam(params.file_name)
   if (!isUserId(owner)) throw fileNotFound()
   const viewer = viewerOf(request, owner)

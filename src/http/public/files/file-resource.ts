@@ -18,12 +18,9 @@ export interface OwnFile extends TokenCaller {
 }
 
 /** Throws as `requireUser` and `fileNameParam` do, and `scope_insufficient` for a name outside the token's prefix. */
-export function ownFile(
-  request: FastifyRequest,
-  ...anyOf: readonly [Action, ...Action[]]
-): OwnFile {
+export function ownFile(request: FastifyRequest, anyOf: readonly [Action, ...Action[]]): OwnFile {
   const { file_name } = request.params as { readonly file_name: string }
-  const caller = requireUser(request, ...anyOf)
+  const caller = requireUser(request, anyOf)
   const name = fileNameParam(file_name)
   assertCovers(caller, name)
   return { ...caller, name }

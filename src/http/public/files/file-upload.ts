@@ -30,7 +30,7 @@ export const UPLOAD_QUERY = Type.Object({
 /** What the head of an upload says about the file. Throws as the parsers of its parts do. */
 export function uploadTarget(request: FastifyRequest) {
   const { headers } = request
-  const file = ownFile(request, 'create', 'replace')
+  const file = ownFile(request, ['create', 'replace'])
   return {
     ...file,
     ...askedRetention(request, file),

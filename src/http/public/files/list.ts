@@ -78,7 +78,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, op
 
 function ownerOf(request: FastifyRequest): UserId {
   const { user_id: segment } = request.params as { readonly user_id: string }
-  if (segment === 'me') return requireUser(request, 'read').userId
+  if (segment === 'me') return requireUser(request, ['read']).userId
   if (isUserId(segment)) {
     const viewer = viewerOf(request, segment)
     if (viewer?.userId === segment) assertPermits(viewer, ['read'])

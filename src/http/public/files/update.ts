@@ -85,12 +85,12 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   takeJson(app, options)
 
   // Checked first, so that only a client with a token and a file name learns what the body should look like.
-  const onRequest = async (request: FastifyRequest) => void ownFile(request, ...CHANGE_ACTIONS)
+  const onRequest = async (request: FastifyRequest) => void ownFile(request, CHANGE_ACTIONS)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
     const { name, overwrite, ...terms } = request.body
     if (name === undefined && !changesTerms(terms)) throw nothingToChange()
-    const file = ownFile(request, ...CHANGE_ACTIONS)
+    const file = ownFile(request, CHANGE_ACTIONS)
     const changed = await repository.change({
       ...file,
       ...permittedChange(file, { ...terms, newName: name, overwrite }),

@@ -70,10 +70,10 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     method: ['GET', 'HEAD'],
     url: HISTORY,
     ...LISTING,
-    onRequest: async (request) => void requireUser(request, 'history'),
+    onRequest: async (request) => void requireUser(request, ['history']),
     preValidation: readLimit,
     handler: async (request, reply) => {
-      const caller = requireUser(request, 'history')
+      const caller = requireUser(request, ['history'])
       const { userId, userCreatedAt } = caller
       const { name, prefix = '', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       assertQueryDecodable(request)
@@ -100,10 +100,10 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     route: { config: { operation: DOWNLOAD } },
     wanted: pastVersion,
     stat: async (version) => seen(version, await hidingGone(version, history.stat(version))),
-    open({ select, ...version }) {
+    open(version) {
       const selectSeen = (past: FileVersion) => {
         seen(version, past)
-        return select?.(past) ?? 'whole'
+        return version.select?.(past) ?? 'whole'
       }
       return hidingGone(version, history.open({ ...version, select: selectSeen }))
     },
@@ -117,10 +117,12 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
   })
 
   app.delete(HISTORY, DROP_ALL, async (request, reply) => {
-    const caller = requireUser(request, 'history')
+    const caller = requireUser(request, ['history'])
+    const { userId, userCreatedAt, reverify } = caller
     assertEveryName(caller)
     await discardBody({ request, reply }, discarding)
-    await history.dropAll({ ...caller, signal: requestSignal(reply, shutdown) })
+    const signal = requestSignal(reply, shutdown)
+    await history.dropAll({ userId, userCreatedAt, reverify, signal })
     return reply.code(204).send()
   })
 

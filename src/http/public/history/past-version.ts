@@ -13,7 +13,7 @@ export const PAST_VERSION = `${HISTORY}/:version`
 /** The version in the path. Throws as `requireUser` does, and `not_found` for text that is no version. */
 export function pastVersion(request: FastifyRequest): TokenCaller & FindPastVersion {
   const { version } = request.params as { readonly version: string }
-  const caller = requireUser(request, 'history')
+  const caller = requireUser(request, ['history'])
   if (isVersion(version)) return { ...caller, version }
   throw pathNotFound()
 }

@@ -21,7 +21,7 @@ export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (a
   takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
   const onRequest = async (request: FastifyRequest) => {
     pastVersion(request)
-    requireUser(request, ...UPLOAD)
+    requireUser(request, UPLOAD)
   }
   app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
     const version = pastVersion(request)

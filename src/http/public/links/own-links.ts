@@ -24,7 +24,7 @@ const LINKS = '/users/me/links'
 /** Users create, list and revoke links for people without an account. */
 export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, options) => {
   const { links, readInTurn, shutdown: signal, idleTimeoutMs } = options
-  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
 
   app.route({
     method: ['GET', 'HEAD'],
@@ -33,7 +33,7 @@ export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (a
     onRequest,
     preValidation: readLimit,
     handler: async (request, reply) => {
-      const caller = requireUser(request, 'share')
+      const caller = requireUser(request, ['share'])
       const list = pagedLinks((page) => readInTurn(reply, () => links.list(caller, page)))
       const { entries, next_cursor } = await readPage(request.query, list)
       void reply.header('cache-control', 'no-store')
@@ -42,7 +42,7 @@ export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (a
   })
 
   app.delete(`${LINKS}/:link_id`, { ...REVOKE, onRequest }, async (request, reply) => {
-    const caller = requireUser(request, 'share')
+    const caller = requireUser(request, ['share'])
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
     await links.revoke(caller, request.params.link_id)
     return reply.code(204).send()
@@ -54,12 +54,13 @@ export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (a
 const createRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, options) => {
   const { links, basePath } = options
   takeJson(app, options)
-  const onRequest = async (request: FastifyRequest) => void requireUser(request, 'share')
+  const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
   app.post(LINKS, { ...CREATE, onRequest }, async (request, reply) => {
-    const caller = requireUser(request, 'share')
+    const caller = requireUser(request, ['share'])
     const signal = requestSignal(reply, options.shutdown)
     const terms = linkTermsIn(request.body)
-    const { secret, ...link } = await links.create({ ...terms, caller, signal })
+    const link = await links.create({ ...terms, caller, signal })
+    const { secret } = link
     const { protocol, host } = request
     const url = `${protocol}://${host}${basePath}/links/${secret}`
     const created = { ...linkReply(link), url, secret }

@@ -21,7 +21,7 @@ export async function ownUpload(
   request: FastifyRequest,
   uploads: Pick<ResumableUploads, 'find'>,
 ): Promise<OwnUpload> {
-  const caller = requireUser(request, 'create', 'replace')
+  const caller = requireUser(request, ['create', 'replace'])
   const version = uploadId(request)
   const { userId, userCreatedAt, scope } = caller
   if (scope !== undefined) {

@@ -76,10 +76,10 @@ const DIGEST_BYTES = { sha1: 20, sha256: 32 } as const
 export function parseChecksum(headers: IncomingHttpHeaders): UploadChecksum | undefined {
   const text = headers['upload-checksum']
   if (text === undefined) return undefined
-  const [algorithm = '', digest = '', ...more] = text.toString().split(' ')
+  const [algorithm = '', digest = '', another] = text.toString().split(' ')
   const known = CHECKSUM_ALGORITHMS.find((name) => name === algorithm.toLowerCase())
   const bytes = decodeBase64(digest)
-  if (known === undefined || more.length > 0 || bytes?.length !== DIGEST_BYTES[known]) {
+  if (known === undefined || another !== undefined || bytes?.length !== DIGEST_BYTES[known]) {
     throw invalid(
       'Upload-Checksum',
       'must be "sha1" or "sha256", a space, and the digest in base64',

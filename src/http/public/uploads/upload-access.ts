@@ -42,9 +42,9 @@ export function ownUploads(options: {
 }): UploadAccess {
   const { uploads, basePath } = options
   return {
-    assert: (request) => void requireUser(request, 'create', 'replace'),
+    assert: (request) => void requireUser(request, ['create', 'replace']),
     create(request, { name, visibility, metadata }) {
-      const caller = requireUser(request, 'create', 'replace')
+      const caller = requireUser(request, ['create', 'replace'])
       assertCovers(caller, name)
       const asked = askedVisibility(request, caller)
       // The finish reads it again from the header.

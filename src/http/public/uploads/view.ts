@@ -87,10 +87,10 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
     url: UPLOADS_PATH,
     schema: { querystring: PAGE_QUERY, response: { 200: UploadPage } },
     config: { operation: LIST },
-    onRequest: async (request) => void requireUser(request, 'create', 'replace'),
+    onRequest: async (request) => void requireUser(request, ['create', 'replace']),
     preValidation: readLimit,
     handler: async (request, reply) => {
-      const { userId, userCreatedAt, scope } = requireUser(request, 'create', 'replace')
+      const { userId, userCreatedAt, scope } = requireUser(request, ['create', 'replace'])
       const { prefix } = scope ?? {}
       const list = pagedUploads((page) =>
         readInTurn(reply, () => uploads.list({ userId, userCreatedAt, prefix, ...page })),
