@@ -35,6 +35,21 @@ async function expectFinished(upload: RecordedUpload, content = CONTENT): Promis
   expect(s3.uploads.size).toBe(0)
 }
 
+/** Tells how many of the next requests have been there at the same time. */
+function mostAtOnce(operation: string, requests: number): () => number {
+  let running = 0
+  let most = 0
+  const count: Fault = async (apply) => {
+    running += 1
+    most = Math.max(most, running)
+    await new Promise((resolve) => setImmediate(resolve))
+    running -= 1
+    return apply()
+  }
+  s3.inject(operation, ...Array.from({ length: requests }, () => count))
+  return () => most
+}
+
 describe('a small content in one append', () => {
   it('is the object at once: one request to store it, one to confirm it', async () => {
     const upload = open(SMALL.length)
@@ -200,19 +215,10 @@ describe('parts', () => {
   })
 
   it('go four at a time', async () => {
-    let running = 0
-    let most = 0
-    const count: Fault = async (apply) => {
-      running += 1
-      most = Math.max(most, running)
-      await new Promise((resolve) => setImmediate(resolve))
-      running -= 1
-      return apply()
-    }
-    s3.inject('UploadPart', ...Array.from({ length: 20 }, () => count))
+    const most = mostAtOnce('UploadPart', 20)
     const upload = open(20 * P)
     await upload.append(randomBytes(20 * P))
-    expect(most).toBe(4)
+    expect(most()).toBe(4)
   })
 
   it('are checked by their CRC-32 in all appends, as the upload was created', async () => {
@@ -415,18 +421,9 @@ describe('the tail', () => {
       await upload.append(content.subarray(upload.offset, upload.offset + size))
     }
     expect(upload.tail).toHaveLength(20)
-    let running = 0
-    let most = 0
-    const count: Fault = async (apply) => {
-      running += 1
-      most = Math.max(most, running)
-      await new Promise((resolve) => setImmediate(resolve))
-      running -= 1
-      return apply()
-    }
-    s3.inject('GetObject', ...Array.from({ length: 20 }, () => count))
+    const most = mostAtOnce('GetObject', 20)
     await upload.append(content.subarray(upload.offset))
-    expect(most).toBe(8)
+    expect(most()).toBe(8)
     await expectFinished(upload, content)
   })
 

@@ -2,7 +2,7 @@ import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELDS } from '../../multipart/form-parser.ts'
 import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
-import type { Operation } from '../../openapi/operation.ts'
+import type { Operation, Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { DRAFT_CREATION } from '../draft/operations.ts'
 
@@ -97,40 +97,43 @@ export const FORM_UPLOAD = {
     'If several causes apply, the response reports the first in this order: another site, the access token, the ' +
     'file name, the form, the preconditions, the maximum file size, the number of uploads in progress, the ' +
     'replaced and deleted files that are awaiting removal, the number of files, the capacity.',
-  requestBody: {
-    required: true,
-    content: {
-      'multipart/form-data': {
-        schema: {
-          type: 'object',
-          required: ['file'],
-          maxProperties: MAX_FIELDS + 1,
-          additionalProperties: { type: 'string' },
-          properties: {
-            visibility: VISIBILITY,
-            metadata: {
-              type: 'string',
-              contentMediaType: 'application/json',
-              description: `${METADATA_TEXT} Sent before the file, it also survives a rebuild of the database.`,
-            },
-            file: {
-              type: 'string',
-              format: 'binary',
-              contentMediaType: 'application/octet-stream',
-              description:
-                'The content, in one part with a `filename` parameter, whose value is ignored. Its `Content-Type` is ' +
-                'the media type of the file. The form may have up to 8 other parts, of 64 KiB in total, and of 16 KiB ' +
-                'each if they are JSON. They are ignored, except for `visibility` and `metadata`.',
-            },
-          },
-        },
-        encoding: { file: { contentType: 'application/octet-stream' } },
+  requestBody: formBody(
+    {
+      visibility: VISIBILITY,
+      metadata: {
+        type: 'string',
+        contentMediaType: 'application/json',
+        description: `${METADATA_TEXT} Sent before the file, it also survives a rebuild of the database.`,
       },
     },
-  },
+    'The content, in one part with a `filename` parameter, whose value is ignored. Its `Content-Type` is ' +
+      'the media type of the file. The form may have up to 8 other parts, of 64 KiB in total, and of 16 KiB ' +
+      'each if they are JSON. They are ignored, except for `visibility` and `metadata`.',
+  ),
   responses: RESPONSES,
   problems: [...UPLOAD.problems, 'missing_file_part', 'multiple_file_parts'],
 } as const satisfies Operation
+
+/** A form with a file, which `file` describes, and the fields that are read. */
+export function formBody(fields: Schemas, file: string) {
+  const schema = {
+    type: 'object',
+    required: ['file'],
+    maxProperties: MAX_FIELDS + 1,
+    additionalProperties: { type: 'string' },
+    properties: {
+      ...fields,
+      file: {
+        type: 'string',
+        format: 'binary',
+        contentMediaType: 'application/octet-stream',
+        description: file,
+      },
+    },
+  }
+  const encoding = { file: { contentType: 'application/octet-stream' } }
+  return { required: true, content: { 'multipart/form-data': { schema, encoding } } }
+}
 
 export const RAW_UPLOAD = {
   ...UPLOAD,

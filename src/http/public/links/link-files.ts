@@ -15,7 +15,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { completeness } from '../draft/draft-headers.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
 import { ignoreContentType, receiveBody, receiveForm } from '../files/receive-file.ts'
-import { RAW_UPLOAD, REPR_DIGEST } from '../files/upload.openapi.ts'
+import { formBody, RAW_UPLOAD, REPR_DIGEST } from '../files/upload.openapi.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import { LINK_FILE_PATH, visitedFile } from './visit.ts'
 
@@ -150,28 +150,10 @@ const DROP_FORM = ofLinks({
   ...DROP,
   operationId: 'dropForm',
   summary: 'Send a file by a drop link, as a form',
-  requestBody: {
-    required: true,
-    content: {
-      'multipart/form-data': {
-        schema: {
-          type: 'object',
-          required: ['file'],
-          additionalProperties: { type: 'string' },
-          properties: {
-            file: {
-              type: 'string',
-              format: 'binary',
-              contentMediaType: 'application/octet-stream',
-              description:
-                'The content, in one part with a `filename` parameter, whose value is ignored.',
-            },
-          },
-        },
-        encoding: { file: { contentType: 'application/octet-stream' } },
-      },
-    },
-  },
+  requestBody: formBody(
+    {},
+    'The content, in one part with a `filename` parameter, whose value is ignored.',
+  ),
   problems: [...DROP_PROBLEMS, 'missing_file_part', 'multiple_file_parts'],
 })
 
