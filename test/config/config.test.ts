@@ -232,6 +232,7 @@ describe('a setting', () => {
       'ALLOWED_ORIGINS',
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],
     ],
+    ['TRUST_PROXY', ['localhost', '10.0.0.0/33', '::1/129', '10.0.0.0/', '10.0.0.0/8/8']],
     ['API_DOCS', ['no', '0', 'TRUE']],
     ['WEB_PAGE', ['no', 'FALSE', '0']],
     ['LOG_LEVEL', ['INFO', 'verbose']],

@@ -419,7 +419,9 @@ const NO_CURSORS = [
   ...[null, {}, 'a', 5, [], ['a', 'b', 'c'], ['\0'], ['ä', 'ä'], [''], ['', ''], [5, 5]].map(
     cursor,
   ),
-  ...[[null], [true, 'a'], [0.5, 'a'], [['a']], ['a'.repeat(129)], [1e20, 'a']].map(cursor),
+  ...[[null], [1, 'a', 'b'], [true, 'a'], [0.5, 'a'], [['a']], ['a'.repeat(129)], [1e20, 'a']].map(
+    cursor,
+  ),
   `${cursor(['a'])}=`,
   `${cursor([1, 'a'])}%`,
 ]

@@ -155,10 +155,13 @@ export function feedSuite(open: OpenService): void {
       expect(problem).toMatchObject({ parameter })
     })
 
-    it('are refused with the cursor of another user, and without a token', async () => {
+    it('are refused with the cursor of another user or a longer one, and without a token', async () => {
       const other = await service.createUser(MIB)
       const invalid = { status: 400, code: 'invalid_parameter' } as const
       expectProblem(await get({ cursor: start }, other), invalid)
+      const key = JSON.parse(Buffer.from(start, 'base64url').toString()) as readonly unknown[]
+      const longer = Buffer.from(JSON.stringify([...key, 0])).toString('base64url')
+      expectProblem(await get({ cursor: longer }), invalid)
       const missing = { status: 403, code: 'access_token_missing' } as const
       expectProblem(await ask(service, { path: CHANGES }), missing)
     })

@@ -121,6 +121,11 @@ export function historySuite(open: OpenService): void {
       ['limit=0', 400, 'invalid_parameter'],
       ['cursor=x', 400, 'invalid_parameter'],
       ['cursor=WzEsIngiXQ', 400, 'invalid_parameter'],
+      [
+        'cursor=WzEsIjAxOWFiMWMyLTdiMWUtN2MzYS05YTU3LTBkNmY2ZDFjMmIzYSIsMV0',
+        400,
+        'invalid_parameter',
+      ],
       ['name=', 400, 'invalid_parameter'],
       ['name=a%2Fb', 400, 'invalid_parameter'],
       ['prefix=a%2Fb', 400, 'invalid_parameter'],

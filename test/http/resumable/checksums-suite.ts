@@ -77,6 +77,7 @@ export function uploadChecksumsSuite(open: OpenService): void {
       `sha1  ${base64('x'.repeat(20))}`,
       `sha256 ${base64('x'.repeat(20))}`,
       `sha1 ${base64('x'.repeat(20))}, sha1 ${base64('x'.repeat(20))}`,
+      `sha1 ${base64('x'.repeat(20))} more`,
       '',
     ])('that reads "%s" is 400, and changes nothing', async (checksum) => {
       const headers = { 'Upload-Checksum': checksum }
