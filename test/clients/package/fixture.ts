@@ -1,6 +1,7 @@
 import type { Archive } from '../../../client/src/client.ts'
 import { readZip } from '../../support/read-zip.ts'
 import { createHash, randomBytes } from 'node:crypto'
+import { open } from 'node:fs/promises'
 import { type Client, createClient } from '../../../client/src/client.ts'
 import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
@@ -77,4 +78,22 @@ export async function entriesOf({ stream, size }: Archive): Promise<readonly str
   const content = await bytesOf(stream)
   if (content.length !== size) throw new Error(`${content.length} bytes instead of ${size}`)
   return (await readZip(content)).map(({ name }) => name)
+}
+
+/** Writes a sparse file in which no two stretches of a MiB are alike, and tells its SHA-256. */
+export async function writeFilm(path: string, size: number): Promise<string> {
+  const hash = createHash('sha256')
+  const chunk = new Uint8Array(MIB)
+  const file = await open(path, 'w')
+  try {
+    for (let at = 0; at < size; at += MIB) {
+      new DataView(chunk.buffer).setFloat64(0, at + 1)
+      await file.write(chunk, 0, 8, at)
+      hash.update(chunk)
+    }
+    await file.truncate(size)
+  } finally {
+    await file.close()
+  }
+  return hash.digest('hex')
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { execFile } from 'node:child_process'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -19,7 +18,7 @@ import { issueCookie, startService } from '../../support/service/running-service
 import type { TestService } from '../../support/service/test-service.ts'
 import { chromiumSuite } from './chromium-suite.ts'
 import { PRODUCTION } from '../resumable/stacks.ts'
-import { bytesOf, createContent, digestOf, streamOf } from './fixture.ts'
+import { bytesOf, createContent, digestOf, streamOf, writeFilm } from './fixture.ts'
 import { type EmptyProject, installPackage, machinePath, NODES } from './installed-package.ts'
 
 const execute = promisify(execFile)
@@ -49,7 +48,7 @@ describe.each([
 ])('a file of 2 GiB, by its $kind on $title, over a network that breaks every 2 s', (one) => {
   it('is uploaded and downloaded, and takes less than 100 MiB of memory', async () => {
     const path = join(project.folder, 'film.bin')
-    const sha256 = await writeFilm(path)
+    const sha256 = await writeFilm(path, SIZE)
     const network = await startTcpSwitch([service.port])
     const cuts = setInterval(() => network.cut(), CUT_MS)
     try {
@@ -98,24 +97,6 @@ for await (const chunk of stream) hash.update(chunk)
 const times = { up: uploaded - began, down: Date.now() - uploaded }
 console.log(JSON.stringify({ sent: file.sha256, got: hash.digest('hex'), ...times, idle, most }))
 `
-
-/** Writes a sparse file in which no two stretches of a MiB are alike. */
-async function writeFilm(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  const chunk = new Uint8Array(MIB)
-  const file = await open(path, 'w')
-  try {
-    for (let at = 0; at < SIZE; at += MIB) {
-      new DataView(chunk.buffer).setFloat64(0, at + 1)
-      await file.write(chunk, 0, 8, at)
-      hash.update(chunk)
-    }
-    await file.truncate(SIZE)
-  } finally {
-    await file.close()
-  }
-  return hash.digest('hex')
-}
 
 describe('the SHA-256 of browsers', () => {
   it('counts more than 2^32 bits', () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +9,7 @@ import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
 import { issueCookie, startService } from '../../support/service/running-service.ts'
-import { createContent } from '../package/fixture.ts'
+import { createContent, writeFilm } from '../package/fixture.ts'
 import { PRODUCTION } from '../resumable/stacks.ts'
 import {
   installPackage,
@@ -43,7 +42,7 @@ describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
         await using running = new AsyncDisposableStack()
         const service = await openEmbedded({ maxFileSize: 2 * SIZE })
         running.defer(() => service.stop())
-        const sha256 = await writeFilm(join(project.folder, 'film.bin'))
+        const sha256 = await writeFilm(join(project.folder, 'film.bin'), SIZE)
         const network = await startTcpSwitch([service.port])
         running.defer(() => network.close())
         const TOKEN = secretOf(await service.createUser(2 * SIZE))
@@ -140,21 +139,3 @@ describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
     })
   })
 })
-
-/** Writes a sparse file in which no two stretches of a MiB are alike. */
-async function writeFilm(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  const chunk = new Uint8Array(MIB)
-  const file = await open(path, 'w')
-  try {
-    for (let at = 0; at < SIZE; at += MIB) {
-      new DataView(chunk.buffer).setFloat64(0, at + 1)
-      await file.write(chunk, 0, 8, at)
-      hash.update(chunk)
-    }
-    await file.truncate(SIZE)
-  } finally {
-    await file.close()
-  }
-  return hash.digest('hex')
-}

@@ -24,20 +24,10 @@ import {
   sweepOnce,
   type TestCore,
 } from '../../support/service/test-core.ts'
-import {
-  openTestRepository,
-  type TestRepositoryOptions,
-} from '../../support/service/test-repository.ts'
+import { openOverwrite, openTestRepository } from '../../support/service/test-repository.ts'
 import { outcomeOf } from '../ledger/fixture.ts'
 
 const unavailable = { code: 'unavailable' }
-
-/** A file `a` that holds `old`, and the same repository through ports with faults. */
-async function openOverwrite(core: TestCore, faults: TestRepositoryOptions) {
-  const sound = await openTestRepository(core)
-  await sound.upload('a', 'old')
-  return { ...sound, faulty: await openTestRepository(core, faults) }
-}
 
 async function storedCount({ objects }: TestCore): Promise<number> {
   const listing = objects.list({ prefix: 'users/', signal: AbortSignal.timeout(1000) })

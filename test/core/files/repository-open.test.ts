@@ -6,25 +6,10 @@ import type { OpenObject } from '../../../src/core/objects/object-store.ts'
 import { MissingObject } from '../../../src/core/files/open-content.ts'
 import { onceFailing, outage } from '../../support/faults/faults.ts'
 import { bytesOf, streamOf } from '../../support/objects.ts'
-import {
-  GARBAGE_DELAY_MS,
-  openTestCore,
-  sweepOnce,
-  type TestCore,
-} from '../../support/service/test-core.ts'
-import {
-  openTestRepository,
-  type TestRepositoryOptions,
-} from '../../support/service/test-repository.ts'
+import { GARBAGE_DELAY_MS, openTestCore, sweepOnce } from '../../support/service/test-core.ts'
+import { openOverwrite, openTestRepository } from '../../support/service/test-repository.ts'
 
 const unavailable = { code: 'unavailable' }
-
-/** A file `a` that holds `old`, and the same repository through ports with faults. */
-async function openOverwrite(core: TestCore, faults: TestRepositoryOptions) {
-  const sound = await openTestRepository(core)
-  await sound.upload('a', 'old')
-  return { ...sound, faulty: await openTestRepository(core, faults) }
-}
 
 describe('open', () => {
   it('finds the new file when an overwrite and a sweep come between row and object', async () => {

@@ -112,3 +112,10 @@ export async function openTestRepository(
     usage: () => readUsage(core.ledger, userId),
   }
 }
+
+/** A file `a` that holds `old`, and the same repository through ports with faults. */
+export async function openOverwrite(core: TestCore, faults: TestRepositoryOptions) {
+  const sound = await openTestRepository(core)
+  await sound.upload('a', 'old')
+  return { ...sound, faulty: await openTestRepository(core, faults) }
+}
