@@ -48,7 +48,7 @@ export function serveArchive(
       signal.throwIfAborted()
       const { socket } = request.raw
       const giveWay = (): void => breakOff(reply, 'it gave way to another download')
-      reply.raw.once('close', slots.take({ ...reader(request), size, socket, giveWay }))
+      reply.raw.once('close', slots.take({ reader: reader(request), size, socket, giveWay }))
     }
     take(downloads, 1)
     const listed = await list(request, reply)

@@ -74,7 +74,7 @@ export function serveContent<T extends object>(
     // A client that disconnected while its token was verified would never release a slot.
     signal.throwIfAborted()
     const leave = downloads.take({
-      ...ownerOf(request),
+      reader: ownerOf(request),
       size: 1,
       socket: request.raw.socket,
       giveWay: () => breakOff(reply, 'it gave way to another download'),

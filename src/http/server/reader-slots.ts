@@ -23,7 +23,8 @@ export interface WrittenBytes {
   readonly writableLength: number
 }
 
-export interface ReaderSlot extends Reader {
+export interface ReaderSlot {
+  readonly reader: Reader
   /** How much of the limits it takes. */
   readonly size: number
   readonly socket: WrittenBytes
@@ -73,7 +74,8 @@ export class ReaderSlots {
   /** Returns an idempotent release. Throws `too_many_requests` (owner's limit) or `unavailable` (none gives way). */
   take(slot: ReaderSlot): () => void {
     const { perOwner, total, counted } = this.#limits
-    const { owner, size } = slot
+    const { size } = slot
+    const { owner } = slot.reader
     if (this.#ownedBy(owner) + size > perOwner) throw tooMany(this.#limits)
     while (this.#total + size > total) {
       if (this.#endOneFor(slot)) continue
@@ -100,11 +102,11 @@ export class ReaderSlots {
     else this.#perOwner.set(owner, owned)
   }
 
-  #endOneFor({ isUser }: ReaderSlot): boolean {
+  #endOneFor({ reader }: ReaderSlot): boolean {
     const leaving =
       this.#slowest(({ ageMs, rate }) => ageMs >= GRACE_MS && rate < SLOW_BYTES_PER_SECOND) ??
       // Otherwise anonymous clients could keep every user out.
-      (isUser ? this.#slowest(({ slot }) => !slot.isUser) : undefined)
+      (reader.isUser ? this.#slowest(({ slot }) => !slot.reader.isUser) : undefined)
     if (leaving === undefined) return false
     this.#taken.get(leaving)?.release()
     leaving.giveWay()

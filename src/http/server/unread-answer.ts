@@ -29,7 +29,7 @@ export function limitUnreadAnswers(
     // Node would reserve three bytes for each character that waits.
     const bytes = Buffer.from(payload)
     const leave = slots.take({
-      ...ownerOf(reply.request),
+      reader: ownerOf(reply.request),
       size: bytes.length,
       socket: reply.request.raw.socket,
       giveWay: () => breakOff(reply, 'it gave way to another answer'),

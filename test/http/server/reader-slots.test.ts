@@ -15,8 +15,7 @@ interface Reader extends ReaderSlot {
 
 function reader(owner: string, { isUser = true, size = 1 } = {}): Reader {
   const it: Reader = {
-    owner,
-    isUser,
+    reader: { owner, isUser },
     size,
     bytes: 0,
     gaveWay: 0,

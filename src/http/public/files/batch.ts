@@ -45,7 +45,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
         assertUnconditional(request.headers)
         const { socket } = request.raw
         const leave = slots.take({
-          ...ownerOf(request),
+          reader: ownerOf(request),
           size: 1,
           socket: {
             // A batch that has arrived is no slow one.
