@@ -5,7 +5,7 @@ import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { insertion, insertRows } from '../ledger/insert-rows.ts'
 import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
-import { OBJECT_OVERHEAD_BYTES } from '../ledger/quota-rule.ts'
+import { OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
 
 // A put of a marker can still reach the store for `RETENTION_MS`, so no marker is removed earlier. Nor is one removed
 // before the object that it marks: a rebuild would take that for a file.

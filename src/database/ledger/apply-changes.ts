@@ -21,14 +21,8 @@ import {
   type Rule,
   run,
 } from './ledger-sql.ts'
-import {
-  countHistory,
-  mayCommit,
-  mayRestore,
-  needFrom,
-  type NeedValues,
-  OBJECT_OVERHEAD_BYTES,
-} from './quota-rule.ts'
+import { countHistory, OBJECT_OVERHEAD_BYTES } from './counted-bytes.ts'
+import { mayCommit, mayRestore, needFrom, type NeedValues } from './quota-rule.ts'
 import { refusalReason } from './refusal-reason.ts'
 import { type Eviction, reservedByEvicting } from './evictable.ts'
 import { becomesPast } from './changed-rows.ts'

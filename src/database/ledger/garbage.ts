@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { insertion, insertRows } from './insert-rows.ts'
 import { bigint, type LedgerTx } from './ledger-sql.ts'
-import { garbageBytes } from './quota-rule.ts'
+import { garbageBytes } from './counted-bytes.ts'
 
 export interface DiscardedObject {
   readonly objectKey: ObjectKey

@@ -5,7 +5,8 @@ import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-le
 import type { Usage } from '../../core/users/account-ledger.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
-import { countHistory, garbageBytes, mayCommit } from '../ledger/quota-rule.ts'
+import { countHistory, garbageBytes } from '../ledger/counted-bytes.ts'
+import { mayCommit } from '../ledger/quota-rule.ts'
 import {
   FILE_COLUMNS,
   INSERT_FILE,

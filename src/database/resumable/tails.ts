@@ -4,7 +4,7 @@ import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { ResumableUploadRow } from '../schema.ts'
 import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
-import { garbageBytes } from '../ledger/quota-rule.ts'
+import { garbageBytes } from '../ledger/counted-bytes.ts'
 
 // A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper,
 // `verify` and the previous release handle it correctly without special code.

@@ -8,7 +8,7 @@ import type {
 } from '../../core/users/account-ledger.ts'
 import type { FindFile } from '../../core/files/file-ledger.ts'
 import { isInRange } from '../prefix-range.ts'
-import { allowanceOf } from '../ledger/quota-rule.ts'
+import { allowanceOf } from '../ledger/counted-bytes.ts'
 import type { GrantRow, QuotaRow } from '../schema.ts'
 import { toGrant } from './grants.ts'
 import {

@@ -9,7 +9,7 @@ import type {
 } from '../../core/verify/inventory.ts'
 import { markedBy, markerKey, type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { garbageBytes } from '../ledger/quota-rule.ts'
+import { garbageBytes } from '../ledger/counted-bytes.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS, VERSION_COLUMNS } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
