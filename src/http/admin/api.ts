@@ -1,6 +1,7 @@
 import type { UserId } from '../../core/users/user-id.ts'
 import type { ApiDescription } from '../openapi/document.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
+import { describing, type Shared } from '../openapi/operation.ts'
 import { USER_ID } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 
@@ -51,5 +52,10 @@ export const OF_USER = {
   params: Type.Object({ user_id: USER_PARAM }),
   querystring: NO_QUERY,
 } as const
+
+/** `describing` for what an operator does with one user. */
+export function describingUser<const S extends Shared>(shared: S) {
+  return describing({ ...OF_USER, ...shared })
+}
 
 export const REFERENCE = { type: 'string', pattern: REFERENCE_PATTERN } as const

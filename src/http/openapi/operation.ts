@@ -12,7 +12,7 @@ declare module 'fastify' {
 
 export interface Operation extends Shared, Unshared {}
 
-interface Shared {
+export interface Shared {
   readonly tag: string
   /** Whether credentials are required (default), used if sent, or ignored. */
   readonly credentials?: 'required' | 'optional' | 'none'

@@ -1,4 +1,3 @@
-import { describing } from '../../openapi/operation.ts'
 import { Type } from '../../openapi/type.ts'
 import {
   AccessTokenPage,
@@ -7,11 +6,11 @@ import {
   TokenId,
 } from '../../shared-routes/access-token-resource.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { OF_USER, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../api.ts'
 
 const OfToken = Type.Object({ user_id: USER_PARAM, token_id: TokenId })
 
-const ofUser = describing({ ...OF_USER, tag: 'access tokens', problems: ['not_found'] })
+const ofUser = describingUser({ tag: 'access tokens', problems: ['not_found'] })
 
 export const ACCESS_TOKENS = {
   issue: ofUser({

@@ -1,9 +1,8 @@
 import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
-import { describing } from '../../openapi/operation.ts'
 import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { OF_USER, REFERENCE, USER_PARAM } from '../api.ts'
+import { describingUser, REFERENCE, USER_PARAM } from '../api.ts'
 
 const OfDevice = Type.Object({
   user_id: USER_PARAM,
@@ -45,7 +44,7 @@ const Device = Type.Object(
 
 const DevicePage = Page('DevicePage', { devices: Type.Array(Device) })
 
-const ofUser = describing({ ...OF_USER, tag: 'devices', problems: ['not_found'] })
+const ofUser = describingUser({ tag: 'devices', problems: ['not_found'] })
 
 export const DEVICES = {
   join: ofUser({

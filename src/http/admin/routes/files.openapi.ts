@@ -1,13 +1,12 @@
-import { describing } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { LISTING_MEMBERS, LISTING_QUERY, SHORT_PAGES } from '../../shared-routes/file-listing.ts'
-import { OF_USER, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../api.ts'
 
 const FilePage = Page('FilePage', LISTING_MEMBERS, 'One page of a listing.')
 
-const ofUser = describing({ ...OF_USER, tag: 'files' })
+const ofUser = describingUser({ tag: 'files' })
 
 const AUDITED = 'Also for a suspended user. The audit trail has each request.'
 

@@ -1,9 +1,8 @@
 import { SOURCE_PATTERN } from '../../../core/quota/grants.ts'
-import { describing } from '../../openapi/operation.ts'
 import { Bytes, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { OF_USER, REFERENCE, USER_PARAM } from '../api.ts'
+import { describingUser, REFERENCE, USER_PARAM } from '../api.ts'
 
 const OfGrant = Type.Object({
   user_id: USER_PARAM,
@@ -58,7 +57,7 @@ const Grant = Type.Object(
 
 const GrantPage = Page('GrantPage', { grants: Type.Array(Grant) })
 
-const ofUser = describing({ ...OF_USER, tag: 'grants', problems: ['not_found'] })
+const ofUser = describingUser({ tag: 'grants', problems: ['not_found'] })
 
 export const GRANTS = {
   put: ofUser({

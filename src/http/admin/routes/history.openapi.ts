@@ -1,6 +1,5 @@
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
-import { describing } from '../../openapi/operation.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
@@ -10,7 +9,7 @@ import {
   RestoreBody,
   VERSION,
 } from '../../shared-routes/past-version-resource.ts'
-import { OF_USER, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../api.ts'
 
 const Query = Type.Object(
   {
@@ -42,7 +41,7 @@ const RestoredFile = Type.Object(
   { title: 'RestoredFile' },
 )
 
-const ofUser = describing({ ...OF_USER, tag: 'history' })
+const ofUser = describingUser({ tag: 'history' })
 
 export const HISTORY = {
   list: ofUser({

@@ -1,9 +1,8 @@
 import type { LinkAdministration } from '../../../core/links/link-administration.ts'
-import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
-import { OF_USER, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../api.ts'
 import type { Audit } from '../audit.ts'
 
 export interface LinkRoutesOptions {
@@ -31,7 +30,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
   })
 }
 
-const ofUser = describing({ ...OF_USER, tag: 'links', problems: ['not_found', 'user_suspended'] })
+const ofUser = describingUser({ tag: 'links', problems: ['not_found', 'user_suspended'] })
 
 const LIST = ofUser({
   operationId: 'listUserLinks',

@@ -1,11 +1,10 @@
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { UNFINISHED_STATES } from '../../../core/resumable/upload-state.ts'
-import { describing } from '../../openapi/operation.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import { UPLOAD_ID, uploadSchemas } from '../../shared-routes/upload-resource.ts'
-import { OF_USER, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../api.ts'
 
 const Upload = Type.Object(uploadSchemas(UNFINISHED_STATES), {
   title: 'UnfinishedUpload',
@@ -24,7 +23,7 @@ const OfUpload = Type.Object({
   }),
 })
 
-const ofUser = describing({ ...OF_USER, tag: 'uploads' })
+const ofUser = describingUser({ tag: 'uploads' })
 
 export const UPLOADS = {
   list: ofUser({

@@ -1,10 +1,10 @@
 import { ACCOUNT_ORDERS } from '../../../core/users/account-ledger.ts'
 import { USER_ID_PREFIX_PATTERN } from '../../../core/users/user-id.ts'
-import { described, describing } from '../../openapi/operation.ts'
+import { described } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { NO_QUERY, OF_USER } from '../api.ts'
+import { describingUser, NO_QUERY } from '../api.ts'
 
 export const User = Type.Object(
   {
@@ -51,7 +51,7 @@ const ListQuery = Type.Object(
 
 const UserPage = Page('UserPage', { users: Type.Array(User) })
 
-const ofUser = describing({ ...OF_USER, tag: 'users', problems: ['not_found'] })
+const ofUser = describingUser({ tag: 'users', problems: ['not_found'] })
 
 export const USERS = {
   make: described({
