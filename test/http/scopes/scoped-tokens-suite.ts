@@ -470,7 +470,7 @@ export function scopedTokensSuite(open: OpenService): void {
         const found = versions as readonly { readonly name: string; readonly version: string }[]
         return `/users/me/history/${found.find(({ name }) => name === wanted)?.version ?? ''}`
       }
-      const restore = (name: string): Sent => post(`${pastOf(name)}/restore`, {})
+      const restore = (name: string, terms = {}): Sent => post(`${pastOf(name)}/restore`, terms)
       const allowed = (...actions: readonly string[]) =>
         issue(service, user, { actions, prefix: 'in-' })
       expect(await refusal(await allowed('history'), restore('in-a'))).toMatchObject(
@@ -481,6 +481,8 @@ export function scopedTokensSuite(open: OpenService): void {
       })
       const creating = await allowed('history', 'create')
       expect(await refusal(creating, restore('in-b'))).toMatchObject(insufficient('share'))
+      const outside = restore('in-a', { name: 'out' })
+      expect(await refusal(creating, outside)).toMatchObject(insufficient('prefix'))
       await expectOk(creating, restore('in-a'))
       const purge = { method: 'DELETE', path: pastOf('in-b') }
       await expectOk(creating, purge)

@@ -21,7 +21,7 @@ import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
 import { requireUser } from '../access-token.ts'
 import { type AskedOperation, BATCH, MAX_BATCH_BYTES, OPS } from './batch.openapi.ts'
 import { fileReply } from '../../shared-routes/file-resource.ts'
-import { permittedRestore } from '../history/restore.ts'
+import { permittedRestore, RESTORE_ACTIONS } from '../history/restore.ts'
 import type { FileRouteOptions } from './file-resource.ts'
 import { remainingCapacity } from './file-upload.ts'
 import { CHANGE_ACTIONS, changesTerms, permittedChange, TERMS } from './update.ts'
@@ -129,6 +129,7 @@ function permittedOperation(caller: TokenCaller, asked: AskedOperation): FileOpe
     }
     case 'restore': {
       assertPermits(caller, ['history'])
+      assertPermits(caller, RESTORE_ACTIONS)
       const { version, new_name: newName, overwrite: overwrites } = asked
       const { name, overwrite } = permittedRestore(caller, { name: newName, overwrite: overwrites })
       return {

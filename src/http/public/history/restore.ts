@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { assertPermits, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
+import { assertCovers, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { History } from '../../../core/history/history.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
@@ -21,7 +21,7 @@ export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (a
   takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
   const onRequest = async (request: FastifyRequest) => {
     pastVersion(request)
-    requireUser(request, UPLOAD)
+    requireUser(request, RESTORE_ACTIONS)
   }
   app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
     const version = pastVersion(request)
@@ -36,16 +36,19 @@ export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (a
   })
 }
 
-/** A restore puts a file under a name, as an upload does. */
-const UPLOAD = ['create', 'replace'] as const
+/** Besides `history`, a restore needs one of these: it puts a file under a name, as an upload does. */
+export const RESTORE_ACTIONS = ['create', 'replace'] as const
 
-/** The name and what happens to a file that has it. Throws `invalid_file_name` and `scope_insufficient`. */
+/**
+ * The name and what happens to a file that has it. Throws `invalid_file_name`, and `scope_insufficient` for a name outside
+ * the prefix.
+ */
 export function permittedRestore(
   caller: Scoped,
   asked: { readonly name?: string | undefined; readonly overwrite?: boolean | undefined },
 ): { readonly name: FileName | undefined; readonly overwrite: boolean } {
   const name = asked.name === undefined ? undefined : parseFileName(asked.name)
-  assertPermits(caller, UPLOAD, name)
+  if (name !== undefined) assertCovers(caller, name)
   return { name, overwrite: asked.overwrite ?? false }
 }
 
