@@ -9,7 +9,10 @@ const ROWS = [...DOCUMENTED].flatMap(([row, tests]) =>
   /^[ABCDH]/.test(row) || tests.some((name) => name.startsWith('http/resumable/')) ? row : [],
 )
 
-/** Rows that no database and no object store decides, so that they are tested once, on the embedded default. */
+/**
+ * Rows that no database and no object store decides, so that they are tested once, on the embedded default: guesses (C08,
+ * C09) are counted in the memory of the process.
+ */
 const ABOVE_THE_PORTS = [
   ...rows('A', [1, 4]),
   ...rows('A', [7, 27]),
