@@ -183,10 +183,13 @@ export function createLinks(options: {
       const most = usesLeft(link) ?? MAX_DROPS
       const isFull = (ofLink = 0, ofAll = 0): boolean => ofLink >= most || ofAll >= MAX_DROPS
       if (isFull(running.get(link.linkId), running.get(owner.userId))) throw tooManyDrops()
+      // Counted before the ledger is asked, so that drops that begin meanwhile see it.
+      using drop = new DisposableStack()
+      addRunning(visit, 1)
+      drop.defer(() => addRunning(visit, -1))
       const { unfinished, unfinishedOfAll } = await measureDrops(visit)
       if (isFull(unfinished, unfinishedOfAll)) throw tooManyDrops()
-      addRunning(visit, 1)
-      return { [Symbol.dispose]: () => addRunning(visit, -1) }
+      return drop.move()
     },
 
     async admitAppend(visit) {
