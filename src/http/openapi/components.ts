@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Json, mapMembers, sortMembers } from './json.ts'
+import { STRINGS } from './reply-schemas.ts'
+
+const OBJECT_OF_STRINGS = { type: 'object', additionalProperties: { type: 'string' } }
 
 export class Components {
   readonly #schemas = new Map<string, Json>()
@@ -13,8 +16,9 @@ export class Components {
   schema(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((entry) => this.schema(entry))
     if (typeof schema !== 'object' || schema === null) return schema
-    const { title, examples: _examples, ...members } = schema as Json
-    const plain = mapMembers(members, (member) => this.schema(member))
+    const { title, examples: _examples, [STRINGS]: isStrings, ...members } = schema as Json
+    const typed = isStrings === true ? { ...OBJECT_OF_STRINGS, ...members } : members
+    const plain = mapMembers(typed, (member) => this.schema(member))
     if (typeof title !== 'string') return plain
     const known = this.#schemas.get(title)
     if (known !== undefined && !isDeepStrictEqual(known, plain)) {

@@ -1,17 +1,13 @@
 import type { ContentDescription } from '../../core/files/file.ts'
 import { DEFAULT_MEDIA_TYPE } from '../../core/files/media-type.ts'
 import { membersOf } from '../../core/files/metadata.ts'
-import { Text } from '../openapi/reply-schemas.ts'
-import { Type } from '../openapi/type.ts'
+import { Strings, Text } from '../openapi/reply-schemas.ts'
 
 /** What a file, current or past, has in every response. */
 export const DESCRIPTION = {
   media_type: Text('The media type of the content, as the client stated it.', 'text/markdown'),
-  metadata: Type.Unsafe<Readonly<Record<string, string>>>({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'What the client keeps with the file: strings by name.',
-    examples: [{ camera: 'front door' }],
+  metadata: Strings('What the client keeps with the file: strings by name.', {
+    camera: 'front door',
   }),
 }
 

@@ -86,6 +86,22 @@ export function descriptionsSuite(open: OpenService): void {
 
     const bad = { status: 400, code: 'invalid_parameter' } as const
 
+    it('are answered as they are recorded, whatever the names and the characters', async () => {
+      const members = {
+        toJSON: '',
+        '2': '"\\\n\u0000',
+        '1': '\u2028😀',
+        constructor: 'é',
+        '': '</script>',
+      }
+      const text = JSON.stringify(members)
+      const form = [field('metadata', text), filePart('Content-Type: text/plain\r\n')]
+      const listing = () => ask(service, { user, path: '/users/me/repo' })
+      for (const reply of [await post(form), await listing()]) {
+        expect(reply.body.toString()).toContain(`"metadata":${text}`)
+      }
+    })
+
     describe('are those of an upload', () => {
       it('as a body', async () => {
         const reply = await put({ ...PNG, ...FRONT_HEADER })

@@ -4,7 +4,7 @@ import type { FoundUpload } from '../../../core/resumable/resumable-uploads.ts'
 import { metadataValues } from '../../../core/resumable/upload-metadata.ts'
 import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
 import type { Operation } from '../../openapi/operation.ts'
-import { Page } from '../../openapi/reply-schemas.ts'
+import { Page, Strings } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
 import { pagedUploads, uploadMembers, uploadSchemas } from '../../shared-routes/upload-resource.ts'
@@ -28,12 +28,7 @@ export const UploadReply = Type.Object(
         'As specified at the creation; `null` keeps the visibility of the replaced file.',
       examples: [null],
     }),
-    metadata: Type.Unsafe<Readonly<Record<string, string>>>({
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description: 'The decoded `Upload-Metadata`.',
-      examples: [{ filename: 'film.mov' }],
-    }),
+    metadata: Strings('The decoded `Upload-Metadata`.', { filename: 'film.mov' }),
     file: Type.Unsafe<ReturnType<typeof fileReply> | null>({
       ...FileReply,
       title: 'FileOrNull',
