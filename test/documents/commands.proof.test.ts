@@ -237,6 +237,11 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'npm run -s cli -- verify  ': async ({ text, clone }) => {
     expect(await clone.run(text)).toMatch(/^(.*remaining +0\n?){3}$/s)
   },
+  'echo "cloud_repository_backup': async ({ text, clone }) => {
+    await clone.run(text.replaceAll('/var/lib/node_exporter/', './'))
+    const metrics = await readFile(join(clone.folder, 'backup.prom'), 'utf8')
+    expect(metrics).toMatch(/^cloud_repository_backup_completion_timestamp_seconds \d{10}\n$/)
+  },
   'npm run -s cli -- verify --metrics': async ({ text, clone }) => {
     await clone.run(text.replaceAll('/var/lib/node_exporter/', './'))
     const metrics = await readFile(join(clone.folder, 'verify.prom'), 'utf8')

@@ -24,6 +24,7 @@ const files = [...(await readdir('.')), ...found.flat()]
 const MADE = new Set([
   'docker-compose.override.yml',
   'alertmanagers.yml',
+  'nodes.yml',
   'data/bench.md',
   'data/bench.json',
   'sbom.json',

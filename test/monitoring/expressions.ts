@@ -21,10 +21,12 @@ export async function ruleExpression(alert: string): Promise<string> {
   return expression
 }
 
-/** The metrics that rules look at, but for those of the command `verify`. */
+/** The metrics that rules look at, but for those of the command `verify` and of backup jobs. */
 export async function ruleMetrics(): Promise<readonly string[]> {
   const text = await readFile('deploy/monitoring/alerts.yml', 'utf8')
   const named = [...text.matchAll(/\b(?:cloud_repository|nodejs|process)_[a-z0-9_]+/g)]
   const names = new Set(named.map(([name]) => name))
-  return [...names].filter((name) => !/_(drift|verify_completion_timestamp_seconds)$/.test(name))
+  return [...names].filter(
+    (name) => !/_(drift|(verify|backup)_completion_timestamp_seconds)$/.test(name),
+  )
 }
