@@ -41,6 +41,36 @@ describeInBrowser('the files', (browser) => {
     return page
   }
 
+  /** A page that shows the last 500 of 3,000 files, from `file 3500` on, with the focus on the last one. */
+  async function openAtEnd() {
+    const answer = async (route: Route) => {
+      const { searchParams } = new URL(route.request().url())
+      const from = Number(searchParams.get('cursor') ?? 0)
+      const time = '2026-01-01T00:00:00Z'
+      const file = { size: 1, etag: 'e', visibility: 'private', created_at: time, updated_at: time }
+      const files = Array.from({ length: 500 }, (_, at) => {
+        const number = searchParams.get('order') === 'name' ? 1000 + from + at : 3999 - from - at
+        return { ...file, name: `file ${number}` }
+      })
+      const next_cursor = from + 500 < 3_000 ? String(from + 500) : null
+      await route.fulfill({ json: { files, next_cursor } }).catch(() => undefined)
+    }
+    const prepare = (tab: Page) => tab.route('**/users/me/repo?*', answer)
+    const page = await visitAs({ browser: browser(), service, user, prepare })
+    await page.getByRole('row', { name: 'file 1000' }).focus()
+    // After two frames, as the rows are moved and focused again in one when others were put before them.
+    const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`
+    const number = `/file (\\d{4})/.exec(document.activeElement.textContent)?.[1]`
+    const focused = async () => Number(await page.evaluate(`${frames}.then(() => ${number})`))
+    // Only once more is known to be there than is sorted here.
+    const end = async () => (await page.keyboard.press('End'), focused())
+    await expect.poll(end).toBe(3999)
+    const inRows = async (pixels: string) => Number(await page.evaluate(pixels)) / 52
+    const rows = () => inRows(`document.querySelector('.rows-all').clientHeight`)
+    await expect.poll(rows).toBe(500)
+    return { page, rows, focused, inRows }
+  }
+
   const statusOf = async (name: string): Promise<number> =>
     (await download(service, { user, name })).status
 
@@ -135,31 +165,7 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('stay where they are, and keep the focus, when those before them are read from the end on', async () => {
-    const answer = async (route: Route) => {
-      const { searchParams } = new URL(route.request().url())
-      const from = Number(searchParams.get('cursor') ?? 0)
-      const time = '2026-01-01T00:00:00Z'
-      const file = { size: 1, etag: 'e', visibility: 'private', created_at: time, updated_at: time }
-      const files = Array.from({ length: 500 }, (_, at) => {
-        const number = searchParams.get('order') === 'name' ? 1000 + from + at : 3999 - from - at
-        return { ...file, name: `file ${number}` }
-      })
-      const next_cursor = from + 500 < 3_000 ? String(from + 500) : null
-      await route.fulfill({ json: { files, next_cursor } }).catch(() => undefined)
-    }
-    const prepare = (tab: Page) => tab.route('**/users/me/repo?*', answer)
-    const page = await visitAs({ browser: browser(), service, user, prepare })
-    await page.getByRole('row', { name: 'file 1000' }).focus()
-    // After two frames, as the rows are moved and focused again in one when others were put before them.
-    const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`
-    const number = `/file (\\d{4})/.exec(document.activeElement.textContent)?.[1]`
-    const focused = async () => Number(await page.evaluate(`${frames}.then(() => ${number})`))
-    // Only once more is known to be there than is sorted here.
-    const end = async () => (await page.keyboard.press('End'), focused())
-    await expect.poll(end).toBe(3999)
-    const inRows = async (pixels: string) => Number(await page.evaluate(pixels)) / 52
-    const rows = () => inRows(`document.querySelector('.rows-all').clientHeight`)
-    await expect.poll(rows).toBe(500)
+    const { page, rows, focused, inRows } = await openAtEnd()
     const places = [3_731]
     await page.evaluate(`document.querySelector('.rows').scrollTop = 230 * 52`)
     await page.getByRole('row', { name: `file ${places[0]}` }).focus()
@@ -174,6 +180,34 @@ describeInBrowser('the files', (browser) => {
     expect(new Set(steps).size).toBe(1)
     // The row with the focus is the topmost one.
     expect(3_000 + (await inRows(`document.querySelector('.rows').scrollTop`))).toBe(places.at(-1))
+  })
+
+  it('stay where they are when a key comes before the browser tells of the scrolling', async () => {
+    const { page, rows, focused, inRows } = await openAtEnd()
+    // With two rows less, those before them would be read.
+    await page.evaluate(`document.querySelector('.rows').scrollTop = 214 * 52`)
+    await page.getByRole('row', { name: 'file 3715' }).focus()
+    const step = Math.floor(await inRows(`document.querySelector('.rows').clientHeight`)) - 1
+    // As in a slow browser, whose next frame comes after the rows, and the key before the event.
+    await page.evaluate(`{
+      const frame = requestAnimationFrame
+      const due = []
+      requestAnimationFrame = (work) => due.push(work)
+      const observer = new MutationObserver(async () => {
+        observer.disconnect()
+        for (let turn = 0; turn < 20; turn += 1) await undefined
+        requestAnimationFrame = frame
+        for (const work of due) work()
+        const key = new KeyboardEvent('keydown', { key: 'PageUp', bubbles: true })
+        document.activeElement.dispatchEvent(key)
+      })
+      observer.observe(document.querySelector('.rows-all'), { attributeFilter: ['style'] })
+    }`)
+    await page.keyboard.press('PageUp')
+    await expect.poll(rows).toBeGreaterThan(500)
+    await expect.poll(focused).toBe(3_715 - 2 * step)
+    await page.locator('[role=grid][aria-busy=false]').waitFor()
+    expect(await rows()).toBe(1_000)
   })
 
   it('are found by what their names contain, in any case', async () => {

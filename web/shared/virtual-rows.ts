@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 export interface RowWindow {
   readonly first: number
@@ -15,38 +15,41 @@ export interface RowSizes {
   readonly step?: number
 }
 
-/** Tracks which of `count` rows of equal height are visible in a scroll region, which can mount and unmount. */
+/**
+ * Tracks which of `count` rows of equal height are visible in a scroll region, which can mount and unmount. Call `measure`
+ * after the region was scrolled by a script: the browser tells of it only with its next frame.
+ */
 export function useRowWindow<E extends HTMLElement>(
   count: number,
   { height: rowHeight, margin = 8, step = 4 }: RowSizes,
 ) {
   const [region, setRegion] = useState<E | null>(null)
   const [view, setView] = useState({ top: 0, height: 800 })
+  const measure = useCallback((): void => {
+    if (region === null) return
+    const rows = rowHeight * step
+    const top = Math.floor(region.scrollTop / rows) * rows
+    const height = region.clientHeight
+    setView((old) => (old.top === top && old.height === height ? old : { top, height }))
+  }, [region, rowHeight, step])
   useLayoutEffect(() => {
-    const element = region
-    if (element === null) return undefined
-    const measure = (): void => {
-      const rows = rowHeight * step
-      const top = Math.floor(element.scrollTop / rows) * rows
-      const height = element.clientHeight
-      setView((old) => (old.top === top && old.height === height ? old : { top, height }))
-    }
+    if (region === null) return undefined
     const observer = new ResizeObserver(measure)
-    observer.observe(element)
-    element.addEventListener('scroll', measure, { passive: true })
+    observer.observe(region)
+    region.addEventListener('scroll', measure, { passive: true })
     measure()
     return () => {
       observer.disconnect()
-      element.removeEventListener('scroll', measure)
+      region.removeEventListener('scroll', measure)
     }
-  }, [region, rowHeight, step])
+  }, [region, measure])
   const seen = Math.ceil(view.height / rowHeight) + step
   const top = Math.floor(view.top / rowHeight)
   const first = Math.min(count, Math.max(0, top - margin))
   const end = Math.min(count, top + seen + margin)
   const keyOf = useKeys({ first, end })
   const visible: RowWindow = { first: Math.min(count, top), end: Math.min(count, top + seen) }
-  return { region, setRegion, keyOf, window: { first, end } satisfies RowWindow, visible }
+  return { region, setRegion, measure, keyOf, window: { first, end } satisfies RowWindow, visible }
 }
 
 /**

@@ -35,7 +35,7 @@ export function useFileWindow(options: FileWindowOptions) {
   const entries = list.entries.value
   const selecting = useSelecting(page)
   const rows = useRowWindow<HTMLDivElement>(Math.ceil(entries.length / columns), sizes)
-  const { region, window, visible } = rows
+  const { region, measure, window, visible } = rows
   const [current, setCurrent] = useState(0)
   // The Tab key focuses a visible entry: a long way back to the current one could reuse its elements for another.
   const lastSeen = Math.min(visible.end * columns, entries.length) - 1
@@ -57,6 +57,7 @@ export function useFileWindow(options: FileWindowOptions) {
     const { height } = sizes
     const top = Math.floor(index / columns) * height
     if (region !== null) reveal(region, { top, bottom: top + headHeight + height })
+    measure()
   }
 
   function show(index: number): void {
