@@ -3,13 +3,13 @@ import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import { IconButton } from '../../shared/icon-button.tsx'
-import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { FileViewProps } from '../files/file-window.ts'
 import { permittedActions } from '../actions/row-actions.ts'
 import { archiveParts, bytesOf } from './archive.ts'
 import { ArchiveDialog, type SelectionDialogProps } from './archive-dialog.tsx'
 import { removeMany, updateMany } from './change-many.ts'
+import { findMany } from './find-many.ts'
 import { MoveDialog } from './move-dialog.tsx'
 import { isElsewhere } from './select-files.ts'
 import { ShareDialog } from './share-dialog.tsx'
@@ -53,7 +53,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
   }
 
   async function keep(): Promise<void> {
-    const known = await withKeep(page, files)
+    const known = await findMany(list, files)
     const changed = known.filter((file) => file.keep === isKept)
     if (changed.length === 0) page.toasts.show(words.done.keep(known.length))
     await updateMany(page, {
@@ -147,20 +147,6 @@ function save(url: string): void {
   link.href = url
   link.download = ''
   link.click()
-}
-
-/** Of a changed file, the list does not know whether it is kept. */
-async function withKeep({ list }: FileViewProps['page'], files: readonly FileEntry[]) {
-  const known = files.filter(({ keep }) => keep !== undefined)
-  for (const { name } of files.filter(({ keep }) => keep === undefined)) {
-    const file = await list.find(name)
-    if (file === undefined) list.drop(name)
-    else {
-      list.put(file)
-      known.push(file)
-    }
-  }
-  return known
 }
 
 /** Keys that act on the selection, whatever has the focus but fields and dialogs. */
