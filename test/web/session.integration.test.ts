@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import { MIB, upload, usageOf } from '../http/fixture.ts'
+import { remove } from '../http/file-requests.ts'
+import { ask, jsonOf, MIB, upload, usageOf } from '../http/fixture.ts'
 import { startBrowser } from '../support/http/browser.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { startWebSite } from '../support/http/web-site.ts'
@@ -20,7 +21,7 @@ describeInBrowser('signing in', (browser) => {
   let service: TestService
   let user: TestUser
   beforeAll(async () => {
-    service = await openWithPage()
+    service = await openWithPage({ historyLifetimeMs: 3_600_000 })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
@@ -200,11 +201,13 @@ describeInBrowser('signing in', (browser) => {
     await second.getByRole('button', { name: 'Sign in with this link' }).click()
     await second.locator('.user', { hasText: other.userId }).waitFor()
     chunk.resolve()
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.method()))
     await dialog.getByText('Anyone').first().click()
-    await dialog.getByText('changed since').waitFor()
     await dialog.press('Escape')
     await page.getByRole('button', { name: 'Delete old.txt' }).click({ force: true })
-    await message.waitFor()
+    await seenRequests(page)
+    expect(sent.filter((method) => method !== 'GET')).toEqual([])
     shown.resolve()
     await page.locator('.user', { hasText: other.userId }).waitFor()
     expect(await dialog.count()).toBe(0)
@@ -215,6 +218,55 @@ describeInBrowser('signing in', (browser) => {
     const name = parseFileName('report.txt')
     const file = { userId: other.userId, name, audience: 'owner' } as const
     expect(await service.ledger.findFile(file)).toMatchObject({ visibility: 'private' })
+    expect(sent.filter((method) => method !== 'GET')).toEqual([])
+  })
+
+  it('of another user ends what is repeated for the one before', async () => {
+    user = await service.createUser(MIB)
+    const other = await service.createUser(MIB)
+    for (const each of [user, other]) {
+      await upload(service, { user: each, name: 'a.txt', content: 'x' })
+      await remove(service, { user: each, name: 'a.txt' })
+    }
+    const page = await visitAs({ browser: browser(), service, user })
+    const second = await page.context().newPage()
+    await second.goto(`${service.url}/#access_token=${secretOf(other)}`)
+    const link = second.getByRole('button', { name: 'Sign in with this link' })
+    await link.waitFor()
+    // Until this is answered, the first tab does not know who is signed in.
+    const shown = Promise.withResolvers<void>()
+    await page.route('**/session', async (route) => {
+      await shown.promise
+      await route.continue()
+    })
+    let attempts = 0
+    await page.route('**/users/me/history', async (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue()
+      attempts += 1
+      if (attempts > 1) return route.continue()
+      await link.click()
+      await second.locator('.user', { hasText: other.userId }).waitFor()
+      await route.abort('connectionreset')
+    })
+    await page.getByRole('button', { name: 'Deleted and earlier versions' }).click()
+    await page.clock.install()
+    await page.getByRole('button', { name: 'Delete all for good' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Delete/ })
+      .click()
+    await expect.poll(() => attempts).toBe(1)
+    await second.locator('.user', { hasText: other.userId }).waitFor()
+    await page.clock.fastForward(5_000)
+    await seenRequests(page)
+    shown.resolve()
+    await page.locator('.user', { hasText: other.userId }).waitFor()
+    await seenRequests(page)
+    expect(attempts).toBe(1)
+    for (const each of [user, other]) {
+      const reply = await ask(service, { user: each, path: '/users/me/history' })
+      expect(jsonOf(reply)).toMatchObject({ versions: [{ name: 'a.txt' }] })
+    }
   })
 
   it('sends nothing to a page on another port that planted a token; signing out and in again mends it', async () => {

@@ -18,7 +18,7 @@ export interface Connection {
   /** For what the page shows: asks until the service answers, be it that it has failed. */
   readonly patient: PageOptions
   /** For what the user does: asks again for a few seconds. A deletion outlives the page. */
-  readonly brief: PageOptions
+  readonly brief: PageOptions & { readonly fetch: typeof fetch }
   /** For what the page itself repeats: asks once. */
   readonly once: PageOptions
 }

@@ -33,7 +33,8 @@ export interface Session {
 }
 
 export interface SessionOptions {
-  readonly http: Http
+  /** `call` signs in, and `remove` signs out. */
+  readonly http: Pick<Http, 'call' | 'remove'>
   /** A request that succeeds only while signed in. */
   readonly ask: () => Promise<unknown>
   /** The JSON member that holds the token. */

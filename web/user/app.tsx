@@ -14,6 +14,7 @@ import { UploadPanel } from './uploads/upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
   const { session, connection, toasts, permissions } = page
+  if (page.isLeaving.value) return <Opening />
   const isOpen = session.state.value.kind === 'open'
   const user = isOpen ? permissions.token.value?.user_id : undefined
   return (
@@ -39,12 +40,7 @@ function View({ page }: { readonly page: Page }) {
   const state = session.state.value
   switch (state.kind) {
     case 'opening':
-      return (
-        <main class="opening" aria-busy="true">
-          <h1 class="unseen">{messages.product}</h1>
-          <p class="quiet">{messages.files.loading}</p>
-        </main>
-      )
+      return <Opening />
     case 'closed': {
       const kept = uploads.figures.value.active
       return (
@@ -58,9 +54,17 @@ function View({ page }: { readonly page: Page }) {
       )
     }
     case 'open':
-      // What the last user has opened closes.
-      return <Repository key={page.permissions.token.value?.user_id} page={page} />
+      return <Repository page={page} />
   }
+}
+
+function Opening() {
+  return (
+    <main class="opening" aria-busy="true">
+      <h1 class="unseen">{messages.product}</h1>
+      <p class="quiet">{messages.files.loading}</p>
+    </main>
+  )
 }
 
 function Repository({ page }: { readonly page: Page }) {

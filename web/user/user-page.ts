@@ -1,4 +1,4 @@
-import { effect, untracked } from '@preact/signals'
+import { effect, signal, untracked } from '@preact/signals'
 import { createClient } from '../../client/src/client.ts'
 import { pause } from '../../client/src/http/abort.ts'
 import { createHttp } from '../../client/src/http/http.ts'
@@ -21,6 +21,7 @@ import { loadWhen } from './load-when.ts'
 import { createSelection } from './selection/selection.ts'
 import { createRemoval } from './undo-delete.ts'
 import { takeDroppedFiles } from './uploads/dropped-files.ts'
+import { createSessionGate } from './session-gate.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './cross-tab.ts'
 import { createUploads } from './uploads/queue.ts'
@@ -52,14 +53,20 @@ export function createPage({
   const tabs = openTabs(base)
   const connection = connect({ base, onRefusedToken: (cause) => session.refuse(cause) })
   const reader = createClient(connection.patient)
-  const client = createClient(connection.brief)
-  const http = createHttp(connection.brief)
+  const gate = createSessionGate()
+  const acting = { ...connection.brief, fetch: gate.behind(connection.brief.fetch) }
+  const client = createClient(acting)
+  const http = createHttp(acting)
   const permissions = createPermissions(reader)
   const capacity = createCapacityFigures(reader, permissions)
   const list = createFileList(reader.files, permissions)
   const folders = createFolders(list)
   const session = createSession({
-    http,
+    http: {
+      // A sign-in passes the gate that it has closed itself.
+      call: (asked) => createHttp(connection.brief).call(asked),
+      remove: (asked) => http.remove(asked),
+    },
     async ask() {
       await permissions.read()
       await capacity.read()
@@ -70,7 +77,7 @@ export function createPage({
     trustsLinks: isLoopback(location.hostname),
     async onChanging() {
       tabs.tell({ kind: 'session_changing' })
-      uploads.hold()
+      gate.close()
       await pause(HEARD_MS, undefined)
     },
     onChange: () => tabs.tell({ kind: 'session' }),
@@ -131,6 +138,7 @@ export function createPage({
     transfer,
     onUploaded,
     cancel: cancelUpload,
+    isHeld: gate.isClosed,
     isOnline: () => navigator.onLine,
   })
 
@@ -165,7 +173,7 @@ export function createPage({
   function hear(message: TabMessage): void {
     switch (message.kind) {
       case 'session_changing':
-        uploads.hold()
+        gate.close()
         setTimeout(() => void session.look(), CHANGE_MS)
         break
       case 'session':
@@ -174,8 +182,10 @@ export function createPage({
     }
   }
 
-  /** The user and the scope of the last token. */
-  let lastHolder: string | undefined
+  /** The user and the scope for whom the page is: those of the first token. */
+  let holder: string | undefined
+  /** Whether the page is being loaded anew. */
+  const isLeaving = signal(false)
 
   function closeViews(): void {
     list.clear()
@@ -188,26 +198,29 @@ export function createPage({
   /** Leaves nothing of the user for the next one in this browser. */
   function forgetUser(): void {
     folders.leave()
-    list.search.value = ''
     uploads.clear()
-    toasts.clear()
-    indexedDB.deleteDatabase(thumbnailDatabase)
+    const forgotten = indexedDB.deleteDatabase(thumbnailDatabase)
+    if (holder === undefined) return
+    // What is under way ends with the document: else it would go on, as the next user.
+    gate.close()
+    isLeaving.value = true
+    for (const end of ['success', 'error', 'blocked'])
+      forgotten.addEventListener(end, () => location.reload(), { once: true })
   }
 
   /** Another user does not see what the previous one did, and another scope may not permit it. */
   function changeToken(token: OwnToken | undefined): void {
     if (token === undefined) return
-    const holder = JSON.stringify([token.user_id, token.scope])
-    if (holder === lastHolder) return
-    closeViews()
-    // The address of a first visit is this user's.
-    if (lastHolder !== undefined) forgetUser()
-    lastHolder = holder
+    const found = JSON.stringify([token.user_id, token.scope])
+    holder ??= found
+    if (found !== holder) forgetUser()
   }
 
   function openSession(): void {
+    if (isLeaving.value) return
     followUnfinished()
     void list.reload()
+    gate.open()
     uploads.resume()
   }
 
@@ -218,6 +231,8 @@ export function createPage({
   }
 
   async function signOut(): Promise<void> {
+    // A sign-in that has failed left it closed.
+    if (!isSignedIn()) gate.open()
     await toasts.attempt(async () => {
       await uploads.remove(uploads.items.value)
       await session.signOut()
@@ -289,6 +304,7 @@ export function createPage({
     folders,
     history,
     HistoryView,
+    isLeaving,
     layout,
     list,
     permissions,

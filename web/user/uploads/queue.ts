@@ -29,6 +29,8 @@ export interface UploadsOptions extends Omit<UploadCheckOptions, 'isOwn'> {
   readonly onUploaded: (file: FileEntry | undefined) => void
   /** Cancels a resumable upload on the service. Never rejects. */
   readonly cancel: (uploadId: string) => Promise<void>
+  /** Whether another user may be signing in, so that nothing may be sent. */
+  readonly isHeld: () => boolean
   /** Whether the browser has a network. */
   readonly isOnline: () => boolean
 }
@@ -49,8 +51,6 @@ export interface Uploads extends UploadDecisions {
   remove(items: readonly UploadItem[]): Promise<void>
   /** Removes all items, and keeps uploads that can be continued. */
   clear(): void
-  /** Starts no further upload until `resume`. */
-  hold(): void
   /** Continues after a sign-in, or if the user is still signed in. */
   resume(): void
 }
@@ -71,15 +71,14 @@ const HELD = new Error('Another user is signing in.')
 
 /** Schedules the uploads, and handles refusals and lost connections. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { list, capacity, permissions, unfinished, transfer, onUploaded, cancel, isOnline } =
-    options
+  const { list, capacity, permissions, unfinished, transfer } = options
+  const { onUploaded, cancel, isHeld, isOnline } = options
   const items = signal<readonly UploadItem[]>([])
   const { figures, show, showNow } = createShownFigures(items)
   const running = new Map<UploadItem, Running>()
   const isOwn = (id: string): boolean => items.value.some(({ uploadId }) => uploadId === id)
   const check = createUploadCheck({ ...options, isOwn })
   let lastId = 0
-  let isHeld = false
   /** How often uploads were resumed. */
   let resumed = 0
 
@@ -90,7 +89,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   function pump(): void {
     for (const item of items.value) {
-      if (isHeld || running.size >= AT_ONCE) break
+      if (isHeld() || running.size >= AT_ONCE) break
       if (item.state.kind !== 'waiting' || running.has(item)) continue
       const controller = new AbortController()
       const ended = Promise.withResolvers<void>()
@@ -101,7 +100,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   function assertNotHeld(): void {
-    if (isHeld) throw HELD
+    if (isHeld()) throw HELD
   }
 
   async function run(item: UploadItem, signal: AbortSignal): Promise<void> {
@@ -257,12 +256,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       for (const item of removed) void stop(item)
     },
 
-    hold() {
-      isHeld = true
-    },
-
     resume() {
-      isHeld = false
       resumed += 1
       wake(items.value.filter(({ state }) => state.kind === 'signed_out'))
     },

@@ -43,6 +43,7 @@ async function openUploads() {
     transfer,
     onUploaded: () => undefined,
     cancel: () => Promise.resolve(),
+    isHeld: () => false,
     isOnline: () => true,
   })
   uploads.add([{ content: new Blob(['x']), path: 'a.txt' }])
@@ -67,7 +68,6 @@ it('an upload whose token was refused waits for a sign-in, and the session is as
 
 it('an upload that the token of an earlier session sent is sent again by itself', async () => {
   const { uploads, attempts, state } = await openUploads()
-  uploads.hold()
   uploads.resume()
   attempts[0]?.reject(refusedToken())
   await expect.poll(() => attempts.length).toBe(2)

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import { createClient } from '../../../client/src/client.ts'
+import { createSessionGate } from '../../../web/user/session-gate.ts'
+
+/** A client behind a gate, and what it sends. The first request gets no response, and somebody begins to sign in. */
+function open() {
+  const gate = createSessionGate()
+  const sent: string[] = []
+  const send: typeof fetch = (_url, init) => {
+    sent.push(init?.method ?? '')
+    if (sent.length > 1) return Promise.resolve(new Response(null, { status: 204 }))
+    gate.close()
+    return Promise.reject(new TypeError('Lost.'))
+  }
+  const retry = { firstDelay: 0 }
+  const { history } = createClient({ url: 'http://service', fetch: gate.behind(send), retry })
+  return { gate, sent, history }
+}
+
+/** Longer than until a request that is not held back is sent. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 50))
+
+it('a request is not repeated while another user may be signing in', async () => {
+  const { gate, sent, history } = open()
+  const purged = history.purgeAll()
+  await settled()
+  // As when one attempt to sign in follows another.
+  gate.open()
+  gate.close()
+  await settled()
+  expect(sent).toHaveLength(1)
+  gate.open()
+  await purged
+  expect(sent).toEqual(['DELETE', 'DELETE'])
+})
+
+it('a request that is held back ends with its signal, and is never sent', async () => {
+  const { gate, sent, history } = open()
+  gate.close()
+  const stop = new AbortController()
+  const purged = history.purgeAll({ signal: stop.signal })
+  stop.abort(new Error('Stopped.'))
+  await expect(purged).rejects.toThrow('Stopped.')
+  gate.open()
+  await settled()
+  expect(sent).toEqual([])
+})
