@@ -41,6 +41,9 @@ const HEARD_MS = 50
 /** A tab that announced a sign-in but has not reported it by then was closed. */
 const CHANGE_MS = 10_000
 
+/** Time for the browser to delete the thumbnails. A tab that sleeps can keep it from that. */
+const FORGET_MS = 1_000
+
 /** Composes the page. `base` is its base URL; files can be dropped on `target`. */
 export function createPage({
   base,
@@ -57,6 +60,8 @@ export function createPage({
   const acting = { ...connection.brief, fetch: gate.behind(connection.brief.fetch) }
   const client = createClient(acting)
   const http = createHttp(acting)
+  /** Ends the hold of a sign-in in this tab. */
+  let release = (): void => undefined
   const permissions = createPermissions(reader)
   const capacity = createCapacityFigures(reader, permissions)
   const list = createFileList(reader.files, permissions)
@@ -77,10 +82,14 @@ export function createPage({
     trustsLinks: isLoopback(location.hostname),
     async onChanging() {
       tabs.tell({ kind: 'session_changing' })
-      gate.close()
+      release = gate.hold()
       await pause(HEARD_MS, undefined)
     },
-    onChange: () => tabs.tell({ kind: 'session' }),
+    onChange() {
+      tabs.tell({ kind: 'session' })
+      release()
+      resume()
+    },
     onRefused: (reason) => toasts.show(reason),
   })
   const history = createHistory({ reader, client, http, list, capacity })
@@ -170,16 +179,37 @@ export function createPage({
     if (isSignedIn()) uploads.add(files)
   }
 
+  /** One for each sign-in that another tab has announced, and not yet reported. */
+  const announced = new Set<() => void>()
+
   function hear(message: TabMessage): void {
     switch (message.kind) {
-      case 'session_changing':
-        gate.close()
-        setTimeout(() => void session.look(), CHANGE_MS)
+      case 'session_changing': {
+        const end = gate.hold()
+        announced.add(end)
+        setTimeout(() => void look(end), CHANGE_MS)
         break
-      case 'session':
-        void session.look()
+      }
+      case 'session': {
+        const [end] = announced
+        void look(end)
         break
+      }
     }
+  }
+
+  /** Finds out who is signed in. If that is another user, the gate stays closed. */
+  async function look(end: (() => void) | undefined): Promise<void> {
+    const looked = gate.hold()
+    if (end !== undefined) announced.delete(end)
+    await session.look()
+    looked()
+    end?.()
+    resume()
+  }
+
+  function resume(): void {
+    if (isSignedIn()) uploads.resume()
   }
 
   /** The user and the scope for whom the page is: those of the first token. */
@@ -202,10 +232,11 @@ export function createPage({
     const forgotten = indexedDB.deleteDatabase(thumbnailDatabase)
     if (holder === undefined) return
     // What is under way ends with the document: else it would go on, as the next user.
-    gate.close()
+    gate.hold()
     isLeaving.value = true
-    for (const end of ['success', 'error', 'blocked'])
-      forgotten.addEventListener(end, () => location.reload(), { once: true })
+    const reload = (): void => location.reload()
+    for (const end of ['success', 'error']) forgotten.addEventListener(end, reload)
+    setTimeout(reload, FORGET_MS)
   }
 
   /** Another user does not see what the previous one did, and another scope may not permit it. */
@@ -220,7 +251,6 @@ export function createPage({
     if (isLeaving.value) return
     followUnfinished()
     void list.reload()
-    gate.open()
     uploads.resume()
   }
 
@@ -231,8 +261,6 @@ export function createPage({
   }
 
   async function signOut(): Promise<void> {
-    // A sign-in that has failed left it closed.
-    if (!isSignedIn()) gate.open()
     await toasts.attempt(async () => {
       await uploads.remove(uploads.items.value)
       await session.signOut()
