@@ -43,7 +43,7 @@ describeInBrowser('access tokens', (browser) => {
     }
     // As when the user comes back to the tab.
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
-    const field = page.getByLabel('Access token')
+    const field = page.getByLabel('Access token', { exact: true })
     await field.waitFor()
     isGone.resolve()
     await (await loaded).finished()

@@ -1,12 +1,4 @@
-/** Messages between the tabs of one browser. */
-export type TabMessage =
-  /** A tab is about to sign in. */
-  { readonly kind: 'session_changing' } | { readonly kind: 'session' }
-
-export interface Tabs {
-  tell(message: TabMessage): void
-  listen(hear: (message: TabMessage) => void): void
-}
+import type { TabMessage, Tabs } from './sign-ins.ts'
 
 /** Connects the tabs that have the same base URL, so of one service. */
 export function openTabs(base: string): Tabs {

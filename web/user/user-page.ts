@@ -1,6 +1,5 @@
 import { effect, signal, untracked } from '@preact/signals'
 import { createClient } from '../../client/src/client.ts'
-import { pause } from '../../client/src/http/abort.ts'
 import { createHttp } from '../../client/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
 import { failureOf } from '../shared/error-message.ts'
@@ -23,7 +22,8 @@ import { createRemoval } from './undo-delete.ts'
 import { takeDroppedFiles } from './uploads/dropped-files.ts'
 import { createSessionGate } from './session-gate.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
-import { openTabs, type TabMessage } from './cross-tab.ts'
+import { createSignIns } from './sign-ins.ts'
+import { openTabs } from './cross-tab.ts'
 import { createUploads } from './uploads/queue.ts'
 import { createTransfer } from './uploads/transfer.ts'
 import { createUnfinishedActions } from './uploads/unfinished-actions.ts'
@@ -34,12 +34,6 @@ export type Page = ReturnType<typeof createPage>
 
 /** How often the figures are read during uploads. */
 const WATCH_MS = 2_000
-
-/** Time for a message to reach the other tabs. */
-const HEARD_MS = 50
-
-/** A tab that announced a sign-in but has not reported it by then was closed. */
-const CHANGE_MS = 10_000
 
 /** Time for the browser to delete the thumbnails. A tab that sleeps can keep it from that. */
 const FORGET_MS = 1_000
@@ -53,15 +47,20 @@ export function createPage({
   readonly target: HTMLElement
 }) {
   const toasts = createToasts()
-  const tabs = openTabs(base)
   const connection = connect({ base, onRefusedToken: (cause) => session.refuse(cause) })
   const reader = createClient(connection.patient)
   const gate = createSessionGate()
   const acting = { ...connection.brief, fetch: gate.behind(connection.brief.fetch) }
   const client = createClient(acting)
   const http = createHttp(acting)
-  /** Ends the hold of a sign-in in this tab. */
-  let release = (): void => undefined
+  const signIns = createSignIns({
+    tabs: openTabs(base),
+    gate,
+    look: () => session.look(),
+    onSettled() {
+      if (isSignedIn()) uploads.resume()
+    },
+  })
   const permissions = createPermissions(reader)
   const capacity = createCapacityFigures(reader, permissions)
   const list = createFileList(reader.files, permissions)
@@ -80,16 +79,8 @@ export function createPage({
     nobody: 'access_token_missing',
     words: messages.signIn,
     trustsLinks: isLoopback(location.hostname),
-    async onChanging() {
-      tabs.tell({ kind: 'session_changing' })
-      release = gate.hold()
-      await pause(HEARD_MS, undefined)
-    },
-    onChange() {
-      tabs.tell({ kind: 'session' })
-      release()
-      resume()
-    },
+    onChanging: signIns.begin,
+    onChange: signIns.end,
     onRefused: (reason) => toasts.show(reason),
   })
   const history = createHistory({ reader, client, http, list, capacity })
@@ -179,39 +170,6 @@ export function createPage({
     if (isSignedIn()) uploads.add(files)
   }
 
-  /** One for each sign-in that another tab has announced, and not yet reported. */
-  const announced = new Set<() => void>()
-
-  function hear(message: TabMessage): void {
-    switch (message.kind) {
-      case 'session_changing': {
-        const end = gate.hold()
-        announced.add(end)
-        setTimeout(() => void look(end), CHANGE_MS)
-        break
-      }
-      case 'session': {
-        const [end] = announced
-        void look(end)
-        break
-      }
-    }
-  }
-
-  /** Finds out who is signed in. If that is another user, the gate stays closed. */
-  async function look(end: (() => void) | undefined): Promise<void> {
-    const looked = gate.hold()
-    if (end !== undefined) announced.delete(end)
-    await session.look()
-    looked()
-    end?.()
-    resume()
-  }
-
-  function resume(): void {
-    if (isSignedIn()) uploads.resume()
-  }
-
   /** The user and the scope for whom the page is: those of the first token. */
   let holder: string | undefined
   /** Whether the page is being loaded anew. */
@@ -269,7 +227,7 @@ export function createPage({
 
   function start(accessToken: string | undefined): void {
     takeDroppedFiles(target, onDropped)
-    tabs.listen(hear)
+    signIns.listen()
     followFiles({
       client: reader,
       list,
@@ -343,7 +301,6 @@ export function createPage({
     session,
     signOut,
     start,
-    tabs,
     thumbnailDatabase,
     toasts,
     unfinished,
