@@ -40,6 +40,15 @@ it('a sign-in in another tab holds back what is sent, until it is known who that
   expect(gate.isClosed()).toBe(false)
 })
 
+it('a sign-in in this tab holds back what is sent, and tells the others before and after', async () => {
+  const { gate, signIns, told } = openTab()
+  const begun = signIns.begin()
+  expect([gate.isClosed(), told]).toEqual([true, ['session_changing']])
+  await begun
+  signIns.end()
+  expect([gate.isClosed(), told]).toEqual([false, ['session_changing', 'session']])
+})
+
 it('an answer from before another sign-in does not end what that holds back', async () => {
   const { gate, hear, answer } = openTab()
   hear('session')
@@ -51,15 +60,25 @@ it('an answer from before another sign-in does not end what that holds back', as
   expect(gate.isClosed()).toBe(false)
 })
 
+it('of several answers, the last one ends what is held back', async () => {
+  const { gate, hear, answer } = openTab()
+  hear('session_changing')
+  hear('session')
+  hear('session')
+  await answer(0)
+  expect(gate.isClosed()).toBe(true)
+  await answer(1)
+  expect(gate.isClosed()).toBe(false)
+})
+
 it('two tabs that sign in at once both have to end', async () => {
-  const { gate, signIns, told, hear, answer } = openTab()
+  const { gate, signIns, hear, answer } = openTab()
   hear('session_changing')
   hear('session_changing')
   await signIns.begin()
   hear('session')
   await answer(0)
   signIns.end()
-  expect(told).toEqual(['session_changing', 'session'])
   expect(gate.isClosed()).toBe(true)
   hear('session')
   await answer(1)
