@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { ErrorCode } from '../../src/core/error-codes.ts'
 import type { Json } from '../../src/http/openapi/json.ts'
-import { closed, closedInside, mapValues } from './closed-schema.ts'
+import { closed, closedInside } from './closed-schema.ts'
 
 /** An answer of the service, and what it answers. */
 export interface Exchange {
@@ -160,19 +160,23 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
   }
 }
 
-/** The schemas of a document, made to say no to what they don't name. */
+/** The schemas of a document, made to say no to what they don't name. Each is compiled once, when it is first needed. */
 class Validators {
   readonly #document: OpenApi
-  readonly #ajv = addFormats.default(new Ajv2020({ strict: false }))
+  // Other tests validate the documents themselves.
+  readonly #ajv = addFormats.default(new Ajv2020({ strict: false, validateSchema: false }))
   readonly #compiled = new Map<string, ValidateFunction>()
 
   constructor(document: OpenApi) {
     this.#document = document
+    for (const [name, schema] of Object.entries(document.components['schemas'] ?? {})) {
+      this.#ajv.addSchema(byName(closedInside(schema)), `${NAMED_SCHEMA}${name}`)
+    }
   }
 
   of(schema: object): ValidateFunction {
     const text = JSON.stringify(schema)
-    const compiled = this.#compiled.get(text) ?? this.#ajv.compile(this.#whole(schema))
+    const compiled = this.#compiled.get(text) ?? this.#ajv.compile(byName(closed(schema)))
     this.#compiled.set(text, compiled)
     return compiled
   }
@@ -186,11 +190,14 @@ class Validators {
     const [, , kind = '', name = ''] = part.$ref.split('/')
     return this.#document.components[kind]?.[name] as T
   }
+}
 
-  #whole(schema: object): object {
-    const schemas = mapValues(this.#document.components['schemas'] ?? {}, closedInside)
-    return { ...(closed(schema) as object), components: { schemas } }
-  }
+const NAMED_SCHEMA = 'schema:'
+
+/** The same schema, whose references name schemas that are compiled apart. */
+function byName(schema: unknown): object {
+  const text = JSON.stringify(schema).replaceAll('"#/components/schemas/', `"${NAMED_SCHEMA}`)
+  return JSON.parse(text) as object
 }
 
 function matches(template: string, path: string): boolean {
