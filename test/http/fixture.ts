@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request as httpRequest, STATUS_CODES } from 'node:http'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import type { ErrorCode } from '../../src/core/error-codes.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import type { Usage } from '../../src/core/users/account-ledger.ts'
@@ -19,6 +19,26 @@ import { readUsage } from '../support/read-usage.ts'
 
 /** Starts a service on adapters of its own; `stop` of it ends both. */
 export type OpenService = (options?: TestServiceOptions) => Promise<TestService>
+
+/**
+ * Opens one service for all that ask for one of these options, and ends it with the surrounding `describe`. For suites
+ * whose tests have users of their own, and look at no others.
+ */
+export function sharing(
+  open: OpenService,
+  ...shared: readonly (TestServiceOptions | undefined)[]
+): OpenService {
+  const opened = new Map<TestServiceOptions | undefined, Promise<TestService>>()
+  afterAll(async () => {
+    for (const service of opened.values()) await (await service).stop()
+  })
+  return async (options) => {
+    if (!shared.includes(options)) return await open(options)
+    const service = opened.get(options) ?? open(options)
+    opened.set(options, service)
+    return { ...(await service), stop: () => Promise.resolve() }
+  }
+}
 
 export const MIB = 2 ** 20
 

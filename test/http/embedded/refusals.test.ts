@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { sharing, SHORT_LINGER } from '../fixture.ts'
 import { refusedAccessSuite } from '../reads/access-suite.ts'
 import { bearerSuite } from '../refusals/bearer-suite.ts'
 import { brokenUploadsSuite } from '../refusals/broken-uploads-suite.ts'
@@ -19,21 +20,22 @@ import { sessionSuite } from '../refusals/session-suite.ts'
 import { twoTokensSuite } from '../refusals/two-tokens-suite.ts'
 
 describe('the service on SQLite and local files', () => {
-  bearerSuite(openEmbedded)
-  brokenUploadsSuite(openEmbedded)
-  refusedAccessSuite(openEmbedded)
-  refusedChangesSuite(openEmbedded)
-  refusedConditionsSuite(openEmbedded)
-  downloadBodiesSuite(openEmbedded)
-  refusedDigestsSuite(openEmbedded)
-  rawHeadersSuite(openEmbedded)
-  refusedListingsSuite(openEmbedded)
-  refusedRemovalsSuite(openEmbedded)
-  refusedFileNamesSuite(openEmbedded)
-  refusalsSuite(openEmbedded)
-  parserErrorsSuite(openEmbedded)
-  crossOriginSuite(openEmbedded)
-  sessionSuite(openEmbedded)
-  twoTokensSuite(openEmbedded)
-  originSuite(openEmbedded)
+  const open = sharing(openEmbedded, undefined, SHORT_LINGER)
+  bearerSuite(open)
+  brokenUploadsSuite(open)
+  refusedAccessSuite(open)
+  refusedChangesSuite(open)
+  refusedConditionsSuite(open)
+  downloadBodiesSuite(open)
+  refusedDigestsSuite(open)
+  rawHeadersSuite(open)
+  refusedListingsSuite(open)
+  refusedRemovalsSuite(open)
+  refusedFileNamesSuite(open)
+  refusalsSuite(open)
+  parserErrorsSuite(open)
+  crossOriginSuite(open)
+  sessionSuite(open)
+  twoTokensSuite(open)
+  originSuite(open)
 })

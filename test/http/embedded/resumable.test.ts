@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { openEmbedded, openEmbeddedTwins } from '../../support/service/embedded-service.ts'
+import { sharing, SHORT_LINGER } from '../fixture.ts'
 import { uploadAccessSuite } from '../resumable/access-suite.ts'
 import { appendsSuite } from '../resumable/appends-suite.ts'
 import { badUploadInputSuite } from '../resumable/bad-input-suite.ts'
@@ -15,18 +16,19 @@ import { termsSuite } from '../resumable/terms-suite.ts'
 import { uploadInstancesSuite } from '../resumable/instances-suite.ts'
 
 describe('resumable uploads on SQLite and local files', () => {
-  coreProtocolSuite(openEmbedded)
-  creationSuite(openEmbedded)
-  deferredLengthSuite(openEmbedded)
-  uploadAccessSuite(openEmbedded)
-  appendsSuite(openEmbedded)
-  uploadChecksumsSuite(openEmbedded)
-  uploadEndsSuite(openEmbedded)
-  termsSuite(openEmbedded)
-  uploadCapacitySuite(openEmbedded)
-  refusedCommitSuite(openEmbedded)
-  badUploadInputSuite(openEmbedded)
-  badMetadataSuite(openEmbedded)
+  const open = sharing(openEmbedded, undefined, SHORT_LINGER)
+  coreProtocolSuite(open)
+  creationSuite(open)
+  deferredLengthSuite(open)
+  uploadAccessSuite(open)
+  appendsSuite(open)
+  uploadChecksumsSuite(open)
+  uploadEndsSuite(open)
+  termsSuite(open)
+  uploadCapacitySuite(open)
+  refusedCommitSuite(open)
+  badUploadInputSuite(open)
+  badMetadataSuite(open)
 })
 
 describe('resumable uploads through two instances on SQLite and local files', () => {

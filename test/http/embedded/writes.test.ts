@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { sharing, SHORT_LINGER } from '../fixture.ts'
 import { changesSuite } from '../writes/changes-suite.ts'
 import { conditionalWritesSuite } from '../writes/conditional-writes-suite.ts'
 import { descriptionsSuite } from '../writes/descriptions-suite.ts'
@@ -12,14 +13,15 @@ import { uploadsSuite } from '../writes/uploads-suite.ts'
 import { visibilitySuite } from '../writes/visibility-suite.ts'
 
 describe('the service on SQLite and local files', () => {
-  uploadsSuite(openEmbedded)
-  descriptionsSuite(openEmbedded)
-  rawUploadsSuite(openEmbedded)
-  digestsSuite(openEmbedded)
-  conditionalWritesSuite(openEmbedded)
-  removalsSuite(openEmbedded)
-  changesSuite(openEmbedded)
-  visibilitySuite(openEmbedded)
-  fileNamesSuite(openEmbedded)
-  takenBackSuite(openEmbedded)
+  const open = sharing(openEmbedded, undefined, SHORT_LINGER)
+  uploadsSuite(open)
+  descriptionsSuite(open)
+  rawUploadsSuite(open)
+  digestsSuite(open)
+  conditionalWritesSuite(open)
+  removalsSuite(open)
+  changesSuite(open)
+  visibilitySuite(open)
+  fileNamesSuite(open)
+  takenBackSuite(open)
 })

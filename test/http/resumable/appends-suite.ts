@@ -290,7 +290,8 @@ export function appendsSuite(open: OpenService): void {
   describe('a service that stops', () => {
     let service: TestService
     beforeAll(async () => {
-      service = await open(SHORT_LINGER)
+      // One that no other suite shares: it takes no append any more.
+      service = await open({ ...SHORT_LINGER })
     })
     afterAll(() => service.stop())
 
