@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { migrate } from '../../../src/database/migrate.ts'
-import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
 import { createFolder } from '../../support/servers/local-server.ts'
+import { openMigrated } from '../../support/service/migrated-file.ts'
 import { openEmbedded } from '../verify/embedded.ts'
 import type { RebuildAdapters } from './fixture.ts'
 import { rebuildSuite } from './suite.ts'
@@ -12,8 +11,7 @@ rebuildSuite('SQLite and files', openTwo)
 async function openTwo(): Promise<RebuildAdapters> {
   const lost = await openEmbedded((directory) => createFilesystemStore({ directory }))
   const folder = await createFolder('rebuild')
-  const empty = await openSqlite({ file: join(folder.path, 'empty.sqlite') })
-  await migrate(empty)
+  const empty = await openMigrated({ file: join(folder.path, 'empty.sqlite') })
   const close = async (): Promise<void> => {
     await lost.close()
     await empty.close()

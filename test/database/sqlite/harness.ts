@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
-import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
 import { BASE_CAPACITY, type LedgerHarness } from '../../core/ledger/fixture.ts'
 import { failOnDeath } from '../../support/runner/fail-on-death.ts'
 import { createMemoryFolder } from '../../support/servers/local-server.ts'
+import { openMigrated } from '../../support/service/migrated-file.ts'
 import { createHarness } from '../harness.ts'
 
 /** Two connections on one new file, with a clock that stands still until it is moved. */
@@ -53,8 +53,7 @@ async function openFile(ledgerOptions?: Partial<LedgerOptions>): Promise<OpenedF
   Atomics.store(clock, 0, BigInt(Date.now()))
   const now = (): number => Number(Atomics.load(clock, 0))
   const options = { file, clock: now }
-  const database = await openSqlite(options)
-  await migrate(database)
+  const database = await openMigrated(options)
   const twin = await openSqlite(options)
   const harness = createHarness({
     database,

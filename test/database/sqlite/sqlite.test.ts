@@ -54,6 +54,7 @@ import {
 import { createFolder, openSqliteHarness } from './harness.ts'
 import { FILE_COLUMNS, INSERT_FILE, OVERWRITE_FILE } from '../../../src/database/ledger/rows.ts'
 import { recordSyncs } from '../../support/folder.ts'
+import { openMigrated } from '../../support/service/migrated-file.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
@@ -90,8 +91,7 @@ describe('SQLite', () => {
   afterAll(() => folder.remove())
   beforeEach(async () => {
     file = join(folder.path, `${crypto.randomUUID()}.db`)
-    database = await openSqlite({ file })
-    await migrate(database)
+    database = await openMigrated({ file })
     return () => database.close()
   })
 

@@ -6,12 +6,11 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { discardBody, type ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { AppError } from '../../../src/core/errors.ts'
-import { migrate } from '../../../src/database/migrate.ts'
-import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
 import { storeError } from '../../../src/object-store/store-error.ts'
 import { faultyStore } from '../../support/faults/faults.ts'
 import { createFolder } from '../../support/servers/local-server.ts'
+import { openMigrated } from '../../support/service/migrated-file.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import {
   startTestService,
@@ -56,9 +55,8 @@ describe('the log of how requests end', () => {
   ): Promise<{ service: TestService; user: TestUser }> {
     const folder = await createFolder('service')
     opened.defer(() => folder.remove())
-    const database = await openSqlite({ file: `${folder.path}/test.db` })
+    const database = await openMigrated({ file: `${folder.path}/test.db` })
     opened.defer(() => database.close())
-    await migrate(database)
     const store = createMemoryStore()
     const objects = faultyStore(store, faultsOf(store))
     const write = (line: string): void => void lines.push(JSON.parse(line) as Line)

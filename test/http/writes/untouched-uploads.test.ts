@@ -2,8 +2,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { migrate } from '../../../src/database/migrate.ts'
-import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { openMigrated } from '../../support/service/migrated-file.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { FakeS3 } from '../../support/faults/fake-s3.ts'
 import { createFolder } from '../../support/servers/local-server.ts'
@@ -26,8 +25,8 @@ let user: TestUser
 beforeEach(async () => {
   opened = new AsyncDisposableStack()
   const folder = opened.adopt(await createFolder('untouched'), (it) => it.remove())
-  database = opened.adopt(await openSqlite({ file: `${folder.path}/test.db` }), (it) => it.close())
-  await migrate(database)
+  const file = `${folder.path}/test.db`
+  database = opened.adopt(await openMigrated({ file }), (it) => it.close())
   s3 = new FakeS3()
   const objects = opened.adopt(createS3Store(s3.options()), (it) => it.close())
   service = opened.adopt(await startTestService({ database, objects }), (it) => it.stop())

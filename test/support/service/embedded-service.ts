@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { createMemoryFolder } from '../servers/local-server.ts'
+import { writeMigratedFile } from './migrated-file.ts'
 import {
   openIn,
   openTwinsIn,
@@ -20,5 +22,6 @@ export async function openEmbeddedTwins(options?: TestServiceOptions): Promise<T
 
 async function createPlace(): Promise<TestPlace> {
   const folder = await createMemoryFolder('service')
+  await writeMigratedFile(join(folder.path, 'database.sqlite'))
   return { environment: { DATA_DIR: folder.path }, remove: () => folder.remove() }
 }

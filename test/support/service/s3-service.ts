@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { createMemoryFolder } from '../servers/local-server.ts'
 import type { S3Address } from '../servers/s3-server.ts'
+import { writeMigratedFile } from './migrated-file.ts'
 import { s3Settings } from './s3-settings.ts'
 import { freshBucket, removeBucket } from './test-bucket.ts'
 import {
@@ -53,6 +55,7 @@ export async function openTwinsOnS3(address: S3Address | undefined): Promise<Twi
 
 async function createPlace(address: S3Address | undefined): Promise<TestPlace> {
   const folder = await createMemoryFolder('service')
+  await writeMigratedFile(join(folder.path, 'database.sqlite'))
   const bucket = freshBucket(address)
   return {
     environment: { DATA_DIR: folder.path, ...s3Settings(bucket) },

@@ -4,11 +4,10 @@ import { createSweeper, type SweepReport } from '../../../src/core/sweep/sweeper
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
-import { migrate } from '../../../src/database/migrate.ts'
-import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../memory-store.ts'
 import { createMemoryFolder } from '../servers/local-server.ts'
+import { openMigrated } from './migrated-file.ts'
 
 /** The ports of core: a SQLite file in a folder of its own, objects in memory. */
 export interface TestCore extends AsyncDisposable {
@@ -28,11 +27,10 @@ export async function openTestCore(options: { baseCapacity?: number } = {}): Pro
   const { baseCapacity = 1000 } = options
   const folder = await createMemoryFolder('core')
   const clock = { now: Date.now() }
-  const database = await openSqlite({
+  const database = await openMigrated({
     file: join(folder.path, 'test.sqlite'),
     clock: () => clock.now,
   })
-  await migrate(database)
   return {
     database,
     ledger: createLedger(database, { baseCapacity }),

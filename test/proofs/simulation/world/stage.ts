@@ -1,12 +1,11 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from '../../../../src/database/database.ts'
-import { migrate } from '../../../../src/database/migrate.ts'
-import { openSqlite } from '../../../../src/database/sqlite/sqlite.ts'
 import { createS3Store } from '../../../../src/object-store/s3/store.ts'
 import { FakeS3 } from '../../../support/faults/fake-s3.ts'
+import { openMigrated } from '../../../support/service/migrated-file.ts'
 import { type LedgerReader, openLedgerReader } from '../model/ledger-state.ts'
 
 /** Where runs take place, one after the other. */
@@ -24,17 +23,12 @@ export interface StageDatabase extends AsyncDisposable {
 export async function openStage(): Promise<Stage> {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
   const folder = await mkdtemp(join(parent, 'cloud-repository-simulation-'))
-  const template = join(folder, 'template.sqlite')
-  const migrated = await openSqlite({ file: template })
-  await migrate(migrated)
-  await migrated.close()
   await warmUp()
   let count = 0
   return {
     async openDatabase(clock) {
       const file = join(folder, `${(count += 1)}.sqlite`)
-      await copyFile(template, file)
-      const database = await openSqlite({ file, clock })
+      const database = await openMigrated({ file, clock })
       const ledgerReader = openLedgerReader(file)
       return {
         database,
