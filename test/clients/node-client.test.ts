@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MIB } from '../http/fixture.ts'
+import { MIB, upload } from '../http/fixture.ts'
 import { isSkipped } from '../support/servers/needs.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import { temporaryFolder } from '../support/service/program.ts'
@@ -141,7 +141,7 @@ describe.each(NODES)('the client for Node.js that docs/clients.md names, on $tit
   it.skipIf(skipped).each(FAILURES)('says without a stack that $what', async (failure) => {
     const { args, environment, code, message } = failure
     await paste()
-    await run(['client.mjs', 'upload', 'client.mjs', 'c'])
+    await upload(service, { user, name: 'c', content: '' })
     const ran = await run(['client.mjs', ...args], environment)
     // An older Node calls `openAsBlob` experimental.
     const said = ran.stderr.split('\n').filter((line) => !line.startsWith('('))

@@ -1,7 +1,12 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
+import { openService } from '../../src/compose/compose.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { buildOperatorPage } from '../support/http/page.ts'
 import { exitOf, type Started, startProgram, temporaryFolder } from '../support/service/program.ts'
 import { rawRequest } from '../support/http/raw-http.ts'
@@ -116,16 +121,14 @@ describe('the process', () => {
   })
 
   it('says in a line that its port is taken, and ends with 1', async () => {
-    const { url } = await startDemo()
-    const { process, output } = await start(['serve'], { PORT: new URL(url).port })
+    const { process, output } = await start(['serve'], { PORT: await takenPort() })
     expect(await exitOf(process)).toBe(1)
     expect(output()).toMatch(/EADDRINUSE.*Choose another port/)
     expect(output()).not.toMatch(/^\s+at /m)
   })
 
   it('says in a line that the port of the admin API is taken, and ends with 1', async () => {
-    const { url } = await startDemo()
-    const admin = { ADMIN_TOKEN: 'a'.repeat(16), ADMIN_PORT: new URL(url).port }
+    const admin = { ADMIN_TOKEN: 'a'.repeat(16), ADMIN_PORT: await takenPort() }
     const { process, output } = await start(['serve'], admin)
     expect(await exitOf(process)).toBe(1)
     expect(output()).toMatch(/EADDRINUSE.*ADMIN_PORT=/)
@@ -193,12 +196,13 @@ describe('the process', () => {
   })
 
   it('ends when the demo user can not be made', async () => {
-    const folder = await temporaryFolder(opened)
-    for (const verb of ['create', 'delete']) {
-      const { process } = await start(['users', verb, 'demo'], { DATA_DIR: folder })
-      expect(await exitOf(process)).toBe(0)
-    }
-    const { process } = await start(['serve', '--demo'], { DATA_DIR: folder })
+    const DATA_DIR = await temporaryFolder(opened)
+    const { userStore, close } = await openService(readConfig({ DATA_DIR }))
+    const demo = parseUserId('demo')
+    await userStore.createUser(demo)
+    await userStore.deleteUser(demo)
+    await close()
+    const { process } = await start(['serve', '--demo'], { DATA_DIR })
     expect(await exitOf(process)).toBe(1)
   })
 
@@ -255,6 +259,13 @@ function start(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
   return startProgram({ args, environment, opened })
+}
+
+async function takenPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  opened.defer(() => void server.close())
+  await once(server, 'listening')
+  return String((server.address() as AddressInfo).port)
 }
 
 function startDemo(environment: Readonly<Record<string, string>> = {}): Promise<Demo> {
