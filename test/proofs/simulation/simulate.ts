@@ -8,7 +8,7 @@ import { type Call, createFaults } from './world/faults.ts'
 import { Model } from './model/model.ts'
 import { BASE_CAPACITY, HISTORY_SHARE } from './plan/parameters.ts'
 import type { Plan } from './plan/plan.ts'
-import { comeToRest } from './model/quiescence.ts'
+import { comeToRest, drain } from './model/quiescence.ts'
 import { createRandom } from './plan/random.ts'
 import type { Stage, StageDatabase } from './world/stage.ts'
 import { Timeline } from './world/timeline.ts'
@@ -38,8 +38,12 @@ export interface SimulateOptions {
 
 /** Plays a plan to its end, or to the first violation. */
 export async function simulate(plan: Plan, options: SimulateOptions): Promise<Run> {
-  const { stage, variant = {} } = options
   const timeline = new Timeline()
+  return await timeline.enter(() => play(timeline, plan, options))
+}
+
+async function play(timeline: Timeline, plan: Plan, options: SimulateOptions): Promise<Run> {
+  const { stage, variant = {} } = options
   const random = createRandom(plan.seed)
   await using held = await stage.openDatabase(() => timeline.now)
   let violation: unknown
@@ -60,7 +64,7 @@ export async function simulate(plan: Plan, options: SimulateOptions): Promise<Ru
     return violation === undefined && (await timeline.step())
   }
   try {
-    while (await step());
+    await drain(step)
     eventsAtWork = events
     if (violation === undefined) await comeToRest(world, step)
   } catch (error) {

@@ -108,7 +108,8 @@ async function readEverything(world: World, step: () => Promise<boolean>): Promi
   }
 }
 
-async function drain(step: () => Promise<boolean>): Promise<void> {
+/** Until there is nothing left to happen. */
+export async function drain(step: () => Promise<boolean>): Promise<void> {
   let events = 0
   while (await step()) demand((events += 1) < MAX_EVENTS, 'I9', 'something never ends')
 }

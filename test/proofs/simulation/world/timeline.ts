@@ -47,12 +47,22 @@ export class Timeline {
   /** One line for each entry that happened. */
   readonly log: string[] = []
   readonly #context = new AsyncLocalStorage<Actor>()
+  readonly #inside = new AsyncLocalStorage<true>()
   readonly #entries = new Set<Entry>()
   #order = 0
 
   /** The actor on whose behalf the running code runs. */
   actor(): Actor | undefined {
     return this.#context.getStore()
+  }
+
+  /** Whether the running code is of the run that `enter` has begun, and not of the test runner or another test. */
+  isInside(): boolean {
+    return this.#inside.getStore() === true
+  }
+
+  enter<T>(work: () => T): T {
+    return this.#inside.run(true, work)
   }
 
   runAs<T>(actor: Actor, work: () => T): T {

@@ -4,14 +4,15 @@ import type { Random } from '../plan/random.ts'
 import type { Timeline } from './timeline.ts'
 
 /**
- * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter and
- * the SDK take from globals. Only code that runs for an actor draws from `random`: the test runner draws at times that
- * no seed repeats.
+ * Puts the clock of the whole process under a timeline, until disposed, and the timers of the run inside it: what core,
+ * the S3 adapter and the SDK take from globals. The timers of other code, such as the test runner's, keep their own time.
+ * Only code that runs for an actor draws from `random`: the test runner draws at times that no seed repeats.
  */
 export function installVirtualGlobals(timeline: Timeline, random: Random): Disposable {
   const timers = createTimers(timeline)
   const now = (): number => timeline.now + (timeline.actor()?.process.skewMs ?? 0)
   const { randomBytes, randomUUID } = crypto
+  const abortLater = AbortSignal.timeout.bind(AbortSignal)
   const mathRandom = Math.random
   const isSimulated = (): boolean => timeline.actor() !== undefined
   const restores = [
@@ -19,7 +20,9 @@ export function installVirtualGlobals(timeline: Timeline, random: Random): Dispo
     replace(performance, 'now', () => timeline.now),
     replace(Date, 'now', now),
     replace(Math, 'random', () => (isSimulated() ? random.next() : mathRandom())),
-    replace(AbortSignal, 'timeout', (ms: number) => abortAfter(timeline, ms)),
+    replace(AbortSignal, 'timeout', (ms: number) =>
+      timeline.isInside() ? abortAfter(timeline, ms) : abortLater(ms),
+    ),
     replace(crypto, 'randomBytes', (size: number) =>
       isSimulated() ? drawBytes(random, size) : randomBytes(size),
     ),
@@ -74,8 +77,12 @@ class Timer {
   }
 }
 
+/** Timers in virtual time. Code from outside the run gets those of the process. */
 function createTimers(timeline: Timeline) {
-  function setTimeout(callback: Callback, ms = 1, ...values: unknown[]): Timer {
+  const { setTimeout: later, setInterval: repeatedly, clearTimeout: forget } = globalThis
+
+  function setTimeout(callback: Callback, ms = 1, ...values: unknown[]) {
+    if (!timeline.isInside()) return later(callback, ms, ...values)
     let cancel = (): void => undefined
     const run = (): void => callback(...values)
     const arm = (): void => {
@@ -85,7 +92,8 @@ function createTimers(timeline: Timeline) {
     return new Timer({ cancel: () => cancel(), restart: arm })
   }
 
-  function setInterval(callback: Callback, ms = 1, ...values: unknown[]): Timer {
+  function setInterval(callback: Callback, ms = 1, ...values: unknown[]) {
+    if (!timeline.isInside()) return repeatedly(callback, ms, ...values)
     let cancel = (): void => undefined
     const arm = (): void => {
       cancel = timeline.add({ after: Math.max(1, ms), label: `interval ${ms} ms`, run })
@@ -98,8 +106,9 @@ function createTimers(timeline: Timeline) {
     return new Timer({ cancel: () => cancel(), restart: arm })
   }
 
-  function clear(timer: unknown): void {
+  function clear(timer: Timer | NodeJS.Timeout): void {
     if (timer instanceof Timer) timer.cancel()
+    else forget(timer)
   }
 
   return { setTimeout, setInterval, clearTimeout: clear, clearInterval: clear }
