@@ -15,12 +15,13 @@ export async function openPostgresHarness(
   ledgerOptions?: Partial<LedgerOptions>,
 ): Promise<LedgerHarness> {
   const own = await createMigratedDatabase()
+  const url = bySocket(own.url)
   let now = Date.now()
   await runSql(own.url, stoppedClock(own.name, now))
-  const database = use(await openPostgres({ url: own.url }))
+  const database = use(await openPostgres({ url }))
   return createHarness({
     database,
-    twin: await openPostgres({ url: own.url }),
+    twin: await openPostgres({ url }),
     clock: {
       now: () => now,
       advance: async (ms) => {
@@ -31,6 +32,12 @@ export async function openPostgresHarness(
     cleanUp: () => own.drop(),
     ledgerOptions,
   })
+}
+
+/** The same database by the server's socket, if that is on this machine: no contract is about the network. */
+function bySocket(url: string): string {
+  const folder = inject('postgresSockets')
+  return folder === undefined ? url : `${url}?host=${encodeURIComponent(folder)}`
 }
 
 /**

@@ -18,6 +18,8 @@ export interface RunningPostgres {
   readonly url: string
   /** Of its first process, where it runs on this machine. */
   readonly pid?: number
+  /** The folder of its socket, where it runs on this machine. */
+  readonly sockets?: string
   stop(): Promise<void>
 }
 
@@ -113,7 +115,7 @@ async function startServer(
       await server.stop()
       await folder.remove()
     }
-    return { url: localUrl(port), pid: server.pid, stop }
+    return { url: localUrl(port), pid: server.pid, sockets: folder.path, stop }
   } catch (error) {
     await folder.remove()
     throw error

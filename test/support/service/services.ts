@@ -17,6 +17,8 @@ declare module 'vitest' {
     versitygw: S3Address | undefined
     /** URL of a PostgreSQL server on which databases can be made, or `undefined` as above. */
     postgres: string | undefined
+    /** The folder of its socket, if it runs on this machine. */
+    postgresSockets: string | undefined
     /** Name of a database on it that is migrated and has no rows, to be copied. */
     migrated: string | undefined
     /** Where Toxiproxy is told what to do, or `undefined` as above. */
@@ -52,6 +54,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('minio', 'unavailable' in minio ? undefined : minio.address)
   project.provide('versitygw', 'unavailable' in versitygw ? undefined : versitygw.address)
   project.provide('postgres', 'unavailable' in postgres ? undefined : postgres.url)
+  project.provide('postgresSockets', 'unavailable' in postgres ? undefined : postgres.sockets)
   project.provide('migrated', migrated?.name)
   project.provide('toxiproxy', 'unavailable' in toxiproxy ? undefined : toxiproxy.api)
   return stop
