@@ -70,6 +70,7 @@ async function play(timeline: Timeline, plan: Plan, options: SimulateOptions): P
   } catch (error) {
     report(error)
   }
+  if (violation !== undefined) held.spoil()
   const { calls, injected } = world.faults
   return { violation, log: timeline.log, events, eventsAtWork, calls, injected }
 }
