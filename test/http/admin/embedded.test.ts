@@ -1,6 +1,8 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { adminAuditSuite } from './audit-suite.ts'
+import { sharing } from '../fixture.ts'
+import { ADMIN_OPTIONS } from './fixture.ts'
 import { adminBadInputSuite } from './bad-input-suite.ts'
 import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'
@@ -16,18 +18,19 @@ import { adminUsersSuite } from './users-suite.ts'
 import { adminWebhooksSuite } from './webhooks-suite.ts'
 
 describe('the admin API on SQLite and local files', () => {
-  adminUsersSuite(openEmbedded)
-  adminGrantsSuite(openEmbedded)
+  const open = sharing(openEmbedded, ADMIN_OPTIONS)
+  adminUsersSuite(open)
+  adminGrantsSuite(open)
   adminMetricsSuite(openEmbedded)
-  adminBadInputSuite(openEmbedded)
-  adminGuessingSuite(openEmbedded)
-  adminSessionSuite(openEmbedded)
-  adminUploadsSuite(openEmbedded)
-  adminArchiveSuite(openEmbedded)
-  adminHistorySuite(openEmbedded)
-  adminFilesSuite(openEmbedded)
+  adminBadInputSuite(open)
+  adminGuessingSuite(open)
+  adminSessionSuite(open)
+  adminUploadsSuite(open)
+  adminArchiveSuite(open)
+  adminHistorySuite(open)
+  adminFilesSuite(open)
   adminOverviewSuite(openEmbedded)
   adminAuditSuite(openEmbedded)
-  adminLinksSuite(openEmbedded)
-  adminWebhooksSuite(openEmbedded)
+  adminLinksSuite(open)
+  adminWebhooksSuite(open)
 })

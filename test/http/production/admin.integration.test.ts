@@ -1,6 +1,8 @@
 import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { adminAuditSuite } from '../admin/audit-suite.ts'
+import { sharing } from '../fixture.ts'
+import { ADMIN_OPTIONS } from '../admin/fixture.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminArchiveSuite } from '../admin/archive-suite.ts'
 import { adminFilesSuite } from '../admin/files-suite.ts'
@@ -12,14 +14,15 @@ import { adminUsersSuite } from '../admin/users-suite.ts'
 import { adminWebhooksSuite } from '../admin/webhooks-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
-  adminUsersSuite(openProduction)
-  adminGrantsSuite(openProduction)
-  adminUploadsSuite(openProduction)
-  adminArchiveSuite(openProduction)
-  adminHistorySuite(openProduction)
-  adminFilesSuite(openProduction)
+  const open = sharing(openProduction, ADMIN_OPTIONS)
+  adminUsersSuite(open)
+  adminGrantsSuite(open)
+  adminUploadsSuite(open)
+  adminArchiveSuite(open)
+  adminHistorySuite(open)
+  adminFilesSuite(open)
   adminOverviewSuite(openProduction)
   adminAuditSuite(openProduction)
-  adminLinksSuite(openProduction)
-  adminWebhooksSuite(openProduction)
+  adminLinksSuite(open)
+  adminWebhooksSuite(open)
 })

@@ -22,7 +22,6 @@ import { ledgerContract } from '../../../core/ledger/ledger-contract.ts'
 import { ledgerFilesContract } from '../../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../../core/ledger/files-race-contract.ts'
 import { ledgerIdentityContract } from '../../../core/ledger/identity-contract.ts'
-import { ledgerListContract } from '../../../core/ledger/list-contract.ts'
 import { ledgerModelContract } from '../../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../../core/ledger/race-contract.ts'
@@ -38,12 +37,11 @@ ledgerContract(NAME, openWriterHarness)
 ledgerFilesContract(NAME, openWriterHarness)
 ledgerFilesRaceContract(NAME, openWriterHarness)
 ledgerIdentityContract(NAME, openWriterHarness)
-ledgerListContract(NAME, openWriterHarness, 20)
 ledgerPreconditionContract(NAME, openWriterHarness)
 ledgerSweepContract(NAME, openWriterHarness)
-resumableLedgerContract(NAME, openWriterHarness, 50)
+resumableLedgerContract(NAME, openWriterHarness, 15)
 ledgerRaceContract(NAME, openWriterHarness)
-ledgerModelContract(NAME, openWriterHarness, 100)
+ledgerModelContract(NAME, openWriterHarness, 25)
 userStoreContract(NAME, openWriterHarness)
 accountsContract(NAME, openWriterHarness)
 
