@@ -574,6 +574,9 @@ const english = {
         uses === 1 ? 'It takes one more file.' : `It takes ${formatCount(uses)} more files.`,
     },
     empty: 'There are no files here now.',
+    /** `size` is empty if there are more files than are listed. */
+    all: (size: string) => (size === '' ? 'Download all' : `Download all (${size})`),
+    tooMany: 'These are too many files for one archive. Download them one by one.',
     preview: 'Preview',
     previewNamed: (name: string) => `Preview ${name}`,
     notShown: 'Your browser cannot show this file. Download it instead.',
@@ -611,10 +614,9 @@ const english = {
   },
 
   access: {
-    title: 'Access tokens and links',
-    button: 'Access',
-    hint: 'Give each device, program and person a token of its own, which permits only what they need.',
-    valid: 'Valid tokens',
+    title: 'Links and devices',
+    hint: 'Give each device and program a token of its own, which permits only what it needs.',
+    valid: 'Devices and programs',
     connect: 'Connect a device',
   },
 

@@ -24,8 +24,8 @@ describeInBrowser('access tokens', (browser) => {
 
   async function openAccess(): Promise<Page> {
     const page = await visitAs({ browser: browser(), service, user })
-    await page.getByRole('button', { name: 'Access tokens' }).click()
-    await page.getByRole('heading', { name: 'Access tokens and links', level: 2 }).waitFor()
+    await page.getByRole('button', { name: 'Links and devices' }).click()
+    await page.getByRole('heading', { name: 'Links and devices', level: 2 }).waitFor()
     return page
   }
 
@@ -37,7 +37,7 @@ describeInBrowser('access tokens', (browser) => {
       await route.continue()
     })
     const loaded = page.waitForResponse('**/assets/access-view-*.js')
-    await page.getByRole('button', { name: 'Access tokens' }).click()
+    await page.getByRole('button', { name: 'Links and devices' }).click()
     for (const { tokenId } of await service.accessTokens.list(user.userId)) {
       await service.accessTokens.revoke({ userId: user.userId, tokenId })
     }

@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { crc32, deflateSync } from 'node:zlib'
+import { DEFAULT_PAGE_LIMIT } from '../../src/core/pagination.ts'
 import { createLink } from '../http/links/link-requests.ts'
+import { uploadAll } from '../http/file-requests.ts'
 import { download, MIB, secretOf, upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, openWithPage, pickIn, visit, visitAs } from './fixture.ts'
 import { expectSound } from './looks.ts'
 
+/** As many as the page lists at first. */
+const MAX_ARCHIVED = DEFAULT_PAGE_LIMIT
+
 describeInBrowser('links', (browser) => {
   let service: TestService
   let user: TestUser
   beforeAll(async () => {
-    service = await openWithPage({ maxFileSize: 64 * MIB })
+    service = await openWithPage({ maxFileSize: 64 * MIB, maxArchivedFiles: MAX_ARCHIVED })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
@@ -50,6 +55,19 @@ describeInBrowser('links', (browser) => {
     const downloading = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download a.txt' }).click()
     expect((await downloading).suggestedFilename()).toBe('a.txt')
+    const downloadingAll = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download all (' }).click()
+    expect((await downloadingAll).suggestedFilename()).toBe('files.zip')
+  })
+
+  it('say that their files are too many for one archive', async () => {
+    const names = Array.from({ length: MAX_ARCHIVED + 1 }, (_, at) => `f${at}`)
+    await uploadAll(service, { user, names })
+    const { secret } = await make({ kind: 'download', prefix: '' })
+    const page = await visitLink(`/links/${secret}`)
+    await page.getByRole('link', { name: 'Download all', exact: true }).click()
+    await page.getByRole('alert').getByText('too many files for one archive').waitFor()
+    expect(await page.getByRole('button', { name: 'Show more' }).isVisible()).toBe(true)
   })
 
   it('ask for their password, and keep it for this link', async () => {
@@ -121,7 +139,7 @@ describeInBrowser('links', (browser) => {
     await visitor.getByRole('heading', { name: 'The report' }).waitFor()
     await created.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('button', { name: 'Access tokens and links' }).click()
+    await page.getByRole('button', { name: 'Links and devices' }).click()
     const entry = page.getByRole('listitem').filter({ hasText: 'The report' })
     expect(await entry.textContent()).toContain('2 uses left')
     await expectSound(page, 'access-links')
@@ -134,7 +152,7 @@ describeInBrowser('links', (browser) => {
 
   it('are made to receive files, in a folder that is typed with a slash', async () => {
     const page = await visitAs({ browser: browser(), service, user })
-    await page.getByRole('button', { name: 'Access tokens and links' }).click()
+    await page.getByRole('button', { name: 'Links and devices' }).click()
     await page.getByRole('button', { name: 'Create a link' }).click()
     await page.getByRole('radio', { name: /^Receive files/ }).check()
     await page.getByLabel('Put in front of the names').fill('Party/')

@@ -119,8 +119,8 @@ async function walk(page: Page, hasLarge: boolean): Promise<void> {
     }
     await button('All files').click()
   }
-  if (await has('Access tokens')) {
-    await button('Access tokens').click()
+  if (await has('Links and devices')) {
+    await button('Links and devices').click()
     await button('Connect a device').click()
     await dialog.getByRole('button', { name: 'Issue' }).click()
     await page.getByRole('heading', { name: 'Token issued' }).waitFor()

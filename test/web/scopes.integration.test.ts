@@ -93,7 +93,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     for (const role of ['searchbox', 'combobox', 'grid', 'complementary'] as const) {
       expect(await page.getByRole(role).count()).toBe(0)
     }
-    for (const name of ['Access tokens', 'Deleted and earlier versions']) {
+    for (const name of ['Links and devices', 'Deleted and earlier versions']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
   })
@@ -336,7 +336,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(expiresAt).toBeGreaterThan(Date.now())
     await expectSound(page, 'scope-share')
 
-    await page.getByRole('button', { name: 'Access tokens' }).click()
+    await page.getByRole('button', { name: 'Links and devices' }).click()
     await page.getByRole('button', { name: 'Connect a device' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()
@@ -373,7 +373,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
 
   it('that may share, and neither read nor create, makes no links', async () => {
     const page = await open({ actions: ['share'] })
-    await page.getByRole('button', { name: 'Access tokens' }).click()
+    await page.getByRole('button', { name: 'Links and devices' }).click()
     await page.getByRole('heading', { name: 'Links for people without an account' }).waitFor()
     expect(await page.getByRole('button', { name: 'Create a link' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Connect a device' }).click()

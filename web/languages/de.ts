@@ -573,6 +573,8 @@ export const messages: Messages = {
         }),
     },
     empty: 'Hier sind gerade keine Dateien.',
+    all: (size) => (size === '' ? 'Alle herunterladen' : `Alle herunterladen (${size})`),
+    tooMany: 'Das sind zu viele Dateien für ein Archiv. Lade sie einzeln herunter.',
     preview: 'Vorschau',
     previewNamed: (name) => `Vorschau von ${name}`,
     notShown: 'Dein Browser kann diese Datei nicht anzeigen. Lade sie stattdessen herunter.',
@@ -612,10 +614,9 @@ export const messages: Messages = {
   },
 
   access: {
-    title: 'Zugriff mit Token und Links',
-    button: 'Zugriff',
-    hint: 'Gib jedem Gerät, jedem Programm und jeder Person ein eigenes Token, das nur erlaubt, was nötig ist.',
-    valid: 'Gültige Token',
+    title: 'Links und Geräte',
+    hint: 'Gib jedem Gerät und jedem Programm ein eigenes Token, das nur erlaubt, was nötig ist.',
+    valid: 'Geräte und Programme',
     connect: 'Gerät verbinden',
   },
 

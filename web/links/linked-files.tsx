@@ -21,9 +21,16 @@ interface Props {
 export function LinkedFiles({ visit, link }: Props) {
   const [shown, setShown] = useState<LinkedFile>()
   const { files, next_cursor: next, uses_left: left } = link
+  // It may have been the last use.
+  const onDownload = (): void => {
+    if (left !== null) setTimeout(() => void visit.recount(), RECOUNT_MS)
+  }
   if (files.length === 0 && next === null) return <p class="visit-empty quiet">{words.empty}</p>
   return (
     <>
+      {(files.length > 1 || next !== null) && (
+        <DownloadAll visit={visit} link={link} onDownload={onDownload} />
+      )}
       <ul class="visit-files">
         {files.map((file) => (
           <li key={file.name} class="visit-file">
@@ -48,10 +55,7 @@ export function LinkedFiles({ visit, link }: Props) {
               href={visit.connection.urlOf(visit.pathOf(file.name))}
               download={file.name}
               aria-label={messages.files.download(file.name)}
-              onClick={() => {
-                // It may have been the last use.
-                if (left !== null) setTimeout(() => void visit.recount(), RECOUNT_MS)
-              }}
+              onClick={onDownload}
             >
               <Icon name="download" />
               {messages.files.actions.download}
@@ -72,6 +76,41 @@ export function LinkedFiles({ visit, link }: Props) {
 }
 
 const RECOUNT_MS = 2_000
+
+/** One archive of all files of the link. */
+function DownloadAll({ visit, link, onDownload }: Props & { readonly onDownload: () => void }) {
+  const [problem, setProblem] = useState<string>()
+  const address = visit.connection.urlOf(visit.pathOf('archive') + '/')
+  const isWhole = link.next_cursor === null
+  const size = isWhole ? formatBytes(link.files.reduce((sum, file) => sum + file.size, 0)) : ''
+
+  /** A download that the service refuses would fail without a word. */
+  async function ask(): Promise<void> {
+    const { status } = await fetch(address, { method: 'HEAD' })
+    if (status === 400) return setProblem(words.tooMany)
+    onDownload()
+    location.assign(address)
+  }
+
+  return (
+    <>
+      <a
+        class="button button-main"
+        href={address}
+        download
+        onClick={(event) => {
+          if (isWhole) return onDownload()
+          event.preventDefault()
+          ask().catch((error: unknown) => setProblem(failureOf(error)))
+        }}
+      >
+        <Icon name="download" />
+        {words.all(size)}
+      </a>
+      <ProblemNotice text={problem} />
+    </>
+  )
+}
 
 const IMAGES: ReadonlySet<string> = new Set(['jpg', 'jpeg', 'png', 'webp', 'gif', 'avif'])
 const TEXTS: ReadonlySet<string> = new Set(['txt', 'md', 'csv', 'log', 'json'])

@@ -63,12 +63,13 @@ function nameOf({ label, name }: LinkEntry): string {
 }
 
 function detailsOf(link: LinkEntry): readonly string[] {
-  const { kind, name, prefix, created_at: since, expires_at: end, uses_left: left } = link
+  const { kind, label, name, prefix, created_at: since, expires_at: end, uses_left: left } = link
   const isOver = end !== null && Date.parse(end) <= Date.now()
   const within = prefix ?? ''
   const purpose = kind === 'drop' ? words.takes(within) : words.givesAll(within)
   return [
-    name === null ? purpose : words.gives(name),
+    // Without a label, the name is the title.
+    name === null ? purpose : label === '' ? '' : words.gives(name),
     link.has_password ? words.withPassword : '',
     words.since(formatTime(since)),
     end === null ? words.forEver : (isOver ? words.expired : words.until)(formatTime(end)),

@@ -5,6 +5,8 @@ import { ShownName } from './shown-name.tsx'
 
 export interface SectionFrameProps {
   readonly title: string
+  /** What the list is for. */
+  readonly hint?: string | undefined
   readonly empty: string
   /** The button that adds an entry; omitted if operators add none. */
   readonly add?: string | undefined
@@ -16,7 +18,8 @@ export interface SectionFrameProps {
 }
 
 /** A list, usually with a button that adds an entry. */
-export function SectionFrame({ title, empty, add, onAdd, search, children }: SectionFrameProps) {
+export function SectionFrame(props: SectionFrameProps) {
+  const { title, hint, empty, add, onAdd, search, children } = props
   const id = useId()
   return (
     <section class="section" aria-labelledby={id}>
@@ -28,6 +31,7 @@ export function SectionFrame({ title, empty, add, onAdd, search, children }: Sec
           </button>
         )}
       </header>
+      {hint !== undefined && <p class="quiet">{hint}</p>}
       {search}
       {children.length === 0 ? <p class="quiet">{empty}</p> : <ul class="grants">{children}</ul>}
     </section>

@@ -87,8 +87,8 @@ function Repository({ page }: { readonly page: Page }) {
             aria-label={messages.access.title}
             onClick={() => void page.toasts.attempt(() => page.access.open())}
           >
-            <Icon name="lock" />
-            <span>{messages.access.button}</span>
+            <Icon name="share" />
+            <span>{messages.access.title}</span>
           </button>
         )}
         <button

@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Archives } from '../../core/files/archive.ts'
 import type { ArchivedFile } from '../../core/files/file-ledger.ts'
-import type { FileName } from '../../core/files/file-name.ts'
-import type { UserId } from '../../core/users/user-id.ts'
+import { type FileName, parseFileName } from '../../core/files/file-name.ts'
+import {
+  discardBody as discardContent,
+  type OpenedObject,
+} from '../../core/objects/object-store.ts'
 import { discardBody } from '../body/discard-body.ts'
 import { contentDisposition } from '../headers/content-headers.ts'
 import type { Reader, ReaderSlots } from '../server/reader-slots.ts'
@@ -24,18 +27,26 @@ interface ServedArchive {
   readonly reader: (request: FastifyRequest) => Reader
   /** What the request names. May throw. */
   readonly list: (request: FastifyRequest, reply: FastifyReply) => Promise<ListedArchive>
+  /** Called when the first file is open. May throw. */
+  readonly begin?: (request: FastifyRequest) => Promise<void>
 }
 
 interface ListedArchive {
-  readonly userId: UserId
+  /** Of the archive itself. */
+  readonly name: FileName
   readonly files: readonly ArchivedFile[]
+}
+
+/** The name of an archive of these files. */
+export function archiveOf(files: string): FileName {
+  return parseFileName(`${files}.zip`)
 }
 
 /** Adds GET and HEAD of an archive. A GET counts as one download. */
 export function serveArchive(
   app: FastifyInstance,
   { sending, archives, archivedFiles }: ServeArchiveOptions,
-  { url, route, reader, list }: ServedArchive,
+  { url, route, reader, list, begin }: ServedArchive,
 ): void {
   const { downloads, waiting, shutdown, stopping, idleTimeoutMs } = sending
   const discarding = { signal: shutdown, idleTimeoutMs }
@@ -56,11 +67,16 @@ export function serveArchive(
     take(archivedFiles, files.length)
     describe(reply, listed)
     watchSlowReader(reply, sending)
-    const { body, release } = createZip({
-      files,
-      open: (file) => archives.open(file, signal),
-      signal,
-    })
+    const open = async (file: ArchivedFile): Promise<OpenedObject> => {
+      const opened = await archives.open(file, signal)
+      if (file !== files[0]) return opened
+      await begin?.(request).catch((error: unknown) => {
+        discardContent(opened)
+        throw error
+      })
+      return opened
+    }
+    const { body, release } = createZip({ files, open, signal })
     return sendBody(reply, { body, release, waiting, signal, stopping })
   })
 
@@ -72,11 +88,11 @@ export function serveArchive(
 }
 
 /** An archive is made anew for each request, so a client can neither continue nor revalidate it. */
-function describe(reply: FastifyReply, { userId, files }: ListedArchive): void {
+function describe(reply: FastifyReply, { name, files }: ListedArchive): void {
   void reply.headers({
     'cache-control': 'no-store',
     'content-type': 'application/zip',
     'content-length': zipLength(files),
-    'content-disposition': contentDisposition(`${userId}.zip` as FileName),
+    'content-disposition': contentDisposition(name),
   })
 }

@@ -106,13 +106,15 @@ export async function buildApp(
   const readInTurn = createListingTurns({ shutdown, atOnce: limits.listings })
   const serving = { downloads, waiting, redirect, idleTimeoutMs, stopping, shutdown }
   await app.register((scope) => usersScope(scope, { options, serving, readInTurn }), { prefix })
-  const { links, repository, uploads } = useCases
+  const { links, repository, archives, uploads } = useCases
   const linking = {
     // The URL would tell whose files these are, and one use of the link would be any number of downloads.
     serving: { ...serving, redirect: undefined },
     readInTurn,
     links,
     repository,
+    archives,
+    archivedFiles: options.downloads.archivedFiles,
     uploads,
     basePath,
     maxFileSize: limits.maxFileSize,

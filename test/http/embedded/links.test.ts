@@ -1,11 +1,13 @@
 import { describe } from 'vitest'
 import { openEmbedded, openEmbeddedTwins } from '../../support/service/embedded-service.ts'
 import { dropsSuite } from '../links/drops-suite.ts'
+import { linkArchiveSuite } from '../links/link-archive-suite.ts'
 import { linkRacesSuite } from '../links/link-races-suite.ts'
 import { linksSuite } from '../links/links-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   linksSuite(openEmbedded)
+  linkArchiveSuite(openEmbedded)
   dropsSuite(openEmbedded)
   linkRacesSuite(openEmbeddedTwins)
 })

@@ -368,7 +368,7 @@ export function linksSuite(open: OpenService): void {
           expiring.secret,
           suspended.secret,
         ]) {
-          for (const path of ['', '/f', '/none'])
+          for (const path of ['', '/f', '/none', '/archive/'])
             answers.push(await refusal(visit(service, { secret, path })))
         }
         for (const answer of answers) expect(answer).toEqual(answers[0])
@@ -401,6 +401,8 @@ export function linksSuite(open: OpenService): void {
           kind: 'download',
           needs_password: true,
         })
+        const archive = visit(service, { secret, path: '/archive/' })
+        expect(await refusal(archive)).toMatchObject({ code: 'link_password_required' })
         const asked = await visit(service, { secret, path: '/f' })
         expect(asked.headers.get('www-authenticate')).toMatch(/^Basic /)
         expect(await problemOf(asked)).toMatchObject({

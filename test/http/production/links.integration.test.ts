@@ -5,11 +5,13 @@ import {
   openProductionTwins,
 } from '../../support/service/production-service.ts'
 import { dropsSuite } from '../links/drops-suite.ts'
+import { linkArchiveSuite } from '../links/link-archive-suite.ts'
 import { linkRacesSuite } from '../links/link-races-suite.ts'
 import { linksSuite } from '../links/links-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   linksSuite(openProduction)
+  linkArchiveSuite(openProduction)
   dropsSuite(openProduction)
   linkRacesSuite(openProductionTwins)
 })

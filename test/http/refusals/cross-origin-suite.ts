@@ -114,6 +114,7 @@ export function crossOriginSuite(open: OpenService): void {
         ['/users/me/links', 'GET, HEAD, POST'],
         ['/links/none', 'GET, HEAD, POST'],
         ['/links/none/a', 'GET, HEAD, POST, PUT'],
+        ['/links/none/archive/', 'GET, HEAD'],
         ['/links/none/uploads/', 'POST, OPTIONS'],
       ])('is told the methods of %s', async (pattern, methods) => {
         const path = pattern.replace('ME', placed.user.userId)

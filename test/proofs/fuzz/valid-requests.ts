@@ -129,7 +129,7 @@ function otherRequest(subject: Subject, random: Random): Buffer {
       }),
     () =>
       message({
-        line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/uploads/', '/uploads/a'])}`,
+        line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/archive/', '/uploads/', '/uploads/a'])}`,
         headers: random.pick([[], ['Accept: text/html'], ['Authorization: Basic YTpi']]),
       }),
     () => message({ line: `GET /users/me/changes${random.pick(CURSORS)}`, headers: own }),

@@ -16,6 +16,7 @@ export interface TokenListProps {
   /** Oldest first. */
   readonly entries: readonly AccessToken[]
   readonly title?: string
+  readonly hint?: string
   /** The label of the button that makes a token. */
   readonly add?: string
   /** What a new token permits unless another choice is made; everything by default. */
@@ -28,13 +29,19 @@ export interface TokenListProps {
 
 /** The access tokens of a user, newest first, to issue and to revoke. */
 export function TokenList(props: TokenListProps) {
-  const { tokens, entries, title = words.title, add = words.issue, onChange } = props
+  const { tokens, entries, title = words.title, hint, add = words.issue, onChange } = props
   const [isIssuing, setIssuing] = useState(false)
   const [ending, setEnding] = useState<AccessToken>()
   const [secret, setSecret] = useState<string>()
   return (
     <>
-      <SectionFrame title={title} empty={words.empty} add={add} onAdd={() => setIssuing(true)}>
+      <SectionFrame
+        title={title}
+        hint={hint}
+        empty={words.empty}
+        add={add}
+        onAdd={() => setIssuing(true)}
+      >
         {entries.toReversed().map((token) => (
           <Entry
             key={token.token_id}

@@ -10,7 +10,7 @@ import type { Page } from '../user-page.ts'
 
 const words = messages.access
 
-/** The tokens and links that the user has made, to make more and to revoke them. */
+/** The links and tokens that the user has made, to make more and to revoke them. */
 export function AccessView({ page }: { readonly page: Page }) {
   const { client, reader, access, permissions } = page
   const [tokens, setTokens] = useState<readonly AccessToken[]>()
@@ -46,20 +46,20 @@ export function AccessView({ page }: { readonly page: Page }) {
         </h2>
       </div>
       <div class="list-rows access">
-        <p class="quiet">{words.hint}</p>
         <ProblemNotice text={problem} />
+        {links !== undefined && <LinkList page={page} links={links} onChange={() => void read()} />}
         {tokens !== undefined && (
           <TokenList
             tokens={client.tokens}
             entries={tokens}
             title={words.valid}
+            hint={words.hint}
             add={words.connect}
             preset="sync"
             parent={permissions.token.value}
             onChange={() => void read()}
           />
         )}
-        {links !== undefined && <LinkList page={page} links={links} onChange={() => void read()} />}
       </div>
     </main>
   )

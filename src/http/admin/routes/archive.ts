@@ -1,5 +1,5 @@
 import { parseUserId } from '../../../core/users/user-id.ts'
-import { serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
+import { archiveOf, serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import {
@@ -33,7 +33,7 @@ export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveRoutesOptions> = as
       const userId = parseUserId(params.user_id)
       const files = await archives.listAny(userId, selectedFiles(request))
       await audit(request, { action: 'files.archive', user_id: userId, files: files.length })
-      return { userId, files }
+      return { name: archiveOf(userId), files }
     },
   })
 }

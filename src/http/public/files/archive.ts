@@ -1,6 +1,6 @@
 import type { SelectedFiles } from '../../../core/files/file-ledger.ts'
 import { assertCovers, narrowPrefix, type Scoped } from '../../../core/auth/scope.ts'
-import { serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
+import { archiveOf, serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ownerOf } from '../../server/reader-slots.ts'
@@ -32,7 +32,7 @@ export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveOptions> = async (a
       const caller = requireUser(request, ['read'])
       const selected = within(caller, selectedFiles(request))
       const files = await readInTurn(reply, () => archives.list(caller, selected))
-      return { userId: caller.userId, files }
+      return { name: archiveOf(caller.userId), files }
     },
   })
 }

@@ -29,6 +29,12 @@ const TOLD: Readonly<Partial<Record<ErrorCode, (error: AppError) => AppError>>> 
   capacity_exceeded: noRoom,
   file_count_exceeded: noRoom,
   unfinished_uploads_exceeded: noRoom,
+  archive_too_large: ({ facts }) =>
+    new AppError(
+      'archive_too_large',
+      'The files are too many for one archive. Download them one by one.',
+      { facts },
+    ),
   too_many_requests: ({ facts }) =>
     tooManyRequests(
       'There are too many requests for this link or from this address. Try again later.',

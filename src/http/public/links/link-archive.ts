@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import { isFileName } from '../../../core/files/file-name.ts'
+import { type Link, visibleName } from '../../../core/links/link.ts'
+import type { Links } from '../../../core/links/links.ts'
+import { archiveOf, serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import { ownerOf } from '../../server/reader-slots.ts'
+import { ARCHIVE_RESPONSES } from '../../shared-routes/archive-query.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
+import { LINK_SECRET } from './link-resource.ts'
+import { LINK_PATH, visitOf } from './visit.ts'
+
+export interface LinkArchiveOptions extends ServeArchiveOptions {
+  readonly links: Links
+  readonly readInTurn: ReadInTurn
+}
+
+/** Ends in a slash, because a file may have the name `archive`. */
+const LINK_ARCHIVE = `${LINK_PATH}/archive/`
+
+/** All files of a download link in one archive. Registered below `requireLink`. */
+export async function linkArchiveRoutes(
+  app: FastifyInstance,
+  options: LinkArchiveOptions,
+): Promise<void> {
+  const { archives, links, readInTurn } = options
+  serveArchive(app, options, {
+    url: LINK_ARCHIVE,
+    route: { config: { operation: ARCHIVE } },
+    reader: ownerOf,
+    async list(request, reply) {
+      const { link, owner } = visitOf(request, 'download')
+      const { name, prefix } = link.target
+      const selected = prefix === undefined ? { names: [name] } : { prefix }
+      const found = await readInTurn(reply, () => archives.list(owner, selected))
+      const files = found.flatMap((file) => {
+        const visible = visibleName(link, file.name)
+        return visible === undefined ? [] : [{ ...file, name: visible }]
+      })
+      return { name: archiveOf(titleOf(link)), files }
+    },
+    begin: (request) => links.countDownload(visitOf(request, 'download')),
+  })
+}
+
+/** The label, if it can be the name of a file, which tells visitors no more than the page does. */
+function titleOf({ label }: Link): string {
+  return isFileName(`${label}.zip`) && label !== '' ? label : 'files'
+}
+
+const ARCHIVE = {
+  tag: 'links',
+  credentials: 'none',
+  operationId: 'downloadArchiveByLink',
+  summary: 'Download all files of a link as one ZIP archive',
+  description: 'Counts as one use of the link. The path ends in a slash.',
+  parameters: { path: { secret: LINK_SECRET } },
+  responses: ARCHIVE_RESPONSES,
+  problems: ['not_found', 'link_password_required', 'archive_too_large'],
+} as const satisfies Operation

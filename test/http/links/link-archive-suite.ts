@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { isWithoutZip, readZip } from '../../support/read-zip.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { remove } from '../file-requests.ts'
+import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
+import { problemOf } from '../scopes/scoped-requests.ts'
+import { createLink, visit } from './link-requests.ts'
+
+/** All files of a download link as one ZIP archive. */
+export function linkArchiveSuite(open: OpenService): void {
+  describe.skipIf(isWithoutZip)('the archive of a link', () => {
+    let service: TestService
+    let user: TestUser
+    beforeAll(async () => {
+      service = await open({ maxArchivedFiles: 3 })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      user = await service.createUser(MIB)
+    })
+
+    const make = (terms: { readonly kind: string; readonly [term: string]: unknown }) =>
+      createLink(service, { token: secretOf(user), ...terms })
+    const put = async (...names: readonly string[]): Promise<void> => {
+      for (const name of names) await upload(service, { user, name, content: name })
+    }
+    const archive = (secret: string, method = 'GET') =>
+      visit(service, { secret, path: '/archive/', method })
+    const refusalOf = async (secret: string) => await problemOf(await archive(secret))
+    const namesIn = async (response: Response) => {
+      const entries = await readZip(Buffer.from(await response.arrayBuffer()))
+      return entries.map(({ name }) => name)
+    }
+    const gone = { status: 404, code: 'not_found' }
+
+    it('has what begins with its prefix, and tells visitors no more than its page', async () => {
+      await put('in-b', 'in-a', 'in-archive', 'other')
+      const { secret } = await make({ kind: 'download', prefix: 'in-', label: 'The trip' })
+      const response = await archive(secret)
+      const headers = JSON.stringify([...response.headers])
+      expect(headers).toContain('The trip.zip')
+      expect(headers).toContain('no-store')
+      const body = Buffer.from(await response.clone().arrayBuffer())
+      expect(await namesIn(response)).toEqual(['a', 'archive', 'b'])
+      // The contents of these files are their whole names.
+      expect(body.toString('latin1').match(/in-a/g)).toHaveLength(2)
+      expect(headers + body.toString('latin1')).not.toContain(user.userId)
+      const head = await archive(secret, 'HEAD')
+      expect(head.headers.get('content-length')).toBe(String(body.length))
+      const file = await visit(service, { secret, path: '/archive' })
+      expect(await file.text()).toBe('in-archive')
+    })
+
+    it('has its one file, under a name of ours if its title is no file name', async () => {
+      await put('f')
+      const { secret } = await make({ kind: 'download', name: 'f', label: 'a/b' })
+      const response = await archive(secret)
+      expect(response.headers.get('content-disposition')).toContain('"files.zip"')
+      expect(await namesIn(response)).toEqual(['f'])
+      await remove(service, { user, name: 'f' })
+      expect(await refusalOf(secret)).toMatchObject(gone)
+    })
+
+    it('is not given by a link that takes files, nor without the password', async () => {
+      await put('f')
+      const drop = await make({ kind: 'drop', prefix: '' })
+      expect(await refusalOf(drop.secret)).toMatchObject(gone)
+      const locked = await make({ kind: 'download', prefix: '', password: 'p' })
+      const code = 'link_password_required'
+      expect(await refusalOf(locked.secret)).toMatchObject({ status: 401, code })
+    })
+
+    it('counts as one use, and as none if it cannot be given', async () => {
+      await put('a', 'b', 'c', 'd')
+      const { secret } = await make({ kind: 'download', prefix: '', max_uses: 1 })
+      const tooMany = { status: 400, code: 'archive_too_large', max_files: 3 }
+      expect(await refusalOf(secret)).toMatchObject(tooMany)
+      await remove(service, { user, name: 'd' })
+      await archive(secret, 'HEAD')
+      await dropObject('a')
+      expect(await refusalOf(secret)).toMatchObject({ status: 503, code: 'unavailable' })
+      await put('a')
+      expect(await namesIn(await archive(secret))).toEqual(['a', 'b', 'c'])
+      expect(await refusalOf(secret)).toMatchObject(gone)
+    })
+
+    async function dropObject(name: string): Promise<void> {
+      const wanted = { userId: user.userId, name: parseFileName(name), audience: 'owner' } as const
+      const key = (await service.ledger.findFile(wanted))?.objectKey
+      if (key === undefined) throw new Error('There is no such file.')
+      await service.objects.remove({ key, signal: AbortSignal.timeout(10_000) })
+    }
+  })
+}
