@@ -81,6 +81,73 @@ describeInBrowser('the page', (browser) => {
     expect(await smallTargets(page)).toEqual([])
   })
 
+  it('folds where the capacity comes from when the window becomes narrow, or is magnified', async () => {
+    await upload(service, { user, name: NAME, content: 'x' })
+    const page = await open()
+    const parts = page.getByText('Included with your account')
+    await parts.waitFor()
+    await page.setViewportSize({ width: 640, height: 400 })
+    await parts.waitFor({ state: 'hidden' })
+    await page.getByText('Where it comes from').click()
+    await parts.waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
+    expect(await parts.isVisible()).toBe(true)
+  })
+
+  it('shows what a dialog does, without scrolling, and a button beside its address on one line', async () => {
+    await upload(service, { user, name: NAME, content: 'x' })
+    const page = await open()
+    await page.getByRole('button', { name: `Share ${NAME}` }).click({ force: true })
+    await page.getByRole('radio', { name: /^Anyone/ }).check()
+    await page.getByRole('button', { name: 'Copy link' }).waitFor()
+    expect((await box(page, '.link .button')).height).toBeLessThan(45)
+    await page.getByRole('button', { name: 'Link with an end date' }).click()
+    await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 780],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      const { y, height: tall } = await box(page, '.dialog-actions .button-main')
+      expect({ width, isSeen: y + tall < height }).toEqual({ width, isSeen: true })
+    }
+  })
+
+  it('cuts a name at its end, also from right to left', async () => {
+    const names = ['x'.repeat(200), 'א'.repeat(100)]
+    for (const name of names) await upload(service, { user, name, content: 'x' })
+    const page = await open()
+    for (const layout of ['list', 'grid']) {
+      if (layout === 'grid') await page.getByRole('button', { name: 'Show as a grid' }).click()
+      await page
+        .locator(layout === 'grid' ? '.tile' : '.row-head')
+        .first()
+        .waitFor()
+      for (const dir of ['ltr', 'rtl']) {
+        await page.evaluate(`document.documentElement.dir = '${dir}'`)
+        expect({ layout, dir, cut: await beginsCut(page) }).toEqual({ layout, dir, cut: [] })
+      }
+    }
+  })
+
+  it('covers nothing of a text with the buttons to the other files', async () => {
+    for (const name of ['a.txt', 'b.txt', 'c.txt'])
+      await upload(service, { user, name, content: 'word '.repeat(2_000) })
+    const page = await open()
+    await page.getByRole('button', { name: 'b.txt', exact: true }).click()
+    await page.locator('.viewer-text').waitFor()
+    for (const [width, height] of [
+      [1280, 800],
+      [1000, 700],
+      [390, 780],
+      [844, 390],
+      [422, 195],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      expect({ width, covered: await page.evaluate(COVERED_TEXT) }).toEqual({ width, covered: [] })
+    }
+  })
+
   it('has a button for the first files where there are none', async () => {
     const page = await open()
     const chosen = page.waitForEvent('filechooser')
@@ -150,6 +217,28 @@ describeInBrowser('the page', (browser) => {
     expect(await panel.getByText('Waiting').count()).toBe(0)
   })
 })
+
+/** The names whose first character is not within their button. */
+function beginsCut(page: Page): Promise<unknown> {
+  return page.evaluate(`[...document.querySelectorAll('.rows .name bdi')].flatMap((bdi) => {
+    const first = document.createRange()
+    first.setStart(bdi.firstChild, 0)
+    first.setEnd(bdi.firstChild, 1)
+    const [shown, whole] = [first, bdi.closest('.name')].map((each) => each.getBoundingClientRect())
+    return shown.left >= whole.left - 1 && shown.right <= whole.right + 1 ? [] : [bdi.textContent]
+  })`)
+}
+
+/** The buttons under which the text of the viewer is. */
+const COVERED_TEXT = `[...document.querySelectorAll('.viewer-step')].flatMap((button) => {
+  const text = document.querySelector('.viewer-text')
+  const { paddingLeft, paddingRight } = getComputedStyle(text)
+  const [inner, step] = [text, button].map((each) => each.getBoundingClientRect())
+  const isBeside =
+    step.right <= inner.left + parseFloat(paddingLeft) ||
+    step.left >= inner.right - parseFloat(paddingRight)
+  return isBeside || step.top >= inner.bottom ? [] : [button.title]
+})`
 
 interface Box {
   readonly x: number

@@ -105,6 +105,31 @@ describeInBrowser('the viewer', (browser) => {
     await expect.poll(() => page.getByText('Nothing here yet').isVisible()).toBe(true)
   })
 
+  it('has all actions on the file that is shown, and closes for those that need the page', async () => {
+    await open({ 'a.jpg': photo, 'b.txt': 'b', 'c.txt': 'c' }, 'a.jpg')
+    await page.keyboard.press('ArrowRight')
+    await dialog('b.txt').getByRole('button', { name: 'Actions for b.txt' }).click()
+    await dialog('Actions for b.txt').getByRole('button', { name: 'Rename' }).click()
+    await page.getByLabel('New name').fill('bb.txt')
+    await page.keyboard.press('Enter')
+    await dialog('bb.txt').getByRole('button', { name: 'Actions for bb.txt' }).click()
+    await dialog('Actions for bb.txt').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('“bb.txt” was deleted.').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('button', { name: 'bb.txt', exact: true }).waitFor()
+  })
+
+  it('leaves the focus where it was when an action closes it', async () => {
+    await open({ 'a.txt': 'a', 'b.txt': 'b' }, 'a.txt')
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('button', { name: 'Actions for b.txt' }).click()
+    await dialog('Actions for b.txt').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('“b.txt” was deleted.').waitFor()
+    const focused = () => page.evaluate(`document.activeElement.textContent`)
+    await expect.poll(focused).toBe('a.txt')
+  })
+
   it('reads the beginning of a text, which stays text, and says when it is none', async () => {
     const long = Buffer.from(`<b>bold</b>${'ä'.repeat(200_000)}`)
     await open({ 'a.txt': long, 'b.txt': Buffer.from([1, 0, 2]), 'c.md': '' }, 'a.txt')

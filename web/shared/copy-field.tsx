@@ -32,6 +32,7 @@ export function CopyField({ label, value, words, isMain = true, said, onSaid }: 
         <input
           id={id}
           class="field"
+          dir="ltr"
           readOnly
           value={value}
           onFocus={(event) => event.currentTarget.select()}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { formatBytes } from '../shared/format.ts'
 import { Icon, type IconName } from '../shared/icon.tsx'
 import type { Capacity } from '../shared/model.ts'
@@ -8,8 +8,7 @@ const words = messages.capacity
 
 /** The used capacity, and the devices and other grants that it consists of. */
 export function CapacityPanel({ capacity }: { readonly capacity: Capacity | undefined }) {
-  // Open by default if the screen has room for it.
-  const [isOpen, setOpen] = useState(matchMedia('(min-width: 60rem)').matches)
+  const [isOpen, setOpen] = useRoom()
   if (capacity === undefined) return null
   const { used, grants, unfinished_uploads: unfinished, history } = capacity
   return (
@@ -40,6 +39,18 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
       </details>
     </aside>
   )
+}
+
+/** Open while the window has room, until the user decides otherwise. */
+function useRoom() {
+  const room = useMemo(() => matchMedia('(min-width: 60rem)'), [])
+  const state = useState(room.matches)
+  useEffect(() => {
+    const follow = (): void => state[1](room.matches)
+    room.addEventListener('change', follow)
+    return () => room.removeEventListener('change', follow)
+  }, [])
+  return state
 }
 
 function Meter({ capacity }: { readonly capacity: Capacity }) {

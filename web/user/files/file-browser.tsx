@@ -34,6 +34,8 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   usePaste((files) => uploads.add(files))
 
   function act(kind: ActionKind, file: FileEntry): void {
+    // What offers to undo it, or the other view, would be below the viewer.
+    if (kind === 'remove' || kind === 'history') viewer.close()
     if (kind === 'open') void toasts.attempt(() => viewer.open(file))
     else if (kind === 'remove') void page.removal.remove(file)
     else if (kind === 'history') history.open(file.name)
@@ -93,7 +95,12 @@ export function FileBrowser({ page }: { readonly page: Page }) {
         </div>
       )}
       {viewer.View.value !== undefined && viewer.file.value !== undefined && (
-        <viewer.View.value page={page} file={viewer.file.value} onClose={() => viewer.close()} />
+        <viewer.View.value
+          page={page}
+          file={viewer.file.value}
+          onAct={act}
+          onClose={() => viewer.close()}
+        />
       )}
       {action !== undefined && (
         <action.Dialog

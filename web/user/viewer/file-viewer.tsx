@@ -4,6 +4,7 @@ import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { messages } from '../../messages.ts'
+import { permittedActions } from '../actions/row-actions.ts'
 import { FileStage } from './file-stage.tsx'
 import type { ViewerProps } from './viewer.ts'
 
@@ -13,8 +14,8 @@ const words = messages.viewer
 const AHEAD_FILES = 20
 
 /** One file of the list, and the way to those before and after it. */
-export function FileViewer({ page, file, onClose }: ViewerProps) {
-  const { list, content } = page
+export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
+  const { list, content, permissions } = page
   const dialog = useRef<HTMLDialogElement>(null)
   const files = list.files.value
   const [last, setLast] = useState({ name: file.name, index: files.indexOf(file) })
@@ -25,8 +26,14 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
 
   // Before the content is asked for, so that no key is lost.
   useLayoutEffect(() => {
+    const opener = document.activeElement
     dialog.current?.showModal()
     dialog.current?.focus()
+    return () =>
+      requestAnimationFrame(() => {
+        if (document.activeElement !== document.body) return
+        if (opener instanceof HTMLElement) opener.focus()
+      })
   }, [])
   // What had the focus may be gone, as the button to the next file at the last one. Outside of the dialog, keys do nothing.
   useLayoutEffect(() => {
@@ -96,6 +103,14 @@ export function FileViewer({ page, file, onClose }: ViewerProps) {
           name={shown.name}
           label={messages.files.download(shown.name)}
         />
+        {permittedActions(permissions).length > 0 && (
+          <IconButton
+            class="viewer-more"
+            icon="more"
+            label={messages.files.more(shown.name)}
+            onClick={() => onAct('more', shown)}
+          />
+        )}
       </header>
       <FileStage
         key={shown.etag}

@@ -1,12 +1,14 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import type { FileEntry } from '../../shared/model.ts'
+import type { ActionKind } from '../actions/file-action.ts'
 import type { Page } from '../user-page.ts'
 
 export interface ViewerProps {
   readonly page: Page
   /** The file that was opened. */
   readonly file: FileEntry
+  readonly onAct: (kind: ActionKind, file: FileEntry) => void
   readonly onClose: () => void
 }
 
