@@ -571,7 +571,11 @@ const english = {
           ? 'One more download is possible.'
           : `${formatCount(uses)} downloads are possible.`,
       drop: (uses: number) =>
-        uses === 1 ? 'It takes one more file.' : `It takes ${formatCount(uses)} more files.`,
+        uses === 0
+          ? 'It takes no more files.'
+          : uses === 1
+            ? 'It takes one more file.'
+            : `It takes ${formatCount(uses)} more files.`,
     },
     empty: 'There are no files here now.',
     /** `size` is empty if there are more files than are listed. */

@@ -113,6 +113,16 @@ describeInBrowser('the page', (browser) => {
     }
   })
 
+  it('keeps uploads small on a low screen, where their list would cover the page', async () => {
+    const page = await open({ viewport: { width: 844, height: 390 } })
+    await slowDown(page, 100_000)
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(2_000_000) }])
+    await page.getByRole('heading', { name: 'Uploading 1 of 1' }).waitFor()
+    expect((await box(page, '.uploads')).height).toBeLessThan(90)
+    await page.getByRole('button', { name: 'Show all uploads' }).click()
+    await page.locator('.upload', { hasText: 'a.bin' }).waitFor()
+  })
+
   it('cuts a name at its end, also from right to left', async () => {
     const names = ['x'.repeat(200), 'א'.repeat(100)]
     for (const name of names) await upload(service, { user, name, content: 'x' })

@@ -110,6 +110,19 @@ describeInBrowser('links', (browser) => {
     expect((await download(service, { user, name: 'in-taken' })).body.toString()).toBe('old')
   })
 
+  it('count what they take, and keep telling what was sent when they take no more', async () => {
+    const { secret } = await make({ kind: 'drop', prefix: '', max_uses: 2 })
+    const page = await visitLink(`/links/${secret}`)
+    await page.getByText('It takes 2 more files.').waitFor()
+    const field = page.getByLabel('Choose files')
+    await pickIn(field, [{ path: 'a', content: 'a' }])
+    await page.getByText('It takes one more file.').waitFor()
+    await pickIn(field, [{ path: 'b', content: 'b' }])
+    await page.getByText('It takes no more files.').waitFor()
+    expect(await page.locator('.said').textContent()).toBe('2 files sent.')
+    expect(await field.count()).toBe(0)
+  })
+
   it('that have ended say so', async () => {
     const path = `/links/crl_${'x'.repeat(43)}`
     const { status } = await fetch(`${service.url}${path}`, { headers: { accept: 'text/html' } })

@@ -567,10 +567,12 @@ export const messages: Messages = {
           other: `Noch ${formatCount(uses)} Downloads sind möglich.`,
         }),
       drop: (uses) =>
-        form(uses, {
-          one: 'Er nimmt noch eine Datei an.',
-          other: `Er nimmt noch ${formatCount(uses)} Dateien an.`,
-        }),
+        uses === 0
+          ? 'Er nimmt keine Dateien mehr an.'
+          : form(uses, {
+              one: 'Er nimmt noch eine Datei an.',
+              other: `Er nimmt noch ${formatCount(uses)} Dateien an.`,
+            }),
     },
     empty: 'Hier sind gerade keine Dateien.',
     all: (size) => (size === '' ? 'Alle herunterladen' : `Alle herunterladen (${size})`),

@@ -8,12 +8,22 @@ import { ShownName } from '../shared/shown-name.tsx'
 
 const words = messages.visit
 
+export interface DropBoxProps {
+  readonly visit: Visit
+  /** How many more files it takes, if that is limited. */
+  readonly left: number | null
+}
+
 /** Takes files, dropped or chosen, and shows how far each is. */
-export function DropBox({ visit }: { readonly visit: Visit }) {
+export function DropBox({ visit, left }: DropBoxProps) {
   const drops = useMemo(() => createDrops(visit), [visit])
   const [isOver, setOver] = useState(false)
   const items = drops.items.value
   const isActive = items.some(({ state }) => ACTIVE.has(state.kind))
+  const sent = items.filter(isDone).length
+  useEffect(() => {
+    if (sent > 0 && left !== null) void visit.recount()
+  }, [sent])
   useEffect(() => {
     if (!isActive) return undefined
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault()
@@ -22,32 +32,34 @@ export function DropBox({ visit }: { readonly visit: Visit }) {
   }, [isActive])
   return (
     <>
-      <label
-        class={isOver ? 'drop-box drop-box-over' : 'drop-box'}
-        onDragOver={(event) => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          setOver(false)
-          drops.add([...(event.dataTransfer?.files ?? [])])
-        }}
-      >
-        <Icon name="upload" />
-        <strong>{words.choose}</strong>
-        <span class="quiet">{words.dropHere}</span>
-        <input
-          type="file"
-          class="unseen"
-          multiple
-          onChange={(event) => {
-            drops.add([...(event.currentTarget.files ?? [])])
-            event.currentTarget.value = ''
+      {left !== 0 && (
+        <label
+          class={isOver ? 'drop-box drop-box-over' : 'drop-box'}
+          onDragOver={(event) => {
+            event.preventDefault()
+            setOver(true)
           }}
-        />
-      </label>
+          onDragLeave={() => setOver(false)}
+          onDrop={(event) => {
+            event.preventDefault()
+            setOver(false)
+            drops.add([...(event.dataTransfer?.files ?? [])])
+          }}
+        >
+          <Icon name="upload" />
+          <strong>{words.choose}</strong>
+          <span class="quiet">{words.dropHere}</span>
+          <input
+            type="file"
+            class="unseen"
+            multiple
+            onChange={(event) => {
+              drops.add([...(event.currentTarget.files ?? [])])
+              event.currentTarget.value = ''
+            }}
+          />
+        </label>
+      )}
       {items.length > 0 && (
         <ul class="visit-files">
           {items.map((item) => (
@@ -56,7 +68,7 @@ export function DropBox({ visit }: { readonly visit: Visit }) {
         </ul>
       )}
       <p class="said" role="status">
-        {items.length > 0 && !isActive ? words.allSent(items.filter(isDone).length) : ''}
+        {items.length > 0 && !isActive ? words.allSent(sent) : ''}
       </p>
     </>
   )

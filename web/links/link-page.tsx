@@ -120,7 +120,11 @@ function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink 
               .join(' ')}
           </p>
         </header>
-        {kind === 'drop' ? <DropBox visit={visit} /> : <LinkedFiles visit={visit} link={link} />}
+        {kind === 'drop' ? (
+          <DropBox visit={visit} left={left} />
+        ) : (
+          <LinkedFiles visit={visit} link={link} />
+        )}
       </main>
       <ProductLinks />
     </div>

@@ -97,7 +97,11 @@ export function createVisit(address: string): Visit {
         const { uses_left = null } = await reader.json<LinkReply>({ path })
         change({ uses_left })
       } catch (error) {
-        if (isGone(error)) state.value = { kind: 'ended' }
+        if (!isGone(error)) return
+        // Visitors still read what they have sent.
+        if (state.value.kind === 'open' && state.value.link.kind === 'drop')
+          change({ uses_left: 0 })
+        else state.value = { kind: 'ended' }
       }
     },
 

@@ -19,14 +19,14 @@ export interface UploadPanelProps {
 
 /** All uploads of this visit, with their progress and the decisions that they need. */
 export function UploadPanel({ uploads, isConnected }: UploadPanelProps) {
-  const [isOpen, setOpen] = useState(true)
+  const [isOpen, setOpen] = useState(hasRoom)
   const panel = useRef<HTMLElement>(null)
   const figures = uploads.figures.value
   const items = uploads.items.value
   const isOver = items.length > 0 && figures.done === items.length
   useEffect(() => {
     // Finished uploads need no room, unless the user is in the list.
-    if (panel.current?.contains(document.activeElement) !== true) setOpen(!isOver)
+    if (panel.current?.contains(document.activeElement) !== true) setOpen(!isOver && hasRoom())
   }, [isOver])
   const spoken = useSpoken(figures, items)
   return (
@@ -49,6 +49,11 @@ export function UploadPanel({ uploads, isConnected }: UploadPanelProps) {
       )}
     </>
   )
+}
+
+/** On a low screen, the list would cover the page. */
+function hasRoom(): boolean {
+  return matchMedia('(min-height: 34rem)').matches
 }
 
 interface PanelHeadProps extends UploadPanelProps {
