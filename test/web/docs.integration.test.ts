@@ -142,6 +142,15 @@ describeInBrowser('the API reference', (browser) => {
     }
   })
 
+  it('has targets of 44 pixels on a phone on its side too, and room for the text on a low screen', async () => {
+    const page = await open('#uploadFile', { ...TOUCH, viewport: { width: 844, height: 390 } })
+    await page.locator('#contents').waitFor()
+    expect(await lowTargets(page)).toEqual([])
+    await page.setViewportSize({ width: 422, height: 195 })
+    const room = await page.evaluate(`document.querySelector('.pager').getBoundingClientRect().top`)
+    expect(room).toBeGreaterThan(195)
+  })
+
   it('begins a section at its top on a phone', async () => {
     const page = await open('#uploadFile', TOUCH)
     await page.waitForLoadState()

@@ -1,5 +1,6 @@
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
 import { messages } from '../messages.ts'
+import { ShownName } from '../shared/shown-name.tsx'
 import type { User } from '../../client/src/admin.ts'
 import { addressOf } from './route.ts'
 import { StatusBadge } from './status-badge.tsx'
@@ -37,7 +38,7 @@ function UserRow({ account }: { readonly account: User }) {
     <tr>
       <th scope="row">
         <a class="name" href={addressOf(userId)} title={userId}>
-          {userId}
+          <ShownName name={userId} />
         </a>
       </th>
       <td>

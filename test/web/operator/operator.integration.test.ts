@@ -333,6 +333,22 @@ describeInBrowser('the operator', (browser) => {
     await expect.poll(focused).toBe('Suspend')
   })
 
+  it('sees the service below a user on a low screen, not over them', async () => {
+    const page = await openUser()
+    const tokens = page.getByRole('heading', { name: 'Access tokens' })
+    for (const [width, height] of [
+      [844, 390],
+      [640, 400],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      const [last, panel] = [
+        await tokens.boundingBox(),
+        await page.locator('.service').boundingBox(),
+      ]
+      expect(panel?.y).toBeGreaterThan(last?.y ?? Infinity)
+    }
+  })
+
   it('has targets of 44 pixels for fingers', async () => {
     await upload(service, { user, name: 'ranked.txt', content: 'x' })
     const page = await visitAsOperator({ browser: browser(), service, ...TOUCH })

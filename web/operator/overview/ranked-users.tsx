@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks'
 import type { User } from '../../../client/src/admin.ts'
 import { messages } from '../../messages.ts'
+import { ShownName } from '../../shared/shown-name.tsx'
 import { addressOf } from '../route.ts'
 import { UseBar } from '../user-table.tsx'
 
@@ -24,7 +25,7 @@ export function RankedUsers({ title, users }: RankedUsersProps) {
           {users.map(({ user_id: userId, capacity }) => (
             <li key={userId}>
               <a class="name" href={addressOf(userId)} title={userId}>
-                {userId}
+                <ShownName name={userId} />
               </a>
               <UseBar figures={capacity} />
             </li>
