@@ -28,7 +28,7 @@ export function LinkedFiles({ visit, link }: Props) {
   if (files.length === 0 && next === null) return <p class="visit-empty quiet">{words.empty}</p>
   return (
     <>
-      {(files.length > 1 || next !== null) && (
+      {(files.length > 1 || next !== null) && (left === null || files.length <= left) && (
         <DownloadAll visit={visit} link={link} onDownload={onDownload} />
       )}
       <ul class="visit-files">

@@ -70,7 +70,7 @@ function assertFound(files: readonly ArchivedFile[], { names }: SelectedFiles): 
   throw new AppError('not_found', `The file of the name at position ${missing + 1} was not found.`)
 }
 
-function archiveTooLarge(maxFiles: number): AppError {
+export function archiveTooLarge(maxFiles: number): AppError {
   const detail = `An archive has at most ${maxFiles} files. Choose a longer prefix.`
   return new AppError('archive_too_large', detail, { facts: { max_files: maxFiles } })
 }

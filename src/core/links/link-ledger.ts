@@ -73,10 +73,11 @@ export interface LinkLedger {
   removeLink(link: NamedLink): Promise<void>
 
   /**
-   * Counts a use, if `findLink` would still find the link, and resolves to whether it did: one guarded statement, so that
-   * `maxUses` is exact at any number of instances. (A drop is counted by its `commit`, see `CommitUpload`.)
+   * Counts `uses`, 1 by default, if `findLink` would still find the link and as many are left, and resolves to whether it
+   * did: one guarded statement, so that `maxUses` is exact at any number of instances. (A drop is counted by its `commit`,
+   * see `CommitUpload`.)
    */
-  countUse(link: LinkKey): Promise<boolean>
+  countUse(link: LinkKey, uses?: number): Promise<boolean>
 
   measureDrops(link: LinkKey): Promise<MeasuredDrops>
 }

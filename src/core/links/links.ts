@@ -69,8 +69,8 @@ export interface Links {
   /** The key of a link's password. Rejects with `link_password_invalid`, and as `PasswordChecks.keyFor` does. */
   unlock(link: Link, credentials: VisitorCredentials): Promise<string>
 
-  /** Counts a download that begins. Rejects with `not_found` if the link has ended. */
-  countDownload(visit: Visit): Promise<void>
+  /** Counts a download that begins, of as many `files`. Rejects with `not_found` if the link has fewer uses left. */
+  countDownload(visit: Visit, files?: number): Promise<void>
 
   /**
    * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance,
@@ -173,9 +173,9 @@ export function createLinks(options: {
       throw new AppError('link_password_invalid', 'The password of the link is wrong.')
     },
 
-    async countDownload({ link: { linkId, maxUses }, owner: { userId } }) {
+    async countDownload({ link: { linkId, maxUses }, owner: { userId } }, files = 1) {
       if (maxUses === undefined) return
-      if (!(await ledger.countUse({ userId, linkId }))) throw linkNotFound()
+      if (!(await ledger.countUse({ userId, linkId }, files))) throw linkNotFound()
     },
 
     async beginDrop(visit) {

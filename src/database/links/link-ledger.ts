@@ -36,7 +36,7 @@ export function createLinkLedger({
     findLink: (sha256, options) => queryPrepared((tx) => findLink(tx, sha256, options)),
     listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
     removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
-    countUse: (link) => query((tx) => countUse(tx, link)),
+    countUse: (link, uses) => query((tx) => countUse(tx, link, uses)),
     measureDrops: (link) => query((tx) => measureDrops(tx, link)),
   }
 }
@@ -155,10 +155,12 @@ async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
 export async function countUse(
   tx: LedgerTx,
   { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
+  uses = 1,
 ): Promise<boolean> {
   const counted = await sql`
-    UPDATE links SET uses = uses + 1
+    UPDATE links SET uses = uses + ${uses}
     WHERE user_id = ${userId} AND link_id = ${linkId} AND ${isUsable(tx)}
+      AND (max_uses IS NULL OR uses + ${uses} <= max_uses)
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND status = 'active')
   `.execute(tx.db)
   return counted.numAffectedRows === 1n

@@ -28,7 +28,7 @@ interface ServedArchive {
   /** What the request names. May throw. */
   readonly list: (request: FastifyRequest, reply: FastifyReply) => Promise<ListedArchive>
   /** Called when the first file is open. May throw. */
-  readonly begin?: (request: FastifyRequest) => Promise<void>
+  readonly begin?: (request: FastifyRequest, files: number) => Promise<void>
 }
 
 interface ListedArchive {
@@ -70,7 +70,7 @@ export function serveArchive(
     const open = async (file: ArchivedFile): Promise<OpenedObject> => {
       const opened = await archives.open(file, signal)
       if (file !== files[0]) return opened
-      await begin?.(request).catch((error: unknown) => {
+      await begin?.(request, files.length).catch((error: unknown) => {
         discardContent(opened)
         throw error
       })

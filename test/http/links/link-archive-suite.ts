@@ -71,9 +71,9 @@ export function linkArchiveSuite(open: OpenService): void {
       expect(await refusalOf(locked.secret)).toMatchObject({ status: 401, code })
     })
 
-    it('counts as one use, and as none if it cannot be given', async () => {
+    it('counts as one use for each file, and as none if it cannot be given', async () => {
       await put('a', 'b', 'c', 'd')
-      const { secret } = await make({ kind: 'download', prefix: '', max_uses: 1 })
+      const { secret } = await make({ kind: 'download', prefix: '', max_uses: 5 })
       const tooMany = { status: 400, code: 'archive_too_large', max_files: 3 }
       expect(await refusalOf(secret)).toMatchObject(tooMany)
       await remove(service, { user, name: 'd' })
@@ -82,6 +82,23 @@ export function linkArchiveSuite(open: OpenService): void {
       expect(await refusalOf(secret)).toMatchObject({ status: 503, code: 'unavailable' })
       await put('a')
       expect(await namesIn(await archive(secret))).toEqual(['a', 'b', 'c'])
+      const left = { status: 400, code: 'archive_too_large', max_files: 2 }
+      expect(await refusalOf(secret)).toMatchObject(left)
+      await remove(service, { user, name: 'c' })
+      expect(await namesIn(await archive(secret))).toEqual(['a', 'b'])
+      expect(await refusalOf(secret)).toMatchObject(gone)
+    })
+
+    it('never counts beyond the uses, with ten at once', async () => {
+      await put('a', 'b')
+      const { secret } = await make({ kind: 'download', prefix: '', max_uses: 7 })
+      const answers = await Promise.all(Array.from({ length: 10 }, () => archive(secret)))
+      const given = answers.filter(({ ok }) => ok)
+      for (const answer of given) await answer.arrayBuffer()
+      expect(given).toHaveLength(3)
+      const file = await visit(service, { secret, path: '/a' })
+      expect(file.status).toBe(200)
+      await file.arrayBuffer()
       expect(await refusalOf(secret)).toMatchObject(gone)
     })
 
