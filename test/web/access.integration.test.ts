@@ -36,7 +36,6 @@ describeInBrowser('access tokens', (browser) => {
       await isGone.promise
       await route.continue()
     })
-    const loaded = page.waitForResponse('**/assets/access-view-*.js')
     await page.getByRole('button', { name: 'Links and devices' }).click()
     for (const { tokenId } of await service.accessTokens.list(user.userId)) {
       await service.accessTokens.revoke({ userId: user.userId, tokenId })
@@ -46,7 +45,9 @@ describeInBrowser('access tokens', (browser) => {
     const field = page.getByLabel('Access token', { exact: true })
     await field.waitFor()
     isGone.resolve()
-    await (await loaded).finished()
+    // `Response.finished` has no deadline, and sometimes never ends.
+    const isLoaded = `performance.getEntriesByType('resource').some(({ name }) => name.includes('/access-view-'))`
+    await expect.poll(() => page.evaluate(isLoaded)).toBe(true)
     const again = { userId: user.userId, label: '', expiresInSeconds: undefined }
     await field.fill((await service.accessTokens.issue(again)).secret)
     await page.keyboard.press('Enter')
