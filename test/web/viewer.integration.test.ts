@@ -70,6 +70,16 @@ describeInBrowser('the viewer', (browser) => {
     await expect.poll(focused).toContain('a.jpg')
   })
 
+  it('cuts a long name, and leaves its buttons and the picture on the screen', async () => {
+    const name = `${'A photo with a very long name '.repeat(5)}.jpg`
+    await open({ [name]: photo }, name)
+    for (const width of [1280, 640, 390]) {
+      await page.setViewportSize({ width, height: 400 })
+      const inner = await page.evaluate(`document.querySelector('.viewer').scrollWidth`)
+      expect(inner).toBe(width)
+    }
+  })
+
   it('goes to the end of a list of which not all is loaded', async () => {
     await open({ 'a.txt': 'x' }, 'a.txt')
     await page.keyboard.press('Escape')
