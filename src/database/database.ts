@@ -104,7 +104,10 @@ interface EngineParts extends Fragments {
   /** For tests, migrations and compiling statements; everything else uses `query` and `transaction`. */
   readonly kysely: Kysely<Tables>
   readonly createTrigger: (trigger: RowTrigger) => readonly RawBuilder<unknown>[]
-  /** Runs a statement in the open transaction without the work of Kysely, which a network round trip would hide. */
+  /**
+   * Runs a statement in the open transaction, past Kysely's queue, which takes about as long as a small statement of
+   * SQLite. Never for use outside of a transaction: it would see what others have not committed.
+   */
   readonly executeInTransaction?: Execute
   /** `undefined` if statements need no network round trip. */
   readonly runBatch: RunBatch | undefined

@@ -256,7 +256,7 @@ export interface UploadId {
   readonly version: Version
 }
 
-/** One statement for both rows, since each takes the writer of SQLite as long as a small change. */
+/** Finds the upload and what its name holds in one statement, because each commit needs both. */
 export async function findUpload(
   tx: LedgerTx,
   { userId, version }: UploadId,
