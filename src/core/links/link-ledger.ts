@@ -79,14 +79,6 @@ export interface LinkLedger {
    */
   countUse(link: LinkKey, uses?: number): Promise<boolean>
 
-  measureDrops(link: LinkKey): Promise<MeasuredDrops>
-}
-
-export interface MeasuredDrops {
-  /** Unfinished resumable uploads that came by the link. */
-  readonly unfinished: number
-  /** Those that came by any link of the owner. */
-  readonly unfinishedOfAll: number
   /** Whether the garbage of the owner permits another drop, or another append to one. */
-  readonly isGarbageBounded: boolean
+  permitsDrops(userId: UserId): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError, tooManyRequests } from '../errors.ts'
 import {
   type FileName,
   type FileNamePrefix,
@@ -34,8 +34,23 @@ export interface Link {
 /** Per user, ended ones included. */
 export const MAX_LINKS = 1_000
 
-export function usesLeft({ maxUses, uses }: Link): number | undefined {
+export function usesLeft({ maxUses, uses }: Pick<Link, 'maxUses' | 'uses'>): number | undefined {
   return maxUses === undefined ? undefined : maxUses - uses
+}
+
+/** Of all links of an account, running on an instance, and unfinished: half of what the owner may have by default. */
+const MAX_DROPS = 50
+
+/**
+ * Throws `too_many_requests` if the link has as many drops as it has uses left, or all links of its owner as many as the
+ * owner can spare.
+ */
+export function assertMoreDrops(
+  link: Pick<Link, 'maxUses' | 'uses'>,
+  { ofLink, ofAll }: { readonly ofLink: number; readonly ofAll: number },
+): void {
+  if (ofLink < (usesLeft(link) ?? MAX_DROPS) && ofAll < MAX_DROPS) return
+  throw tooManyRequests('Too many files are being sent by this link.', 5_000)
 }
 
 /** The name under which visitors see a file of the link, without the prefix; `undefined` if the rest is no file name. */

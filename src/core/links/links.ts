@@ -9,8 +9,8 @@ import { isFileName } from '../files/file-name.ts'
 import { createVersion } from '../objects/object-key.ts'
 import type { AuthorizedCaller } from '../users/caller.ts'
 import type { AccessTokenUser } from '../users/user-store.ts'
-import { type Link, type LinkKind, type LinkTarget, linkNotFound, usesLeft } from './link.ts'
-import type { LinkLedger, MeasuredDrops } from './link-ledger.ts'
+import { assertMoreDrops, type Link, type LinkKind, type LinkTarget, linkNotFound } from './link.ts'
+import type { LinkLedger } from './link-ledger.ts'
 import { isPassword, MAX_PASSWORD_LENGTH } from './link-password.ts'
 import { createPasswordChecks, type VisitorCredentials } from './password-checks.ts'
 
@@ -73,8 +73,8 @@ export interface Links {
   countDownload(visit: Visit, files?: number): Promise<void>
 
   /**
-   * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance,
-   * or are unfinished, that visitors could use up what the owner may upload at the same time, and as `admitAppend` does.
+   * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance
+   * that visitors could use up what the owner may upload at the same time, and as `admitAppend` does.
    */
   beginDrop(visit: Visit): Promise<Disposable>
 
@@ -86,9 +86,6 @@ export interface Links {
 }
 
 const SECRET = /^crl_[A-Za-z0-9_-]{43}$/
-
-/** Of all links of an account, each: half of what it may have by default. */
-const MAX_DROPS = 50
 
 /** Creates the use cases of links (docs/api.md). */
 export function createLinks(options: {
@@ -116,9 +113,8 @@ export function createLinks(options: {
   }
 
   /** Rejects unless what visitors may leave behind is within bounds. */
-  async function measureDrops({ link, owner }: Visit): Promise<MeasuredDrops> {
-    const measured = await ledger.measureDrops({ userId: owner.userId, linkId: link.linkId })
-    if (measured.isGarbageBounded) return measured
+  async function assertGarbageBounded({ owner }: Visit): Promise<void> {
+    if (await ledger.permitsDrops(owner.userId)) return
     throw tooManyRequests(
       'Files that were sent or deleted lately still take up too much space.',
       GARBAGE_WAIT_MS,
@@ -180,26 +176,19 @@ export function createLinks(options: {
 
     async beginDrop(visit) {
       const { link, owner } = visit
-      const most = usesLeft(link) ?? MAX_DROPS
-      const isFull = (ofLink = 0, ofAll = 0): boolean => ofLink >= most || ofAll >= MAX_DROPS
-      if (isFull(running.get(link.linkId), running.get(owner.userId))) throw tooManyDrops()
+      const ofLink = running.get(link.linkId) ?? 0
+      const ofAll = running.get(owner.userId) ?? 0
+      assertMoreDrops(link, { ofLink, ofAll })
       // Counted before the ledger is asked, so that drops that begin meanwhile see it.
       using drop = new DisposableStack()
       addRunning(visit, 1)
       drop.defer(() => addRunning(visit, -1))
-      const { unfinished, unfinishedOfAll } = await measureDrops(visit)
-      if (isFull(unfinished, unfinishedOfAll)) throw tooManyDrops()
+      await assertGarbageBounded(visit)
       return drop.move()
     },
 
-    async admitAppend(visit) {
-      await measureDrops(visit)
-    },
+    admitAppend: assertGarbageBounded,
   }
-}
-
-function tooManyDrops(): AppError {
-  return tooManyRequests('Too many files are being sent by this link.', 5_000)
 }
 
 const GARBAGE_WAIT_MS = 60_000

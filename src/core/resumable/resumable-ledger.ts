@@ -184,7 +184,8 @@ export interface ResumableLedger {
    * `unfinished_uploads_exceeded` (facts `unfinished_count, unfinished_bytes, max_unfinished_uploads`) in two cases: in
    * the place of `maxUploads`, if the user would have more than `maxUnfinished` unexpired uploads; last of all, if the
    * user has other unfinished uploads and together they announce more bytes than the current capacity. The `WHERE` of
-   * the reserving `UPDATE` decides.
+   * the reserving `UPDATE` decides. An upload by a link is also refused with `not_found` if the link has ended, and with
+   * `too_many_requests` as `assertMoreDrops` says of unfinished uploads.
    */
   createResumable(upload: CreateResumable): Promise<ResumableUpload>
 

@@ -1,16 +1,22 @@
 import { sql } from 'kysely'
 import { expiresTooLate } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
-import { type Link, type LinkTarget, linkNotFound, MAX_LINKS } from '../../core/links/link.ts'
+import {
+  assertMoreDrops,
+  type Link,
+  type LinkTarget,
+  linkNotFound,
+  MAX_LINKS,
+} from '../../core/links/link.ts'
 import type {
   FoundLink,
   LinkLedger,
-  MeasuredDrops,
   ListLinks,
   NamedLink,
   NewLink,
 } from '../../core/links/link-ledger.ts'
 import { callerOf } from '../../core/users/caller.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import {
   bigint,
   type Clock,
@@ -37,7 +43,7 @@ export function createLinkLedger({
     listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
     removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
     countUse: (link, uses) => query((tx) => countUse(tx, link, uses)),
-    measureDrops: (link) => query((tx) => measureDrops(tx, link)),
+    permitsDrops: (userId) => query((tx) => permitsDrops(tx, userId)),
   }
 }
 
@@ -172,32 +178,39 @@ const LINK_COLUMNS = sql`
   links.expires_at AS expires_at
 `
 
-async function measureDrops(
-  { db, now, capacity }: LedgerTx,
-  { userId, linkId }: Parameters<LinkLedger['measureDrops']>[0],
-): Promise<MeasuredDrops> {
-  interface Row {
-    readonly unfinished: number
-    readonly unfinishedOfAll: number
-    readonly is_bounded: number
+/**
+ * Called under the user's lock, which every other upload by a link of the user takes too. Throws `not_found` if the link
+ * has ended, and `too_many_requests` as `assertMoreDrops` does of unfinished uploads.
+ */
+export async function assertMayBeginDrop(
+  tx: LedgerTx,
+  { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
+): Promise<void> {
+  interface Row extends Pick<LinkRow, 'max_uses' | 'uses'> {
+    readonly of_link: number
+    readonly of_all: number
   }
   const { rows } = await sql<Row>`
-    SELECT unfinished.of_link AS unfinished, unfinished.of_all AS "unfinishedOfAll",
-      CASE WHEN ${isGarbageBoundedForDrops(capacity)} THEN 1 ELSE 0 END AS is_bounded
-    FROM quotas CROSS JOIN (
+    SELECT max_uses, uses, unfinished.of_link, unfinished.of_all
+    FROM links CROSS JOIN (
       SELECT COUNT(*) AS of_all, COUNT(CASE WHEN link_id = ${linkId} THEN 1 END) AS of_link
       FROM uploads JOIN resumable_uploads ON resumable_uploads.version = uploads.version
       WHERE uploads.user_id = ${userId} AND uploads.state = 'pending'
-        AND uploads.lease_until > ${now} AND link_id IS NOT NULL
+        AND uploads.lease_until > ${tx.now} AND link_id IS NOT NULL
     ) AS unfinished
-    WHERE quotas.user_id = ${userId}
-  `.execute(db)
+    WHERE links.user_id = ${userId} AND links.link_id = ${linkId} AND ${isUsable(tx)}
+  `.execute(tx.db)
   const [row] = rows
-  return {
-    unfinished: row?.unfinished ?? 0,
-    unfinishedOfAll: row?.unfinishedOfAll ?? 0,
-    isGarbageBounded: row?.is_bounded === 1,
-  }
+  if (row === undefined) throw linkNotFound()
+  const { max_uses: maxUses, uses, of_link: ofLink, of_all: ofAll } = row
+  assertMoreDrops({ maxUses: maxUses ?? undefined, uses }, { ofLink, ofAll })
+}
+
+async function permitsDrops({ db, capacity }: LedgerTx, userId: UserId): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isGarbageBoundedForDrops(capacity)}
+  `.execute(db)
+  return rows.length > 0
 }
 
 type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'user_id'>

@@ -72,8 +72,9 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
       return begin({ ...upload, expected })
     },
     create(upload) {
-      const expected = expectedBy(upload.precondition)
-      if (expected === undefined || upload.evict !== undefined) return undefined
+      const { precondition, linkId, evict } = upload
+      const expected = expectedBy(precondition)
+      if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
       return create({
         ...resumableValues(upload),
         userCreatedAt: upload.userCreatedAt,

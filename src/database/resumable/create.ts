@@ -9,6 +9,7 @@ import {
   run,
 } from '../ledger/ledger-sql.ts'
 import { evictionOf } from '../ledger/evictable.ts'
+import { assertMayBeginDrop } from '../links/link-ledger.ts'
 import { mayCreate, needOf, needValues } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
@@ -19,10 +20,11 @@ export async function createResumable(
   tx: LedgerTx,
   upload: CreateResumable,
 ): Promise<ResumableUpload> {
-  const { userId, version, name, objectKey, length: size = 0 } = upload
+  const { userId, version, name, objectKey, linkId, length: size = 0 } = upload
   await lockUser(tx, userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
+  if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId })
 
   const need = needValues(upload, { size, replaced, ownReserved: 0 })
   const eviction = evictionOf(upload)

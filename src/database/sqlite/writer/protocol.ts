@@ -25,7 +25,7 @@ export const READS = {
     'findPastVersion',
     'findLink',
     'listLinks',
-    'measureDrops',
+    'permitsDrops',
     'listEndedDrops',
     'listUsersToTrim',
     'listUsersWithExpired',

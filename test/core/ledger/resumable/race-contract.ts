@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sha256 } from '../../../../src/core/auth/sha256.ts'
+import type { FileNamePrefix } from '../../../../src/core/files/file-name.ts'
+import { createVersion } from '../../../../src/core/objects/object-key.ts'
 import type { ResumableUpload } from '../../../../src/core/resumable/resumable-ledger.ts'
 import {
   type Account,
@@ -202,6 +205,31 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
       expect(count(outcomes, 'unfinished_uploads_exceeded')).toBe(33)
       expect(await harness.ledger.measureUnfinished(account.userId)).toEqual({ count: 7, bytes: 7 })
       await sums()
+    })
+
+    it('of 10 creations by a link lets in as many as it has uses left', async () => {
+      const linkId = createVersion()
+      await harness.ledger.addLink({
+        userId: account.userId,
+        userCreatedAt: account.userCreatedAt,
+        linkId,
+        sha256: sha256(linkId),
+        createdBy: { tokenId: 'jwt', isJwt: true, isScoped: false, deviceId: undefined },
+        terms: {
+          kind: 'drop',
+          target: { prefix: '' as FileNamePrefix },
+          label: 'drops',
+          maxUses: 2,
+          passwordHash: undefined,
+        },
+        expiresInMs: undefined,
+      })
+      const creations = Array.from({ length: 10 }, (_, at) =>
+        (at % 2 === 0 ? uploads : elsewhere).create(`f${at}`, 1, { linkId }),
+      )
+      const outcomes = await Promise.all(creations.map(outcomeOf))
+      expect(count(outcomes, 'ok')).toBe(2)
+      expect(count(outcomes, 'too_many_requests')).toBe(8)
     })
 
     it('R26 of 40 creations of a tenth each takes exactly ten', async () => {

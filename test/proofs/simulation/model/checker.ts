@@ -166,7 +166,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'checkBegin':
     case 'confirm':
     case 'endLeases':
-    case 'measureDrops':
+    case 'permitsDrops':
     case 'listEndedDrops':
     case 'listUsersWithExpired':
     case 'addLink':
