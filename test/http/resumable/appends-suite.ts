@@ -290,8 +290,8 @@ export function appendsSuite(open: OpenService): void {
   describe('a service that stops', () => {
     let service: TestService
     beforeAll(async () => {
-      // One that no other suite shares: it takes no append any more.
-      service = await open({ ...SHORT_LINGER })
+      // One that no other suite shares: it takes no append any more. Silence alone would end none within the test.
+      service = await open({ idleTimeoutMs: 300_000, ...SHORT_LINGER })
     })
     afterAll(() => service.stop())
 
