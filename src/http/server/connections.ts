@@ -32,6 +32,8 @@ class Connection {
   /** By `performance.now()`; `undefined` while a request is in progress. */
   idleSince: number | undefined = performance.now()
   isClosing = false
+  /** Whether a request waits for the end of the complete answer before it. */
+  hasNext = false
   ignoredRequests = 0
   /** Who ends it if it closes now; `service` if there are too many. */
   closedBy: ClosedBy = 'client'
@@ -90,19 +92,39 @@ export class Connections {
     })
   }
 
-  /** Calls `start` now, or once requests are no longer held back. Returns `false` for a pipelined request. */
+  /**
+   * Calls `start` now, or once requests are no longer held back and the answer before has ended. Returns `false` for a
+   * pipelined request.
+   */
   begin(answer: ServerResponse, start: () => void): boolean {
     const { req } = answer
     // Node may destroy a request with an error after its last reader has left.
     req.on('error', () => {})
     const connection = this.#of(req.socket)
+    const { answer: previous, isClosing, idleSince, hasNext } = connection
+    // A client can have the whole answer before libuv reports that the kernel has taken it.
+    const isNext = idleSince === undefined && previous?.writableEnded === true && !hasNext
     // After the answer, Node still reads until the connection has closed.
-    const isIgnored = connection.isClosing || connection.idleSince === undefined
+    const isIgnored = isClosing || (idleSince === undefined && !isNext)
     this.reads.begin(req, { isIgnored })
     if (isIgnored) {
       this.#ignore(req, connection)
       return false
     }
+    if (!isNext) {
+      this.#start(connection, answer, start)
+      return true
+    }
+    connection.hasNext = true
+    previous.once('close', () => {
+      connection.hasNext = false
+      if (!connection.isClosing && req.socket.writable) this.#start(connection, answer, start)
+    })
+    return true
+  }
+
+  #start(connection: Connection, answer: ServerResponse, start: () => void): void {
+    const { req } = answer
     connection.answer = answer
     connection.idleSince = undefined
     answer.once('close', () => {
@@ -116,7 +138,6 @@ export class Connections {
     }
     if (this.#held === undefined) start()
     else this.#held.push(start)
-    return true
   }
 
   /** Answers parser errors, and `CONNECT`, which only a proxy can serve. */

@@ -51,6 +51,8 @@ function heldAnswer(): Promise<{ readonly reply: FastifyReply }> {
   })
 }
 
+const MIB = 1024 * 1024
+
 const FIRST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
 it.each([
@@ -107,6 +109,42 @@ it('a connection with a pipelined request is read no further (H08)', async () =>
   void reply.send('first')
   const [answer] = (await once(client, 'data')) as [Buffer]
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*first$/)
+})
+
+it('a request that arrives once the answer is complete is answered after it (H08)', async () => {
+  // More than the kernel takes.
+  const content = 'x'.repeat(16 * MIB)
+  app.get('/', () => content)
+  await listen()
+  const client = open().setEncoding('latin1').pause()
+  client.write(FIRST)
+  await once(client, 'readable')
+  client.write(GET)
+  while (sockets[0]?.bytesRead !== FIRST.length + GET.length)
+    await rawRequest({ port, send: [GET] })
+  let answers = ''
+  client.on('data', (text: string) => (answers += text))
+  await expect.poll(() => answers.slice(-100)).toMatch(/other$/)
+  const [, first] = answers.split('HTTP/1.1 200 ')
+  expect(first?.endsWith(`\r\n\r\n${content}`)).toBe(true)
+  client.write(GET)
+  await expect.poll(() => answers.slice(-500)).toMatch(/other[^]*other$/)
+})
+
+it('a request that arrives once the last answer of a connection is complete is ignored', async () => {
+  app.get('/', (_request, reply) => {
+    void reply.header('Connection', 'close').send('x'.repeat(16 * MIB))
+  })
+  await listen()
+  const client = open().pause()
+  client.write(FIRST)
+  await once(client, 'readable')
+  client.write('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n')
+  await rawRequest({ port, send: [GET] })
+  await rawRequest({ port, send: [GET] })
+  await once(client.resume(), 'close')
+  await rawRequest({ port, send: [GET] })
+  expect(begun).not.toContain('PUT /')
 })
 
 it('of many answered connections with unread requests, only the first ones stay open', async () => {
