@@ -276,12 +276,16 @@ type SelectedUpload = Pick<FoundUpload, 'reserved' | 'state' | 'outcome' | 'now'
 
 type NoFile = { readonly [K in keyof File]: null }
 
+/**
+ * The files are joined by the found row's user. If PostgreSQL knew that this is the user asked for, it could, without
+ * statistics, read all files of the user for the one of the name.
+ */
 function selectUpload(slot: Slot<UploadId>, { now }: Rule) {
   return sql<SelectedUpload & (File | NoFile)>`
     SELECT uploads.name AS "ownName", uploads.object_key AS "ownKey", reserved_bytes AS reserved,
       state, outcome, ${now} AS now, ${FILE_COLUMNS}
     FROM uploads
-    LEFT JOIN files ON files.user_id = uploads.user_id AND files.name = uploads.name
+    LEFT JOIN files ON files.user_id = uploads.user_id || '' AND files.name = uploads.name
     WHERE uploads.version = ${slot('version')} AND uploads.user_id = ${slot('userId')}
   `
 }

@@ -22,7 +22,10 @@ export interface CommitValues extends CommitUpload, Expected {}
 
 export type CommittedRow = File & Usage & { readonly replaced: boolean }
 
-/** Held to `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. */
+/**
+ * Held to `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. Joins the old file as
+ * `findUpload` does.
+ */
 export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   const { now, capacity } = rule
   const size = sql`CAST(${slot('size')} AS BIGINT)`
@@ -36,7 +39,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   }
   return sql`
     WITH found AS MATERIALIZED (
-      SELECT name, object_key, reserved_bytes AS reserved, ${now} AS now FROM uploads
+      SELECT user_id AS owner, name, object_key, reserved_bytes AS reserved, ${now} AS now FROM uploads
       WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
     ), change AS MATERIALIZED (
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
@@ -49,7 +52,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
-      LEFT JOIN files AS old ON old.user_id = ${slot('userId')} AND old.name = found.name
+      LEFT JOIN files AS old ON old.user_id = found.owner AND old.name = found.name
     ), moved AS (
       UPDATE quotas
       SET used_bytes = used_bytes - change.old_size + ${size},

@@ -51,6 +51,33 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await own.drop()
   })
 
+  it('reads few of the files of a user to commit, before any statistics of them', async () => {
+    const young = await createMigratedDatabase()
+    const opened = await openPostgres({ url: young.url })
+    const inSteps = await openPostgres({ url: young.url })
+    const users = createUserStore(opened, { baseCapacity: BASE_CAPACITY })
+    const { user } = await users.createUser(parseUserId('u'))
+    // So few that the planner expects two of them, and finds an index of the user as good as one of user and name.
+    await sql`
+      INSERT INTO files (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      SELECT 'u', 'f' || n, 'v' || n, 'k' || n, 0, '', 'private', 0, 0 FROM generate_series(1, 300) AS n
+    `.execute(opened.kysely)
+    for (const database of [opened, { ...inSteps, runBatch: undefined }]) {
+      const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+      const account = accountOf({ ledger, users, ...callerOf(user) })
+      // The server plans a statement for good in its sixth run.
+      for (let at = 0; at < 8; at += 1) await account.put(`f${at}`, 1)
+    }
+    // A connection tells what it has read when it ends.
+    await Promise.all([opened.close(), inSteps.close()])
+    const [files] = await runSql<{ readonly read: string }>(
+      young.url,
+      `SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'files'`,
+    )
+    await young.drop()
+    expect(Number(files?.read)).toBeLessThan(300)
+  })
+
   it.each(['40001', '40P01'])('F05 repeats a transaction that failed with %s', async (state) => {
     let attempts = 0
     const answer = await database.transaction(async (db) => {
