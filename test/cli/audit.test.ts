@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { CommandServices } from '../../src/cli/command.ts'
-import { openService } from '../../src/compose/compose.ts'
+import { openService, type Overrides } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { accountOf } from '../core/ledger/fixture.ts'
@@ -17,8 +17,12 @@ beforeEach(async () => {
 })
 afterEach(() => core[Symbol.asyncDispose]())
 
-const open = () =>
-  openService(readConfig({ MIN_FREE_SPACE: '0' }), { ...core, retentionMs: RETENTION_MS })
+const open = (overrides: Overrides = {}) =>
+  openService(readConfig({ MIN_FREE_SPACE: '0' }), {
+    ...core,
+    retentionMs: RETENTION_MS,
+    ...overrides,
+  })
 const run = (args: string, opening: () => Promise<CommandServices> = open) =>
   runCommand(args, opening)
 
@@ -74,6 +78,17 @@ it('has what each command did, without secrets and names of files', async () => 
   const text = JSON.stringify(trail)
   expect(text).not.toContain(secret)
   expect(text).not.toContain('diary')
+})
+
+it('has what took effect, also if the answer could not be read', async () => {
+  const findAccount = () => Promise.reject(outage())
+  const opening = () =>
+    open({ aroundPorts: (ports) => ({ ...ports, ledger: { ...ports.ledger, findAccount } }) })
+  for (const args of ['users create alice', 'users suspend alice']) {
+    expect(await run(args, opening)).toMatchObject({ code: 1, out: '' })
+  }
+  const trail = await json<Record<string, unknown>[]>('audit')
+  expect(trail.map(({ action }) => action)).toEqual(['user.set_status', 'user.create'])
 })
 
 it('is shown newest first, up to a limit and of one user', async () => {

@@ -13,9 +13,9 @@ export const USERS: readonly Command[] = [
     summary: 'create a user; the id is generated if none is given',
     run: async ({ users }, { operands: [id], audit }) => {
       const wanted = id === undefined ? undefined : parseUserId(id)
-      const { account, created } = await users.create(wanted)
-      if (created) await audit({ action: 'user.create', user_id: account.user.userId })
-      return accountRow(account)
+      const { userId, created } = await users.create(wanted)
+      if (created) await audit({ action: 'user.create', user_id: userId })
+      return accountRow(await users.find(userId))
     },
   },
   {
@@ -78,9 +78,9 @@ async function setStatus(
   status: 'active' | 'suspended',
 ): Promise<Row> {
   const userId = userIdOf(operands)
-  const account = await users.setStatus(userId, status)
+  await users.setStatus(userId, status)
   await audit({ action: 'user.set_status', user_id: userId, status })
-  return accountRow(account)
+  return accountRow(await users.find(userId))
 }
 
 function accountRow({ user, usage }: Account): Row {

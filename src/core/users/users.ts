@@ -14,7 +14,7 @@ export interface UsersOptions {
 /** User administration (docs/administration.md). Unless noted, `not_found` for unknown and deleted users. */
 export interface Users {
   /** Like `UserStore.createUser`, but generates an id if none is given. */
-  create(userId: UserId | undefined): Promise<{ account: Account; created: boolean }>
+  create(userId: UserId | undefined): Promise<{ userId: UserId; created: boolean }>
 
   /** Also finds deleted users. Their figures show how much remains to be purged. */
   find(userId: UserId): Promise<Account>
@@ -22,7 +22,7 @@ export interface Users {
   list(page: AccountPage): Promise<readonly Account[]>
 
   /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */
-  setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<Account>
+  setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<void>
 
   /** Like `UserStore.deleteUser`. Tokens are refused on this instance at once, on others within 5 s. */
   remove(userId: UserId): Promise<void>
@@ -31,19 +31,17 @@ export interface Users {
 export function createUsers(options: UsersOptions): Users {
   const { users, ledger, onChange = () => undefined } = options
 
-  async function find(userId: UserId): Promise<Account> {
-    const account = await ledger.findAccount(userId)
-    if (account === undefined) throw userNotFound(userId)
-    return account
-  }
-
   return {
     async create(userId = parseUserId(randomUUID())) {
       const { created } = await users.createUser(userId)
-      return { account: await find(userId), created }
+      return { userId, created }
     },
 
-    find,
+    async find(userId) {
+      const account = await ledger.findAccount(userId)
+      if (account === undefined) throw userNotFound(userId)
+      return account
+    },
 
     list: (page) => ledger.listAccounts(page),
 
@@ -53,7 +51,6 @@ export function createUsers(options: UsersOptions): Users {
       } finally {
         onChange(userId)
       }
-      return await find(userId)
     },
 
     async remove(userId) {

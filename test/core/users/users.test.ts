@@ -26,14 +26,14 @@ describe('users', () => {
   it('are made with the id given or with one of their own', async () => {
     await using core = await openTestCore()
     const { users } = watch(core)
-    const { account, created } = await users.create(alice)
-    expect({ account, created }).toMatchObject({
-      account: { user: { userId: 'alice', status: 'active' }, usage: { capacity: 1000, used: 0 } },
-      created: true,
+    expect(await users.create(alice)).toEqual({ userId: 'alice', created: true })
+    expect(await users.create(alice)).toEqual({ userId: 'alice', created: false })
+    expect(await users.find(alice)).toMatchObject({
+      user: { userId: 'alice', status: 'active' },
+      usage: { capacity: 1000, used: 0 },
     })
-    expect(await users.create(alice)).toEqual({ account, created: false })
-    const { account: generated } = await users.create(undefined)
-    expect(generated.user.userId).toMatch(/^[0-9a-f-]{36}$/)
+    const { userId } = await users.create(undefined)
+    expect(userId).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   it('whose status changes are told of, before the answer', async () => {

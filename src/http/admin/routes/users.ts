@@ -15,14 +15,16 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users; audit: Audit 
   const one = '/admin/users/:user_id'
 
   app.post(collection, USERS.make, async (request, reply) => {
-    const { account } = await users.create(undefined)
-    await audit(request, { action: 'user.create', user_id: account.user.userId })
+    const { userId } = await users.create(undefined)
+    await audit(request, { action: 'user.create', user_id: userId })
+    const account = await users.find(userId)
     return reply.code(201).send(accountJson(account))
   })
 
   app.put(one, USERS.put, async (request, reply) => {
-    const { account, created } = await users.create(request.params.user_id)
-    if (created) await audit(request, { action: 'user.create', user_id: account.user.userId })
+    const { userId, created } = await users.create(request.params.user_id)
+    if (created) await audit(request, { action: 'user.create', user_id: userId })
+    const account = await users.find(userId)
     return reply.code(created ? 201 : 200).send(accountJson(account))
   })
 
@@ -48,9 +50,9 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users; audit: Audit 
   app.patch(one, USERS.patch, async (request) => {
     const { user_id: userId } = request.params
     const { status } = request.body
-    const account = await users.setStatus(userId, status)
+    await users.setStatus(userId, status)
     await audit(request, { action: 'user.set_status', user_id: userId, status })
-    return accountJson(account)
+    return accountJson(await users.find(userId))
   })
 
   app.delete(one, USERS.remove, async (request, reply) => {
