@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { OperatorEvent } from '../core/audit/audit-trail.ts'
+import { auditing } from '../core/audit/auditing.ts'
 import { isAppError, messageOf } from '../core/errors.ts'
 import type {
   Command,
@@ -72,7 +73,8 @@ async function runOn(
   call: CommandCall,
 ): Promise<Result | undefined> {
   const services = await open()
-  async function audit(event: OperatorEvent): Promise<void> {
+  /** What the command has done stands, also if this fails. */
+  async function record(event: OperatorEvent): Promise<void> {
     try {
       await services.auditTrail.record(event)
     } catch (error) {
@@ -80,7 +82,7 @@ async function runOn(
     }
   }
   try {
-    return await command.run(services, { ...call, audit })
+    return await command.run({ ...services, ...auditing(services, record) }, call)
   } finally {
     await services.close()
   }

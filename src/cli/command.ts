@@ -1,27 +1,14 @@
-import type { AuditTrail, OperatorEvent } from '../core/audit/audit-trail.ts'
-import type { AccessTokens } from '../core/auth/access-tokens.ts'
-import type { FileAdministration } from '../core/files/file-administration.ts'
-import type { Grants } from '../core/quota/grants.ts'
+import type { AuditTrail } from '../core/audit/audit-trail.ts'
+import type { OperatorUseCases } from '../core/audit/auditing.ts'
 import type { CopiedObjects, CopyPack } from '../core/objects/copy-pack.ts'
 import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
-import type { Users } from '../core/users/users.ts'
-import type { HistoryAdministration } from '../core/history/history-administration.ts'
 import type { OverviewReader } from '../core/overview/overview.ts'
-import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
-import type { ParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
 import { Bytes, type Result, type Row, type Scalar } from './render.ts'
 
-export interface CommandServices {
-  readonly users: Users
-  readonly accessTokens: AccessTokens
-  readonly grants: Grants
-  readonly fileAdministration: FileAdministration
-  readonly uploadAdministration: UploadAdministration
-  readonly historyAdministration: HistoryAdministration
-  readonly parkedWebhooks: ParkedWebhooks
+export interface CommandServices extends OperatorUseCases {
   readonly overview: OverviewReader
   readonly auditTrail: AuditTrail
   readonly sweeper: Sweeper
@@ -82,11 +69,6 @@ export interface CommandCall extends CommandArguments, Terminal {
   readonly interruption: () => AbortSignal
 }
 
-export interface ServiceCall extends CommandCall {
-  /** Records what the command has done. Never rejects: if that fails, it prints why, and the command has succeeded. */
-  readonly audit: (event: OperatorEvent) => Promise<void>
-}
-
 interface CommandForm {
   readonly words: readonly string[]
   readonly operands?: readonly string[]
@@ -98,7 +80,7 @@ interface CommandForm {
 }
 
 export interface Command extends CommandForm {
-  run(services: CommandServices, call: ServiceCall): Promise<Result | undefined>
+  run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
 }
 
 export interface StandaloneCommand extends CommandForm {

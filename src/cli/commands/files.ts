@@ -25,14 +25,13 @@ export const FILES: readonly Command[] = [
     operands: ['<user_id>'],
     flags: ['prefix', 'contains', 'delimiter', 'order', 'after', 'limit'],
     summary: `list the files of a user, also of a suspended one (--order ${FILE_ORDERS.join(', ')})`,
-    run: async ({ fileAdministration }, { operands, flags, printError, audit }) => {
-      const userId = userIdOf(operands)
+    run: async ({ fileAdministration }, { operands, flags, printError }) => {
       const order = orderIn(flags)
       const prefix = parseFileNamePrefix(flags['prefix'] ?? '')
       const delimiter = parseDelimiter(flags['delimiter'], order)
       const rollUp = delimiter === undefined ? undefined : { delimiter, prefix }
       const { files, prefixes, next } = await fileAdministration.list({
-        userId,
+        userId: userIdOf(operands),
         prefix,
         contains: parseContains(flags['contains']),
         rollUp,
@@ -40,7 +39,6 @@ export const FILES: readonly Command[] = [
         after: placeIn(flags, { order, rollUp }),
         limit: parsePageLimit(flags['limit']),
       })
-      await audit({ action: 'files.list', user_id: userId, files: files.length })
       if (next !== undefined) printError(adviceOn(next, order))
       return [...prefixes.map(prefixRow), ...files.map(fileRow)]
     },
@@ -49,11 +47,9 @@ export const FILES: readonly Command[] = [
     words: ['files', 'delete'],
     operands: ['<user_id>', '<file_name>'],
     summary: 'delete a file of a user, also of a suspended one; it becomes history',
-    run: async ({ fileAdministration }, { operands, audit }) => {
-      const userId = userIdOf(operands)
+    run: async ({ fileAdministration }, { operands }) => {
       const name = parseFileName(operands[1] ?? '')
-      const version = await fileAdministration.remove({ userId, name })
-      await audit({ action: 'file.delete', user_id: userId, version })
+      await fileAdministration.remove({ userId: userIdOf(operands), name })
       return undefined
     },
   },

@@ -11,26 +11,14 @@ export const GRANTS: readonly Command[] = [
     flags: ['bytes', 'starts-at', 'ends-at'],
     required: ['bytes'],
     summary: 'grant capacity for a reason other than a device (--bytes 2GiB; times in RFC 3339)',
-    run: async ({ grants }, { operands, flags, audit }) => {
-      const userId = userIdOf(operands)
-      const { grant, created } = await grants.putGrant({
-        userId,
+    run: async ({ grants }, { operands, flags }) => {
+      const { grant } = await grants.putGrant({
+        userId: userIdOf(operands),
         source: operands[1] ?? '',
         reference: operands[2] ?? '',
         bytes: parseByteSize(flags['bytes'] ?? ''),
         startsAt: timeFlag(flags['starts-at'], 'starts_at'),
         endsAt: timeFlag(flags['ends-at'], 'ends_at'),
-      })
-      const { source, reference, bytes, startsAt, endsAt } = grant
-      await audit({
-        action: 'grant.put',
-        user_id: userId,
-        source,
-        reference,
-        bytes,
-        starts_at: formatTimestamp(startsAt),
-        ends_at: formatTimestamp(endsAt),
-        created,
       })
       return grantRow(grant)
     },
@@ -39,11 +27,9 @@ export const GRANTS: readonly Command[] = [
     words: ['grants', 'revoke'],
     operands: ['<user_id>', '<source>', '<reference>'],
     summary: 'revoke a grant that is not a device',
-    run: async ({ grants }, { operands, audit }) => {
+    run: async ({ grants }, { operands }) => {
       const [, source = '', reference = ''] = operands
-      const userId = userIdOf(operands)
-      await grants.revokeGrant({ userId, source, reference })
-      await audit({ action: 'grant.revoke', user_id: userId, source, reference })
+      await grants.revokeGrant({ userId: userIdOf(operands), source, reference })
       return undefined
     },
   },
@@ -77,17 +63,13 @@ export const DEVICES: readonly Command[] = [
     operands: ['<user_id>', '<device_id>'],
     flags: ['model', 'bytes'],
     summary: 'add a device, which increases the capacity of its user (--bytes 2GiB)',
-    run: async ({ grants }, { operands, flags, audit }) => {
-      const userId = userIdOf(operands)
-      const { grant, created } = await grants.putDevice({
-        userId,
+    run: async ({ grants }, { operands, flags }) => {
+      const { grant } = await grants.putDevice({
+        userId: userIdOf(operands),
         deviceId: operands[1] ?? '',
         model: flags['model'],
         bytes: flags['bytes'] === undefined ? undefined : parseByteSize(flags['bytes']),
       })
-      const { reference: device_id, model, bytes } = grant
-      const granted = { device_id, model, bytes, created }
-      await audit({ action: 'device.put', user_id: userId, ...granted })
       return deviceRow(grant)
     },
   },
@@ -95,10 +77,8 @@ export const DEVICES: readonly Command[] = [
     words: ['devices', 'remove'],
     operands: ['<user_id>', '<device_id>'],
     summary: 'remove a device, which reduces the capacity of its user',
-    run: async ({ grants }, { operands, audit }) => {
-      const [userId, device_id = ''] = [userIdOf(operands), operands[1]]
-      await grants.removeDevice({ userId, deviceId: device_id })
-      await audit({ action: 'device.remove', user_id: userId, device_id })
+    run: async ({ grants }, { operands }) => {
+      await grants.removeDevice({ userId: userIdOf(operands), deviceId: operands[1] ?? '' })
       return undefined
     },
   },

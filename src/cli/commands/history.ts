@@ -37,17 +37,13 @@ export const HISTORY: readonly Command[] = [
     flags: ['name'],
     switches: ['overwrite'],
     summary: 'make a version the current file of a user again',
-    run: async ({ historyAdministration }, { operands, flags, switches, audit }) => {
-      const userId = userIdOf(operands)
-      const version = parseVersion(operands[1] ?? '')
-      const overwrite = switches.has('overwrite')
+    run: async ({ historyAdministration }, { operands, flags, switches }) => {
       const { file, replaced } = await historyAdministration.restore({
-        userId,
-        version,
+        userId: userIdOf(operands),
+        version: parseVersion(operands[1] ?? ''),
         name: nameIn(flags),
-        overwrite,
+        overwrite: switches.has('overwrite'),
       })
-      await audit({ action: 'history.restore', user_id: userId, version, overwrite })
       return { file_name: file.name, version: file.version, size: new Bytes(file.size), replaced }
     },
   },

@@ -13,18 +13,14 @@ export const TOKENS: readonly Command[] = [
     flags: ['label', 'expires-in', 'actions', 'prefix', 'device', 'when-full'],
     summary:
       'issue an access token, which is shown only once (--expires-in 90min, 24h, 7d; --actions read,create)',
-    run: async ({ accessTokens }, { operands, flags, audit }) => {
+    run: async ({ accessTokens }, { operands, flags }) => {
       const expiresIn = flags['expires-in']
-      const userId = userIdOf(operands)
       const issued = await accessTokens.issue({
-        userId,
+        userId: userIdOf(operands),
         label: flags['label'] ?? '',
         expiresInSeconds: expiresIn === undefined ? undefined : secondsOf(expiresIn),
         scope: scopeOf(flags),
       })
-      const { tokenId: token_id, label, scope } = issued
-      const terms = { actions: scope?.actions.join(','), device_id: scope?.deviceId }
-      await audit({ action: 'access_token.issue', user_id: userId, token_id, label, ...terms })
       return { access_token: issued.secret, ...tokenRow(issued) }
     },
   },
@@ -39,10 +35,8 @@ export const TOKENS: readonly Command[] = [
     words: ['tokens', 'revoke'],
     operands: ['<user_id>', '<token_id>'],
     summary: 'revoke an access token',
-    run: async ({ accessTokens }, { operands, audit }) => {
-      const [userId, token_id = ''] = [userIdOf(operands), operands[1]]
-      await accessTokens.revoke({ userId, tokenId: token_id })
-      await audit({ action: 'access_token.revoke', user_id: userId, token_id })
+    run: async ({ accessTokens }, { operands }) => {
+      await accessTokens.revoke({ userId: userIdOf(operands), tokenId: operands[1] ?? '' })
       return undefined
     },
   },

@@ -30,11 +30,9 @@ export const UPLOADS: readonly Command[] = [
     words: ['uploads', 'cancel'],
     operands: ['<user_id>', '<upload_id>'],
     summary: 'cancel an unfinished upload, which releases its reservation',
-    run: async ({ uploadAdministration }, { operands, audit }) => {
-      const userId = userIdOf(operands)
+    run: async ({ uploadAdministration }, { operands }) => {
       const version = parseUploadId(operands[1] ?? '')
-      await uploadAdministration.cancel({ userId, version })
-      await audit({ action: 'upload.cancel', user_id: userId, upload_id: version })
+      await uploadAdministration.cancel({ userId: userIdOf(operands), version })
       return undefined
     },
   },

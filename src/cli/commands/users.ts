@@ -3,7 +3,7 @@ import { cutPage, parsePageLimit } from '../../core/pagination.ts'
 import type { Account, Usage } from '../../core/users/account-ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'
-import { type Command, type CommandServices, type ServiceCall, userIdOf } from '../command.ts'
+import { type Command, type CommandCall, type CommandServices, userIdOf } from '../command.ts'
 import { Bytes, type Row } from '../render.ts'
 
 export const USERS: readonly Command[] = [
@@ -11,10 +11,9 @@ export const USERS: readonly Command[] = [
     words: ['users', 'create'],
     operands: ['[user_id]'],
     summary: 'create a user; the id is generated if none is given',
-    run: async ({ users }, { operands: [id], audit }) => {
+    run: async ({ users }, { operands: [id] }) => {
       const wanted = id === undefined ? undefined : parseUserId(id)
-      const { userId, created } = await users.create(wanted)
-      if (created) await audit({ action: 'user.create', user_id: userId })
+      const { userId } = await users.create(wanted)
       return accountRow(await users.find(userId))
     },
   },
@@ -63,10 +62,8 @@ export const USERS: readonly Command[] = [
     words: ['users', 'delete'],
     operands: ['<user_id>'],
     summary: 'delete a user; the sweeper purges the files',
-    run: async ({ users }, { operands, audit }) => {
-      const userId = userIdOf(operands)
-      await users.remove(userId)
-      await audit({ action: 'user.delete', user_id: userId })
+    run: async ({ users }, { operands }) => {
+      await users.remove(userIdOf(operands))
       return undefined
     },
   },
@@ -74,12 +71,11 @@ export const USERS: readonly Command[] = [
 
 async function setStatus(
   { users }: CommandServices,
-  { operands, audit }: ServiceCall,
+  { operands }: CommandCall,
   status: 'active' | 'suspended',
 ): Promise<Row> {
   const userId = userIdOf(operands)
   await users.setStatus(userId, status)
-  await audit({ action: 'user.set_status', user_id: userId, status })
   return accountRow(await users.find(userId))
 }
 

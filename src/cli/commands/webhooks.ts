@@ -23,9 +23,8 @@ export const WEBHOOKS: readonly Command[] = [
     words: ['webhooks', 'retry'],
     operands: ['<webhook_id>'],
     summary: 'send a parked event once more',
-    run: async ({ parkedWebhooks }, { operands: [webhook_id = ''], interruption, audit }) => {
-      const { userId } = await parkedWebhooks.retry(webhook_id, interruption())
-      await audit({ action: 'webhook.retry', user_id: userId, webhook_id })
+    run: async ({ parkedWebhooks }, { operands, interruption }) => {
+      await parkedWebhooks.retry(operands[0] ?? '', interruption())
       return undefined
     },
   },
@@ -33,11 +32,8 @@ export const WEBHOOKS: readonly Command[] = [
     words: ['webhooks', 'discard'],
     operands: ['<webhook_id>'],
     summary: 'forget a parked event',
-    run: async ({ parkedWebhooks }, { operands: [webhook_id = ''], audit }) => {
-      const parked = await parkedWebhooks.discard(webhook_id)
-      if (parked !== undefined) {
-        await audit({ action: 'webhook.discard', user_id: parked.userId, webhook_id })
-      }
+    run: async ({ parkedWebhooks }, { operands }) => {
+      await parkedWebhooks.discard(operands[0] ?? '')
       return undefined
     },
   },

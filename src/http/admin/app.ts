@@ -1,18 +1,10 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { AuditTrail } from '../../core/audit/audit-trail.ts'
-import type { AccessTokens } from '../../core/auth/access-tokens.ts'
-import type { Archives } from '../../core/files/archive.ts'
-import type { FileAdministration } from '../../core/files/file-administration.ts'
+import { auditing, type OperatorUseCases } from '../../core/audit/auditing.ts'
 import type { OverviewReader } from '../../core/overview/overview.ts'
-import type { Grants } from '../../core/quota/grants.ts'
-import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
-import type { LinkAdministration } from '../../core/links/link-administration.ts'
-import type { HistoryAdministration } from '../../core/history/history-administration.ts'
 import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../../core/readiness.ts'
-import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
-import type { Users } from '../../core/users/users.ts'
 import type { Downloads } from '../download/downloads.ts'
 import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
@@ -26,7 +18,7 @@ import { pageScope } from '../shared-routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { ADMIN_API } from './api.ts'
 import { createAdminSessions } from './admin-session.ts'
-import { createAudit } from './audit.ts'
+import { type AuditedOptions, createAudit } from './audit.ts'
 import { createOperatorAuth } from './operator-auth.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { archiveRoutes } from './routes/archive.ts'
@@ -58,17 +50,8 @@ export interface AdminOptions {
   readonly docs: PageFile | undefined
 }
 
-interface UseCases {
-  readonly users: Users
-  readonly accessTokens: AccessTokens
-  readonly grants: Grants
-  readonly uploadAdministration: UploadAdministration
-  readonly historyAdministration: HistoryAdministration
-  readonly linkAdministration: LinkAdministration
-  readonly archives: Archives
-  readonly fileAdministration: FileAdministration
+interface UseCases extends OperatorUseCases {
   readonly overview: OverviewReader
-  readonly parkedWebhooks: ParkedWebhooks
   readonly failedAttempts: FailedAttemptLimiter
   readonly auditTrail: AuditTrail
 }
@@ -79,9 +62,7 @@ export async function buildAdmin(
   options: AdminOptions,
 ): Promise<FastifyInstance> {
   const { meter, useCases, metrics, readiness, token, page, docs } = options
-  const { users, accessTokens, grants, uploadAdministration } = useCases
-  const { historyAdministration, fileAdministration, linkAdministration } = useCases
-  const { archives, overview, parkedWebhooks, failedAttempts, auditTrail } = useCases
+  const { archives, overview, failedAttempts, auditTrail } = useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -91,6 +72,8 @@ export async function buildAdmin(
   const others = otherMethods(app)
   const sessions = page && createAdminSessions({ token })
   const audit = createAudit(auditTrail)
+  const audited: AuditedOptions['audited'] = (request) =>
+    auditing(useCases, (event) => audit(request, event))
   const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
@@ -98,21 +81,21 @@ export async function buildAdmin(
   takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
   await app.register(healthRoutes, { readiness, stopping })
   await app.register(openApiRoutes, { document, docs, credentials: 'required' })
-  await app.register(userRoutes, { users, audit })
-  await app.register(accessTokenRoutes, { accessTokens, audit })
-  await app.register(deviceRoutes, { grants, audit })
-  await app.register(grantRoutes, { grants, audit })
-  await app.register(uploadRoutes, { uploadAdministration, audit })
-  await app.register(historyRoutes, { historyAdministration, audit })
-  await app.register(linkRoutes, { linkAdministration, audit })
+  await app.register(userRoutes, { audited })
+  await app.register(accessTokenRoutes, { audited })
+  await app.register(deviceRoutes, { audited })
+  await app.register(grantRoutes, { audited })
+  await app.register(uploadRoutes, { audited })
+  await app.register(historyRoutes, { audited })
+  await app.register(linkRoutes, { audited })
   const { idleTimeoutMs } = options
   const { downloads, waiting, archivedFiles } = options.downloads
   const sending = { downloads, waiting, idleTimeoutMs, stopping, shutdown }
-  await app.register(archiveRoutes, { sending, archives, archivedFiles, audit })
-  await app.register(fileRoutes, { fileAdministration, audit })
+  await app.register(archiveRoutes, { sending, archives, archivedFiles, audited })
+  await app.register(fileRoutes, { audited })
   await app.register(overviewRoutes, { overview })
   await app.register(auditRoutes, { auditTrail })
-  await app.register(webhookRoutes, { parkedWebhooks, shutdown, audit })
+  await app.register(webhookRoutes, { audited, shutdown })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuditTrail, OperatorEvent } from '../../core/audit/audit-trail.ts'
+import type { OperatorUseCases } from '../../core/audit/auditing.ts'
 import { addressOf } from '../server/request-head.ts'
 
 /**
@@ -8,6 +9,11 @@ import { addressOf } from '../server/request-head.ts'
  * and the answer stands.
  */
 export type Audit = (request: FastifyRequest, event: OperatorEvent) => Promise<void>
+
+export interface AuditedOptions {
+  /** The use cases for a request, which log and record what it does. */
+  readonly audited: (request: FastifyRequest) => OperatorUseCases
+}
 
 export function createAudit(auditTrail: Pick<AuditTrail, 'record'>): Audit {
   return async (request, event) => {

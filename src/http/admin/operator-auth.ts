@@ -4,8 +4,7 @@ import {
   tooManyFailedAttempts,
 } from '../../core/auth/failed-attempt-limiter.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Exchange } from '../pages/session-cookie.ts'
-import { shownValues } from '../pages/session-cookie.ts'
+import { type Exchange, shownValues } from '../pages/session-cookie.ts'
 import { clientAddressOf } from '../server/request-head.ts'
 import { ADMIN_SESSION_COOKIE, type AdminSessions } from './admin-session.ts'
 import { logAudit } from './audit.ts'

@@ -122,7 +122,7 @@ describe('the audit log of the admin API', () => {
         path: '/grants/gift/1',
         body: { bytes: 5, ends_at: '2099-01-01T00:00:00Z' },
       },
-      { source: 'gift', reference: '1', bytes: 5, ends_at: '2099-01-01T00:00:00Z', created: true },
+      { source: 'gift', reference: '1', bytes: 5, ends_at: '2099-01-01T00:00:00.000Z' },
     ],
     [
       'grant.revoke',

@@ -5,8 +5,7 @@ import {
   ADMIN_SESSION_SECONDS,
   createAdminSessions,
 } from '../../../src/http/admin/admin-session.ts'
-import type { Reply } from '../fixture.ts'
-import { expectProblem, jsonOf } from '../fixture.ts'
+import { expectProblem, jsonOf, type Reply } from '../fixture.ts'
 import { bytesOf } from '../../support/objects.ts'
 import type { TestService, TestServiceOptions } from '../../support/service/test-service.ts'
 

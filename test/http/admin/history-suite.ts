@@ -58,6 +58,13 @@ export function adminHistorySuite(open: OpenService): void {
       await remove(service, { user, name: 'b' })
       const over = await restore(version, { name: 'a', overwrite: true })
       expect(jsonOf(over)).toMatchObject({ name: 'a', replaced: true })
+      const trail = { method: 'GET', at: `/admin/audit?user_id=${user.userId}`, status: 200 }
+      expect(await done(service, trail)).toMatchObject({
+        actions: [
+          { action: 'history.restore', details: { version, overwrite: true } },
+          { action: 'history.restore', details: { version, overwrite: false } },
+        ],
+      })
     })
 
     it('knows no other version, and no user that is not active', async () => {

@@ -34,6 +34,11 @@ export function adminWebhooksSuite(open: OpenService): void {
     const list = () => allPages(service, { at: PARKED, member: 'webhooks', limit: 1 })
     const retry = (id: string) => call(service, { method: 'POST', at: `${PARKED}/${id}/retry` })
     const discard = (id: string) => call(service, { method: 'DELETE', at: `${PARKED}/${id}` })
+    async function recorded(id: string): Promise<readonly unknown[]> {
+      const trail = await allPages(service, { at: '/admin/audit', member: 'actions', limit: 1000 })
+      const found = trail.filter(({ details }) => JSON.stringify(details).includes(id))
+      return found.map(({ action }) => action)
+    }
 
     it('are listed, stay while the receiver refuses them, and are gone once it accepts one', async () => {
       const id = await park(service)
@@ -47,11 +52,14 @@ export function adminWebhooksSuite(open: OpenService): void {
       expect((await list()).map(({ webhook_id }) => webhook_id)).not.toContain(id)
       expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id])
       expectProblem(await retry(id), { status: 404, code: 'not_found' })
+      expect(await recorded(id)).toEqual(['webhook.retry'])
     })
 
     it('are forgotten on request, as often as it is repeated', async () => {
       const ids = [await park(service), await park(service)]
-      for (const id of [ids[0] ?? '', ids[0] ?? '']) expect((await discard(id)).status).toBe(204)
+      const [id = ''] = ids
+      expect([(await discard(id)).status, (await discard(id)).status]).toEqual([204, 204])
+      expect(await recorded(id)).toEqual(['webhook.discard'])
       const left = new Set((await list()).map(({ webhook_id }) => webhook_id))
       expect(ids.map((id) => left.has(id))).toEqual([false, true])
       expectProblem(await discard('msg_short'), { status: 400, code: 'invalid_parameter' })

@@ -9,17 +9,11 @@ import {
   selectedFiles,
 } from '../../shared-routes/archive-query.ts'
 import { OF_USER } from '../api.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 
-export interface ArchiveRoutesOptions extends ServeArchiveOptions {
-  readonly audit: Audit
-}
-
-export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveRoutesOptions> = async (
-  app,
-  options,
-) => {
-  const { archives, audit } = options
+export const archiveRoutes: FastifyPluginAsyncTypebox<
+  ServeArchiveOptions & AuditedOptions
+> = async (app, options) => {
   serveArchive(app, options, {
     url: '/admin/users/:user_id/archive',
     route: {
@@ -31,8 +25,7 @@ export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveRoutesOptions> = as
     list: async (request) => {
       const params = request.params as { readonly user_id: string }
       const userId = parseUserId(params.user_id)
-      const files = await archives.listAny(userId, selectedFiles(request))
-      await audit(request, { action: 'files.archive', user_id: userId, files: files.length })
+      const files = await options.audited(request).archives.listAny(userId, selectedFiles(request))
       return { name: archiveOf(userId), files }
     },
   })

@@ -1,15 +1,11 @@
-import type { Grants } from '../../../core/quota/grants.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { readPage, textsOf } from '../../shared-routes/pagination.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 import { DEVICES } from './devices.openapi.ts'
 
-export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants; audit: Audit }> = async (
-  app,
-  { grants, audit },
-) => {
+export const deviceRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
   const collection = '/admin/users/:user_id/devices'
   const one = `${collection}/:device_id`
 
@@ -17,23 +13,21 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants; audit: Au
     const { user_id, device_id } = request.params
     const { model, bytes } = request.body
     const device = { userId: user_id, deviceId: device_id, model, bytes }
-    const { grant, created } = await grants.putDevice(device)
-    const granted = { model, bytes: grant.bytes, created }
-    await audit(request, { action: 'device.put', user_id, device_id, ...granted })
+    const { grant, created } = await audited(request).grants.putDevice(device)
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
   app.delete(one, DEVICES.leave, async (request, reply) => {
     const { user_id, device_id } = request.params
-    await grants.removeDevice({ userId: user_id, deviceId: device_id })
-    await audit(request, { action: 'device.remove', user_id, device_id })
+    await audited(request).grants.removeDevice({ userId: user_id, deviceId: device_id })
     return reply.code(204).send()
   })
 
-  app.get(collection, DEVICES.list, async ({ params, query }) => {
-    const { entries, next_cursor } = await readPage(query, {
+  app.get(collection, DEVICES.list, async (request) => {
+    const { grants } = audited(request)
+    const { entries, next_cursor } = await readPage(request.query, {
       read: (key) => textsOf(key, 1)?.map((reference) => ({ source: 'device', reference }))[0],
-      list: (page) => grants.listDevices(params.user_id, page),
+      list: (page) => grants.listDevices(request.params.user_id, page),
       keyOf: ({ reference }) => [reference],
     })
     return { devices: entries.map(toReply), next_cursor }

@@ -1,38 +1,27 @@
-import type { FileAdministration } from '../../../core/files/file-administration.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { askedListing, listingReply } from '../../shared-routes/file-listing.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 import { FILES } from './files.openapi.ts'
 
-export interface FileRoutesOptions {
-  readonly fileAdministration: FileAdministration
-  readonly audit: Audit
-}
-
-export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (
-  app,
-  { fileAdministration, audit },
-) => {
+export const fileRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
   const collection = '/admin/users/:user_id/files'
 
   app.get(collection, FILES.list, async (request) => {
     const { user_id: userId } = request.params
     const asked = askedListing(request)
-    const listed = await fileAdministration.list({ userId, ...asked })
-    await audit(request, { action: 'files.list', user_id: userId, files: listed.files.length })
+    const listed = await audited(request).fileAdministration.list({ userId, ...asked })
     return listingReply(listed, asked)
   })
 
   app.delete(`${collection}/:file_name`, FILES.remove, async (request, reply) => {
     const { user_id: userId, file_name } = request.params
-    const version = await fileAdministration.remove({
+    await audited(request).fileAdministration.remove({
       userId,
       name: fileNameParam(file_name),
       precondition: parseWritePrecondition(request.headers),
     })
-    await audit(request, { action: 'file.delete', user_id: userId, version })
     return reply.code(204).send()
   })
 }

@@ -1,23 +1,19 @@
-import type { Grants } from '../../../core/quota/grants.ts'
 import { formatTimestamp, parseTimestamp } from '../../../core/timestamp.ts'
 import type { Grant, GrantName } from '../../../core/users/user-store.ts'
 import { grantReply } from '../../openapi/reply-schemas.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 import { GRANTS } from './grants.openapi.ts'
 
-export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants; audit: Audit }> = async (
-  app,
-  { grants, audit },
-) => {
+export const grantRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
   const collection = '/admin/users/:user_id/grants'
   const one = `${collection}/:source/:reference`
 
   app.put(one, GRANTS.put, async (request, reply) => {
     const { user_id, source, reference } = request.params
     const { bytes, starts_at, ends_at } = request.body
-    const { grant, created } = await grants.putGrant({
+    const { grant, created } = await audited(request).grants.putGrant({
       userId: user_id,
       source,
       reference,
@@ -25,22 +21,20 @@ export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants; audit: Aud
       startsAt: starts_at === undefined ? undefined : parseTimestamp(starts_at, 'starts_at'),
       endsAt: ends_at === undefined ? undefined : parseTimestamp(ends_at, 'ends_at'),
     })
-    const action = 'grant.put'
-    await audit(request, { action, user_id, source, reference, bytes, starts_at, ends_at, created })
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
   app.delete(one, GRANTS.revoke, async (request, reply) => {
     const { user_id, source, reference } = request.params
-    await grants.revokeGrant({ userId: user_id, source, reference })
-    await audit(request, { action: 'grant.revoke', user_id, source, reference })
+    await audited(request).grants.revokeGrant({ userId: user_id, source, reference })
     return reply.code(204).send()
   })
 
-  app.get(collection, GRANTS.list, async ({ params, query }) => {
-    const { entries, next_cursor } = await readPage(query, {
+  app.get(collection, GRANTS.list, async (request) => {
+    const { grants } = audited(request)
+    const { entries, next_cursor } = await readPage(request.query, {
       read: placeOf,
-      list: (page) => grants.listGrants(params.user_id, page),
+      list: (page) => grants.listGrants(request.params.user_id, page),
       keyOf: ({ source, reference }) => [source, reference],
     })
     return { grants: entries.map(toReply), next_cursor }

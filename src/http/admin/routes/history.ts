@@ -1,27 +1,21 @@
 import { parseFileName } from '../../../core/files/file-name.ts'
-import type { HistoryAdministration } from '../../../core/history/history-administration.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseCursor } from '../../shared-routes/pagination.ts'
 import { endIn, historyPage } from '../../shared-routes/past-version-resource.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 import { HISTORY } from './history.openapi.ts'
 
-export interface HistoryRoutesOptions {
-  readonly historyAdministration: HistoryAdministration
-  readonly audit: Audit
-}
-
-export const historyRoutes: FastifyPluginAsyncTypebox<HistoryRoutesOptions> = async (
+export const historyRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (
   app,
-  { historyAdministration, audit },
+  { audited },
 ) => {
   const collection = '/admin/users/:user_id/history'
 
-  app.get(collection, HISTORY.list, async ({ params, query }) => {
-    const { name, limit = DEFAULT_PAGE_LIMIT, cursor } = query
-    const found = await historyAdministration.list({
-      userId: params.user_id,
+  app.get(collection, HISTORY.list, async (request) => {
+    const { name, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
+    const found = await audited(request).historyAdministration.list({
+      userId: request.params.user_id,
       name: nameOf(name),
       after: cursor === undefined ? undefined : parseCursor(cursor, endIn),
       limit,
@@ -32,13 +26,12 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryRoutesOptions> = as
   app.post(`${collection}/:version/restore`, HISTORY.restore, async (request) => {
     const { user_id: userId, version } = request.params
     const { name, overwrite = false } = request.body
-    const { file, replaced } = await historyAdministration.restore({
+    const { file, replaced } = await audited(request).historyAdministration.restore({
       userId,
       version,
       name: nameOf(name),
       overwrite,
     })
-    await audit(request, { action: 'history.restore', user_id: userId, version, overwrite })
     return { name: file.name, version: file.version, size: file.size, replaced }
   })
 }

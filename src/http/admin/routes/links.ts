@@ -1,31 +1,22 @@
-import type { LinkAdministration } from '../../../core/links/link-administration.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
 import { describingUser, USER_PARAM } from '../api.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 
-export interface LinkRoutesOptions {
-  readonly linkAdministration: LinkAdministration
-  readonly audit: Audit
-}
-
-export const linkRoutes: FastifyPluginAsyncTypebox<LinkRoutesOptions> = async (
-  app,
-  { linkAdministration: links, audit },
-) => {
+export const linkRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
   const collection = '/admin/users/:user_id/links'
 
-  app.get(collection, LIST, async ({ params, query }) => {
-    const list = pagedLinks((page) => links.list(params.user_id, page))
-    const { entries, next_cursor } = await readPage(query, list)
+  app.get(collection, LIST, async (request) => {
+    const { linkAdministration } = audited(request)
+    const list = pagedLinks((page) => linkAdministration.list(request.params.user_id, page))
+    const { entries, next_cursor } = await readPage(request.query, list)
     return { links: entries.map(linkReply), next_cursor }
   })
 
   app.delete(`${collection}/:link_id`, REVOKE, async (request, reply) => {
     const { user_id: userId, link_id: linkId } = request.params
-    await links.revoke({ userId, linkId })
-    await audit(request, { action: 'link.revoke', user_id: userId, link_id: linkId })
+    await audited(request).linkAdministration.revoke({ userId, linkId })
     return reply.code(204).send()
   })
 }

@@ -1,7 +1,6 @@
 import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { forgetSession, keepSession } from '../../pages/session-cookie.ts'
-import { shownValues } from '../../pages/session-cookie.ts'
+import { forgetSession, keepSession, shownValues } from '../../pages/session-cookie.ts'
 import {
   ADMIN_SESSION_COOKIE,
   ADMIN_SESSION_SECONDS,

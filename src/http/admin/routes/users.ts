@@ -1,34 +1,32 @@
 import { invalidParameter } from '../../../core/errors.ts'
 import { accountJson } from '../../../core/users/account-json.ts'
 import { isUserId, parseUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
-import type { Users } from '../../../core/users/users.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 import { USERS } from './users.openapi.ts'
 
-export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users; audit: Audit }> = async (
-  app,
-  { users, audit },
-) => {
+export const userRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
   const collection = '/admin/users'
   const one = '/admin/users/:user_id'
 
   app.post(collection, USERS.make, async (request, reply) => {
+    const { users } = audited(request)
     const { userId } = await users.create(undefined)
-    await audit(request, { action: 'user.create', user_id: userId })
     const account = await users.find(userId)
     return reply.code(201).send(accountJson(account))
   })
 
   app.put(one, USERS.put, async (request, reply) => {
+    const { users } = audited(request)
     const { userId, created } = await users.create(request.params.user_id)
-    if (created) await audit(request, { action: 'user.create', user_id: userId })
     const account = await users.find(userId)
     return reply.code(created ? 201 : 200).send(accountJson(account))
   })
 
-  app.get(collection, USERS.list, async ({ query }) => {
+  app.get(collection, USERS.list, async (request) => {
+    const { query } = request
+    const { users } = audited(request)
     const { order = 'user_id', prefix = '' } = query
     const { entries, next_cursor } =
       order === 'user_id'
@@ -45,20 +43,19 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users; audit: Audit 
     return { users: entries.map(accountJson), next_cursor }
   })
 
-  app.get(one, USERS.show, async ({ params }) => accountJson(await users.find(params.user_id)))
+  app.get(one, USERS.show, async (request) =>
+    accountJson(await audited(request).users.find(request.params.user_id)),
+  )
 
   app.patch(one, USERS.patch, async (request) => {
+    const { users } = audited(request)
     const { user_id: userId } = request.params
-    const { status } = request.body
-    await users.setStatus(userId, status)
-    await audit(request, { action: 'user.set_status', user_id: userId, status })
+    await users.setStatus(userId, request.body.status)
     return accountJson(await users.find(userId))
   })
 
   app.delete(one, USERS.remove, async (request, reply) => {
-    const { user_id: userId } = request.params
-    await users.remove(userId)
-    await audit(request, { action: 'user.delete', user_id: userId })
+    await audited(request).users.remove(request.params.user_id)
     return reply.code(202).send()
   })
 }

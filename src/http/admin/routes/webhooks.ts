@@ -1,19 +1,23 @@
 import type { ParkedPlace } from '../../../core/webhooks/webhook-ledger.ts'
-import { parkedJson, type ParkedWebhooks } from '../../../core/webhooks/parked-webhooks.ts'
+import { parkedJson } from '../../../core/webhooks/parked-webhooks.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage } from '../../shared-routes/pagination.ts'
-import type { Audit } from '../audit.ts'
+import type { AuditedOptions } from '../audit.ts'
 import { WEBHOOKS } from './webhooks.openapi.ts'
 
-export const webhookRoutes: FastifyPluginAsyncTypebox<{
-  parkedWebhooks: ParkedWebhooks
-  shutdown: AbortSignal
-  audit: Audit
-}> = async (app, { parkedWebhooks, shutdown, audit }) => {
+export interface WebhookRoutesOptions extends AuditedOptions {
+  readonly shutdown: AbortSignal
+}
+
+export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = async (
+  app,
+  { audited, shutdown },
+) => {
   const collection = '/admin/webhooks/parked'
 
-  app.get(collection, WEBHOOKS.list, async ({ query }) => {
-    const { entries, next_cursor } = await readPage(query, {
+  app.get(collection, WEBHOOKS.list, async (request) => {
+    const { parkedWebhooks } = audited(request)
+    const { entries, next_cursor } = await readPage(request.query, {
       read: placeOf,
       list: (page) => parkedWebhooks.list(page),
       keyOf: ({ parkedAt, id }) => [parkedAt, id],
@@ -22,18 +26,12 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<{
   })
 
   app.post(`${collection}/:webhook_id/retry`, WEBHOOKS.retry, async (request, reply) => {
-    const { webhook_id } = request.params
-    const { userId } = await parkedWebhooks.retry(webhook_id, shutdown)
-    await audit(request, { action: 'webhook.retry', user_id: userId, webhook_id })
+    await audited(request).parkedWebhooks.retry(request.params.webhook_id, shutdown)
     return reply.code(204).send()
   })
 
   app.delete(`${collection}/:webhook_id`, WEBHOOKS.discard, async (request, reply) => {
-    const { webhook_id } = request.params
-    const parked = await parkedWebhooks.discard(webhook_id)
-    if (parked !== undefined) {
-      await audit(request, { action: 'webhook.discard', user_id: parked.userId, webhook_id })
-    }
+    await audited(request).parkedWebhooks.discard(request.params.webhook_id)
     return reply.code(204).send()
   })
 }
