@@ -1,10 +1,10 @@
 import { pause } from '../../client/src/http/abort.ts'
 import type { SessionGate } from './session-gate.ts'
 
-/** Messages between the tabs of one browser. */
-export type TabMessage =
-  /** A tab is about to sign in. */
-  { readonly kind: 'session_changing' } | { readonly kind: 'session' }
+/** A tab of the browser is about to sign in, or has done so, tried to, or signed out. */
+export interface TabMessage {
+  readonly kind: 'session_changing' | 'session'
+}
 
 export interface Tabs {
   tell(message: TabMessage): void
@@ -37,7 +37,8 @@ const HEARD_MS = 50
 const CHANGE_MS = 10_000
 
 export function createSignIns({ tabs, gate, look, onSettled }: SignInsOptions): SignIns {
-  let release = (): void => undefined
+  /** One for each sign-in of this tab: a pasted link can follow a form that waits for its answer. */
+  const own: (() => void)[] = []
   /** One for each sign-in that another tab has announced, and not yet reported. */
   const announced = new Set<() => void>()
 
@@ -65,13 +66,13 @@ export function createSignIns({ tabs, gate, look, onSettled }: SignInsOptions): 
   return {
     async begin() {
       tabs.tell({ kind: 'session_changing' })
-      release = gate.hold()
+      own.push(gate.hold())
       await pause(HEARD_MS, undefined)
     },
 
     end() {
       tabs.tell({ kind: 'session' })
-      release()
+      own.shift()?.()
       onSettled()
     },
 

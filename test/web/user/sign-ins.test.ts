@@ -49,6 +49,15 @@ it('a sign-in in this tab holds back what is sent, and tells the others before a
   expect([gate.isClosed(), told]).toEqual([false, ['session_changing', 'session']])
 })
 
+it('of two sign-ins in this tab, each holds back what is sent until its own end', async () => {
+  const { gate, signIns } = openTab()
+  await Promise.all([signIns.begin(), signIns.begin()])
+  signIns.end()
+  expect(gate.isClosed()).toBe(true)
+  signIns.end()
+  expect(gate.isClosed()).toBe(false)
+})
+
 it('an answer from before another sign-in does not end what that holds back', async () => {
   const { gate, hear, answer } = openTab()
   hear('session')
