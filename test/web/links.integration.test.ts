@@ -67,6 +67,9 @@ describeInBrowser('links', (browser) => {
     const page = await visitLink(`/links/${secret}`)
     await page.getByRole('link', { name: 'Download all', exact: true }).click()
     await page.getByRole('alert').getByText('too many files for one archive').waitFor()
+    await page.route('**/archive/', (route) => route.fulfill({ status: 503 }))
+    await page.getByRole('link', { name: 'Download all', exact: true }).click()
+    await page.getByRole('alert').getByText('Status 503').waitFor()
     expect(await page.getByRole('button', { name: 'Show more' }).isVisible()).toBe(true)
   })
 

@@ -84,10 +84,11 @@ function DownloadAll({ visit, link, onDownload }: Props & { readonly onDownload:
   const isWhole = link.next_cursor === null
   const size = isWhole ? formatBytes(link.files.reduce((sum, file) => sum + file.size, 0)) : ''
 
-  /** A download that the service refuses would fail without a word. */
+  /** The problem of a refused download would replace the page. */
   async function ask(): Promise<void> {
-    const { status } = await fetch(address, { method: 'HEAD' })
+    const { ok, status } = await fetch(address, { method: 'HEAD' })
     if (status === 400) return setProblem(words.tooMany)
+    if (!ok) throw new Error(`Status ${status}.`)
     onDownload()
     location.assign(address)
   }
