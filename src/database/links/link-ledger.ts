@@ -100,10 +100,10 @@ async function countLinks({ db }: LedgerTx, userId: NewLink['userId']): Promise<
   return Number(rows[0]?.links)
 }
 
-/** SQL for whether a row of `links` has not ended. */
-export function isUsable({ now }: Clock, { evenUsedUp } = { evenUsedUp: false }) {
-  const hasUses = evenUsedUp ? sql`` : sql`AND (max_uses IS NULL OR uses < max_uses)`
-  return sql<boolean>`((links.expires_at IS NULL OR links.expires_at > ${now}) ${hasUses})`
+/** SQL for whether a row of `links` has not expired, and has so many uses left. */
+export function isUsable({ now }: Clock, uses = 1) {
+  const hasUses = sql`(max_uses IS NULL OR uses + ${uses} <= max_uses)`
+  return sql<boolean>`((links.expires_at IS NULL OR links.expires_at > ${now}) AND ${hasUses})`
 }
 
 async function findLink(
@@ -114,7 +114,7 @@ async function findLink(
   const { rows } = await sql<LinkColumns & OwnerRow>`
     SELECT ${LINK_COLUMNS}, users.id AS user_id, status, users.created_at AS user_created_at
     FROM links JOIN users ON users.id = links.user_id AND users.status = 'active'
-    WHERE links.sha256 = ${sha256} AND ${isUsable(tx, options)}
+    WHERE links.sha256 = ${sha256} AND ${isUsable(tx, options?.evenUsedUp === true ? 0 : 1)}
   `.execute(tx.db)
   const [row] = rows
   if (row === undefined) return undefined
@@ -165,8 +165,7 @@ export async function countUse(
 ): Promise<boolean> {
   const counted = await sql`
     UPDATE links SET uses = uses + ${uses}
-    WHERE user_id = ${userId} AND link_id = ${linkId} AND ${isUsable(tx)}
-      AND (max_uses IS NULL OR uses + ${uses} <= max_uses)
+    WHERE user_id = ${userId} AND link_id = ${linkId} AND ${isUsable(tx, uses)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND status = 'active')
   `.execute(tx.db)
   return counted.numAffectedRows === 1n
