@@ -282,15 +282,6 @@ export function dropsSuite(open: OpenService): void {
         expect([again.status, again.headers.get('upload-offset')]).toEqual([200, '7'])
       })
 
-      it('has no more when they begin at once', async () => {
-        const { secret } = await make({ max_uses: 2 })
-        const names = Array.from({ length: 10 }, (_, at) => `${at}`)
-        const created = await Promise.all(names.map((name) => create(secret, { name })))
-        const statuses = created.map(({ status }) => status)
-        expect(statuses.filter((status) => status === 201)).toHaveLength(2)
-        expect(statuses.filter((status) => status === 429)).toHaveLength(8)
-      })
-
       it('releases what unfinished ones have reserved once the link has ended', async () => {
         const { secret, link_id: id } = await make()
         const path = pathOf(await create(secret, { length: 1000 }), secret)

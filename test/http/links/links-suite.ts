@@ -401,8 +401,6 @@ export function linksSuite(open: OpenService): void {
           kind: 'download',
           needs_password: true,
         })
-        const archive = visit(service, { secret, path: '/archive/' })
-        expect(await refusal(archive)).toMatchObject({ code: 'link_password_required' })
         const asked = await visit(service, { secret, path: '/f' })
         expect(asked.headers.get('www-authenticate')).toMatch(/^Basic /)
         expect(await problemOf(asked)).toMatchObject({
