@@ -1,5 +1,4 @@
-import type { RawExchange } from '../support/http/raw-http.ts'
-import { rawRequest } from '../support/http/raw-http.ts'
+import { type RawExchange, rawRequest } from '../support/http/raw-http.ts'
 import type { Clock } from './clock.ts'
 import type { Placeholders } from './placeholders.ts'
 

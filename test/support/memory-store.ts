@@ -8,8 +8,7 @@ import type {
   OpenObject,
   PutObject,
 } from '../../src/core/objects/object-store.ts'
-import type { NamedObject } from '../../src/core/objects/object-key.ts'
-import type { ObjectKey } from '../../src/core/objects/object-key.ts'
+import type { NamedObject, ObjectKey } from '../../src/core/objects/object-key.ts'
 import { DEFAULT_PART_SIZE } from '../../src/object-store/s3/part-size.ts'
 import type {
   AppendObject,

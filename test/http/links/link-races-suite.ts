@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TwinServices } from '../../support/service/test-service.ts'
-import type { TestServiceOptions } from '../../support/service/test-service.ts'
+import type { TestServiceOptions, TwinServices } from '../../support/service/test-service.ts'
 import { MIB, secretOf, upload, usageOf } from '../fixture.ts'
 import { createLink, visit } from './link-requests.ts'
 
