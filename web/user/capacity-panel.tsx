@@ -41,16 +41,16 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
   )
 }
 
-/** Open while the window has room, until the user decides otherwise. */
+/** Whether the window has room, or what the user has chosen since that changed. */
 function useRoom() {
   const room = useMemo(() => matchMedia('(min-width: 60rem)'), [])
-  const state = useState(room.matches)
+  const [isOpen, setOpen] = useState(room.matches)
   useEffect(() => {
-    const follow = (): void => state[1](room.matches)
+    const follow = (): void => setOpen(room.matches)
     room.addEventListener('change', follow)
     return () => room.removeEventListener('change', follow)
   }, [])
-  return state
+  return [isOpen, setOpen] as const
 }
 
 function Meter({ capacity }: { readonly capacity: Capacity }) {

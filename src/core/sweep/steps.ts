@@ -138,7 +138,7 @@ export function changeForgetter({
   }
 }
 
-/** Each call deletes a page of the audit trail, until nothing of it is too old or too much: counting it takes a while. */
+/** Each call deletes a page of the audit trail, until one is not full: counting what is left takes a while. */
 export function actionForgetter({ ledger }: SweepRun): Step {
   let isDone = false
   return async () => {

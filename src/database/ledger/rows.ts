@@ -59,8 +59,8 @@ export function fileValues(slot: Slot<File>): RawBuilder<unknown> {
 }
 
 /**
- * Completes `INSERT_FILE`: replaces all of a file of the same name. SQLite writes each index again that has a column of
- * the list, so the key is not in it.
+ * Completes `INSERT_FILE`: replaces all of a file of the same name, but for the key, because SQLite rewrites every index
+ * that has a listed column.
  */
 export const OVERWRITE_FILE = sql.raw(
   `ON CONFLICT (user_id, name) DO UPDATE SET ${Object.values(FILE_MEMBERS)

@@ -6,8 +6,8 @@ import { createSemaphore } from '../thumbnails/semaphore.ts'
 const AT_ONCE = 3
 
 /**
- * The files with all their members. Asks for those that another device has changed, of which the list lacks some, and
- * leaves out those that are gone. Rejects with the first failure, and asks for no more then.
+ * The files with all their members. Asks for those that another device has changed, since the list lacks some of their
+ * members, and leaves out those that are gone. Rejects with the first failure, and then asks for no more.
  */
 export async function findMany(
   list: Pick<FileList, 'find' | 'put' | 'drop'>,

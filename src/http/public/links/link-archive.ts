@@ -46,7 +46,7 @@ export async function linkArchiveRoutes(
   })
 }
 
-/** The label, if it can be the name of a file, which tells visitors no more than the page does. */
+/** The label, which the page shows too, if it can be the name of a file. */
 function titleOf({ label }: Link): string {
   return isFileName(`${label}.zip`) && label !== '' ? label : 'files'
 }
