@@ -55,8 +55,9 @@ export function createSignIns({ tabs, gate, look, onSettled }: SignInsOptions): 
 
   /** An answer to a question from before this one does not open the gate: each question holds it by itself. */
   async function settle(hold: (() => void) | undefined): Promise<void> {
+    // The sign-in may have been reported before its time was over.
+    if (hold !== undefined && !announced.delete(hold)) return
     const looked = gate.hold()
-    if (hold !== undefined) announced.delete(hold)
     await look()
     looked()
     hold?.()

@@ -104,6 +104,12 @@ it('a tab that was closed while it signed in holds nothing back for ever', async
     vi.advanceTimersByTime(1)
     await answer(0)
     expect(gate.isClosed()).toBe(false)
+    // One that was reported in time is not asked for again.
+    hear('session_changing')
+    hear('session')
+    await answer(1)
+    vi.advanceTimersByTime(10_000)
+    expect([looks.length, gate.isClosed()]).toEqual([2, false])
   } finally {
     vi.useRealTimers()
   }
