@@ -1,17 +1,21 @@
 import type { FastifyInstance } from 'fastify'
-import { archiveTooLarge } from '../../../core/files/archive.ts'
+import { type Archives, archiveTooLarge } from '../../../core/files/archive.ts'
 import { isFileName } from '../../../core/files/file-name.ts'
 import { type Link, usesLeft, visibleName } from '../../../core/links/link.ts'
 import type { Links } from '../../../core/links/links.ts'
-import { archiveOf, serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
+import { archiveOf, serveArchive } from '../../download/serve-archive.ts'
+import type { ServeOptions } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
-import { ownerOf } from '../../server/reader-slots.ts'
+import { ownerOf, type ReaderSlots } from '../../server/reader-slots.ts'
 import { ARCHIVE_RESPONSES } from '../../shared-routes/archive-query.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import { LINK_SECRET } from './link-resource.ts'
 import { LINK_PATH, visitOf } from './visit.ts'
 
-export interface LinkArchiveOptions extends ServeArchiveOptions {
+export interface LinkArchiveOptions {
+  readonly serving: ServeOptions
+  readonly archives: Archives
+  readonly archivedFiles: ReaderSlots
   readonly links: Links
   readonly readInTurn: ReadInTurn
 }
@@ -24,8 +28,9 @@ export async function linkArchiveRoutes(
   app: FastifyInstance,
   options: LinkArchiveOptions,
 ): Promise<void> {
-  const { archives, links, readInTurn } = options
-  serveArchive(app, options, {
+  const { serving, archives, archivedFiles, links, readInTurn } = options
+  const archiving = { sending: serving, archives, archivedFiles }
+  serveArchive(app, archiving, {
     url: LINK_ARCHIVE,
     route: { config: { operation: ARCHIVE } },
     reader: ownerOf,

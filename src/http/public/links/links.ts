@@ -1,22 +1,16 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
-import type { Archives } from '../../../core/files/archive.ts'
 import { sendProblem } from '../../server/problem.ts'
-import type { ReaderSlots } from '../../server/reader-slots.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
 import { otherMethods } from '../../shared-routes/method-not-allowed.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
-import { linkArchiveRoutes } from './link-archive.ts'
+import { type LinkArchiveOptions, linkArchiveRoutes } from './link-archive.ts'
 import { linkFileRoutes } from './link-files.ts'
 import { type LinkUploadOptions, linkUploadRoutes } from './link-uploads.ts'
 import { viewLinkRoutes } from './view-link.ts'
 import { requireLink } from './visit.ts'
 import { toldToVisitor } from './visitor-problems.ts'
 
-export interface LinkOptions extends LinkUploadOptions {
-  readonly archives: Archives
-  readonly archivedFiles: ReaderSlots
-  readonly readInTurn: ReadInTurn
+export interface LinkOptions extends LinkUploadOptions, LinkArchiveOptions {
   readonly allowedOrigins: readonly string[]
   /** Shown to browsers; without it, they get the JSON too. */
   readonly page: PageFile | undefined
@@ -31,7 +25,7 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
   app.setErrorHandler((error, request, reply) =>
     sendProblem(toldToVisitor(error, request), request, reply),
   )
-  const { links, repository, archives, archivedFiles, readInTurn, basePath, page } = options
+  const { links, repository, readInTurn, basePath, page } = options
   const { idleTimeoutMs, shutdown } = options.serving
   await app.register(viewLinkRoutes, {
     links,
@@ -46,13 +40,7 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
   await app.register(async (scope) => {
     scope.addHook('onRequest', requireLink({ links, allowedOrigins, shutdown }))
     await scope.register(linkFileRoutes, options)
-    await scope.register(linkArchiveRoutes, {
-      sending: options.serving,
-      archives,
-      archivedFiles,
-      links,
-      readInTurn,
-    })
+    await scope.register(linkArchiveRoutes, options)
     await scope.register(linkUploadRoutes, options)
   })
   await app.register(others)
