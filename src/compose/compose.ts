@@ -102,12 +102,8 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   await migrate(database)
   await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
   const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
-  const ledgerOptions = ledgerOptionsOf(config)
-  const { onDeath } = thread ?? {}
-  const embedded =
-    overrides.database === undefined
-      ? openEmbedded(config.database, { ledgerOptions, onDeath })
-      : undefined
+  const options = { ledgerOptions: ledgerOptionsOf(config), onDeath: thread?.onDeath }
+  const embedded = overrides.database ? undefined : openEmbedded(config.database, options)
   opened.defer(() => embedded?.instances.leave())
   opened.defer(() => embedded?.writer.close())
   if (thread !== undefined) embedded?.writer.start()
