@@ -116,8 +116,11 @@ export class Connections {
       return true
     }
     connection.hasNext = true
+    const reads = this.reads.of(req.socket)
+    reads?.pause()
     previous.once('close', () => {
       connection.hasNext = false
+      reads?.resume()
       if (!connection.isClosing && req.socket.writable) this.#start(connection, answer, start)
     })
     return true
