@@ -38,7 +38,7 @@ export function usesLeft({ maxUses, uses }: Pick<Link, 'maxUses' | 'uses'>): num
   return maxUses === undefined ? undefined : maxUses - uses
 }
 
-/** Of all links of an account, running on an instance, and unfinished: half of what the owner may have by default. */
+/** Of all links of an account, in progress or unfinished: half of what the owner may have by default. */
 const MAX_DROPS = 50
 
 /**

@@ -18,7 +18,7 @@ export interface CheckBegin extends Caller {
   readonly evict?: FileNamePrefix | undefined
 }
 
-export interface BeginUpload extends CheckBegin {
+export interface BeginUpload extends CheckBegin, Pick<UploadTerms, 'linkId'> {
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly leaseMs: number
@@ -124,7 +124,8 @@ export interface UploadLedger {
    *
    * Rejects, in this order, with: `precondition_failed`, `too_many_requests` (for garbage, with a `retry_after` until
    * the oldest is due), `file_count_exceeded`, `capacity_exceeded` (facts
-   * `capacity, used, reserved, requested, available`).
+   * `capacity, used, reserved, requested, available`). An upload by a link is also refused with `not_found` if the link
+   * has ended, and with `too_many_requests` as `assertMoreDrops` says.
    */
   begin(upload: BeginUpload): Promise<void>
 

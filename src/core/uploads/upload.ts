@@ -118,6 +118,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       name,
       objectKey: key,
       precondition,
+      linkId,
       evict,
       maxFiles,
       maxUploads,

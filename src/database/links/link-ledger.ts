@@ -177,32 +177,45 @@ const LINK_COLUMNS = sql`
   links.expires_at AS expires_at
 `
 
+interface BeginDrop extends Pick<NamedLink, 'userId' | 'linkId'> {
+  readonly isResumable: boolean
+}
+
 /**
  * Called under the user's lock, which every other upload by a link of the user takes too. Throws `not_found` if the link
- * has ended, and `too_many_requests` as `assertMoreDrops` does of unfinished uploads.
+ * has ended, and `too_many_requests` as `assertMoreDrops` does: of the link, unfinished uploads count, and only against
+ * another one; of all, also uploads in progress, even those of the owner, since nothing tells who sends them.
  */
 export async function assertMayBeginDrop(
   tx: LedgerTx,
-  { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
+  { userId, linkId, isResumable }: BeginDrop,
 ): Promise<void> {
   interface Row extends Pick<LinkRow, 'max_uses' | 'uses'> {
     readonly of_link: number
     readonly of_all: number
   }
   const { rows } = await sql<Row>`
-    SELECT max_uses, uses, unfinished.of_link, unfinished.of_all
+    SELECT max_uses, uses, drops.of_link, drops.of_all
     FROM links CROSS JOIN (
-      SELECT COUNT(*) AS of_all, COUNT(CASE WHEN link_id = ${linkId} THEN 1 END) AS of_link
-      FROM uploads JOIN resumable_uploads ON resumable_uploads.version = uploads.version
-      WHERE uploads.user_id = ${userId} AND uploads.state = 'pending'
-        AND uploads.lease_until > ${tx.now} AND link_id IS NOT NULL
-    ) AS unfinished
+      SELECT COUNT(CASE WHEN by_link = ${linkId} THEN 1 END) AS of_link,
+        COUNT(CASE WHEN by_link IS NULL OR by_link <> '' THEN 1 END) AS of_all
+      FROM (
+        SELECT (
+          SELECT COALESCE(link_id, '') FROM resumable_uploads
+          WHERE resumable_uploads.version = uploads.version
+        ) AS by_link
+        FROM uploads
+        WHERE uploads.user_id = ${userId} AND uploads.state = 'pending'
+          AND uploads.lease_until > ${tx.now}
+      ) AS pending
+    ) AS drops
     WHERE links.user_id = ${userId} AND links.link_id = ${linkId} AND ${isUsable(tx)}
   `.execute(tx.db)
   const [row] = rows
   if (row === undefined) throw linkNotFound()
   const { max_uses: maxUses, uses, of_link: ofLink, of_all: ofAll } = row
-  assertMoreDrops({ maxUses: maxUses ?? undefined, uses }, { ofLink, ofAll })
+  const counted = { ofLink: isResumable ? ofLink : 0, ofAll }
+  assertMoreDrops({ maxUses: maxUses ?? undefined, uses }, counted)
 }
 
 async function permitsDrops({ db, capacity }: LedgerTx, userId: UserId): Promise<boolean> {

@@ -42,7 +42,7 @@ interface CreateValues extends ReserveValues, ResumableValues {
 /**
  * One PostgreSQL statement each, under the user's lock from an earlier statement. If it returns no row, nothing
  * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version", for
- * uploads that evict, and for the commit of a file that came by a link. If the file of that name has expired, none returns a row.
+ * uploads that evict, and for those by a link. If the file of that name has expired, none returns a row.
  */
 export interface UploadStatements {
   readonly lock: Statement<{ readonly userId: UserId }>
@@ -67,8 +67,9 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
         sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) FOR UPDATE SKIP LOCKED`,
     ),
     begin(upload) {
-      const expected = expectedBy(upload.precondition)
-      if (expected === undefined || upload.evict !== undefined) return undefined
+      const { precondition, linkId, evict } = upload
+      const expected = expectedBy(precondition)
+      if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
       return begin({ ...upload, expected })
     },
     create(upload) {

@@ -24,7 +24,7 @@ export async function createResumable(
   await lockUser(tx, userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId })
+  if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId, isResumable: true })
 
   const need = needValues(upload, { size, replaced, ownReserved: 0 })
   const eviction = evictionOf(upload)

@@ -16,12 +16,14 @@ import {
 } from '../ledger/ledger-sql.ts'
 import { mayBegin, needFrom, needOf, type NeedValues, needValues } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
+import { assertMayBeginDrop } from '../links/link-ledger.ts'
 
 export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  const { userId, version, name, objectKey, leaseMs, maxUploads } = upload
+  const { userId, version, name, objectKey, leaseMs, maxUploads, linkId } = upload
+  if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId, isResumable: false })
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const { growth } = need
   const values = { ...need, userId, maxUploads }

@@ -207,7 +207,7 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
       await sums()
     })
 
-    it('of 10 creations by a link lets in as many as it has uses left', async () => {
+    const dropLink = async (maxUses?: number): Promise<string> => {
       const linkId = createVersion()
       await harness.ledger.addLink({
         userId: account.userId,
@@ -219,17 +219,50 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
           kind: 'drop',
           target: { prefix: '' as FileNamePrefix },
           label: 'drops',
-          maxUses: 2,
+          maxUses,
           passwordHash: undefined,
         },
         expiresInMs: undefined,
       })
+      return linkId
+    }
+
+    it('of 10 creations by a link lets in as many as it has uses left', async () => {
+      const linkId = await dropLink(2)
       const creations = Array.from({ length: 10 }, (_, at) =>
         (at % 2 === 0 ? uploads : elsewhere).create(`f${at}`, 1, { linkId }),
       )
       const outcomes = await Promise.all(creations.map(outcomeOf))
       expect(count(outcomes, 'ok')).toBe(2)
       expect(count(outcomes, 'too_many_requests')).toBe(8)
+    })
+
+    it('of 80 drops in progress and unfinished lets in 50, so that the owner can upload', async () => {
+      const linkIds = [await dropLink(), await dropLink()]
+      await uploads.create('unfinished', 1)
+      const twin = account.through(harness.other)
+      const drops = Array.from({ length: 80 }, (_, at) => {
+        const options = { linkId: linkIds[at % 2] }
+        if (at % 4 > 1) return (at % 8 > 3 ? uploads : elsewhere).create(`f${at}`, 1, options)
+        return (at % 8 > 3 ? account : twin).begin(`f${at}`, 1, options)
+      })
+      const outcomes = await Promise.all(drops.map(outcomeOf))
+      expect(count(outcomes, 'ok')).toBe(50)
+      expect(count(outcomes, 'too_many_requests')).toBe(30)
+      const [linkId] = linkIds
+      expect(await outcomeOf(account.begin('f', 1, { linkId }))).toBe('too_many_requests')
+      await account.begin('own', 1, { maxUploads: 51 })
+      await uploads.create('own', 1, { maxUnfinished: 52 })
+      await sums()
+    })
+
+    it('takes a form by a link whose uses are taken by unfinished uploads', async () => {
+      const linkId = await dropLink(1)
+      await uploads.create('a', 1, { linkId })
+      expect(await outcomeOf(uploads.create('b', 1, { linkId }))).toBe('too_many_requests')
+      const version = await account.begin('b', 1, { linkId })
+      await account.commit(version, 1, { linkId })
+      expect(await outcomeOf(account.begin('c', 1, { linkId }))).toBe('not_found')
     })
 
     it('R26 of 40 creations of a tenth each takes exactly ten', async () => {
