@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Deadline } from '../../core/async/deadline.ts'
 import { AppError } from '../../core/errors.ts'
 import { atMost, bodyTooLarge, RequestBody, type RequestBodyOptions } from './request-body.ts'
-import { tellToContinue } from '../server/unread-body.ts'
+import { isUnread, tellToContinue } from '../server/unread-body.ts'
 
 export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>
 
@@ -31,6 +31,20 @@ export async function discardBody(
   } finally {
     deadline.clear()
   }
+}
+
+/**
+ * As `discardBody`, for a request to read something, which may be read already. Also rejects as `reverify` if the access
+ * has ended meanwhile: a client can make the service wait so long for a byte.
+ */
+export async function discardUnread(
+  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  options: DiscardBodyOptions,
+): Promise<void> {
+  const { raw, user, visit } = exchange.request
+  if (!isUnread(raw)) return
+  await discardBody(exchange, options)
+  await (visit?.owner ?? user)?.reverify()
 }
 
 function tooLate(): AppError {

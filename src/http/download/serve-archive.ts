@@ -6,11 +6,10 @@ import {
   discardBody as discardContent,
   type OpenedObject,
 } from '../../core/objects/object-store.ts'
-import { discardBody } from '../body/discard-body.ts'
+import { discardUnread } from '../body/discard-body.ts'
 import { contentDisposition } from '../headers/content-headers.ts'
 import type { Reader, ReaderSlots } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
-import { isUnread } from '../server/unread-body.ts'
 import { sendBody, watchSlowReader } from './send-body.ts'
 import type { SendOptions, Served } from './serve-content.ts'
 import { createZip, zipLength } from './zip.ts'
@@ -53,7 +52,7 @@ export function serveArchive(
 
   app.get(url, route, async (request, reply) => {
     const signal = requestSignal(reply, shutdown)
-    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    await discardUnread({ request, reply }, discarding)
     const take = (slots: ReaderSlots, size: number): void => {
       // A client that has disconnected would never release a slot.
       signal.throwIfAborted()
@@ -81,7 +80,7 @@ export function serveArchive(
   })
 
   app.head(url, route, async (request, reply) => {
-    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    await discardUnread({ request, reply }, discarding)
     describe(reply, await list(request, reply))
     return reply.send()
   })

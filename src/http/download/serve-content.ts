@@ -19,14 +19,13 @@ import {
   type Selection,
 } from '../../core/files/open-content.ts'
 import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
-import { discardBody } from '../body/discard-body.ts'
+import { discardUnread } from '../body/discard-body.ts'
 import { addVary, contentDisposition } from '../headers/content-headers.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
 import { Type } from '../openapi/type.ts'
 import { ownerOf, type ReaderSlots } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
-import { isUnread } from '../server/unread-body.ts'
 import { redirected, sendRedirect } from './redirect.ts'
 import { sendBody, type SlowReaderOptions, watchSlowReader } from './send-body.ts'
 
@@ -70,7 +69,7 @@ export function serveContent<T extends object>(
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request)
     // Before the answer, which bypasses the hook that would drain the rest.
-    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    await discardUnread({ request, reply }, discarding)
     // A client that disconnected while its token was verified would never release a slot.
     signal.throwIfAborted()
     const leave = downloads.take({
@@ -100,7 +99,7 @@ export function serveContent<T extends object>(
   // Fastify's own HEAD route would read the whole object.
   app.head(url, route, async (request, reply) => {
     const target = wanted(request)
-    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
+    await discardUnread({ request, reply }, discarding)
     const file = await stat(target)
     describe(reply, { file, selection: selectRepresentation(request, file) })
     return reply.send()

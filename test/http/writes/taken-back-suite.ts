@@ -6,6 +6,8 @@ import { multipartBody, filePart } from '../../support/http/multipart-body.ts'
 import { bytesOf } from '../../support/objects.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { namesOf } from '../file-requests.ts'
+import { createLink } from '../links/link-requests.ts'
+import { send } from '../scopes/scoped-requests.ts'
 import {
   expectNothingReserved,
   expectProblem,
@@ -18,6 +20,7 @@ import {
   type Placed,
   placeFile,
   type Reply,
+  secretOf,
   SHORT_LINGER,
   upload,
 } from '../fixture.ts'
@@ -35,7 +38,10 @@ const REQUESTS = [
   { method: 'PATCH', body: Buffer.from('{"name":"planted"}'), type: 'application/json' },
 ] as const
 
-type Request = (typeof REQUESTS)[number]
+/** Its body is of no use, but has to end before the answer. */
+const READ = { method: 'GET', body: Buffer.from('no use'), type: 'text/plain' } as const
+
+type Request = (typeof REQUESTS)[number] | typeof READ
 
 /** What was let in, and loses its leave to act while its body is still to come. */
 export function takenBackSuite(open: OpenService): void {
@@ -57,6 +63,25 @@ export function takenBackSuite(open: OpenService): void {
       await service.accessTokens.revoke(token)
       expectProblem(await begun.finish(), INVALID)
       await expectUntouched(service, withoutCalls(placed))
+    })
+
+    it.each([pathOf('file.bin'), '/users/me/archive'])(
+      'C02 GET %s of a revoked token reads nothing',
+      async (path) => {
+        const token = await issue(service, placed.user)
+        const begun = await begin(service, { ...READ, path, cookie: token.cookie })
+        await service.accessTokens.revoke(token)
+        expectProblem(await begun.finish(), INVALID)
+      },
+    )
+
+    it.each(['/file.bin', '/archive/'])('GET %s of a revoked link reads nothing', async (path) => {
+      const token = secretOf(placed.user)
+      const link = await createLink(service, { token, kind: 'download', prefix: '' })
+      const at = `/links/${link.secret}${path}`
+      const begun = await begin(service, { ...READ, path: at, cookie: '' })
+      await send(service, { token, method: 'DELETE', path: `/users/me/links/${link.link_id}` })
+      expectProblem(await begun.finish(), { status: 404, code: 'not_found' })
     })
 
     it.each(REQUESTS)('C02 $method of a suspended user changes nothing (I2)', async (what) => {
@@ -145,7 +170,13 @@ interface Begun {
 /** Sends the head of a request, and resolves when it was let in: the service has asked for the body. */
 async function begin(
   service: TestService,
-  { method, body, type, cookie }: Request & { readonly cookie: string },
+  {
+    method,
+    body,
+    type,
+    cookie,
+    path = pathOf('file.bin'),
+  }: Request & { readonly cookie: string; readonly path?: string },
 ): Promise<Begun> {
   const headers = {
     cookie,
@@ -153,7 +184,6 @@ async function begin(
     'content-type': type,
     'content-length': body.length,
   }
-  const path = pathOf('file.bin')
   const target = { host: '127.0.0.1', port: service.port, agent: false }
   const request = httpRequest({ ...target, method, path, headers })
   const response = once(request, 'response') as Promise<[IncomingMessage]>
