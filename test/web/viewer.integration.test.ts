@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { remove } from '../http/file-requests.ts'
+import { change, remove } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, openWithPage, uploaded, visitAs } from './fixture.ts'
@@ -104,14 +104,18 @@ describeInBrowser('the viewer', (browser) => {
     await dialog('2999.bin').getByText('2,000 of 2,000').waitFor()
   })
 
-  it('shows the next file when another device deletes the one that is shown, and closes after the last', async () => {
+  it('follows the file that another device renames, shows the next after a deletion, and closes after the last', async () => {
     await open({ 'a.txt': 'first', 'b.txt': 'second' }, 'a.txt')
     await remove(service, { user, name: 'a.txt' })
     await dialog('b.txt').getByText('second').waitFor()
     await upload(service, { user, name: 'b.txt', content: 'newer' })
     await dialog('b.txt').getByText('newer').waitFor()
-    await remove(service, { user, name: 'b.txt' })
-    await dialog('b.txt').waitFor({ state: 'detached' })
+    await upload(service, { user, name: 'c.txt', content: 'third' })
+    await change(service, { user, name: 'b.txt', body: { name: 'd.txt' } })
+    await dialog('d.txt').getByText('newer').waitFor()
+    await remove(service, { user, name: 'c.txt' })
+    await remove(service, { user, name: 'd.txt' })
+    await dialog('d.txt').waitFor({ state: 'detached' })
     await expect.poll(() => page.getByText('Nothing here yet').isVisible()).toBe(true)
   })
 
@@ -120,14 +124,16 @@ describeInBrowser('the viewer', (browser) => {
     await page.keyboard.press('ArrowRight')
     await dialog('b.txt').getByRole('button', { name: 'Actions for b.txt' }).click()
     await dialog('Actions for b.txt').getByRole('button', { name: 'Rename' }).click()
-    await page.getByLabel('New name').fill('bb.txt')
+    // Last in the list from now on.
+    await page.getByLabel('New name').fill('z.txt')
     await page.keyboard.press('Enter')
-    await dialog('bb.txt').getByRole('button', { name: 'Actions for bb.txt' }).click()
-    await dialog('Actions for bb.txt').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('“bb.txt” was deleted.').waitFor()
+    await dialog('z.txt').getByText('3 of 3').waitFor()
+    await dialog('z.txt').getByRole('button', { name: 'Actions for z.txt' }).click()
+    await dialog('Actions for z.txt').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('“z.txt” was deleted.').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByRole('button', { name: 'bb.txt', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'z.txt', exact: true }).waitFor()
   })
 
   it('leaves the focus where it was when an action closes it', async () => {

@@ -18,9 +18,9 @@ export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
   const { list, content, permissions } = page
   const dialog = useRef<HTMLDialogElement>(null)
   const files = list.files.value
-  const [last, setLast] = useState({ name: file.name, index: files.indexOf(file) })
-  const found = files.findIndex(({ name }) => name === last.name)
-  // Of a file that was deleted or renamed, what has taken its place in the list.
+  const [last, setLast] = useState({ file, index: files.indexOf(file) })
+  const found = placeOf(last.file, files)
+  // Of a file that was deleted, what has taken its place in the list.
   const index = found === -1 ? Math.min(last.index, files.length - 1) : found
   const shown: FileEntry | undefined = files[index]
 
@@ -41,7 +41,7 @@ export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
   })
   useEffect(() => {
     if (shown === undefined) onClose()
-    else if (index !== last.index || shown.name !== last.name) setLast({ name: shown.name, index })
+    else if (index !== last.index || shown !== last.file) setLast({ file: shown, index })
   }, [index, shown])
   const { isFromEnd } = list.view.value
   const left = isFromEnd ? index : files.length - index
@@ -51,7 +51,7 @@ export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
 
   function show(at: number): void {
     const next = files[at]
-    if (next !== undefined) setLast({ name: next.name, index: at })
+    if (next !== undefined) setLast({ file: next, index: at })
   }
 
   async function showEnd(end: 'start' | 'end'): Promise<void> {
@@ -59,7 +59,7 @@ export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
     const all = list.files.value
     const index = end === 'start' ? 0 : all.length - 1
     const file = all[index]
-    if (file !== undefined) setLast({ name: file.name, index })
+    if (file !== undefined) setLast({ file, index })
   }
 
   function press(event: KeyboardEvent): void {
@@ -113,7 +113,7 @@ export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
         )}
       </header>
       <FileStage
-        key={shown.etag}
+        key={`${shown.etag} ${shown.name}`}
         file={shown}
         content={content}
         onPrevious={() => show(index - 1)}
@@ -140,6 +140,12 @@ export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
       </p>
     </dialog>
   )
+}
+
+/** A rename keeps the etag, and an overwrite the name. */
+function placeOf(file: FileEntry, files: readonly FileEntry[]): number {
+  const renamed = files.findIndex(({ etag }) => etag === file.etag)
+  return renamed === -1 ? files.findIndex(({ name }) => name === file.name) : renamed
 }
 
 /** Players seek with the arrow keys, and texts scroll. */
