@@ -217,6 +217,9 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(await reply.text()).toBe('kept')
     await restored.stop()
   },
+  'npm run -s cli -- audit': async ({ text, clone }) => {
+    expect(await clone.run(text)).toMatch(/user\.create/)
+  },
   'npm run -s cli -- doctor': async ({ text, clone }) => {
     await clone.run(text)
   },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
-import { upload } from '../../http/fixture.ts'
+import { download, upload } from '../../http/fixture.ts'
 import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
@@ -62,6 +62,16 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))(
       await run(guideBlock('Revoke the link'), { LINK_ID: id })
       await expect(drop(url)).rejects.toThrow('"code":"not_found"')
       expect(await stored()).toEqual(['case-4711-app.log'])
+    })
+
+    it('takes a large file with tus', async () => {
+      const { url } = await makeLink()
+      const send = (block: string) =>
+        run(block, { LINK: throughNetwork(url), LINK_PASSWORD: 'correct horse' })
+      await send(guideBlock('Send a large file'))
+      expect(await stored()).toEqual(['case-4711-app.log'])
+      const { body } = await download(service, { user, name: 'case-4711-app.log' })
+      expect(body.toString()).toBe(LOG)
     })
 
     it('needs its password, and tells a full repository without figures', async () => {
