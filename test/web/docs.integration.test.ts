@@ -227,7 +227,7 @@ async function isInView(page: Page, selector: string): Promise<boolean> {
 
 /** What can be tapped alone, outside of sentences, but is less high than a fingertip. */
 async function lowTargets(page: Page): Promise<unknown> {
-  return page.evaluate(`[...document.querySelectorAll('#contents a, .pager a, button, input')]
+  return page.evaluate(`[...document.querySelectorAll('#contents a, .pager a, button, input, summary')]
     .map((element) => [element.outerHTML, element.getBoundingClientRect().height])
     .filter(([, height]) => height > 0 && height < 44)`)
 }
