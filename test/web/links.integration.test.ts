@@ -162,6 +162,9 @@ describeInBrowser('links', (browser) => {
     await page.getByRole('button', { name: 'Revoke the link The report' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await entry.waitFor({ state: 'detached' })
+    // Its row had it.
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    await expect.poll(focused).toBe('Links for people without an account')
     await visitor.reload()
     await visitor.getByRole('heading', { name: 'This link has ended' }).waitFor()
   })

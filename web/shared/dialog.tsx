@@ -13,16 +13,19 @@ export interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** A modal dialog: the browser traps the focus and restores it afterwards. */
+/** A modal dialog: the browser traps the focus, which goes back to where it was afterwards. */
 export function Dialog({ title, subject, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
     const opener = document.activeElement
     dialog.current?.showModal()
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus()
-    }
+    // Until the dialog is gone, nothing else can have the focus.
+    return () =>
+      requestAnimationFrame(() => {
+        if (document.activeElement !== document.body) return
+        if (opener instanceof HTMLElement) opener.focus()
+      })
   }, [])
   return (
     <dialog

@@ -57,7 +57,9 @@ export function FormDialog(props: FormDialogProps) {
           <button
             type="submit"
             class={isGrave ? 'button button-bad' : 'button button-main'}
-            disabled={!isReady || isBusy}
+            disabled={!isReady}
+            // A disabled button would lose the focus.
+            aria-disabled={isBusy}
           >
             {action}
           </button>

@@ -1,6 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
+import { useKeptFocus } from './kept-focus.ts'
 import { ShownName } from './shown-name.tsx'
 
 export interface SectionFrameProps {
@@ -21,10 +22,15 @@ export interface SectionFrameProps {
 export function SectionFrame(props: SectionFrameProps) {
   const { title, hint, empty, add, onAdd, search, children } = props
   const id = useId()
+  const section = useRef<HTMLElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useKeptFocus(section, () => heading.current)
   return (
-    <section class="section" aria-labelledby={id}>
+    <section ref={section} class="section" aria-labelledby={id}>
       <header class="section-head">
-        <h3 id={id}>{title}</h3>
+        <h3 ref={heading} id={id} tabIndex={-1}>
+          {title}
+        </h3>
         {add !== undefined && (
           <button type="button" class="button button-small" onClick={onAdd}>
             {add}

@@ -65,6 +65,8 @@ export function IssueToken(props: IssueTokenProps) {
     const issued = await tokens.create(terms)
     // First, before anything else can fail: the token is shown only once.
     onIssued(issued.access_token)
+    // Before the next dialog opens, so that the focus returns to what has opened this one.
+    onClose()
     onChange()
   }
 

@@ -1,6 +1,8 @@
+import { useRef } from 'preact/hooks'
 import { failureOf } from '../../shared/error-message.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
+import { currentEntry, useKeptFocus } from '../../shared/kept-focus.ts'
 import { messages } from '../../messages.ts'
 import { visibleText } from '../../shared/visible-text.ts'
 import type { Page } from '../user-page.ts'
@@ -17,6 +19,9 @@ export interface EmptyListProps {
 /** Instead of files, if there are none, or if they could not be read. */
 export function EmptyList({ page, onChoose }: EmptyListProps) {
   const { list, capacity, permissions } = page
+  const region = useRef<HTMLDivElement>(null)
+  // The button for the first files goes with them.
+  useKeptFocus(region, currentEntry)
   const { search } = list.view.value
   const path = list.path.value === list.base.value ? '' : list.path.value
   if (list.isLoading.value) {
@@ -42,7 +47,7 @@ export function EmptyList({ page, onChoose }: EmptyListProps) {
   const free = capacity.figures.value?.available
   const isSearch = search !== ''
   return (
-    <div class="empty">
+    <div ref={region} class="empty">
       <Icon name={isSearch ? 'search' : path === '' ? 'upload' : 'folder'} />
       <p>
         <strong>

@@ -50,7 +50,8 @@ export function useFileWindow(options: FileWindowOptions) {
     if (isNear && list.hasMore.value) void list.loadMore()
     // Depends on the list itself: a list in another order can have the same length.
   }, [isNearEnd, entries])
-  useStablePlace({ list, region, columns, height: sizes.height, active, show, scrollTo })
+  const { height } = sizes
+  useStablePlace({ list, region, columns, height, active, show, scrollTo })
 
   function scrollTo(index: number): void {
     setCurrent(index)
@@ -128,33 +129,45 @@ interface PlaceOptions {
 
 /**
  * Keeps the rows where they are when a page puts entries before them. In another folder, begins at the top; in one around
- * the last folder, at that one.
+ * the last folder, at that one. Follows the entry that has the focus to another place of the list: its element
+ * shows another one there, which must not receive keys that were meant for this one.
  */
 function useStablePlace(options: PlaceOptions): void {
   const { list, region, columns, height, active, show, scrollTo } = options
   const { folder, search } = list.view.value
   const putBefore = list.putBefore.value
-  const last = useRef({ folder, search, putBefore })
+  const entries = list.entries.value
+  const last = useRef({ folder, search, putBefore, entries, active })
   // Asked before the elements show other entries, which takes the focus from them.
   const isFocused = (region?.querySelector('[data-index]:focus-within') ?? null) !== null
   const goTo = isFocused ? show : scrollTo
   useLayoutEffect(() => {
     const before = last.current
-    last.current = { folder, search, putBefore }
+    last.current = { folder, search, putBefore, entries, active }
     if (region === null) return
     if (folder !== before.folder || search !== before.search) {
       goTo(
         Math.max(
           0,
-          list.entries.value.findIndex((entry) => isAround(entry, before.folder)),
+          entries.findIndex((entry) => isAround(entry, before.folder)),
         ),
       )
     } else if (putBefore > before.putBefore && region.scrollTop > 0) {
       const index = active + putBefore - before.putBefore
       region.scrollTop += (Math.floor(index / columns) - Math.floor(active / columns)) * height
       goTo(index)
+    } else if (isFocused && entries !== before.entries) {
+      const entry = before.entries[before.active]
+      const index = entries.findIndex((other) => isSame(entry, other))
+      if (index !== -1 && index !== active) show(index)
     }
-  }, [folder, search, putBefore])
+  }, [folder, search, putBefore, entries, active])
+}
+
+/** A rename keeps the etag, and an overwrite the name. */
+function isSame(one: Entry | undefined, other: Entry): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object') return one === other
+  return one.etag === other.etag || one.name === other.name
 }
 
 function isAround(entry: Entry, folder: string): boolean {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isProblem } from '../../../client/src/errors.ts'
 import { Icon } from '../../shared/icon.tsx'
+import { useKeptFocus } from '../../shared/kept-focus.ts'
 import type { PastVersion } from '../../shared/model.ts'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
@@ -23,20 +24,14 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
   const { history, toasts, permissions } = page
   const { may } = permissions
   const [question, setQuestion] = useState<HistoryQuestion>()
+  const main = useRef<HTMLElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
-
-  /** Removing the row that had the focus would reset it to the top of the page. */
-  function keepFocus(): void {
-    requestAnimationFrame(() => {
-      if (document.activeElement === document.body) heading.current?.focus()
-    })
-  }
+  useKeptFocus(main, () => heading.current)
 
   async function restore({ version, name }: PastVersion, overwrite: boolean): Promise<void> {
     await history.restore({ version, overwrite })
     toasts.show(words.restored(name))
-    keepFocus()
   }
 
   async function tryRestore(past: PastVersion): Promise<void> {
@@ -53,13 +48,12 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
   async function answer(asked: HistoryQuestion): Promise<void> {
     if (asked.kind === 'replace') return await restore(asked.past, true)
     await (asked.kind === 'purge' ? history.purge(asked.past.version) : history.purgeAll())
-    keepFocus()
   }
 
   const versions = history.versions.value
   const isEmpty = versions.length === 0
   return (
-    <main class="files card">
+    <main ref={main} class="files card">
       <div class="toolbar">
         <button type="button" class="button button-plain" onClick={() => leave(page)}>
           <Icon name="folder" />

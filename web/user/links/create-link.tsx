@@ -60,6 +60,8 @@ export function CreateLink({ page, name, prefix: begin, onCreated, onClose }: Cr
     )
     // Not `url`: behind a proxy, the page knows better how it was reached.
     onCreated(connection.urlOf(`links/${secret}`))
+    // Before the next dialog opens, so that the focus returns to what has opened this one.
+    onClose()
   }
 
   const subject = name === undefined ? {} : { subject: name }

@@ -1,8 +1,9 @@
 import './selection.css'
 import type { ComponentType } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import { IconButton } from '../../shared/icon-button.tsx'
+import { currentEntry, useKeptFocus } from '../../shared/kept-focus.ts'
 import { messages } from '../../messages.ts'
 import type { FileViewProps } from '../files/file-window.ts'
 import { permittedActions } from '../actions/row-actions.ts'
@@ -35,14 +36,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
     Escape: selection.clear,
     ...(permitted.includes('remove') && { Delete: () => void removeMany(page, files) }),
   })
-  // The focus stays in the page when the bar goes.
-  useLayoutEffect(
-    () => () => {
-      if (bar.current?.contains(document.activeElement) !== true) return
-      document.querySelector<HTMLElement>('[data-index][tabindex="0"]')?.focus()
-    },
-    [],
-  )
+  useKeptFocus(bar, currentEntry)
 
   function download(): void {
     const parts = archiveParts(files)

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
+import { currentEntry, useKeptFocus } from '../../shared/kept-focus.ts'
 import { useRowWindow } from '../../shared/virtual-rows.ts'
 import { messages } from '../../messages.ts'
 import type { UploadFigures } from './upload-figures.ts'
@@ -28,6 +29,8 @@ export function UploadPanel({ uploads, isConnected }: UploadPanelProps) {
     // Finished uploads need no room, unless the user is in the list.
     if (panel.current?.contains(document.activeElement) !== true) setOpen(!isOver && hasRoom())
   }, [isOver])
+  // A decision goes with its buttons.
+  useKeptFocus(panel, () => panel.current?.querySelector('.upload-rows') ?? currentEntry())
   const spoken = useSpoken(figures, items)
   return (
     <>
