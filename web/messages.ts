@@ -29,12 +29,13 @@ const OWN_DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {}
 
 const english = {
   product: 'Cloud Repository',
-  connectionLost: 'No connection. Trying again …',
+  outage: 'The service cannot be reached. Trying again …',
   close: 'Close',
   cancel: 'Cancel',
   undo: 'Undo',
   retry: 'Retry',
   showMore: 'Show more',
+  notLoaded: 'A part of the page could not be loaded. Try again, or reload the page.',
   failed: (detail: string) => `Something went wrong: ${detail}`,
 
   signIn: {

@@ -1,11 +1,20 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { upload } from '../http/fixture.ts'
+import { issue } from '../http/scopes/scoped-requests.ts'
 import { startFront } from '../support/faults/front.ts'
 import { beginUpload } from '../support/http/tus-client.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openWithPage, pick, slowDown, uploaded, visitAs } from './fixture.ts'
-import { smallTargets, TOUCH, violationsIn } from './looks.ts'
+import {
+  describeInBrowser,
+  openWithPage,
+  pick,
+  slowDown,
+  uploaded,
+  visit,
+  visitAs,
+} from './fixture.ts'
+import { NARROW, smallTargets, TOUCH, violationsIn } from './looks.ts'
 
 const NAME = 'A photo with a name of some length.jpg'
 
@@ -79,6 +88,37 @@ describeInBrowser('the page', (browser) => {
     await page.locator('.tile').tap()
     await page.getByRole('dialog').waitFor()
     expect(await smallTargets(page)).toEqual([])
+  })
+
+  it('has the name of the product on one line, or leaves its room to what the token permits', async () => {
+    const cookie = `access_token=${await issue(service, user, { actions: ['read', 'share'] })}`
+    for (const locale of ['en-US', 'de-DE']) {
+      const limited = { ...user, cookie }
+      const page = await visit({ browser: browser(), service, user: limited, locale })
+      await page.locator('.limits').waitFor()
+      for (const width of [1280, 640, 390, 320]) {
+        await page.setViewportSize({ width, height: 700 })
+        const lines = await page.evaluate(LINES_OF_PRODUCT)
+        expect({ locale, width, lines }).toEqual({ locale, width, lines: width < 700 ? 0 : 1 })
+        const { x, width: shown } = await box(page, '.top .button')
+        expect(x + shown).toBeLessThanOrEqual(width)
+        expect((await box(page, '.limits')).height).toBeLessThan(50)
+      }
+    }
+  })
+
+  it('says above the header on a phone that a proxy cannot reach the service', async () => {
+    const front = await startFront(service)
+    onTestFinished(() => front.stop())
+    const page = await open({ service: front, ...TOUCH })
+    front.refusals.set('GET', {})
+    await page.getByRole('button', { name: 'Show as a grid' }).waitFor()
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await page.getByRole('alert').getByText('The service cannot be reached.').waitFor()
+    const { y, height } = await box(page, '.banner')
+    expect((await box(page, '.top')).y).toBeGreaterThanOrEqual(y + height)
+    expect((await box(page, '.shell')).y + (await box(page, '.shell')).height).toBe(NARROW.height)
+    expect(await violationsIn(page)).toEqual([])
   })
 
   it('folds where the capacity comes from when the window becomes narrow, or is magnified', async () => {
@@ -161,9 +201,12 @@ describeInBrowser('the page', (browser) => {
   it('has a button for the first files where there are none', async () => {
     const page = await open()
     const chosen = page.waitForEvent('filechooser')
-    await page.getByRole('button', { name: 'Choose files' }).click()
+    await page.getByRole('button', { name: 'Choose files' }).press('Enter')
     await (await chosen).setFiles([{ name: 'a.txt', mimeType: '', buffer: Buffer.from('x') }])
     await page.getByRole('button', { name: 'a.txt', exact: true }).waitFor()
+    // The button that had the focus is gone.
+    const row = () => page.evaluate(`document.activeElement.closest('[data-index]')?.textContent`)
+    await expect.poll(row).toContain('a.txt')
     expect(await violationsIn(page)).toEqual([])
   })
 
@@ -227,6 +270,13 @@ describeInBrowser('the page', (browser) => {
     expect(await panel.getByText('Waiting').count()).toBe(0)
   })
 })
+
+/** How many lines the name has that can be seen. */
+const LINES_OF_PRODUCT = `(() => {
+  const range = document.createRange()
+  range.selectNodeContents(document.querySelector('.product'))
+  return [...range.getClientRects()].filter(({ width }) => width > 0).length
+})()`
 
 /** The names whose first character is not within their button. */
 function beginsCut(page: Page): Promise<unknown> {

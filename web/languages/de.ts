@@ -24,12 +24,14 @@ const oneOrMany = (count: number, name: string): string =>
 /** German. Addresses the reader as "du"; buttons are infinitives. */
 export const messages: Messages = {
   product: 'Cloud Repository',
-  connectionLost: 'Keine Verbindung. Neuer Versuch …',
+  outage: 'Der Dienst ist nicht erreichbar. Neuer Versuch …',
   close: 'Schließen',
   cancel: 'Abbrechen',
   undo: 'Rückgängig',
   retry: 'Erneut versuchen',
   showMore: 'Mehr anzeigen',
+  notLoaded:
+    'Ein Teil der Seite konnte nicht geladen werden. Versuche es erneut, oder lade die Seite neu.',
   failed: (detail) => `Das hat nicht geklappt: ${detail}`,
 
   signIn: {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { formatTime } from '../shared/format.ts'
-import { Icon } from '../shared/icon.tsx'
+import { OutageBanner } from '../shared/outage-banner.tsx'
 import { ProblemNotice } from '../shared/problem-notice.tsx'
 import { ProductLinks, ProductName } from '../shared/product.tsx'
 import { visibleText } from '../shared/visible-text.ts'
@@ -13,6 +13,15 @@ const words = messages.visit
 
 /** What somebody without an account sees of a link. */
 export function LinkPage({ visit }: { readonly visit: Visit }) {
+  return (
+    <>
+      {!visit.connection.isConnected.value && <OutageBanner />}
+      <View visit={visit} />
+    </>
+  )
+}
+
+function View({ visit }: { readonly visit: Visit }) {
   const state = visit.state.value
   switch (state.kind) {
     case 'loading':
@@ -100,12 +109,6 @@ function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink 
   }, [title])
   return (
     <div class="visit">
-      {!visit.connection.isConnected.value && (
-        <p class="banner" role="alert">
-          <Icon name="warning" />
-          {messages.connectionLost}
-        </p>
-      )}
       <main class="card visit-card">
         <header class="visit-head">
           <ProductName />

@@ -1,4 +1,5 @@
 import { Icon } from '../shared/icon.tsx'
+import { OutageBanner } from '../shared/outage-banner.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messages } from '../messages.ts'
@@ -20,12 +21,7 @@ export function App({ page }: { readonly page: Page }) {
   const isLost = !connection.isConnected.value || watch.health.value.kind === 'unreachable'
   return (
     <>
-      {isLost && (
-        <p class="banner" role="alert">
-          <Icon name="warning" />
-          {messages.connectionLost}
-        </p>
-      )}
+      {isLost && <OutageBanner />}
       {state.kind === 'closed' && (
         <SignIn session={session} words={words.signIn} reason={state.reason} />
       )}

@@ -11,7 +11,7 @@ import { segment } from '../../client/src/http/http.ts'
 
 /** How a page reaches the service that it comes from, with the cookie of its session. */
 export interface Connection {
-  /** Whether the last request of a patient client got a response. */
+  /** Whether the last request of a patient client got a response, other than that the service is unavailable. */
   readonly isConnected: ReadonlySignal<boolean>
   /** Resolves a path against the page's base URL. */
   urlOf(path: string): string
@@ -53,11 +53,18 @@ export function connect({ base, onRefusedToken }: ConnectionOptions): Connection
       ...once,
       retry: { tries: Infinity, maxWait: 3600, when: ({ status }) => status !== 500 },
       onRequestEnd(error) {
-        isConnected.value = !isProblem(error, 'connection_lost')
+        isConnected.value = error === undefined || !isOutage(error)
         notice(error)
       },
     },
   }
+}
+
+/** Those of a proxy whose service does not answer, and of a service that has lost its database or its store. */
+const OUTAGES: ReadonlySet<number | undefined> = new Set([502, 503, 504])
+
+function isOutage({ code, status }: CloudRepositoryError): boolean {
+  return code === 'connection_lost' || OUTAGES.has(status)
 }
 
 const TOKEN_CODES = new Set([

@@ -6,8 +6,9 @@ export function failureOf(error: unknown): string {
   return messages.failed(reasonOf(error))
 }
 
-/** By the code of a refusal, else as the error itself says it. */
+/** By the code of a refusal, else as the error itself says it. Browsers have no words for users when code is not loaded. */
 function reasonOf(error: unknown): string {
   if (isProblem(error)) return messages.problems[error.code] ?? error.message
+  if (error instanceof TypeError) return messages.notLoaded
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,6 @@
 import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
+import { OutageBanner } from '../shared/outage-banner.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { visibleText } from '../shared/visible-text.ts'
@@ -19,12 +20,7 @@ export function App({ page }: { readonly page: Page }) {
   const user = isOpen ? permissions.token.value?.user_id : undefined
   return (
     <>
-      {!connection.isConnected.value && (
-        <p class="banner" role="alert">
-          <Icon name="warning" />
-          {messages.connectionLost}
-        </p>
-      )}
+      {!connection.isConnected.value && <OutageBanner />}
       {session.hasLink.value ? (
         <LinkQuestion session={session} user={user} />
       ) : (

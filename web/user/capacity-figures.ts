@@ -9,7 +9,7 @@ export interface CapacityFigures {
   readonly figures: ReadonlySignal<Capacity | undefined>
   /** Reads the figures now. `figures` are those of the read that began last. */
   read(): Promise<Capacity | undefined>
-  /** Reads the figures soon; concurrent calls share one read. */
+  /** Reads the figures soon. Calls until the answer share one further read. */
   refresh(): void
 }
 
@@ -19,6 +19,8 @@ export function createCapacityFigures(
 ): CapacityFigures {
   const figures = signal<Capacity>()
   let reading = 0
+  let isRefreshing = false
+  let isDue = false
 
   async function read(): Promise<Capacity | undefined> {
     const mine = (reading += 1)
@@ -27,12 +29,22 @@ export function createCapacityFigures(
     return answer
   }
 
+  const refresh = throttle(() => void refreshNow())
+
+  async function refreshNow(): Promise<void> {
+    isDue = isRefreshing
+    // During an outage, each read is repeated until its end.
+    if (isRefreshing) return
+    isRefreshing = true
+    // A refused token is handled by the session.
+    await read().catch(() => undefined)
+    isRefreshing = false
+    if (isDue) refresh()
+  }
+
   return {
     figures,
     read,
-    refresh: throttle(() => {
-      // A refused token is handled by the session.
-      read().catch(() => undefined)
-    }),
+    refresh,
   }
 }

@@ -258,7 +258,7 @@ export function createPage({
     setInterval(() => {
       if (!isSignedIn()) return
       if (uploads.figures.value.active > 0) capacity.refresh()
-      if (isSentElsewhere()) unfinished.refresh()
+      if (isSentElsewhere() && connection.isConnected.value) unfinished.refresh()
     }, WATCH_MS)
     document.addEventListener('visibilitychange', () => {
       if (document.hidden || !isSignedIn()) return
