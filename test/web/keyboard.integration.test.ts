@@ -37,6 +37,16 @@ describeInBrowser('a deletion by keyboard', (browser) => {
     expect(await focused(page)).toContain('c.txt')
   })
 
+  it('of several files leaves the focus on a file', async () => {
+    const page = await visitAs({ browser: browser(), service, user })
+    await page.locator('[data-index="1"]').press('Space')
+    await page.keyboard.press('Shift+ArrowDown')
+    await page.getByRole('group', { name: 'Selected files' }).getByText('2 selected').waitFor()
+    await page.keyboard.press('Delete')
+    await page.getByText('2 files were deleted.').waitFor()
+    await expect.poll(() => focused(page)).toContain('a.txt')
+  })
+
   it('can be undone while the focus is on its message, and the focus then goes back to the list', async () => {
     const page = await openAndDelete()
     const undo = page.getByRole('button', { name: 'Undo' })

@@ -159,7 +159,8 @@ function useStablePlace(options: PlaceOptions): void {
     } else if (isFocused && entries !== before.entries) {
       const entry = before.entries[before.active]
       const index = entries.findIndex((other) => isSame(entry, other))
-      if (index !== -1 && index !== active) show(index)
+      // Of what is gone, the element can be gone too.
+      if (index !== active) show(index === -1 ? active : index)
     }
   }, [folder, search, putBefore, entries, active])
 }
