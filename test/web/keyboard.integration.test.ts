@@ -34,7 +34,7 @@ describeInBrowser('a deletion by keyboard', (browser) => {
     expect(await names(page)).toEqual(['b.txt', 'c.txt'])
     await page.locator('[data-index="1"]').press('Control+z')
     await expect.poll(() => names(page)).toEqual(NAMES)
-    expect(await focused(page)).toContain('c.txt')
+    await expect.poll(() => focused(page)).toContain('c.txt')
   })
 
   it('of several files leaves the focus on a file', async () => {

@@ -183,6 +183,15 @@ describeInBrowser('links', (browser) => {
     await pickIn(visitor.getByLabel('Choose files'), [{ path: 'a', content: 'a' }])
     await visitor.getByText('1 file sent.').waitFor()
     expect((await download(service, { user, name: 'Party›a' })).body.toString()).toBe('a')
+    await created.getByRole('button', { name: 'Close' }).click()
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    await expect.poll(focused).toBe('Create a link')
+    // Links without a title are told apart.
+    await page.getByRole('button', { name: /^Revoke the link No title, .*Party›/ }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/^No title, .*Party›/)
+      .waitFor()
   })
 
   it('are not the only thing that ends: a file is kept, and expires', async () => {

@@ -19,13 +19,14 @@ export function Dialog({ title, subject, onClose, children }: DialogProps) {
   const id = useId()
   useEffect(() => {
     const opener = document.activeElement
-    dialog.current?.showModal()
-    // Until the dialog is gone, nothing else can have the focus.
-    return () =>
-      requestAnimationFrame(() => {
-        if (document.activeElement !== document.body) return
-        if (opener instanceof HTMLElement) opener.focus()
-      })
+    const { current } = dialog
+    current?.showModal()
+    return () => {
+      // As long as it is there, nothing else can have the focus.
+      current?.remove()
+      if (document.activeElement !== document.body) return
+      if (opener instanceof HTMLElement) opener.focus()
+    }
   }, [])
   return (
     <dialog

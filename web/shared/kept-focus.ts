@@ -14,16 +14,14 @@ export function useKeptFocus(
     if (document.activeElement === document.body) next()?.focus()
   }
 
-  // After a dialog that closes, which gives the focus back, and when what follows is there.
-  const keepSoon = (): number => requestAnimationFrame(keep)
-
   const wasWithin = isWithin()
   useLayoutEffect(() => {
-    if (wasWithin) keepSoon()
+    if (wasWithin) keep()
   })
   useLayoutEffect(
     () => () => {
-      if (isWithin()) keepSoon()
+      // What follows is not there yet.
+      if (isWithin()) requestAnimationFrame(keep)
     },
     [],
   )

@@ -36,7 +36,7 @@ export function LinkEntries({ links, revoke, add, onAdd, onChange }: LinkEntries
             name={nameOf(link)}
             details={detailsOf(link)}
             remove={{
-              label: words.revokeNamed(nameOf(link)),
+              label: words.revokeNamed(distinctNameOf(link)),
               text: words.revoke,
               run: () => setEnding(link),
             }}
@@ -47,7 +47,7 @@ export function LinkEntries({ links, revoke, add, onAdd, onChange }: LinkEntries
         <DeleteDialog
           remove={() => revoke(ending.link_id)}
           title={words.revokeTitle}
-          subject={nameOf(ending)}
+          subject={distinctNameOf(ending)}
           action={words.revoke}
           text={words.revokeText}
           onChange={onChange}
@@ -62,14 +62,24 @@ function nameOf({ label, name }: LinkEntry): string {
   return label === '' ? (name ?? words.unnamed) : label
 }
 
+/** Also tells links without a title apart. */
+function distinctNameOf(link: LinkEntry): string {
+  return link.label === '' && link.name === null
+    ? `${words.unnamed}, ${purposeOf(link)}`
+    : nameOf(link)
+}
+
+/** What a link to several files is for. */
+function purposeOf({ kind, prefix }: LinkEntry): string {
+  return (kind === 'drop' ? words.takes : words.givesAll)(prefix ?? '')
+}
+
 function detailsOf(link: LinkEntry): readonly string[] {
-  const { kind, label, name, prefix, created_at: since, expires_at: end, uses_left: left } = link
+  const { label, name, created_at: since, expires_at: end, uses_left: left } = link
   const isOver = end !== null && Date.parse(end) <= Date.now()
-  const within = prefix ?? ''
-  const purpose = kind === 'drop' ? words.takes(within) : words.givesAll(within)
   return [
     // Without a label, the name is the title.
-    name === null ? purpose : label === '' ? '' : words.gives(name),
+    name === null ? purposeOf(link) : label === '' ? '' : words.gives(name),
     link.has_password ? words.withPassword : '',
     words.since(formatTime(since)),
     end === null ? words.forEver : (isOver ? words.expired : words.until)(formatTime(end)),
