@@ -12,6 +12,9 @@ const LANGUAGES = `${here}languages/`
 const OF_ENTRIES =
   /web.(?:messages|language|shared.(?:format|brand|prepare))\.ts|src.errors\.ts|preload-helper|shared.styles\.css/
 
+/** What all pages need of the client, for the same reason. */
+const OF_CLIENT = /client.src.(?:files.(?:source|upload)|http.listing)\.ts/
+
 // Relative references work under any base path.
 export default defineConfig({
   root: here,
@@ -27,7 +30,10 @@ export default defineConfig({
       // The service finds the languages by these names.
       output: {
         codeSplitting: {
-          groups: [{ name: 'prepare', test: OF_ENTRIES }],
+          groups: [
+            { name: 'prepare', test: OF_ENTRIES },
+            { name: 'client', test: OF_CLIENT },
+          ],
         },
         chunkFileNames: ({ facadeModuleId }) =>
           facadeModuleId?.startsWith(LANGUAGES) === true
