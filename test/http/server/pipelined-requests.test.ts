@@ -131,6 +131,20 @@ it('a request that arrives once the answer is complete is answered after it (H08
   await expect.poll(() => answers.slice(-500)).toMatch(/other[^]*other$/)
 })
 
+it('of several requests that arrive once the answer is complete, none is begun (H08)', async () => {
+  app.get('/', () => 'x'.repeat(16 * MIB))
+  app.get('/behind', () => 'behind')
+  await listen()
+  const client = open().pause()
+  client.write(FIRST)
+  await once(client, 'readable')
+  client.write('GET /behind HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50))
+  while ((sockets[0]?.bytesRead ?? 0) <= FIRST.length) await rawRequest({ port, send: [GET] })
+  await once(client.resume(), 'end')
+  await rawRequest({ port, send: [GET] })
+  expect(begun).not.toContain('GET /behind')
+})
+
 it('a request that arrives once the last answer of a connection is complete is ignored', async () => {
   app.get('/', (_request, reply) => {
     void reply.header('Connection', 'close').send('x'.repeat(16 * MIB))
