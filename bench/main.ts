@@ -4,7 +4,7 @@ import { messageOf } from '../src/core/errors.ts'
 import { findProgram } from '../test/support/servers/local-server.ts'
 import { runMain } from '../test/support/service/run-main.ts'
 import { type Asked, readCommandLine, usage } from './command-line.ts'
-import { hold } from './measure/contest.ts'
+import { hold, holdAnew } from './measure/contest.ts'
 import { describeMachine } from './measure/machine.ts'
 import { MARKS } from './measure/marks.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -98,19 +98,22 @@ interface ScenarioRun {
 /** A failure becomes part of the result, and the other scenarios still run. */
 async function runScenario(run: ScenarioRun): Promise<Result> {
   const { scenario, stack, servers, asked, progress, end } = run
-  const { name, title, isCold = false, maxRounds = Number.POSITIVE_INFINITY } = scenario
+  const { name, title, isCold = false, isAnew = false } = scenario
+  const { maxRounds = Number.POSITIVE_INFINITY } = scenario
   const { seconds, warmUpSeconds, profile, scale } = asked
   const count = Math.min(asked.rounds, maxRounds)
   progress.say(`${name} on ${stack}: preparing`)
   try {
-    await using opened = new AsyncDisposableStack()
-    const contest = await scenario.open({ stack, servers, seconds, profile, scale, opened })
+    const open = (opened: AsyncDisposableStack) =>
+      scenario.open({ stack, servers, seconds, profile, scale, opened })
     const onRound = (round: number): void => {
       end.throwIfAborted()
       progress.say(`${name} on ${stack}: ${round === 0 ? 'warming up' : `round ${round}/${count}`}`)
     }
     const warmUpMs = isCold ? undefined : warmUpSeconds * 1000
-    const outcome = await hold(contest, { count, warmUpMs, onRound })
+    const rounds = { count, warmUpMs, onRound }
+    await using opened = new AsyncDisposableStack()
+    const outcome = isAnew ? await holdAnew(open, rounds) : await hold(await open(opened), rounds)
     return { scenario: name, title, stack, outcome }
   } catch (error) {
     progress.note(`${name} on ${stack} failed: ${messageOf(error)}`)

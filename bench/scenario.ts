@@ -11,6 +11,8 @@ export interface Scenario {
   readonly maxRounds?: number
   /** Without a warm-up, for what is done once. */
   readonly isCold?: boolean
+  /** Opened anew for each round, with empty data folders on both sides. */
+  readonly isAnew?: boolean
   open(setting: Setting): Promise<Contest>
 }
 

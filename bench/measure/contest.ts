@@ -44,17 +44,42 @@ export async function hold(
     onRound(round)
     for (const [at, side] of sides.entries()) series[at]?.push(await side.measure(round))
   }
-  const own = series.at(-1) ?? []
-  if (baseline === undefined) return { subject: measured(subject, own) }
-  const other = series[0] ?? []
-  const ratio = spreadOf(ratiosOf('per_second', own, other))
-  const cpuRatio = comparesCpu ? spreadOf(ratiosOf('service_cpu_ms', own, other)) : undefined
-  return {
-    subject: measured(subject, own),
-    baseline: measured(baseline, other),
-    ...(ratio && { ratio }),
-    ...(cpuRatio && { cpu_ratio: cpuRatio }),
+  const own = measured(subject.name, series.at(-1) ?? [])
+  if (baseline === undefined) return { subject: own }
+  return compare(own, measured(baseline.name, series[0] ?? []), comparesCpu)
+}
+
+/** As `hold`, but opens both sides anew for each round, so that what earlier rounds have stored slows neither. */
+export async function holdAnew(
+  open: (opened: AsyncDisposableStack) => Promise<Contest>,
+  { count, warmUpMs, onRound }: Rounds,
+): Promise<Outcome> {
+  const outcomes: Outcome[] = []
+  let comparesCpu = false
+  for (let round = 1; round <= count; round += 1) {
+    await using opened = new AsyncDisposableStack()
+    const contest = await open(opened)
+    comparesCpu = contest.comparesCpu ?? false
+    outcomes.push(
+      await hold(contest, { count: 1, warmUpMs, onRound: (at) => onRound(at && round) }),
+    )
   }
+  const own = joined(outcomes.map(({ subject }) => subject))
+  const others = outcomes.flatMap(({ baseline }) => baseline ?? [])
+  return others.length === 0 ? { subject: own } : compare(own, joined(others), comparesCpu)
+}
+
+function joined(parts: readonly Measured[]): Measured {
+  const rounds = parts.flatMap((part) => part.rounds)
+  return measured(parts[0]?.name ?? '', rounds)
+}
+
+function compare(subject: Measured, baseline: Measured, comparesCpu: boolean): Outcome {
+  const ratio = spreadOf(ratiosOf('per_second', subject.rounds, baseline.rounds))
+  const cpuRatio = comparesCpu
+    ? spreadOf(ratiosOf('service_cpu_ms', subject.rounds, baseline.rounds))
+    : undefined
+  return { subject, baseline, ...(ratio && { ratio }), ...(cpuRatio && { cpu_ratio: cpuRatio }) }
 }
 
 /** At least once, and then until the time has passed. */
@@ -78,6 +103,6 @@ function ratiosOf(
   })
 }
 
-function measured({ name }: Side, rounds: readonly Figures[]): Measured {
+function measured(name: string, rounds: readonly Figures[]): Measured {
   return { name, rounds, spreads: spreadsOf(rounds) }
 }

@@ -45,24 +45,28 @@ export function peerScenarios({ name, peer, program }: PeerProgram): readonly Sc
       name: `${name}-upload-4k`,
       title: `4 KiB ${kind} uploads, each to a name of its own, with a token on both sides; against ${title}`,
       stacks: ['sqlite-files'],
+      isAnew: true,
       open: openUploads(false),
     },
     {
       name: `${name}-open-upload-4k`,
       title: `4 KiB ${kind} uploads with a token; against ${title}, which needs none`,
       stacks: ['sqlite-files'],
+      isAnew: true,
       open: openUploads(true),
     },
     {
       name: `${name}-download-4k`,
       title: `4 KiB downloads of private files with a token; against ${title}, which checks none`,
       stacks: ['sqlite-files'],
+      isAnew: true,
       open: async (setting) => openDownloads(await prepare(setting), { isPublic: false }),
     },
     {
       name: `${name}-public-download-4k`,
       title: `4 KiB downloads of public files, without a token on either side; against ${title}`,
       stacks: ['sqlite-files'],
+      isAnew: true,
       open: async (setting) => openDownloads(await prepare(setting), { isPublic: true }),
     },
   ]

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { hold } from '../../bench/measure/contest.ts'
+import { hold, holdAnew } from '../../bench/measure/contest.ts'
 import type { Side } from '../../bench/scenario.ts'
 
 test('both sides are measured in turns, and a ratio is that of one round', async () => {
@@ -17,6 +17,31 @@ test('both sides are measured in turns, and a ratio is that of one round', async
   // That of the medians would be 0.7.
   expect(outcome.ratio).toEqual({ median: 0.5, least: 0.1, most: 0.7 })
   expect(outcome.subject.spreads.per_second).toEqual({ median: 70, least: 5, most: 100 })
+})
+
+test('both sides are opened anew for each round, and closed after it', async () => {
+  const turns: string[] = []
+  const side = (name: string, speed: number): Side => ({
+    name,
+    measure: async (round) => {
+      turns.push(`${name} ${round}`)
+      return { per_second: speed }
+    },
+  })
+  let opens = 0
+  const open = async (opened: AsyncDisposableStack) => {
+    opens += 1
+    opened.defer(() => void turns.push('closed'))
+    return { baseline: side('a', 10), subject: side('b', 10 * opens) }
+  }
+  const rounds: number[] = []
+  const onRound = (round: number): void => void rounds.push(round)
+  const outcome = await holdAnew(open, { count: 2, warmUpMs: 0, onRound })
+  const once = ['a 0', 'b 0', 'a 1', 'b 1', 'closed']
+  expect(turns).toEqual([...once, ...once])
+  expect(rounds).toEqual([0, 1, 0, 2])
+  expect(outcome.ratio).toEqual({ median: 1.5, least: 1, most: 2 })
+  expect(outcome.baseline?.rounds).toHaveLength(2)
 })
 
 test('the CPU of the service is compared where both sides are the service', async () => {
