@@ -24,7 +24,7 @@ import {
 import { countHistory, OBJECT_OVERHEAD_BYTES } from './counted-bytes.ts'
 import { mayCommit, mayRestore, needFrom, type NeedValues } from './quota-rule.ts'
 import { refusalReason } from './refusal-reason.ts'
-import { type Eviction, reservedByEvicting } from './evictable.ts'
+import { type Eviction, unclaimedByOthers } from './evictable.ts'
 import { becomesPast } from './changed-rows.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 import { writeRows } from './write-rows.ts'
@@ -181,7 +181,7 @@ function moveForEvicting(slot: Slot<Move & NeedValues & Evicted>, rule: Rule) {
   const evictable = {
     bytes: bigint(slot('evictedBytes')),
     files: bigint(slot('evictedFiles')),
-    reserved: reservedByEvicting(slot),
+    unclaimed: unclaimedByOthers(slot),
   }
   return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictable)))
 }

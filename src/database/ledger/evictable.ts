@@ -47,8 +47,7 @@ const MAX_EVICTED = 1_000
 export interface Evictable {
   readonly bytes: RawBuilder<unknown>
   readonly files: RawBuilder<unknown>
-  /** As `reservedByEvicting`. */
-  readonly reserved: RawBuilder<unknown>
+  readonly unclaimed: Unclaimed
 }
 
 interface Measured extends Evictable {
@@ -70,17 +69,40 @@ export function evictableFor(rule: Clock, slot: Slot<Eviction>): Measured {
     measured,
     bytes: sql`(SELECT bytes FROM ${measured} AS evictable)`,
     files: sql`(SELECT files FROM ${measured} AS evictable)`,
-    reserved: reservedByEvicting(slot),
+    unclaimed: unclaimedByOthers(slot),
   }
 }
 
-/** What other uploads that evict have reserved. Each makes its own room at its commit, so nothing is evicted for it. */
-export function reservedByEvicting(slot: Slot<Eviction>): RawBuilder<unknown> {
-  return sql`(
-    SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
-    WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
-      AND uploads.is_evicting = 1 AND uploads.version <> ${slot('version')}
+export interface Unclaimed {
+  /** Of other uploads' reservations, the bytes for which nothing is evicted. */
+  readonly reserved: RawBuilder<unknown>
+  /** Those of them that unfinished resumable uploads have not received. */
+  readonly awaited: RawBuilder<unknown>
+}
+
+/**
+ * SQL for the reservations of other uploads for which nothing is evicted: all bytes of an upload that evicts, because it
+ * makes its own room at its commit, and what an unfinished resumable upload has not received.
+ */
+export function unclaimedByOthers(slot: Slot<Eviction>): Unclaimed {
+  const awaited = sql`CASE
+    WHEN received < reserved_bytes THEN reserved_bytes - received ELSE 0
+  END`
+  const sumOf = (bytes: RawBuilder<unknown>) => sql`(
+    SELECT CAST(COALESCE(SUM(${bytes}), 0) AS BIGINT) FROM (
+      SELECT reserved_bytes, is_evicting, (
+        SELECT received_bytes FROM resumable_uploads
+        WHERE resumable_uploads.version = uploads.version
+      ) AS received
+      FROM uploads
+      WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
+        AND uploads.version <> ${slot('version')}
+    ) AS others
   )`
+  return {
+    reserved: sumOf(sql`CASE WHEN is_evicting = 1 THEN reserved_bytes ELSE ${awaited} END`),
+    awaited: sumOf(awaited),
+  }
 }
 
 interface Oldest {

@@ -6,8 +6,8 @@ import {
   type Evictable,
   evictableFor,
   type Eviction,
-  reservedByEvicting,
   type Shortage,
+  unclaimedByOthers,
 } from './evictable.ts'
 
 type Sql = RawBuilder<unknown>
@@ -107,8 +107,8 @@ export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
 
 /**
  * Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. An
- * upload that evicts may reserve what the files that it will evict still use. It leaves the reservations of uploads that
- * do not evict untouched, and ignores those of the others that do; all reservations together stay within the capacity.
+ * upload that evicts may reserve what the files that it will evict still use. It leaves the reservations of other uploads
+ * untouched, but for those that `unclaimedByOthers` tells; what has been received and reserved stays within the capacity.
  */
 export function hasRoom(rule: Rule, need: Need) {
   const { capacity } = rule
@@ -118,8 +118,8 @@ export function hasRoom(rule: Rule, need: Need) {
     evictable === undefined
       ? sql`(${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})`
       : sql`(
-        ${bytesToEvict(rule, need, evictable.reserved)} <= ${evictable.bytes}
-        AND ${reserved} <= ${capacity}
+        ${bytesToEvict(rule, need, evictable.unclaimed.reserved)} <= ${evictable.bytes}
+        AND ${reserved} - ${evictable.unclaimed.awaited} <= ${capacity}
       )`
   return sql<boolean>`(
     ${growth} = 0
@@ -135,7 +135,7 @@ export function shortageOf(
   eviction: Eviction,
 ): RawBuilder<Shortage> {
   const need = needFrom(inline(values))
-  const bytes = bytesToEvict(rule, need, reservedByEvicting(inline(eviction)))
+  const bytes = bytesToEvict(rule, need, unclaimedByOthers(inline(eviction)).reserved)
   return sql<Shortage>`
     SELECT ${values.growth === 0 ? sql`0` : bytes} AS bytes,
       ${values.newFiles === 0 ? sql`0` : filesToEvict(need)} AS files
@@ -143,8 +143,8 @@ export function shortageOf(
   `
 }
 
-function bytesToEvict({ capacity }: Rule, need: Need, reservedByOthers: Sql): Sql {
-  return sql`used_bytes + ${reservedWith(need)} - ${reservedByOthers} - ${capacity}`
+function bytesToEvict({ capacity }: Rule, need: Need, unclaimed: Sql): Sql {
+  return sql`used_bytes + ${reservedWith(need)} - ${unclaimed} - ${capacity}`
 }
 
 function filesToEvict({ newFiles, maxFiles }: UploadNeed): Sql {

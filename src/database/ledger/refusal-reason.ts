@@ -59,7 +59,7 @@ export async function refusalReason(
   const joined = evictable && {
     bytes: sql`evictable.bytes`,
     files: sql`evictable.files`,
-    reserved: evictable.reserved,
+    unclaimed: evictable.unclaimed,
   }
   const hasItsRoom =
     announcement === undefined ? sql`1 = 0` : hasRoom(tx, { ...announcement, evictable: joined })

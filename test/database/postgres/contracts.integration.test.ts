@@ -16,6 +16,7 @@ import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
@@ -33,6 +34,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerHistoryContract('PostgreSQL, step by step', openSteps)
   ledgerBatchContract('PostgreSQL', (options) => openPostgresHarness(undefined, options), 15)
   ledgerRetentionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
+  ledgerEvictionContract('PostgreSQL', () => openPostgresHarness())
   ledgerDescriptionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerDescriptionContract('PostgreSQL, step by step', openSteps)
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())

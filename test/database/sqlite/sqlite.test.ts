@@ -31,6 +31,7 @@ import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
@@ -66,6 +67,7 @@ ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerHistoryContract('SQLite', openSqliteHarness)
 ledgerBatchContract('SQLite', openSqliteHarness, 30)
 ledgerRetentionContract('SQLite', openSqliteHarness)
+ledgerEvictionContract('SQLite', openSqliteHarness)
 ledgerDescriptionContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)

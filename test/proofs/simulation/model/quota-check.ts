@@ -11,7 +11,7 @@ import { type Applied, operationOf } from './applied.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { capacityOf, type Model, type ModelFile, usedBytes } from './model.ts'
 import { assertBatchRefusal } from './batch-refusals.ts'
-import { evictableFiles, replacedNames, reservedByEvicting, sizeOf } from './retention.ts'
+import { evictableFiles, replacedNames, sizeOf, unclaimedByOthers } from './retention.ts'
 import { demand } from './violation.ts'
 
 /** What is promised to uploads must be there (I5). */
@@ -26,7 +26,7 @@ export function assertRoom(
   const evictable = sizeOf(evictableBy(applied, operation))
   const isEvicting = evictionOf(model, operation)?.evict !== undefined
   const own = { userId, version: operation?.version }
-  const others = isEvicting ? reservedByEvicting(after, own) : 0
+  const others = isEvicting ? unclaimedByOthers(after, own).reserved : 0
   const bytes = promised.used_bytes + promised.reserved_bytes - evictable - others
   const capacity = capacityOf(model.user(userId))
   demand(bytes <= capacity, 'I5', `promised ${bytes} of ${capacity}`)
@@ -216,9 +216,10 @@ function assertNoRoom({ model, after }: Applied, upload: Growing): void {
   const { reserved_bytes: reserved } = quotaOf(after, userId)
   const growth = bytes - (user.files.get(name)?.size ?? 0)
   const unused = capacityOf(user) - usedBytes(user)
-  const others = evictable === undefined ? 0 : reservedByEvicting(after, upload)
-  const left = unused + sizeOf(evictable ?? []) - (reserved - ownReserved - others)
-  const unpromised = capacityOf(user) - (reserved - ownReserved)
+  const others =
+    evictable === undefined ? { reserved: 0, awaited: 0 } : unclaimedByOthers(after, upload)
+  const left = unused + sizeOf(evictable ?? []) - (reserved - ownReserved - others.reserved)
+  const unpromised = capacityOf(user) - (reserved - ownReserved - others.awaited)
   const available = evictable === undefined ? left : Math.min(left, unpromised)
   const isKept = evictable === undefined && growth <= ownReserved && growth <= unused
   demand(

@@ -72,7 +72,7 @@ export function applyEviction(applied: Applied, upload: Evicting): readonly File
   const due = expected.map(({ name }) => name)
   demand(due.toSorted().join() === gone.toSorted().join(), 'I5', `evicted ${gone.join()}`)
   const reservedByAll = before.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
-  const reserved = reservedByAll - reservedByEvicting(before, upload)
+  const reserved = reservedByAll - unclaimedByOthers(before, upload).reserved
   const growth = upload.size - (user.files.get(upload.name)?.size ?? 0)
   const isNew = !user.files.has(upload.name)
   const isShort = (bytes: number, files: number): boolean => {
@@ -103,15 +103,29 @@ export function replacedNames(
   return new Set(running.map(({ name }) => name))
 }
 
-/** By uploads that evict, other than this one: they make that room themselves. */
-export function reservedByEvicting(
-  { uploads }: LedgerState,
+interface Unclaimed {
+  readonly reserved: number
+  /** The part of it that unfinished resumable uploads have not received. */
+  readonly awaited: number
+}
+
+/**
+ * What uploads other than this one have reserved and nothing is evicted for: those that evict make that room
+ * themselves, and unfinished resumable uploads have not received it.
+ */
+export function unclaimedByOthers(
+  { uploads, resumables }: LedgerState,
   { userId, version }: { readonly userId: UserId; readonly version: Version | undefined },
-): number {
-  return uploads
-    .filter((row) => row.user_id === userId && row.state === 'pending' && row.version !== version)
-    .filter((row) => Number(row.is_evicting) === 1)
-    .reduce((sum, row) => sum + row.reserved_bytes, 0)
+): Unclaimed {
+  let [reserved, awaited] = [0, 0]
+  for (const row of uploads) {
+    if (row.user_id !== userId || row.state !== 'pending' || row.version === version) continue
+    const received = resumables.find((each) => each.version === row.version)?.received_bytes
+    const missing = Math.max(0, row.reserved_bytes - (received ?? row.reserved_bytes))
+    awaited += missing
+    reserved += Number(row.is_evicting) === 1 ? row.reserved_bytes : missing
+  }
+  return { reserved, awaited }
 }
 
 export function sizeOf(files: readonly ModelFile[]): number {
