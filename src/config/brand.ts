@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../core/errors.ts'
 import type { Reader } from './reader.ts'
+import { assertWithoutCredentials } from './urls.ts'
 
 /** How the web pages look and what they are called. What is not set is as built. */
 export interface BrandConfig {
@@ -114,7 +115,11 @@ function linkOf(label: string, value: unknown): string {
     throw new Error(`must have labels of 1 to ${MAX_LABEL_LENGTH} characters in one line`)
   }
   const url = typeof value === 'string' && value.length <= MAX_URL_LENGTH ? value : ''
-  if (URL.canParse(url) && SCHEMES.has(new URL(url).protocol)) return new URL(url).href
+  const link = URL.parse(url)
+  if (link !== null && SCHEMES.has(link.protocol)) {
+    assertWithoutCredentials(link)
+    return link.href
+  }
   throw new Error(
     `${JSON.stringify(label)} must be an https, http or mailto URL of at most ${MAX_URL_LENGTH} characters`,
   )

@@ -25,13 +25,11 @@ import {
   parsePort,
   parsePositiveCount,
   parseProxies,
-  parsePublicEndpoint,
-  parseReceiver,
   parseUploadLifetime,
-  parseUrl,
   parseWebhookEvents,
   parseWebhookSecrets,
 } from './parsers.ts'
+import { parsePublicEndpoint, parseUrl } from './urls.ts'
 
 /** docs/configuration.md explains each setting. */
 export type Config = Readonly<ReturnType<typeof readSettings>>
@@ -226,7 +224,7 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
 }
 
 function readWebhooks({ setting, faults }: Reader): WebhookConfig | undefined {
-  const url = setting('WEBHOOK_URL', '', parseReceiver)
+  const url = setting('WEBHOOK_URL', '', parseUrl)
   const secrets = setting('WEBHOOK_SECRET', '', parseWebhookSecrets)
   const events = setting('WEBHOOK_EVENTS', WEBHOOK_EVENTS.join(','), parseWebhookEvents)
   if (url !== undefined && secrets.length > 0) return { url, secrets, events }

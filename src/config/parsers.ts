@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from '../core/byte-size.ts'
 import { parseDuration } from '../core/duration.ts'
 import { messageOf } from '../core/errors.ts'
+import { parsePostgresUrl } from './urls.ts'
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
 
 // Each parser throws an `Error` whose message continues the setting's name: `PORT: must be ...`.
@@ -36,12 +37,7 @@ export type DatabaseConfig =
   | { readonly kind: 'postgres'; readonly url: string }
 
 export function parseDatabase(text: string): DatabaseConfig {
-  const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
-  // The driver supports one host; it would take libpq's list for a single host name.
-  if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
-    throw new Error('must have one host: a name or a load balancer that points to the primary')
-  }
-  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text }
+  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: parsePostgresUrl(text) }
   const [, file] = /^sqlite:(.+)/s.exec(text) ?? []
   if (file !== undefined) return { kind: 'sqlite', file: resolve(file) }
   throw new Error('must be sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
@@ -145,28 +141,6 @@ export function parseProxies(text: string): readonly string[] {
   return proxies
 }
 
-export function parseUrl(text: string): string | undefined {
-  if (text === '') return undefined
-  if (URL.canParse(text) && /^https?:\/\//i.test(text)) return text
-  throw new Error('must be an http or https URL, such as http://127.0.0.1:9000')
-}
-
-/** `fetch` refuses a URL with a user or password. */
-export function parseReceiver(text: string): string | undefined {
-  const url = parseUrl(text)
-  if (url === undefined) return undefined
-  const { username, password } = new URL(url)
-  if (username === '' && password === '') return url
-  throw new Error('must have no user name and no password; receivers verify the signature')
-}
-
-/** The signature covers the path, which a proxy could change. */
-export function parsePublicEndpoint(text: string): string | undefined {
-  const url = parseUrl(text)
-  if (url === undefined || new URL(url).origin === url.replace(/\/$/, '')) return url
-  throw new Error('must be an http or https URL without a path, such as https://s3.example.com')
-}
-
 /** Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
 export function parseWebhookSecrets(text: string): readonly Buffer[] {
   return text
@@ -191,7 +165,7 @@ export function parseOrigins(text: string): readonly string[] {
   const origins = parseList(text)
   for (const origin of origins) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new Error(`"${origin}" is not an origin, such as https://app.example.com`)
+      throw new Error('must be origins without a path, such as https://app.example.com')
     }
   }
   return origins

@@ -1,6 +1,7 @@
 import type { TraceSettings } from '../tracing/tracing.ts'
 import type { Reader } from './reader.ts'
-import { parseOneOf, parsePositiveCount, parseUrl } from './parsers.ts'
+import { parseOneOf, parsePositiveCount } from './parsers.ts'
+import { parseUrl } from './urls.ts'
 
 /** Reads OpenTelemetry's standard variables; OpenTelemetry reads the other `OTEL_*` itself. Returns `undefined` unless an exporter or its endpoint is named. */
 export function readTraces({ setting, optional }: Reader): TraceSettings | undefined {

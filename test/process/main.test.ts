@@ -214,7 +214,7 @@ describe('the process', () => {
 
   it('logs once, for all JWTs, that the keys of the identity provider can not be fetched', async () => {
     const { output, url } = await startDemo({
-      JWT_JWKS_URL: 'http://127.0.0.1:1/jwks',
+      JWT_JWKS_URL: 'http://127.0.0.1:2/jwks',
       JWT_ISSUER: 'i',
       JWT_AUDIENCE: 'a',
     })
@@ -243,9 +243,9 @@ describe('the process', () => {
 
   it('examines each part on its own and says what to do', async () => {
     const down = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', OBJECT_STORE: 's3://bucket' }
-    const s3 = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'a' }
+    const s3 = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:2', AWS_ACCESS_KEY_ID: 'a' }
     const names = { JWT_ISSUER: 'i', JWT_AUDIENCE: 'a' }
-    const jwt = { JWT_JWKS_URL: 'http://127.0.0.1:1/jwks', ...names }
+    const jwt = { JWT_JWKS_URL: 'http://127.0.0.1:2/jwks', ...names }
     const { process, output } = await start(['doctor', '--json'], { ...down, ...s3, ...jwt })
     expect(await exitOf(process)).toBe(1)
     const results = (JSON.parse(output()) as { result: string }[]).map(({ result }) => result)

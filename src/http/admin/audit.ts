@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuditTrail, OperatorEvent } from '../../core/audit/audit-trail.ts'
 import type { OperatorUseCases } from '../../core/audit/auditing.ts'
-import { addressOf } from '../server/request-head.ts'
+import { addressOf } from '../server/forwarded.ts'
 
 /**
  * Logs and records what an operator did: after it took effect, and before the answer. A crash in between can leave an
@@ -18,8 +18,7 @@ export interface AuditedOptions {
 export function createAudit(auditTrail: Pick<AuditTrail, 'record'>): Audit {
   return async (request, event) => {
     logAudit(request, event)
-    // Without the zone of an IPv6 address, whose length nothing bounds.
-    const [address = ''] = addressOf(request).split('%', 1)
+    const address = addressOf(request)
     try {
       await auditTrail.record(event, { address, requestId: request.id })
     } catch (err) {

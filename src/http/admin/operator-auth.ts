@@ -5,7 +5,7 @@ import {
 } from '../../core/auth/failed-attempt-limiter.ts'
 import { AppError } from '../../core/errors.ts'
 import { type Exchange, shownValues } from '../pages/session-cookie.ts'
-import { clientAddressOf } from '../server/request-head.ts'
+import { clientAddressOf } from '../server/forwarded.ts'
 import { ADMIN_SESSION_COOKIE, type AdminSessions } from './admin-session.ts'
 import { logAudit } from './audit.ts'
 

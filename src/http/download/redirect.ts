@@ -3,6 +3,7 @@ import type { FileVersion } from '../../core/files/file.ts'
 import type { Extent, Selection } from '../../core/files/open-content.ts'
 import type { DownloadRedirect, DownloadUrls } from '../../core/objects/download-urls.ts'
 import { contentDisposition } from '../headers/content-headers.ts'
+import { hostnameOf } from '../server/forwarded.ts'
 import { wantsReprDigest } from '../headers/repr-digest.ts'
 
 interface Redirectable {
@@ -56,8 +57,8 @@ function isJudgedOtherwise({ headers }: FastifyRequest, selection: Extent): bool
 const PLAIN_RANGE = /^bytes=(\d+-\d*|-\d+)$/
 
 /** A browser sends a cookie to every port of a host. */
-function wouldGetCookie({ headers, hostname }: FastifyRequest, { urls }: DownloadRedirect) {
-  return headers.cookie !== undefined && hostname.toLowerCase() === urls.hostname
+function wouldGetCookie(request: FastifyRequest, { urls }: DownloadRedirect): boolean {
+  return request.headers.cookie !== undefined && hostnameOf(request) === urls.hostname
 }
 
 export async function sendRedirect(

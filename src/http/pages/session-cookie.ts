@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { schemeOf } from '../server/forwarded.ts'
 
 export interface SessionCookies {
   readonly name: string
@@ -57,8 +58,8 @@ function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
 }
 
 /** `Origin` reveals HTTPS where a proxy that is not trusted terminates TLS. */
-export function isHttps({ protocol, headers }: FastifyRequest): boolean {
-  return protocol === 'https' || headers.origin?.startsWith('https://') === true
+export function isHttps(request: FastifyRequest): boolean {
+  return schemeOf(request) === 'https' || request.headers.origin?.startsWith('https://') === true
 }
 
 /**
@@ -67,7 +68,7 @@ export function isHttps({ protocol, headers }: FastifyRequest): boolean {
  * trusted proxy reports counts as HTTP.
  */
 export function shownValues(request: FastifyRequest, name: string): readonly string[] {
-  const { headers, protocol, server } = request
+  const { headers, server } = request
   const ofHost = new Set<string>()
   const ofName = new Set<string>()
   const isShown = headers.cookie?.includes(name) === true
@@ -83,7 +84,7 @@ export function shownValues(request: FastifyRequest, name: string): readonly str
     if (bound !== undefined) ofHost.add(bound)
     if (plain !== undefined) ofName.add(plain)
   }
-  if (protocol === 'https' && ofHost.size > 0) return [...ofHost]
+  if (ofHost.size > 0 && schemeOf(request) === 'https') return [...ofHost]
   return [...new Set([...ofHost, ...ofName])]
 }
 

@@ -6,7 +6,7 @@ import { type Action, assertPermits, permits } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { shownValues } from '../pages/session-cookie.ts'
-import { addressOf } from '../server/request-head.ts'
+import { addressOf } from '../server/forwarded.ts'
 import { addVary } from '../headers/content-headers.ts'
 import { assertSameSite } from '../server/csrf.ts'
 

@@ -6,7 +6,7 @@ import { describing } from '../openapi/operation.ts'
 import { TOKEN } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from './access-token.ts'
-import { addressOf } from '../server/request-head.ts'
+import { addressOf } from '../server/forwarded.ts'
 import { forgetSession, keepSession } from '../pages/session-cookie.ts'
 import { discardBody } from '../body/discard-body.ts'
 

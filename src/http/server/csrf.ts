@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { addVary } from '../headers/content-headers.ts'
+import { originOf, parseOrigin, schemeOf } from './forwarded.ts'
 
 /**
  * Throws `cross_site_request` for a write that another site's page made a browser send with its cookies: a multipart
@@ -16,7 +17,7 @@ export function assertSameSite(
   const { origin, 'sec-fetch-site': site } = request.headers
   const isSameSite =
     site === undefined
-      ? origin === undefined || ownOrigins(request).includes(origin.toLowerCase())
+      ? origin === undefined || isOwn(request, origin)
       : site === 'same-origin' || site === 'none'
   if (isSameSite || (origin !== undefined && allowed?.has(origin) === true)) return
   throw new AppError('cross_site_request', 'Pages on other sites are not allowed to make changes.')
@@ -28,8 +29,12 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
  * Behind a trusted proxy, `http` pages, which anyone in the network can forge, may not write to `https`. Without one,
  * an unknown proxy may have terminated TLS, so `https`, which nobody can forge, is accepted too.
  */
-function ownOrigins({ protocol, host, ips }: FastifyRequest): readonly string[] {
+function isOwn(request: FastifyRequest, text: string): boolean {
+  const origin = parseOrigin(text)
+  const scheme = schemeOf(request)
   // Fastify sets `ips` only if it trusts a proxy.
-  const schemes = protocol === 'http' && ips === undefined ? ['http', 'https'] : [protocol]
-  return schemes.map((scheme) => `${scheme}://${host.toLowerCase()}`)
+  const schemes = scheme === 'http' && request.ips === undefined ? HTTP_AND_HTTPS : [scheme]
+  return schemes.some((each) => originOf(request, each) === origin)
 }
+
+const HTTP_AND_HTTPS = ['http', 'https'] as const

@@ -13,6 +13,7 @@ import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem, pathNotFound } from './problem.ts'
 import { hasKnownCoding } from '../headers/content-headers.ts'
 import { parseQuery } from './query.ts'
+import { decoratePeer, type TrustsProxy, trustOf } from './forwarded.ts'
 import { assertUnambiguous, requestIds } from './request-head.ts'
 import {
   beginTrace,
@@ -74,11 +75,12 @@ export async function createListener(
   { meter, allowedOrigins, pathFault, requestTimeoutMs = 0 }: ListenerOptions = {},
 ): Promise<FastifyInstance> {
   const { logger, connections, signals, traces, timeouts = {} } = context
+  const trusts = trustOf(context.trustedProxies)
   const { readerTimeoutMs } = timeouts
   const { shutdown } = signals
   const describe = describeAnswers({ connections, meter, shutdown }, allowedOrigins)
   const app = fastify({
-    ...serverOptions(context, requestTimeoutMs),
+    ...serverOptions(context, { trusts, requestTimeout: requestTimeoutMs }),
     clientErrorHandler: connections.refuse,
     // These requests meet no hook.
     frameworkErrors: (error, request, reply) => {
@@ -104,6 +106,7 @@ export async function createListener(
   leaveContinueToHandlers(app)
   shareReads(app, connections)
   decorateOutcome(app)
+  decoratePeer(app, trusts)
   app.addHook('onRequest', (_request, reply, done) => {
     if (!connections.begin(reply.raw, done)) reply.hijack()
   })
@@ -169,7 +172,7 @@ const MOST_LISTENERS = 20
 
 function serverOptions(
   { logger, trustedProxies, timeouts = {} }: ListenerContext,
-  requestTimeout: number,
+  { trusts, requestTimeout }: { readonly trusts: TrustsProxy; readonly requestTimeout: number },
 ): FastifyHttpOptions<Server> {
   const { headTimeoutMs = HEAD_TIMEOUT_MS } = timeouts
   return {
@@ -179,8 +182,8 @@ function serverOptions(
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
     }),
-    genReqId: requestIds(trustedProxies),
-    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    genReqId: requestIds(trusts),
+    trustProxy: trustedProxies.length > 0 ? trusts : false,
     exposeHeadRoutes: false,
     // Input is never coerced. `verbose` gives `problem.ts` the schema at fault.
     ajv: {

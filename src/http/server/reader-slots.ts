@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError, tooManyRequests } from '../../core/errors.ts'
-import { clientAddressOf } from './request-head.ts'
+import { clientAddressOf } from './forwarded.ts'
 
 export interface ReaderLimits {
   /** Maximum per user, or per address without a token. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
-import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
 import { formatError } from '../../core/errors.ts'
+import type { TrustsProxy } from './forwarded.ts'
 
 /**
  * Throws `format_error` for what others may read differently (RFC 9112): a `#` in the target, where the router would
@@ -35,7 +34,7 @@ export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }
 }
 
 /** `uri-host` and a port (RFC 3986, section 3.2.2), without a look at what numbers mean. */
-const HOST = /^(?:\[[\w.~:%-]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::\d{0,5})?$/i
+export const HOST = /^(?:\[[\w.~:%-]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::\d{0,5})?$/i
 
 /** `*` is for `OPTIONS`. */
 const TARGET = /^(?:\/|https?:\/\/|\*$)/i
@@ -48,36 +47,9 @@ interface Arrived {
 }
 
 /** Keeps the UUID in a trusted proxy's `X-Request-Id`. Other requests get a new one: strangers could reuse ids. */
-export function requestIds(trustedProxies: readonly string[]): (request: Arrived) => string {
-  const trusted = new BlockList()
-  for (const proxy of trustedProxies) {
-    const [address = '', bits] = proxy.split('/')
-    const family = familyOf(address)
-    if (bits === undefined) trusted.addAddress(address, family)
-    else trusted.addSubnet(address, Number(bits), family)
-  }
-  return ({ headers, socket: { remoteAddress = '' } }) => {
+export function requestIds(trusts: TrustsProxy): (request: Arrived) => string {
+  return ({ headers, socket: { remoteAddress } }) => {
     const given = headers['x-request-id']?.toString().toLowerCase() ?? ''
-    if (!UUID.test(given) || isIP(remoteAddress) === 0) return randomUUID()
-    return trusted.check(remoteAddress, familyOf(remoteAddress)) ? given : randomUUID()
+    return UUID.test(given) && trusts(remoteAddress) ? given : randomUUID()
   }
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIPv6(address) ? 'ipv6' : 'ipv4'
-}
-
-/** Of `FastifyRequest`. */
-interface Peer {
-  readonly ip: string
-  readonly socket: Socket
-}
-
-/** Ignores an `X-Forwarded-For` that is no IP address: many clients could share it, and it would reach the log. */
-export function addressOf({ ip, socket }: Peer): string {
-  return isIP(ip) === 0 ? (socket.remoteAddress ?? 'unknown') : ip
-}
-
-export function clientAddressOf(peer: Peer): ClientAddress {
-  return parseClientAddress(addressOf(peer))
 }

@@ -6,7 +6,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/error-codes.ts'
 import type { CarriedBytes, Connections } from './connections.ts'
 import type { AbortedBy } from './problem.ts'
-import { addressOf } from './request-head.ts'
+import { addressOf, schemeOf } from './forwarded.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -70,8 +70,9 @@ export function beginTrace(
   request: FastifyRequest,
   reply: FastifyReply,
 ): RequestTrace {
-  const { id, method, headers, protocol: scheme, raw, routeOptions } = request
+  const { id, method, headers, raw, routeOptions } = request
   const { httpVersion } = raw
+  const scheme = schemeOf(request)
   const trace = traces.begin({ id, method, headers, route: routeOptions.url, scheme, httpVersion })
   request.trace = trace
   request.log = request.log.child({ trace_id: trace.traceId })

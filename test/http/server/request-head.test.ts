@@ -1,6 +1,6 @@
-import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { addressOf, clientAddressOf, requestIds } from '../../../src/http/server/request-head.ts'
+import { trustOf } from '../../../src/http/server/forwarded.ts'
+import { requestIds } from '../../../src/http/server/request-head.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { ask, jsonOf } from '../fixture.ts'
 
@@ -8,7 +8,7 @@ const GIVEN = '0ddba11a-0000-4000-8000-00000000cafe'
 
 function idOf(given: string, { from, trusted }: { from: string; trusted: string[] }): string {
   const socket = { remoteAddress: from }
-  return requestIds(trusted)({ headers: { 'x-request-id': given }, socket })
+  return requestIds(trustOf(trusted))({ headers: { 'x-request-id': given }, socket })
 }
 
 describe('the id of a request', () => {
@@ -57,33 +57,5 @@ describe('the id of a request', () => {
       expect(jsonOf(reply)['request_id']).toBe(reply.headers['x-request-id'])
       await service.stop()
     }
-  })
-})
-
-const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.1' })
-
-describe('the address of a request', () => {
-  it.each(['203.0.113.7', '2001:db8::1', '::ffff:203.0.113.7'])(
-    'is %s, as the proxy says',
-    (ip) => {
-      expect(addressOf({ ip, socket })).toBe(ip)
-    },
-  )
-
-  it.each(['unknown', '"', '', '203.0.113.7:4711', 'a\u009b2J'])(
-    'is that of the connection where %j stands in its place',
-    (ip) => {
-      expect(addressOf({ ip, socket })).toBe('10.0.0.1')
-    },
-  )
-})
-
-describe('the client that a request counts for', () => {
-  it.each([
-    ['203.0.113.7', '203.0.113.7'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['unknown', '10.0.0.1'],
-  ])('is, for %s, %s', (ip, client) => {
-    expect(clientAddressOf({ ip, socket })).toBe(client)
   })
 })

@@ -8,6 +8,7 @@ import { describing } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { originOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
@@ -61,8 +62,7 @@ const createRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, opti
     const terms = linkTermsIn(request.body)
     const link = await links.create({ ...terms, caller, signal })
     const { secret } = link
-    const { protocol, host } = request
-    const url = `${protocol}://${host}${basePath}/links/${secret}`
+    const url = `${originOf(request)}${basePath}/links/${secret}`
     const created = { ...linkReply(link), url, secret }
     return reply.code(201).header('cache-control', 'no-store').send(created)
   })

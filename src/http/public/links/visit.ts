@@ -6,7 +6,7 @@ import type { Links, Visit } from '../../../core/links/links.ts'
 import type { VisitorCredentials } from '../../../core/links/password-checks.ts'
 import { shownValues } from '../../pages/session-cookie.ts'
 import { assertSameSite } from '../../server/csrf.ts'
-import { clientAddressOf } from '../../server/request-head.ts'
+import { clientAddressOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 

@@ -1,0 +1,60 @@
+// Each parser throws an `Error` whose message continues the setting's name, and never repeats the URL, which may contain
+// a secret.
+
+/** A URL that the service requests: http or https, without credentials, fragment or a port that `fetch` blocks. */
+export function parseUrl(text: string): string | undefined {
+  if (text === '') return undefined
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
+  if (url === null) throw new Error('must be an http or https URL, such as http://127.0.0.1:9000')
+  assertWithoutCredentials(url)
+  if (text.includes('#')) throw new Error('must have no fragment; write a # as %23')
+  if (BLOCKED_PORTS.has(Number(url.port))) {
+    throw new Error('must have another port; fetch and browsers block this one')
+  }
+  return text
+}
+
+/** For a URL that is printed or requested: neither may reveal a password. */
+export function assertWithoutCredentials({ username, password }: URL): void {
+  if (username === '' && password === '') return
+  throw new Error('must have no user name and no password')
+}
+
+/** The signature covers the path, which a proxy could change. */
+export function parsePublicEndpoint(text: string): string | undefined {
+  const url = parseUrl(text)
+  if (url === undefined || new URL(url).origin === url.replace(/\/$/, '')) return url
+  throw new Error('must be an http or https URL without a path, such as https://s3.example.com')
+}
+
+/**
+ * `postgres://user:password@host:port/database?options`. In a password that is not percent-encoded, `/`, `?` or `#` ends
+ * the authority, so that the driver would look up the rest of the password as a host, and name it in its error.
+ */
+export function parsePostgresUrl(text: string): string {
+  const [, authority = '', rest = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/s.exec(text) ?? []
+  if (/[@#]/.test(rest)) throw new Error(NOT_ENCODED)
+  const place = authority.slice(authority.lastIndexOf('@') + 1)
+  // The driver supports one host; it would take libpq's list for a single host name.
+  if (place.includes(',')) {
+    throw new Error('must have one host: a name or a load balancer that points to the primary')
+  }
+  if (!PLACE.test(place)) throw new Error(NOT_ENCODED)
+  return text
+}
+
+const NOT_ENCODED =
+  'is not a valid URL; percent-encode special characters of the user name and the password, such as / as %2F, ? as %3F, ' +
+  '# as %23 and @ as %40'
+
+/** A host and a port, both optional: sockets have neither, or a folder that is percent-encoded. */
+const PLACE = /^(?:\[[\da-f:.]+\]|[^:@[\]\s]*)(?::\d{0,5})?$/i
+
+/** Fetch Standard, section 2.9, "bad port". */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
+  103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
+  512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
+  995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
+  6669, 6679, 6697, 10080,
+])
