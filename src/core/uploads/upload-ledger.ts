@@ -153,7 +153,9 @@ export interface UploadLedger {
 
   /**
    * Guarantees a final outcome, after any running commit: `committed` if the commit won, otherwise `aborted` (also for
-   * an unknown upload), or `forgotten` for an untouched upload and a resumable one that no append has claimed. The
+   * an unknown upload), or `forgotten` for an untouched upload and a resumable one that no append has claimed. Once the
+   * journal has forgotten an upload, it counts as committed while any table names its object: a file, a past version or
+   * garbage. So whoever gets `aborted` may remove the object. The
    * reservation is released exactly once. An aborted upload counts as the user's garbage until its row is deleted.
    * Resolves to `undefined` if `expiredOnly` is set and the lease is still running.
    */

@@ -6,6 +6,7 @@ import type {
   UploadLedger,
   UploadOutcome,
 } from '../../core/uploads/upload-ledger.ts'
+import { objectKey } from '../../core/objects/object-key.ts'
 import {
   bigint,
   findUpload,
@@ -18,6 +19,7 @@ import {
 import { evictableFor, evictionOf } from '../ledger/evictable.ts'
 import { inline } from '../statement.ts'
 import { garbageBytes } from '../ledger/counted-bytes.ts'
+import { findNamed } from '../ledger/named-objects.ts'
 import { growthOver, hasRoom } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import type { Session } from '../ledger/session.ts'
@@ -110,9 +112,8 @@ async function settledAs(tx: LedgerTx, upload: UploadId): Promise<UploadOutcome 
   const found = await findUpload(tx, upload)
   if (found?.state === 'pending') return undefined
   if (found !== undefined) return found.state
-  // A forgotten upload may have left a file, whose object must not be treated as aborted.
-  const { rows } = await sql`
-    SELECT version FROM files WHERE version = ${upload.version} AND user_id = ${upload.userId}
-  `.execute(tx.db)
-  return rows.length === 1 ? 'committed' : 'aborted'
+  // A forgotten upload may have left a version, whose object must not be treated as aborted wherever it is by now.
+  const key = objectKey(upload.userId, upload.version)
+  const { held, garbage } = await findNamed(tx.db, [key])
+  return held.has(key) || held.has(upload.version) || garbage.has(key) ? 'committed' : 'aborted'
 }

@@ -242,11 +242,13 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
     ON CONFLICT (user_id) DO NOTHING
   `.execute(db)
   const counted = countedFigures(sql`quotas.user_id`)
+  // Any excess makes the sweep look at the user. It knows the allowance, and records the excess that there is.
   await sql`
     UPDATE quotas
     SET used_bytes = ${counted.used}, reserved_bytes = ${counted.reserved},
         file_count = ${counted.fileCount}, garbage_bytes = ${counted.garbage},
-        history_bytes = ${counted.history}, history_count = ${counted.historyCount}
+        history_bytes = ${counted.history}, history_count = ${counted.historyCount},
+        history_excess = CASE WHEN ${counted.historyCount} > 0 THEN 1 ELSE 0 END
     WHERE user_id = ${userId}
   `.execute(db)
 }

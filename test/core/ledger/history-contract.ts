@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { createVersion, markerKey, objectKey } from '../../../src/core/objects/object-key.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import {
@@ -296,6 +297,48 @@ export function ledgerHistoryContract(
       ).toBe('user_suspended')
       await harness.users.setUserStatus(account.userId, 'active')
       expect(await account.past()).toHaveLength(1)
+    })
+
+    it('G09 says committed of a version that the journal has forgotten, wherever it is', async () => {
+      const forget = () => harness.ledger.forgetUploads({ retentionMs: -1, limit: 1000 })
+      const { file } = await account.put('a', 10)
+      const { version } = file
+      const outcome = () => account.abort(version)
+      while ((await forget()) > 0);
+      expect(await outcome()).toBe('committed')
+      await account.put('a', 20)
+      expect(await outcome()).toBe('committed')
+      await account.restore(version, { name: 'b' })
+      expect(await outcome()).toBe('committed')
+      await account.remove('b')
+      expect(await outcome()).toBe('committed')
+      await harness.ledger.dropVersion({ ...account, version, ...drop })
+      expect(await outcome()).toBe('committed')
+      // The object of an upload that no table names has to be removed.
+      const [due] = (await harness.keys(account.userId)).garbage
+      expect(due?.key).toBe(file.objectKey)
+      const removed = { objectKey: file.objectKey, notBefore: 0, userId: account.userId }
+      await harness.ledger.noteGarbageRemovals({
+        userId: account.userId,
+        removed: [removed],
+        failed: [],
+        retryMs: 0,
+      })
+      expect(await outcome()).toBe('aborted')
+    })
+
+    it('G09 says so of a version of a purged user, and of garbage that an evicted file has left', async () => {
+      const eviction = parseFileNamePrefix('')
+      const { file } = await account.put('a', MIB)
+      const next = await account.begin('b', 1, { evict: eviction })
+      await account.commit(next, 1, { evict: eviction })
+      while ((await harness.ledger.forgetUploads({ retentionMs: -1, limit: 1000 })) > 0);
+      expect(await account.past()).toEqual([])
+      expect(await account.abort(file.version)).toBe('committed')
+      await harness.users.deleteUser(account.userId)
+      const purge = { userId: account.userId, limit: 100, garbageDelayMs: LONG_MS }
+      while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
+      expect(await account.abort(next)).toBe('committed')
     })
 
     it('moves the versions of a deleted user to garbage', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { markerKey, versionOf } from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
@@ -45,6 +46,26 @@ describe('what is discarded', () => {
     })
     expect(discarded).toEqual([orphan])
   })
+
+  it('is no key that a past version has, whatever version it has itself', async () => {
+    await using core = await openTestCore()
+    const userId = await createTestUser(core, 'ada')
+    const [own, other] = [freshKey(userId), freshKey(userId)]
+    for (const [version, key] of [
+      [versionOf(own), own],
+      ['v', other],
+    ]) {
+      await sql`
+        INSERT INTO history (user_id, name, version, object_key, size, sha256, visibility,
+          created_at, updated_at, ended_at, ended_as)
+        VALUES (${userId}, 'a', ${version}, ${key}, 0, '', 'private', 0, 0, 0, 'deleted')
+      `.execute(core.database.kysely)
+    }
+    const orphan = freshKey(userId)
+    const keys = [own, markerKey(own), other, orphan]
+    const inventory = createInventory(core.database)
+    expect(await inventory.discardObjects({ keys, garbageDelayMs: 0 })).toEqual([orphan])
+  })
 })
 
 describe('what a resumable upload holds', () => {
@@ -84,6 +105,30 @@ describe('what a resumable upload holds', () => {
       await inventory.discardObjects({ keys: asked, garbageDelayMs: 0 })
     }
     expect(await ledger.listGarbage({ after: undefined, limit: 10 })).toEqual([])
+  })
+})
+
+describe('a history whose figures are counted again', () => {
+  it('is trimmed to its allowance by the sweep, as the change that was not counted had told it', async () => {
+    await using core = await openTestCore()
+    const { database } = core
+    const options = { baseCapacity: 20_000, historyLifetimeMs: 60_000, historyShare: 50 }
+    const ledger = createLedger(database, options)
+    const account = await openAccount({ ledger, users: createUserStore(database, options) })
+    const { userId } = account
+    for (const size of [1000, 1001, 1002, 1003]) await account.put('a', size)
+    await sql`UPDATE quotas SET history_bytes = 0, history_excess = 0`.execute(database.kysely)
+    const listed = () => ledger.listUsersToTrim({ except: [], limit: 10 })
+    expect(await listed()).toEqual([])
+    await createInventory(database).recount(userId)
+    expect(await listed()).toEqual([userId])
+    expect(await ledger.trimHistory({ userId, limit: 10, garbageDelayMs: 0 })).toBe(2)
+    expect(await listed()).toEqual([])
+    expect(await account.past()).toHaveLength(1)
+    // One that fits is looked at once.
+    await createInventory(database).recount(userId)
+    expect(await ledger.trimHistory({ userId, limit: 10, garbageDelayMs: 0 })).toBe(0)
+    expect(await listed()).toEqual([])
   })
 })
 
