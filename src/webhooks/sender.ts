@@ -1,4 +1,4 @@
-import { withDeadline } from '../core/async/deadline.ts'
+import { settledWithin, withDeadline } from '../core/async/deadline.ts'
 import { messageOf } from '../core/errors.ts'
 import {
   type Delivery,
@@ -15,7 +15,10 @@ export interface WebhookReceiver {
   readonly timeoutMs?: number
 }
 
-/** Sends by Standard Webhooks (docs/webhooks.md). Every answer but 2xx is a failure; redirects are not followed. */
+/**
+ * Sends by Standard Webhooks (docs/webhooks.md). The head of the answer decides: every status but 2xx is a failure.
+ * Redirects are not followed.
+ */
 export function createWebhookSender({
   url,
   secrets,
@@ -24,8 +27,8 @@ export function createWebhookSender({
   return {
     async send({ id, body }, signal) {
       const timestamp = Math.floor(Date.now() / 1000)
-      const post = async (until: AbortSignal): Promise<Delivery> => {
-        const response = await fetch(url, {
+      const post = (until: AbortSignal): Promise<Response> =>
+        fetch(url, {
           method: 'POST',
           redirect: 'manual',
           headers: {
@@ -39,12 +42,10 @@ export function createWebhookSender({
           body,
           signal: until,
         })
-        // The status decides, even if the rest of the answer is broken.
-        await readAway(response).catch(() => undefined)
-        return response.ok ? { isDelivered: true } : refused(response)
-      }
       try {
-        return await withDeadline({ ms: timeoutMs, signal }, post)
+        const response = await withDeadline({ ms: timeoutMs, signal }, post)
+        await readAway(response)
+        return response.ok ? { isDelivered: true } : refused(response)
       } catch (error) {
         signal.throwIfAborted()
         return { isDelivered: false, reason: reasonOf(error), retryAfterMs: undefined }
@@ -54,15 +55,32 @@ export function createWebhookSender({
 }
 
 const MAX_READ_BYTES = 4_096
+const MAX_READ_MS = 500
 
-/** Reads a short answer, so that its connection can be used again, and cuts off a long one. */
+/**
+ * Reads the content of a short answer, so that its connection can be used again, and drops the connection of any other.
+ * Never rejects: the head has decided, even if the content is broken or does not end.
+ */
 async function readAway({ body, headers }: Response): Promise<void> {
-  // `fetch` would decode it.
-  if (headers.has('content-encoding')) return await body?.cancel()
+  if (body === null) return
+  const reader = body.getReader()
+  try {
+    // `fetch` would decode it.
+    const isReadable = !headers.has('content-encoding')
+    const isRead = isReadable && (await settledWithin(MAX_READ_MS, readShort(reader)))
+    if (isRead !== true) await settledWithin(MAX_READ_MS, reader.cancel())
+  } catch {
+    // Its connection is gone.
+  }
+}
+
+async function readShort(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
   let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += (chunk as Uint8Array).byteLength
-    if (bytes > MAX_READ_BYTES) return
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return true
+    bytes += value.byteLength
+    if (bytes > MAX_READ_BYTES) return false
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -28,6 +29,27 @@ async function sendTo(answer?: (response: ServerResponse) => unknown, timeoutMs?
     ...(timeoutMs && { timeoutMs }),
   })
   return { delivery: await sender.send(EVENT, NEVER), receiver }
+}
+
+/** A receiver that answers each request on its connection with bytes, and never ends a connection itself. */
+async function listenRaw(answer: (socket: Socket) => unknown, timeoutMs?: number) {
+  const seen = { requests: 0, open: 0 }
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    seen.open += 1
+    socket.once('close', () => (seen.open -= 1))
+    socket.on('data', (bytes) => {
+      if (!bytes.includes(EVENT.body)) return
+      seen.requests += 1
+      answer(socket)
+    })
+  })
+  opened.defer(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/`
+  const sender = createWebhookSender({ url, secrets: SECRETS, ...(timeoutMs && { timeoutMs }) })
+  return { sender, seen }
 }
 
 describe('an event', () => {
@@ -96,6 +118,56 @@ describe('an event', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).write(gzipSync('{'))
     })
     expect(delivery).toEqual({ isDelivered: true })
+  })
+
+  it.each([
+    ['200 OK', 'Content-Length: 10', 'ok'],
+    ['204 No Content', 'Connection: keep-alive', ''],
+    ['200 OK', 'Transfer-Encoding: chunked', '2\r\nok\r\n'],
+    ['202 Accepted', 'Transfer-Encoding: chunked', '2\r\nok\r\n0\r\nTrailer: without an end'],
+    ['200 OK', 'Content-Encoding: gzip\r\nContent-Length: 10', 'ok'],
+    ['200 OK', 'Transfer-Encoding: chunked', 'no chunk\r\n'],
+    ['201 Created', 'Content-Type: text/plain', 'until the connection ends'],
+    ['503 Service Unavailable', 'Content-Length: 10', 'ok'],
+    ['302 Found', 'Location: /again\r\nContent-Length: 10', 'ok'],
+  ])('is decided by %s with %s, if the answer ends with %j', async (status, header, content) => {
+    const head = `HTTP/1.1 ${status}\r\n${header}\r\n\r\n`
+    const { sender, seen } = await listenRaw((socket) => socket.write(head + content))
+    const startedAt = performance.now()
+    const first = await sender.send(EVENT, NEVER)
+    const second = await sender.send(EVENT, NEVER)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    for (const { isDelivered } of [first, second]) expect(isDelivered).toBe(status.startsWith('2'))
+    await expect.poll(() => seen).toEqual({ requests: 2, open: status.startsWith('204') ? 1 : 0 })
+  })
+
+  it('is decided by the last head, after others that are provisional', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'
+    const { sender } = await listenRaw((socket) =>
+      socket.write(`${early.repeat(50)}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`),
+    )
+    expect(await sender.send(EVENT, NEVER)).toEqual({ isDelivered: true })
+  })
+
+  it.each([
+    ['is provisional without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['does not end', 'HTTP/1.1 200 OK\r\nX: y'],
+  ])('is not delivered if the head %s', async (_how, piece) => {
+    const { sender, seen } = await listenRaw((socket) => {
+      const timer = setInterval(() => socket.write(piece), 20)
+      socket.once('close', () => clearInterval(timer))
+    }, 200)
+    expect(await sender.send(EVENT, NEVER)).toMatchObject({ isDelivered: false })
+    await expect.poll(() => seen).toEqual({ requests: 1, open: 0 })
+  })
+
+  it('is delivered if the service stops while the content of the answer is still to come', async () => {
+    const stop = new AbortController()
+    const { sender } = await listenRaw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok')
+      setTimeout(() => stop.abort(new Error('stopping')), 50)
+    })
+    expect(await sender.send(EVENT, stop.signal)).toEqual({ isDelivered: true })
   })
 
   it('is not delivered to a receiver that does not answer in time, or that is not there', async () => {
