@@ -11,7 +11,12 @@ import { createLedger } from './database/ledger/ledger.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
-import { openDatabase, openObjectStore, openRedirect } from './compose/adapters.ts'
+import {
+  databaseWarnings,
+  openDatabase,
+  openObjectStore,
+  openRedirect,
+} from './compose/adapters.ts'
 import { bodyOf } from './core/webhooks/webhook.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 import { measurePack, PACK_NAME } from './object-store/filesystem/pack/pack-file.ts'
@@ -34,7 +39,7 @@ export async function diagnose(
     return [{ check: 'settings', result: 'failed', detail: messageOf(error) }]
   }
   const warnings = settingWarnings(environment, config)
-  const detail = warnings.length === 0 ? 'valid' : `valid, with warnings: ${warnings.join('; ')}`
+  const detail = withWarnings('valid', warnings)
   const { database, objectStore } = ADVICE
   return [
     { check: 'settings', result: 'ok', detail },
@@ -46,6 +51,10 @@ export async function diagnose(
     ...(await examineIdentityProvider(config)),
     ...(await examineReceiver(config)),
   ]
+}
+
+function withWarnings(text: string, warnings: readonly string[]): string {
+  return warnings.length === 0 ? text : `${text}, with warnings: ${warnings.join('; ')}`
 }
 
 const ADVICE = {
@@ -143,16 +152,19 @@ async function examine(
 
 async function useDatabase(config: Config): Promise<string> {
   const database = await openDatabase(config.database)
+  let warnings: readonly string[]
   try {
     assertClock(await createLedger(database, { baseCapacity: 0 }).check())
     if (config.database.kind === 'postgres' && !(await mayCreateTables(database))) {
       throw new Error('Its user may not create tables. Make the user the owner of the database.')
     }
     if (await createRebuildJournal(database).isUnfinished()) throw new Error(REBUILD_INTERRUPTED)
+    warnings = await databaseWarnings(config.database, database)
   } finally {
     await database.close()
   }
-  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} responds, and its clock is correct`
+  const name = config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'
+  return withWarnings(`${name} responds, and its clock is correct`, warnings)
 }
 
 /** Also of a service that refuses to start for this reason. */

@@ -8,6 +8,7 @@ import type { DownloadRedirect } from '../core/objects/download-urls.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { createFreeSpace, type FreeSpace } from '../core/uploads/free-space.ts'
 import type { Database } from '../database/database.ts'
+import { durabilityWarnings } from '../database/postgres/server-settings.ts'
 import { openSqlite } from '../database/sqlite/sqlite.ts'
 import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
 import { measurePack } from '../object-store/filesystem/pack/pack-file.ts'
@@ -27,6 +28,14 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
     throw new AppError('unavailable', detail, { cause })
   })
   return openSqlite({ file })
+}
+
+/** What the service cannot set for its sessions, but an operator should change on the server. */
+export async function databaseWarnings(
+  { kind }: DatabaseConfig,
+  database: Database,
+): Promise<readonly string[]> {
+  return kind === 'postgres' ? durabilityWarnings(database) : []
 }
 
 export interface ObjectStoreOptions {

@@ -1,4 +1,5 @@
 import {
+  databaseWarnings,
   openDatabase,
   openFreeSpace,
   openJwt,
@@ -100,6 +101,9 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const store = overrides.objects ?? (await openObjectStore(objectStore, { maxFileSize, warn }))
   if (overrides.objects === undefined) opened.defer(() => store.close())
   await migrate(database)
+  for (const warning of await databaseWarnings(config.database, database)) {
+    warn?.(undefined, warning)
+  }
   await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
   const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
   const options = { ledgerOptions: ledgerOptionsOf(config), onDeath: thread?.onDeath }

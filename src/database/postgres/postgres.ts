@@ -7,6 +7,7 @@ import { createRunBatch, postgresDialect } from './connection.ts'
 import { createShortcuts } from './shortcuts.ts'
 import { migrateAlone, type PatientDatabase } from './migration.ts'
 import type { Tables } from '../schema.ts'
+import { assertFit, type SessionSettings } from './server-settings.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -119,15 +120,19 @@ function deadlines(timeoutMs: number): PoolConfig {
 // - Has the server notice within a minute that our machine is gone. By its system's defaults it takes two hours, and
 //   until then the session keeps its locks: that of a migration would keep every instance from starting.
 // - Sends warnings, such as that of a COMMIT whose wait for a standby was cancelled.
+// - Refuses a database that cannot hold all text, and sets how text is sent, whatever the role or URL says.
 // - Forbids `synchronous_commit = off`: an acknowledged commit is on disk. Any further wait is the operator's choice.
 async function prepareSession(client: ClientBase, isPatient: boolean): Promise<void> {
-  const { rows } = await client.query<{ readonly read_only: string }>(PREPARE_SESSION)
-  if (rows[0]?.read_only !== 'off') throw new Error('The server takes no writes')
+  const { rows } = await client.query<SessionSettings>(PREPARE_SESSION)
+  assertFit(rows[0])
   if (isPatient) await client.query(NO_DEADLINES)
 }
 
 const PREPARE_SESSION = `
   SELECT current_setting('transaction_read_only') AS read_only,
+    current_setting('server_encoding') AS server_encoding,
+    current_setting('session_replication_role') AS replication_role,
+    set_config('client_encoding', 'UTF8', false), set_config('standard_conforming_strings', 'on', false),
     CASE current_setting('synchronous_commit')
       WHEN 'off' THEN set_config('synchronous_commit', 'on', false)
     END,
