@@ -106,6 +106,27 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       const quota = database.kysely.updateTable('quotas').where('user_id', '=', userId)
       await quota.set({ history_bytes: bytes }).execute()
     },
+    addFiles: async (userId, { prefix, count, since }) => {
+      await sql`
+        WITH RECURSIVE numbers (n) AS (
+          SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < CAST(${count} AS BIGINT)
+        ), named AS (
+          SELECT ${prefix} || substr(CAST(100000 + n AS TEXT), 2) AS name,
+            CAST(${since} AS BIGINT) + n AS at FROM numbers
+        )
+        INSERT INTO files (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+        SELECT ${userId}, name, ${userId} || name, ${userId} || name, 1, 'x', 'private', at, at FROM named
+      `.execute(database.kysely)
+      await sql`
+        UPDATE quotas SET used_bytes = used_bytes + ${count}, file_count = file_count + ${count}
+        WHERE user_id = ${userId}
+      `.execute(database.kysely)
+    },
+    keepFiles: async (userId, prefix) => {
+      await sql`
+        UPDATE files SET is_kept = 1 WHERE user_id = ${userId} AND name LIKE ${`${prefix}%`}
+      `.execute(database.kysely)
+    },
     purgeAsBefore: async (userId) => {
       const db = database.kysely
       for (const table of ['files', 'uploads', 'garbage'] as const) {

@@ -1,25 +1,13 @@
-import { type RawBuilder, sql } from 'kysely'
-import { chunks } from '../../core/async/chunks.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { FileOperation } from '../../core/files/operation.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
-import type { UserId } from '../../core/users/user-id.ts'
-import type { Slot } from '../statement.ts'
 import { type FoundPast, readPast } from '../history/past-versions.ts'
 import { becomesPast } from '../ledger/changed-rows.ts'
-import { MOST_SINGLE, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
-import {
-  type Clock,
-  type Holding,
-  holdingOf,
-  type LedgerTx,
-  type Rule,
-  run,
-} from '../ledger/ledger-sql.ts'
-import { FILE_COLUMNS } from '../ledger/rows.ts'
+import { type Holding, holdingOf, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { readFiles } from '../ledger/read-files.ts'
 
 /** The files and past versions of a user that operations name, in memory. */
 export class Holdings {
@@ -101,36 +89,4 @@ function namesOf(operation: FileOperation): readonly FileName[] {
   const { op, name } = operation
   const names = op === 'update' ? [name, operation.newName] : [name]
   return names.filter((each) => each !== undefined)
-}
-
-type TimedFile = File & { readonly now: number }
-
-interface Named {
-  readonly userId: UserId
-  readonly name: FileName
-}
-
-async function readFiles(
-  tx: LedgerTx,
-  { userId, names }: { readonly userId: UserId; readonly names: readonly FileName[] },
-): Promise<readonly TimedFile[]> {
-  const files: TimedFile[] = []
-  if (names.length <= MOST_SINGLE) {
-    for (const name of names) files.push(...(await run(tx, selectNamed, { userId, name })).rows)
-    return files
-  }
-  const db = tx.db.withoutPlugins()
-  for (const page of chunks(names, ROWS_AT_ONCE)) {
-    const where = sql`user_id = ${userId} AND name IN (${sql.join(page)})`
-    files.push(...(await selectFiles(tx, where).execute(db)).rows)
-  }
-  return files
-}
-
-function selectNamed(slot: Slot<Named>, rule: Rule): RawBuilder<TimedFile> {
-  return selectFiles(rule, sql`user_id = ${slot('userId')} AND name = ${slot('name')}`)
-}
-
-function selectFiles({ now }: Clock, where: RawBuilder<unknown>): RawBuilder<TimedFile> {
-  return sql<TimedFile>`SELECT ${FILE_COLUMNS}, ${now} AS now FROM files WHERE ${where}`
 }

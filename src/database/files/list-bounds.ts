@@ -13,10 +13,10 @@ export function boundsOf(page: Start): RawBuilder<unknown> {
   const { value, name } = startOf(page)
   if (order === 'name') return isInRange(sql`name`, { prefix, after: name })
   if (order !== '-name') {
-    // The first condition is that of the index, and holds for every file.
+    // The last condition is that of the index, and holds for every file. SQLite enters the index by the first bound.
     const column = columnOf(order)
     const beyond = isDescending(page) ? sql`<` : sql`>`
-    return sql`${column} >= 0 AND (${column}, name) ${beyond} (${value}, ${name})`
+    return sql`(${column}, name) ${beyond} (${value}, ${name}) AND ${column} >= 0`
   }
   const end = successorOf(prefix)
   // One bound per side, as in `isInRange`.

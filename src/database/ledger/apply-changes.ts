@@ -24,7 +24,7 @@ import {
 import { countHistory, OBJECT_OVERHEAD_BYTES } from './counted-bytes.ts'
 import { mayCommit, mayRestore, needFrom, type NeedValues } from './quota-rule.ts'
 import { refusalReason } from './refusal-reason.ts'
-import { type Eviction, unclaimedByOthers } from './evictable.ts'
+import { evictableIn, type Room } from './evictable.ts'
 import { becomesPast } from './changed-rows.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 import { writeRows } from './write-rows.ts'
@@ -36,7 +36,8 @@ interface Changes extends Caller {
   readonly upload?: {
     readonly ownReserved: number
     readonly maxFiles: number
-    readonly eviction: Eviction | undefined
+    /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
+    readonly room: Room | undefined
   }
   /** Set for changes that may restore files. */
   readonly restore?: { readonly maxFiles: number } | undefined
@@ -83,9 +84,9 @@ async function refusal(
     const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
     return reason ?? new TypeError('An active user has no quota')
   }
-  const { ownReserved, eviction } = upload ?? {}
+  const { ownReserved, room } = upload ?? {}
   const need = { size, newFiles, ownReserved }
-  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, eviction })
+  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room })
 }
 
 /** The change that frees the name, and the bytes, of an expired file. */
@@ -136,7 +137,7 @@ function move(
   { upload, restore, by }: Changes,
   values: Move & NeedValues & ReturnType<typeof figuresOf>,
 ): Promise<QueryResult<Usage & FeedEnd>> {
-  if (upload?.eviction) return run(tx, moveForEvicting, { ...values, ...upload.eviction })
+  if (upload?.room) return run(tx, moveForEvicting, { ...values, ...upload.room })
   if (upload) return run(tx, moveForUpload, values)
   if (restore) return run(tx, moveForRestore, values)
   return run(tx, by === undefined ? moveForOwner : MOVES[by], values)
@@ -172,18 +173,8 @@ function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
   return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))
 }
 
-interface Evicted extends Eviction {
-  readonly evictedBytes: number
-  readonly evictedFiles: number
-}
-
-function moveForEvicting(slot: Slot<Move & NeedValues & Evicted>, rule: Rule) {
-  const evictable = {
-    bytes: bigint(slot('evictedBytes')),
-    files: bigint(slot('evictedFiles')),
-    unclaimed: unclaimedByOthers(slot),
-  }
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictable)))
+function moveForEvicting(slot: Slot<Move & NeedValues & Room>, rule: Rule) {
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot))))
 }
 
 function moveForRestore(slot: Slot<Move & NeedValues>, rule: Rule) {

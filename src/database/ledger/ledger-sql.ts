@@ -14,8 +14,9 @@ import {
 } from '../../core/files/precondition.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Execute, Fragments } from '../database.ts'
+import type { Database, Execute, Fragments } from '../database.ts'
 import type { Build, Compiler, Slot } from '../statement.ts'
+import type { EvictionSearches } from './eviction-search.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
 
@@ -46,6 +47,8 @@ export interface LedgerTx extends Rule, Clocked {
   readonly baseCapacity: number
   readonly compile: Compiler<Rule>
   readonly execute: Execute
+  readonly searches: EvictionSearches
+  readonly keepIndexOrder: Database['keepIndexOrder']
 }
 
 /** Runs a statement that many requests need. `build` must be a constant: what it builds is compiled only once. */

@@ -4,8 +4,9 @@ import { inline, type Slot } from '../statement.ts'
 import { bigint, isActive, type Rule, runningUploads } from './ledger-sql.ts'
 import {
   type Evictable,
-  evictableFor,
+  evictableIn,
   type Eviction,
+  type Room,
   type Shortage,
   unclaimedByOthers,
 } from './evictable.ts'
@@ -207,8 +208,8 @@ interface Limits {
   readonly maxFiles: number
 }
 
-export function needOf(rule: Rule, values: NeedValues, eviction: Eviction | undefined): UploadNeed {
-  return needFrom(inline(values), eviction && evictableFor(rule, inline(eviction)))
+export function needOf(values: NeedValues, room: Room | undefined): UploadNeed {
+  return needFrom(inline(values), room && evictableIn(inline(room)))
 }
 
 /** The values in an `UploadNeed`. */

@@ -5,7 +5,8 @@ import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserRow } from '../schema.ts'
 import { inline } from '../statement.ts'
-import { evictableFor, type Eviction } from './evictable.ts'
+import { evictableIn, type Room } from './evictable.ts'
+import { findAllRoom } from './find-room.ts'
 import { bigint, type LedgerTx, runningUploads } from './ledger-sql.ts'
 import {
   type Announcement,
@@ -28,7 +29,7 @@ interface Refused {
   /** Set for a resumable upload. */
   readonly announcement?: Need & Announcement
   /** Set for an upload that evicts. */
-  readonly eviction?: Eviction | undefined
+  readonly room?: Room | undefined
 }
 
 type StateRow = Usage &
@@ -38,15 +39,13 @@ type StateRow = Usage &
     readonly has_room: number
     readonly unfinished_count: number
     readonly unfinished_bytes: number
-    readonly evictable: number | null
-    readonly evictable_files: number | null
   }
 
 /** Call this under the lock of the failed rule, so that the reason still holds. */
 export async function refusalReason(
   tx: LedgerTx,
   limits: QuotaLimits,
-  { need, announcement, eviction }: Refused,
+  { need, announcement, room }: Refused,
 ): Promise<AppError> {
   const { db, now, capacity } = tx
   const { size: requested, newFiles, ownReserved } = need
@@ -54,15 +53,10 @@ export async function refusalReason(
     ownReserved === undefined
       ? sql`1 = 1`
       : isGarbageBounded(tx, { size: bigint(requested), ownReserved: bigint(ownReserved) })
-  const evictable = eviction && evictableFor(tx, inline(eviction))
-  // Columns of the joined row, so that the files are read once.
-  const joined = evictable && {
-    bytes: sql`evictable.bytes`,
-    files: sql`evictable.files`,
-    unclaimed: evictable.unclaimed,
-  }
+  const whole = room && (await findAllRoom(tx, room))
+  const evictable = whole && evictableIn(inline(whole))
   const hasItsRoom =
-    announcement === undefined ? sql`1 = 0` : hasRoom(tx, { ...announcement, evictable: joined })
+    announcement === undefined ? sql`1 = 0` : hasRoom(tx, { ...announcement, evictable })
   const unfinished = unfinishedUploads(now, announcement?.version)
   const { rows } = await sql<StateRow>`
     SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
@@ -70,16 +64,12 @@ export async function refusalReason(
       CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt} - ${now}, ${sql.lit(SWEEP_MS)}) END
         AS garbage_wait_ms,
       CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
-      ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes,
-      evictable.bytes AS evictable, evictable.files AS evictable_files
+      ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes
     FROM quotas JOIN users ON users.id = quotas.user_id
-      CROSS JOIN ${evictable?.measured ?? NO_EVICTION} AS evictable
     WHERE quotas.user_id = ${limits.userId} AND status <> 'deleted'
   `.execute(db)
-  return refusalOf({ limits, requested, newFiles, state: rows[0] && toState(rows[0]) })
+  return refusalOf({ limits, requested, newFiles, state: rows[0] && toState(rows[0], whole) })
 }
-
-const NO_EVICTION = sql`(SELECT CAST(NULL AS BIGINT) AS bytes, CAST(NULL AS BIGINT) AS files)`
 
 /** Without garbage, the history exceeds its allowance until the next sweep. */
 const SWEEP_MS = 20_000
@@ -94,7 +84,7 @@ const garbageDueAt = sql<number | null>`(
   ) AS counted
 )`
 
-function toState(row: StateRow): QuotaState {
+function toState(row: StateRow, room: Room | undefined): QuotaState {
   return {
     status: row.status,
     createdAt: row.created_at,
@@ -103,9 +93,6 @@ function toState(row: StateRow): QuotaState {
     garbageWaitMs: row.garbage_wait_ms ?? undefined,
     hasRoom: row.has_room === 1,
     unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },
-    evictable:
-      row.evictable === null || row.evictable_files === null
-        ? undefined
-        : { bytes: row.evictable, files: row.evictable_files },
+    evictable: room && { bytes: room.evictableBytes, files: room.evictableFiles },
   }
 }

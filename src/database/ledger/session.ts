@@ -3,6 +3,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import type { Database } from '../database.ts'
 import { createCompiler, PREPARED } from '../statement.ts'
 import { createKeyedSemaphore, type KeyedSemaphore } from './keyed-semaphore.ts'
+import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx, type Rule } from './ledger-sql.ts'
 
 type Work<T> = (tx: LedgerTx) => Promise<T>
@@ -41,11 +42,12 @@ export interface LedgerOptions {
 export function createSession(database: Database, options: LedgerOptions): Session {
   const { baseCapacity, queuesWebhooks = false, historyLifetimeMs = 0 } = options
   const historyShare = historyLifetimeMs > 0 ? (options.historyShare ?? 0) : 0
-  const { kysely, now, forUpdate, indexOf, changesPerUser } = database
+  const { kysely, now, forUpdate, indexOf, keepIndexOrder, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
   const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare }
   const compile = createCompiler(kysely, rule)
-  const common = { ...rule, forUpdate, indexOf, baseCapacity, compile }
+  const searches = new EvictionSearches()
+  const common = { ...rule, forUpdate, indexOf, baseCapacity, compile, searches, keepIndexOrder }
   const txOn = (db: LedgerTx['db']): LedgerTx => ({
     ...common,
     db,

@@ -9,6 +9,7 @@ import {
   run,
 } from '../ledger/ledger-sql.ts'
 import { evictionOf } from '../ledger/evictable.ts'
+import { findRoom } from '../ledger/find-room.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
 import { mayCreate, needOf, needValues } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
@@ -27,9 +28,9 @@ export async function createResumable(
   if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId, isResumable: true })
 
   const need = needValues(upload, { size, replaced, ownReserved: 0 })
-  const eviction = evictionOf(upload)
+  const room = await findRoom(tx, need, evictionOf(upload))
   const announcement = {
-    ...needOf(tx, need, eviction),
+    ...needOf(need, room),
     version: sql`${version}`,
     announced: bigint(size),
   }
@@ -40,12 +41,12 @@ export async function createResumable(
     WHERE user_id = ${userId} AND ${mayReserve}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, upload, { need, announcement, eviction })
+    throw await refusalReason(tx, upload, { need, announcement, room })
   }
 
   const leaseMs = firstLeaseMs(upload)
   const { growth } = need
-  const isEvicting = eviction ? 1 : 0
+  const isEvicting = room ? 1 : 0
   await run(tx, insertUpload, { version, userId, name, objectKey, growth, isEvicting, leaseMs })
   await insertResumable(tx.now, inline(resumableValues(upload))).execute(tx.db)
   const row = await findRow(tx, upload)

@@ -12,34 +12,38 @@ import {
   lockUser,
 } from '../ledger/ledger-sql.ts'
 import { type Eviction, evictionOf } from '../ledger/evictable.ts'
+import { findRoom } from '../ledger/find-room.ts'
 import {
-  type Announcement,
   mayAnnounce,
   mayCommit,
   needOf,
   type NeedValues,
   needValues,
-  type UploadNeed,
 } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './rows.ts'
 
-/** Resolves to `false` if something has to be written. Otherwise makes all checks, and rejects if one fails. */
+/** Resolves to `false` if something has to be written or searched. Otherwise makes all checks, and rejects if one fails. */
 export async function isPrepared(tx: LedgerTx, append: PrepareAppend): Promise<boolean> {
   const demand = await demandOf(tx, append)
   if (demand.isChange) return false
-  if (demand.row.may_commit === 0 && !(await mayEvict(tx, append, demand))) {
-    const { need, eviction } = demand
-    throw await refusalReason(tx, append, { need, eviction })
-  }
-  return true
+  if (demand.row.may_commit === 1) return true
+  // What may be evicted is searched under the lock: few uploads evict, and fewer need to.
+  if (demand.eviction !== undefined) return false
+  throw await refusalReason(tx, append, { need: demand.need })
 }
 
 export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void> {
   const { userId, version, length } = append
   await lockUser(tx, userId)
   const demand = await demandOf(tx, append)
-  const { row, need, eviction, announcement, missing, announced, isDeclared } = demand
+  const { row, need, missing, announced, isDeclared } = demand
+  const room = await findRoom(tx, need, demand.eviction)
+  const announcement = {
+    ...needOf(need, room),
+    version: sql`${version}`,
+    announced: bigint(announced),
+  }
   const { sha256 = null } = append
   const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, announcement) : sql`1 = 1`
   const reserved = await sql`
@@ -48,7 +52,7 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
     WHERE user_id = ${userId} AND ${mayCommit(tx, announcement)} AND ${mayGrow}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, append, { need, announcement, eviction })
+    throw await refusalReason(tx, append, { need, announcement, room })
   }
   await sql`
     UPDATE uploads SET reserved_bytes = reserved_bytes + ${missing} WHERE version = ${version}
@@ -64,25 +68,10 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   if (prepared.numAffectedRows !== 1n) throw uploadBusy()
 }
 
-/** What may be evicted is not read with the row, since few uploads evict, and fewer need to. */
-async function mayEvict(
-  tx: LedgerTx,
-  { userId }: PrepareAppend,
-  { eviction, announcement }: Demand,
-): Promise<boolean> {
-  if (eviction === undefined) return false
-  const { rows } = await sql`
-    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${mayCommit(tx, announcement)}
-  `.execute(tx.db)
-  return rows.length === 1
-}
-
 interface Demand {
   readonly row: AppendedRow
   readonly need: NeedValues
   readonly eviction: Eviction | undefined
-  /** The need in SQL, with what the upload announces. */
-  readonly announcement: UploadNeed & Announcement
   /** Bytes to reserve in addition. */
   readonly missing: number
   readonly announced: number
@@ -110,12 +99,7 @@ async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
   const isChange = missing > 0 || announced > row.announced_bytes || !isDeclared
   const { name, version, evict } = row
   const eviction = evictionOf({ userId, name, version, evict: evict ?? undefined })
-  const announcement = {
-    ...needOf(tx, need, eviction),
-    version: sql`${version}`,
-    announced: bigint(announced),
-  }
-  return { row, need, eviction, announcement, missing, announced, isDeclared, isChange }
+  return { row, need, eviction, missing, announced, isDeclared, isChange }
 }
 
 /** The row of an upload with the file that it would replace, and whether it could be committed with these bytes. */

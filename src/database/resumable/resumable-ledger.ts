@@ -1,4 +1,5 @@
 import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
+import { untilFound } from '../ledger/eviction-search.ts'
 import type { Session } from '../ledger/session.ts'
 import { askToStop, claimAppend, claimFinish, endFinish, fence } from './claim.ts'
 import { createResumable } from './create.ts'
@@ -17,14 +18,15 @@ import { recordAppend } from './record.ts'
 export function createResumableLedger(session: Session): ResumableLedger {
   const { database, change, queryPrepared: query } = session
   return {
-    createResumable: (upload) => change(upload.userId, (tx) => createResumable(tx, upload)),
+    createResumable: (upload) =>
+      untilFound(() => change(upload.userId, (tx) => createResumable(tx, upload))),
     findResumable: (upload) => query((tx) => findResumable(tx, upload)),
     findVersion: (upload) => query((tx) => findVersion(tx, upload)),
     listResumables: (page) => query((tx) => listResumables(tx, page)),
     measureUnfinished: (userId) => query((tx) => measureUnfinished(tx, userId)),
     async prepareAppend(append) {
       if (await query((tx) => isPrepared(tx, append))) return
-      await change(append.userId, (tx) => prepare(tx, append))
+      await untilFound(() => change(append.userId, (tx) => prepare(tx, append)))
     },
     claimAppend: (claim) => change(claim.userId, (tx) => claimAppend(tx, claim)),
     claimFinish: (claim) => change(claim.userId, (tx) => claimFinish(tx, claim)),

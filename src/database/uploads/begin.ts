@@ -4,7 +4,8 @@ import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
-import { type Evictable, evictableFor, type Eviction, evictionOf } from '../ledger/evictable.ts'
+import { type Evictable, evictableIn, evictionOf, type Room } from '../ledger/evictable.ts'
+import { findRoom } from '../ledger/find-room.ts'
 import {
   assertPrecondition,
   bigint,
@@ -27,12 +28,12 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const { growth } = need
   const values = { ...need, userId, maxUploads }
-  const eviction = evictionOf(upload)
-  const reserved = eviction
-    ? await run(tx, reserveEvicting, { ...values, ...eviction })
+  const room = await findRoom(tx, need, evictionOf(upload))
+  const reserved = room
+    ? await run(tx, reserveEvicting, { ...values, ...room })
     : await run(tx, reserve, values)
-  if (reserved.numAffectedRows !== 1n) throw await refusalReason(tx, upload, { need, eviction })
-  const isEvicting = eviction ? 1 : 0
+  if (reserved.numAffectedRows !== 1n) throw await refusalReason(tx, upload, { need, room })
+  const isEvicting = room ? 1 : 0
   await run(tx, insertUpload, { version, userId, name, objectKey, growth, isEvicting, leaseMs })
 }
 
@@ -45,8 +46,8 @@ function reserve(slot: Slot<Reserve>, rule: Rule) {
   return reserveFor(slot, rule, undefined)
 }
 
-function reserveEvicting(slot: Slot<Reserve & Eviction>, rule: Rule) {
-  return reserveFor(slot, rule, evictableFor(rule, slot))
+function reserveEvicting(slot: Slot<Reserve & Room>, rule: Rule) {
+  return reserveFor(slot, rule, evictableIn(slot))
 }
 
 function reserveFor(slot: Slot<Reserve>, rule: Rule, evictable: Evictable | undefined) {
@@ -82,10 +83,10 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
   await assertPrecondition(tx, upload, file)
   const { userId, maxUploads } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
-  const eviction = evictionOf(upload)
-  const isAccepted = mayBegin(tx, needOf(tx, need, eviction), bigint(maxUploads))
+  const room = await findRoom(tx, need, evictionOf(upload))
+  const isAccepted = mayBegin(tx, needOf(need, room), bigint(maxUploads))
   const { rows } = await sql`
     SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isAccepted}
   `.execute(tx.db)
-  if (rows.length === 0) throw await refusalReason(tx, upload, { need, eviction })
+  if (rows.length === 0) throw await refusalReason(tx, upload, { need, room })
 }

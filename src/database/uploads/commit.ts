@@ -6,8 +6,9 @@ import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
 import { linkNotFound } from '../../core/links/link.ts'
-import { type NeedValues, needValues, shortageOf } from '../ledger/quota-rule.ts'
-import { chooseEvicted, type Eviction, evictionOf } from '../ledger/evictable.ts'
+import { needValues } from '../ledger/quota-rule.ts'
+import { evictionOf } from '../ledger/evictable.ts'
+import { makeRoom } from '../ledger/find-room.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import { countUse } from '../links/link-ledger.ts'
 import {
@@ -35,8 +36,8 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const { userId, userCreatedAt, version, size, maxFiles, garbageDelayMs, evict } = upload
   const ownReserved = found.reserved
   const eviction = evictionOf({ userId, version, name: found.name, evict })
-  const evicted =
-    eviction && (await makeRoom(tx, needValues(upload, { size, replaced, ownReserved }), eviction))
+  const need = needValues(upload, { size, replaced, ownReserved })
+  const { room, evicted } = eviction ? await makeRoom(tx, need, eviction) : {}
   const outcome = { file, replaced: old !== undefined, evicted: evicted && measure(evicted) }
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, upload, old)
@@ -50,20 +51,9 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, maxFiles, eviction },
+    upload: { ownReserved, maxFiles, room },
   })
   return { ...outcome, usage }
-}
-
-/** What must go for the file to fit. If all is too little, the rule refuses the file. */
-async function makeRoom(
-  tx: LedgerTx,
-  need: NeedValues,
-  eviction: Eviction,
-): Promise<readonly File[]> {
-  const { rows } = await shortageOf(tx, need, eviction).execute(tx.db)
-  const [shortage] = rows
-  return shortage === undefined ? [] : await chooseEvicted(tx, { shortage, eviction })
 }
 
 function measure(files: readonly File[]): Evicted {

@@ -16,7 +16,9 @@ import {
   type UploadId,
   uploadLost,
 } from '../ledger/ledger-sql.ts'
-import { evictableFor, evictionOf } from '../ledger/evictable.ts'
+import { evictableIn, evictionOf } from '../ledger/evictable.ts'
+import { untilFound } from '../ledger/eviction-search.ts'
+import { findRoom } from '../ledger/find-room.ts'
 import { inline } from '../statement.ts'
 import { garbageBytes } from '../ledger/counted-bytes.ts'
 import { findNamed } from '../ledger/named-objects.ts'
@@ -31,11 +33,14 @@ import { endLeases, listPendingUploads } from './pending-uploads.ts'
 export function createUploadLedger(session: Session): UploadLedger {
   const { change, query, queryPrepared, readInOrder, transaction } = session
   return {
-    checkBegin: (upload) => query((tx) => checkBegin(tx, upload)),
-    begin: (upload) => change(upload.userId, (tx) => begin(tx, upload)),
-    extend: (upload) => change(upload.userId, (tx) => extend(tx, upload)),
+    checkBegin: (upload) =>
+      upload.evict === undefined
+        ? query((tx) => checkBegin(tx, upload))
+        : untilFound(() => readInOrder((tx) => checkBegin(tx, upload))),
+    begin: (upload) => untilFound(() => change(upload.userId, (tx) => begin(tx, upload))),
+    extend: (upload) => untilFound(() => change(upload.userId, (tx) => extend(tx, upload))),
     renew: (upload) => queryPrepared((tx) => renew(tx, upload)),
-    commit: (upload) => change(upload.userId, (tx) => commit(tx, upload)),
+    commit: (upload) => untilFound(() => change(upload.userId, (tx) => commit(tx, upload))),
     abort: (upload) => change(upload.userId, (tx) => abort(tx, upload)),
     endLeases: () => transaction(endLeases),
     listPendingUploads: (page) => readInOrder((tx) => listPendingUploads(tx, page)),
@@ -49,8 +54,11 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
   const eviction = evictionOf({ userId, version, name: found.name, evict: upload.evict })
-  const evictable = eviction && evictableFor(tx, inline(eviction))
   const growth = Math.max(0, growthOver(found.held.row, bytes) - found.reserved)
+  const { userCreatedAt } = upload
+  const more = { userCreatedAt, maxFiles: 0, size: bytes, growth, ownReserved: 0, newFiles: 0 }
+  const room = await findRoom(tx, more, eviction)
+  const evictable = room && evictableIn(inline(room))
 
   const extended = await sql`
     UPDATE uploads
@@ -66,9 +74,8 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
       AND ${hasRoom(tx, { growth: bigint(growth), ownReserved: bigint(0), evictable })}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
-    const { userCreatedAt } = upload
     const need = { size: bytes, newFiles: 0 }
-    throw await refusalReason(tx, { userId, userCreatedAt, maxFiles: 0 }, { need, eviction })
+    throw await refusalReason(tx, { userId, userCreatedAt, maxFiles: 0 }, { need, room })
   }
 }
 

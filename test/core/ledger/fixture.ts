@@ -58,9 +58,21 @@ export interface LedgerHarness {
   forgetState(userId: UserId): Promise<void>
   /** Counts so many bytes in the user's history, whatever its rows hold. */
   driftHistory(userId: UserId, bytes: number): Promise<void>
+  /** Adds files of one byte, each a millisecond older than the next, as if they had been uploaded. */
+  addFiles(userId: UserId, files: AddedFiles): Promise<void>
+  /** Keeps all files with the prefix, at the times of their last change. */
+  keepFiles(userId: UserId, prefix: string): Promise<void>
   /** Removes a deleted user's rows as an earlier version does, which knows nothing of changes. */
   purgeAsBefore(userId: UserId): Promise<void>
   close(): Promise<void>
+}
+
+export interface AddedFiles {
+  /** Of their names, which end in five digits from 00001. */
+  readonly prefix: string
+  readonly count: number
+  /** The time before the first one. */
+  readonly since: number
 }
 
 export interface Audit {

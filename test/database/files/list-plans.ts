@@ -61,7 +61,7 @@ export async function explainRollUps(database: Database, explain: string): Promi
   return plans
 }
 
-const COUNTING = 'EXPLAIN (ANALYZE, TIMING OFF)'
+export const COUNTING = 'EXPLAIN (ANALYZE, TIMING OFF)'
 
 /**
  * The rows of `files` that PostgreSQL reads, at most, for a page that finds nothing, or that has expired, or that rolls
@@ -127,7 +127,7 @@ async function explainListing(
 }
 
 /** Of all scans of `files`: the rows that they return, and those that their filters remove. */
-function rowsOf(plan: string): number {
+export function rowsOf(plan: string): number {
   let rows = 0
   let loops: number | undefined
   for (const line of plan.split('\n')) {

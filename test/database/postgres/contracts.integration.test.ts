@@ -16,6 +16,7 @@ import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { ledgerEvictionSearchContract } from '../../core/ledger/eviction-search-contract.ts'
 import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
@@ -35,6 +36,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerBatchContract('PostgreSQL', (options) => openPostgresHarness(undefined, options), 15)
   ledgerRetentionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerEvictionContract('PostgreSQL', () => openPostgresHarness())
+  ledgerEvictionSearchContract('PostgreSQL', () => openPostgresHarness())
   ledgerDescriptionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerDescriptionContract('PostgreSQL, step by step', openSteps)
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())

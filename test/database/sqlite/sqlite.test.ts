@@ -31,6 +31,7 @@ import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
 import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { ledgerEvictionSearchContract } from '../../core/ledger/eviction-search-contract.ts'
 import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
@@ -68,6 +69,7 @@ ledgerHistoryContract('SQLite', openSqliteHarness)
 ledgerBatchContract('SQLite', openSqliteHarness, 30)
 ledgerRetentionContract('SQLite', openSqliteHarness)
 ledgerEvictionContract('SQLite', openSqliteHarness)
+ledgerEvictionSearchContract('SQLite', openSqliteHarness)
 ledgerDescriptionContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
@@ -327,6 +329,10 @@ describe('SQLite', () => {
     for (const { listing, index, plan } of await explainListings(database, 'EXPLAIN QUERY PLAN')) {
       expect(`${listing}: ${plan}`).toMatch(index)
       expect(`${listing}: ${plan}`).not.toMatch(/TEMP B-TREE|SCAN files/)
+      const entry = / by (size|updated_at), /.test(listing)
+        ? /AND \((size|updated_at),name\)>/
+        : index
+      expect(`${listing}: ${plan}`).toMatch(entry)
     }
   })
 
@@ -380,12 +386,16 @@ describe('SQLite', () => {
     }
   })
 
-  it('reads what may be evicted from the indexes of expiry and age, and not all with the prefix', async () => {
+  it('reads what may be evicted from the indexes of expiry and age, and files by their names', async () => {
     await fillWithLeftovers(database)
     const plan = await explainEvictable(database, 'EXPLAIN QUERY PLAN')
     expect(plan).toMatch(/SEARCH files USING INDEX files_of_user_by_expiry/)
-    expect(plan).toMatch(/SEARCH files USING INDEX files_listed_by_updated_at/)
-    expect(plan).not.toMatch(/SEARCH files USING INDEX sqlite_autoindex_files_2[^"]*name>/)
+    expect(plan).toMatch(
+      /SEARCH files USING COVERING INDEX files_listed_by_updated_at \(user_id=\? AND \(updated_at,name\)>/,
+    )
+    expect(plan).toMatch(
+      /SCAN oldest.*SEARCH files USING INDEX sqlite_autoindex_files_2 \(user_id=\? AND name=\?\)/s,
+    )
   })
 
   it('reads what is due from the index of its order, and sorts nothing', async () => {

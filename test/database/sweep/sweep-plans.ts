@@ -59,12 +59,24 @@ export async function explainChanges(database: Database, explain: string): Promi
 /** The plan of what an upload that evicts could evict. */
 export async function explainEvictable(database: Database, explain: string): Promise<string> {
   const statements: CompiledQuery[] = []
-  const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+  const ledger = createLedger(recordingRuns(database, statements), { baseCapacity: 0 })
   const caller = { userId: USER, userCreatedAt: 1, name: parseFileName('a') }
-  const limits = { bytes: 1, maxFiles: 1, maxUploads: 1, evict: parseFileNamePrefix('a') }
+  const limits = { bytes: 1, maxFiles: 0, maxUploads: 1, evict: parseFileNamePrefix('a') }
   await ledger.checkBegin({ ...caller, ...limits }).catch(() => undefined)
-  const evicting = statements.filter((statement) => statement.sql.includes('is_evicting'))
+  const evicting = statements.filter((statement) => /FROM files/.test(statement.sql))
   return (await explainAll({ database, statements: evicting, explain })).join('\n')
+}
+
+/** As `recording`, also what is compiled once and run outside of a transaction. */
+export function recordingRuns(database: Database, statements: CompiledQuery[]): Database {
+  const recorded = recording(database, statements)
+  const { kysely } = recorded
+  const executeQuery = kysely.executeQuery.bind(kysely)
+  kysely.executeQuery = (query) => {
+    statements.push('compile' in query ? query.compile() : query)
+    return executeQuery(query)
+  }
+  return { ...recorded, readInOrder: (work) => recorded.query(work) }
 }
 
 const FIRST = { after: undefined, limit: 100 } as const

@@ -1,0 +1,288 @@
+import { setImmediate } from 'node:timers/promises'
+import { type RawBuilder, sql } from 'kysely'
+import { AppError } from '../../core/errors.ts'
+import { NEVER } from '../../core/files/file.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { Slot } from '../statement.ts'
+import type { Eviction, Shortage } from './evictable.ts'
+import { bigint, type LedgerTx, type Rule, run } from './ledger-sql.ts'
+
+/** A file that may be evicted. */
+export interface Candidate {
+  readonly named: FileName
+  readonly age: number
+  /** What its end frees. */
+  readonly freed: number
+}
+
+/** What one commit evicts, at most. */
+const MAX_EVICTED = 1_000
+
+/** Rows of an index that one transaction reads: first few, because the oldest files mostly have the prefix. */
+const FIRST_READ = 64
+export const READ_BY_AGE = 5_000
+export const READ_BY_NAME = 2_000
+
+/**
+ * The files that make up for the shortage, first those that have expired, kept or not, then the others by `updated_at`,
+ * without those that are kept. If all are too little, all that may be evicted. Not among them are the file of the upload's
+ * own name, and those that other uploads are about to replace.
+ *
+ * No index has the files of a prefix by age. If there are few of them, they are read by name, and otherwise all files of
+ * the user by age, of which one transaction reads at most `READ_BY_AGE`. If none has the prefix, throws
+ * `SEARCH_UNFINISHED`, and the next transaction continues (`untilFound`). From the first one with the prefix on, only as
+ * many are considered. Needs a transaction.
+ */
+export async function findOldest(
+  tx: LedgerTx,
+  { eviction, shortage }: { readonly eviction: Eviction; readonly shortage: Shortage },
+): Promise<readonly Candidate[]> {
+  if (isMade(shortage, [])) return []
+  await tx.keepIndexOrder?.execute(tx.db)
+  const expired = await readExpired(tx, eviction)
+  const withExpired = (current: readonly Candidate[]) =>
+    upTo(shortage, [...expired, ...current].slice(0, MAX_EVICTED))
+  if (isMade(shortage, expired)) return withExpired([])
+
+  const start = tx.searches.startOf(eviction)
+  const first = await readByAge(tx, { eviction, start, rows: FIRST_READ })
+  if (isMade(shortage, withExpired(first.evictable))) return withExpired(first.evictable)
+  if (await isFewByName(tx, eviction)) return withExpired(await readByName(tx, eviction))
+
+  const rows = READ_BY_AGE
+  const { oldest, evictable } = await readByAge(tx, { eviction, start, rows })
+  const found = withExpired(evictable)
+  if (isMade(shortage, found)) return found
+  const end = await lastByAge(tx, { eviction, start, rows })
+  if (end === undefined) {
+    if (!tx.searches.restart(eviction)) return found
+  } else {
+    const next = oldest ?? end
+    if (isSame(next, start)) return found
+    tx.searches.continue(eviction, next)
+  }
+  throw new AppError('unavailable', 'The search for files to evict takes too long.', {
+    cause: SEARCH_UNFINISHED,
+    dependency: 'database',
+  })
+}
+
+const SEARCH_UNFINISHED = Symbol('search unfinished')
+
+/** Repeats a transaction that may evict until its search is finished. Between two, others run. */
+export async function untilFound<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let searches = 1; ; searches++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      const isUnfinished = error instanceof AppError && error.cause === SEARCH_UNFINISHED
+      if (!isUnfinished || searches === MAX_SEARCHES) throw error
+    }
+    await setImmediate()
+  }
+}
+
+/** Enough for 5 million files. */
+const MAX_SEARCHES = 1_000
+
+/** A place in the order of age. */
+interface Position {
+  readonly age: number
+  readonly named: string
+}
+
+const BEGINNING: Position = { age: 0, named: '' }
+
+function isSame(a: Position, b: Position): boolean {
+  return a.age === b.age && a.named === b.named
+}
+
+/**
+ * Where the search for the oldest files of a prefix continues. Whatever is written has the time of its writing, so nothing
+ * comes to stand before a position that was found to be the first. For a clock that was wrong, positions are forgotten.
+ */
+export class EvictionSearches {
+  readonly #searches = new Map<string, Search>()
+  readonly #clock: () => number
+
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock
+  }
+
+  startOf(eviction: Eviction): Position {
+    const found = this.#searches.get(keyOf(eviction))
+    return found === undefined || this.#ageOf(found) > MAX_SEARCH_MS ? BEGINNING : found.position
+  }
+
+  continue(eviction: Eviction, position: Position): void {
+    const key = keyOf(eviction)
+    const isNew = isSame(this.startOf(eviction), BEGINNING)
+    const since = isNew ? this.#clock() : (this.#searches.get(key)?.since ?? this.#clock())
+    this.#searches.delete(key)
+    const [oldest] = this.#searches.keys()
+    if (this.#searches.size >= MAX_KEPT && oldest !== undefined) this.#searches.delete(oldest)
+    this.#searches.set(key, { position: { age: position.age, named: position.named }, since })
+  }
+
+  /** Returns false if the search has begun so recently that its end is one. */
+  restart(eviction: Eviction): boolean {
+    const found = this.#searches.get(keyOf(eviction))
+    if (found === undefined || this.#ageOf(found) <= MAX_REFUSING_MS) return false
+    return this.#searches.delete(keyOf(eviction))
+  }
+
+  #ageOf({ since }: Search): number {
+    return this.#clock() - since
+  }
+}
+
+interface Search {
+  readonly position: Position
+  /** When it began at the oldest file. */
+  readonly since: number
+}
+
+const MAX_KEPT = 1_000
+const MAX_SEARCH_MS = 60_000
+/** A refusal rests on a search that is no older. */
+const MAX_REFUSING_MS = 1_000
+
+function keyOf({ userId, prefix }: Eviction): string {
+  return `${userId}/${prefix}`
+}
+
+function isMade({ bytes, files }: Shortage, found: readonly Candidate[]): boolean {
+  return found.length >= files && found.reduce((sum, { freed }) => sum + freed, 0) >= bytes
+}
+
+/** As many as are needed; all if they are too few. */
+function upTo(shortage: Shortage, found: readonly Candidate[]): readonly Candidate[] {
+  let { bytes } = shortage
+  let count = 0
+  for (const { freed } of found) {
+    if (bytes <= 0 && count >= shortage.files) break
+    bytes -= freed
+    count += 1
+  }
+  return found.slice(0, count)
+}
+
+const CANDIDATE = sql`files.name AS named, files.updated_at AS age, files.size AS freed`
+
+async function readExpired(tx: LedgerTx, eviction: Eviction) {
+  return (await run(tx, selectExpired, eviction)).rows
+}
+
+function selectExpired(slot: Slot<Eviction>, { now }: Rule) {
+  return sql<Candidate>`
+    SELECT ${CANDIDATE} FROM (
+      SELECT * FROM files
+      WHERE files.user_id = ${slot('userId')} AND files.expires_at < ${sql.lit(NEVER)}
+        AND files.expires_at <= ${now}
+      ORDER BY files.expires_at LIMIT ${sql.lit(READ_BY_NAME)}
+    ) AS files
+    WHERE ${hasPrefix(slot)} AND NOT ${isSpared(now, slot)}
+    ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
+  `
+}
+
+/** Whether the names with the prefix are few. */
+async function isFewByName(tx: LedgerTx, eviction: Eviction): Promise<boolean> {
+  const { rows } = await run(tx, countNames, eviction)
+  return rows[0] !== undefined && rows[0].names <= READ_BY_NAME
+}
+
+function countNames(slot: Slot<Eviction>) {
+  return sql<{ readonly names: number }>`
+    SELECT COUNT(*) AS names FROM (
+      SELECT 1 FROM files WHERE ${hasPrefix(slot)} LIMIT ${sql.lit(READ_BY_NAME + 1)}
+    ) AS found
+  `
+}
+
+async function readByName(tx: LedgerTx, eviction: Eviction) {
+  return (await run(tx, selectByName, eviction)).rows
+}
+
+function selectByName(slot: Slot<Eviction>, { now }: Rule) {
+  return sql<Candidate>`
+    SELECT ${CANDIDATE} FROM (
+      SELECT * FROM files WHERE ${hasPrefix(slot)}
+      ORDER BY files.name LIMIT ${sql.lit(READ_BY_NAME)}
+    ) AS files
+    WHERE ${isCurrent(now)} AND NOT ${isSpared(now, slot)}
+    ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
+  `
+}
+
+interface ByAge {
+  readonly eviction: Eviction
+  readonly start: Position
+  readonly rows: number
+}
+
+interface ByAgeValues extends Eviction, Position {
+  readonly rows: number
+}
+
+/** Reads only the index, and of the names with the prefix also the file. */
+async function readByAge(tx: LedgerTx, { eviction, start, rows: most }: ByAge) {
+  const { rows } = await run(tx, selectByAge, { ...eviction, ...start, rows: most })
+  return {
+    /** Also if this upload spares it: another one may not, so no search may go beyond it. */
+    oldest: rows[0],
+    evictable: rows.filter(({ spared }) => spared === 0),
+  }
+}
+
+function selectByAge(slot: Slot<ByAgeValues>, { now }: Rule) {
+  return sql<Candidate & { readonly spared: number }>`
+    WITH oldest AS MATERIALIZED (
+      SELECT files.user_id, files.name FROM files WHERE ${isFrom(slot)}
+      ORDER BY files.updated_at, files.name LIMIT ${bigint(slot('rows'))}
+    )
+    SELECT ${CANDIDATE}, CASE WHEN ${isSpared(now, slot)} THEN 1 ELSE 0 END AS spared
+    FROM oldest CROSS JOIN files
+    WHERE oldest.name >= ${slot('prefix')} AND oldest.name < ${slot('prefixEnd')}
+      AND files.user_id = oldest.user_id AND files.name = oldest.name AND ${isCurrent(now)}
+    ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
+  `
+}
+
+/** The last file of such a read; `undefined` if there was none behind it. */
+async function lastByAge(tx: LedgerTx, { eviction, start, rows: most }: ByAge) {
+  return (await run(tx, selectLast, { ...eviction, ...start, rows: most })).rows[0]
+}
+
+function selectLast(slot: Slot<ByAgeValues>) {
+  return sql<Position>`
+    SELECT files.updated_at AS age, files.name AS named FROM files WHERE ${isFrom(slot)}
+    ORDER BY files.updated_at, files.name LIMIT 1 OFFSET ${bigint(slot('rows'))} - 1
+  `
+}
+
+/** The last condition is that of the index, and holds for every file. SQLite enters the index by the first bound. */
+function isFrom(slot: Slot<ByAgeValues>): RawBuilder<unknown> {
+  return sql`files.user_id = ${slot('userId')}
+    AND (files.updated_at, files.name) >= (${bigint(slot('age'))}, ${slot('named')})
+    AND files.updated_at >= 0`
+}
+
+function hasPrefix(slot: Slot<Eviction>): RawBuilder<unknown> {
+  return sql`files.user_id = ${slot('userId')}
+    AND files.name >= ${slot('prefix')} AND files.name < ${slot('prefixEnd')}`
+}
+
+function isSpared(now: RawBuilder<number>, slot: Slot<Eviction>): RawBuilder<unknown> {
+  // Not correlated, so that it is read once.
+  const beingReplaced = sql`
+    SELECT uploads.name FROM uploads
+    WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
+      AND uploads.lease_until > ${now}
+  `
+  return sql`(files.name = ${slot('name')} OR files.name IN (${beingReplaced}))`
+}
+
+function isCurrent(now: RawBuilder<number>): RawBuilder<unknown> {
+  return sql`files.expires_at > ${now} AND files.is_kept = 0`
+}
