@@ -14,7 +14,7 @@ import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
 import { finishFile, isFileStored } from './finish-file.ts'
 import { orMissing } from './or-missing.ts'
-import { Pack } from './pack/pack.ts'
+import { DAMAGED, Pack } from './pack/pack.ts'
 import { FileWriter } from './put-file.ts'
 import { readMetadata, removeMetadata } from './symlink-metadata.ts'
 import { storeError } from '../store-error.ts'
@@ -97,11 +97,16 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     async open({ key, range, signal }) {
       const path = pathOf(key)
       return attempt(signal, async () => {
-        const packed = await pack.read({ key, signal })
-        if (packed === undefined) {
-          const owner = ownerOf(key) ?? ''
-          return await orMissing(bodies.open(path, { owner, range, signal }))
-        }
+        const owner = ownerOf(key) ?? ''
+        const openFile = () => orMissing(bodies.open(path, { owner, range, signal }))
+        const packed = await pack.read({ key, signal }).catch(async (error: unknown) => {
+          // A damaged pack takes no file along.
+          const file = await openFile()
+          if (file === undefined) throw error
+          return file
+        })
+        if (packed === undefined) return await openFile()
+        if ('body' in packed) return packed
         const body = range === undefined ? packed : packed.subarray(range.first, range.last + 1)
         return { body, size: packed.byteLength }
       })
@@ -111,9 +116,11 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       const path = pathOf(key)
       return attempt(signal, async () => {
         const packed = await pack.head({ key, signal })
-        if (packed !== undefined) return packed
+        if (packed !== undefined && packed !== DAMAGED) return packed
         const stats = await orMissing(lstat(path))
-        return stats && { size: stats.size, metadata: await readMetadata(path) }
+        return stats === undefined
+          ? packed
+          : { size: stats.size, metadata: await readMetadata(path) }
       })
     },
 

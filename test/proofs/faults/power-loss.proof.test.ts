@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
+import { freshKey, never } from '../../support/objects.ts'
 import { startDemo } from '../../support/service/demo.ts'
 import { exitOf, temporaryFolder } from '../../support/service/program.ts'
 import {
@@ -161,6 +164,38 @@ describe.skipIf(skipped)('F07 transactions at once on SQLite, seen by their syst
       synced,
     )
     expectOrder(synced, between.slice(-1))
+  })
+})
+
+describe.skipIf(skipped)('F07 a copy of the pack, seen by its system calls', () => {
+  it('syncs its folder after it has removed the last journal, before it ends', async () => {
+    await using opened = new AsyncDisposableStack()
+    const folder = await temporaryFolder(opened)
+    const [from, to, trace] = ['from', 'to', 'trace'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    const store = createFilesystemStore({ directory: from })
+    await store.prepare(never())
+    await store.put({ key: freshKey(), body: Buffer.from('content'), signal: never() })
+    await store.close()
+    await mkdir(to)
+    const [command = '', ...under] = straceCommand(trace, [...SYNCS, 'unlink', 'unlinkat'])
+    const copy = join(to, 'pack.sqlite')
+    const program = [
+      process.execPath,
+      'src/main.ts',
+      'pack',
+      'copy',
+      join(from, 'pack.sqlite'),
+      copy,
+    ]
+    const env = { DATA_DIR: folder, UV_USE_IO_URING: '0' }
+    await promisify(execFile)(command, [...under, ...program], { env })
+    const calls = await readTrace(trace)
+    const ended = calls.filter(({ args }) => args.includes(`"${copy}-journal"`))
+    expectOrder(ended, calls.filter((call) => isSyncOf(call, to)).slice(-1))
   })
 })
 

@@ -1,7 +1,10 @@
+import { dirname } from 'node:path'
 import type { SQLOutputValue, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { CopiedObjects, CopyPack } from '../../../core/objects/copy-pack.ts'
 import { OBJECT_KEY_PREFIX } from '../../../core/objects/object-key.ts'
+import { syncDirectory } from '../fsync-directory.ts'
+import { findIds } from './find-ids.ts'
 import { contentOf, openPack, openPackToRead, type PackRow, unlessDamaged } from './pack-file.ts'
 
 /** Limits a transaction, for which a service would wait that uses the pack. */
@@ -10,10 +13,18 @@ const MAX_OBJECTS = 200
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Guarantees, once resolved, that `to` has every readable object that `from` had when the call began. Removes and
- * replaces nothing, and copies only what is missing. Services can use both packs meanwhile. Resolves to what it added.
+ * Guarantees, once resolved, that `to` durably has every readable object that `from` had when the call began. Removes
+ * and replaces nothing, and copies only what is missing. Services can use both packs meanwhile. Resolves to what it
+ * added.
  */
 export async function copyPack(options: CopyPack): Promise<CopiedObjects> {
+  const copied = await copyMissing(options)
+  // Without a write-ahead log, SQLite ends a transaction by removing its journal, and syncs the folder only before that.
+  await syncDirectory(dirname(options.to))
+  return copied
+}
+
+async function copyMissing(options: CopyPack): Promise<CopiedObjects> {
   const { from, to, onProgress, onUnreadable, signal } = options
   using source = openPackToRead({ file: from, busyTimeoutMs: BUSY_TIMEOUT_MS })
   using target = openPack({ file: to, isServed: false, busyTimeoutMs: BUSY_TIMEOUT_MS })
@@ -70,15 +81,13 @@ export async function copyPack(options: CopyPack): Promise<CopiedObjects> {
     after = page.at(-1) ?? after
     if (page.length < MAX_OBJECTS) return copied
   }
-  // The index is damaged, so the rows are found by their ids. Those of a damaged page are unreadable, whatever they are.
-  const last = Number(source.prepare('SELECT max(id) AS last FROM objects').get()?.['last'] ?? 0)
-  for (let first = 1; first <= last; first += MAX_OBJECTS) {
-    const ids = Array.from(
-      { length: Math.min(MAX_OBJECTS, last - first + 1) },
-      (_, at) => first + at,
-    )
-    await copyPage(ids.map((id) => () => readIntact(() => byId.get(id))))
-  }
+  // The index is damaged, so the rows are found by their ids.
+  const found = findIds(source, {
+    file: from,
+    // Nobody knows which objects were on the pages that are lost.
+    onDamage: (reason) => onUnreadable({ objectKey: undefined, reason }),
+  })
+  for (const ids of found) await copyPage(ids.map((id) => () => readIntact(() => byId.get(id))))
   return copied
 }
 

@@ -149,13 +149,13 @@ export function contentOf(row: PackRow, name: string): Uint8Array {
 const SQLITE_CORRUPT = 11
 
 /** Calls `read`; if SQLite finds a damaged page, returns what `otherwise` does. */
-export function unlessDamaged<T>(read: () => T, otherwise: () => T): T {
+export function unlessDamaged<T>(read: () => T, otherwise: (reason: Error) => T): T {
   try {
     return read()
   } catch (error) {
     const isDamaged =
       error instanceof Error && 'errcode' in error && error.errcode === SQLITE_CORRUPT
     if (!isDamaged) throw error
-    return otherwise()
+    return otherwise(error)
   }
 }

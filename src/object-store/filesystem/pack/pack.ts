@@ -11,6 +11,7 @@ import {
 } from '../../../core/objects/object-key.ts'
 import type { ListedObject, ListObjects, ObjectHead } from '../../../core/objects/object-store.ts'
 import { storeError } from '../../store-error.ts'
+import { findIds } from './find-ids.ts'
 import {
   contentOf,
   openPack,
@@ -38,6 +39,7 @@ export class Pack {
   readonly #turns = new TurnBudget(BLOCKING_MS)
   #reader: Reader | undefined
   #thread: Thread<PackChange> | undefined
+  #keysByScan: readonly string[] | undefined
 
   constructor(directory: string) {
     this.#file = join(directory, PACK_NAME)
@@ -87,7 +89,12 @@ export class Pack {
         const metadata = JSON.parse(String(row['metadata'])) as ObjectHead['metadata']
         return { size: Number(row['size']), metadata }
       },
-      () => (reader.name.get(name) === undefined ? undefined : DAMAGED),
+      // If the index is damaged too, the object may be there.
+      () =>
+        unlessDamaged(
+          () => (reader.name.get(name) === undefined ? undefined : DAMAGED),
+          () => DAMAGED,
+        ),
     )
   }
 
@@ -115,13 +122,30 @@ export class Pack {
   #page(after: string, end: string): readonly ListedObject[] {
     const reader = this.#read()
     if (reader === undefined) return []
+    const withSize = (row: PackRow): ListedObject =>
+      listed(row, this.#head(listed(row, -1).key)?.size ?? -1)
     return unlessDamaged(
       () => firstOf(reader.page.iterate(after, end), (row) => listed(row, Number(row['size']))),
       () =>
-        firstOf(reader.names.iterate(after, end), (row) =>
-          listed(row, this.#head(listed(row, -1).key)?.size ?? -1),
+        unlessDamaged(
+          () => firstOf(reader.names.iterate(after, end), withSize),
+          () => firstOf(this.#survivors(reader, { after, end }), withSize),
         ),
     )
+  }
+
+  /** For a damaged index, in the order of the keys. Unlike any other listing, holds all keys in memory. */
+  *#survivors(
+    { connection }: Reader,
+    { after, end }: { readonly after: string; readonly end: string },
+  ): Generator<PackRow> {
+    this.#keysByScan ??= scanKeys(connection, this.#file)
+    const keys = this.#keysByScan
+    for (let at = firstAfter(keys, after); at < keys.length; at++) {
+      const key = keys[at]
+      if (key === undefined || key >= end) return
+      yield { key }
+    }
   }
 
   async close(): Promise<void> {
@@ -166,6 +190,33 @@ function firstOf(
   return page
 }
 
+/** Sorted. Of rows that can be read only in part, those with a key. */
+function scanKeys(pack: DatabaseSync, file: string): readonly string[] {
+  const key = pack.prepare('SELECT key FROM objects WHERE id = ?')
+  const keys = new Set<string>()
+  for (const ids of findIds(pack, { file, onDamage: () => undefined })) {
+    for (const id of ids) {
+      const row = unlessDamaged(
+        () => key.get(id),
+        () => undefined,
+      )
+      if (typeof row?.['key'] === 'string') keys.add(row['key'])
+    }
+  }
+  return [...keys].toSorted()
+}
+
+/** Keys are ASCII, so the order of UTF-16 is that of SQLite. */
+function firstAfter(keys: readonly string[], after: string): number {
+  let [low, high] = [0, keys.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] ?? '') > after) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
 /** Bounds how long reads and listings block the thread in a turn, except for the last one. */
 const BLOCKING_MS = 2
 
@@ -178,7 +229,8 @@ function nameOf(key: ObjectKey): string {
   return key.slice(OBJECT_KEY_PREFIX.length)
 }
 
-const DAMAGED: ObjectHead = { size: -1, metadata: {} }
+/** The pack has the object, or had it, and cannot read it. */
+export const DAMAGED: ObjectHead = { size: -1, metadata: {} }
 
 /** The schema of a pack has no other keys. */
 function listed({ key }: PackRow, size: number): ListedObject {

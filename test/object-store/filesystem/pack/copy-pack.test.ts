@@ -3,12 +3,12 @@ import { open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey } from '../../../../src/core/objects/object-key.ts'
 import { copyPack } from '../../../../src/object-store/filesystem/pack/copy-pack.ts'
 import { createFilesystemStore } from '../../../../src/object-store/filesystem/store.ts'
 import { bytesOf, freshKey, never } from '../../../support/objects.ts'
 import { createFolder } from '../../../support/servers/local-server.ts'
-import { overwritePageWith } from './damage.ts'
+import { cutTo, overwritePageWith } from './damage.ts'
 
 describe('a copy of a pack', () => {
   let folders: Awaited<ReturnType<typeof createFolder>>[]
@@ -116,6 +116,46 @@ describe('a copy of a pack', () => {
     expect(await copy()).toMatchObject({ objects: 1000 })
   })
 
+  it.each([0.2, 0.4, 0.6, 0.8, 0.95])(
+    'E18 has all that can be read of a pack that was cut to %f of its pages, and is not silent',
+    async (share) => {
+      const keys = Array.from({ length: 600 }, () => freshKey())
+      await withStore(0, async (store) => {
+        await Promise.all(
+          keys.map((key, at) =>
+            store.put({ key, body: randomBytes(1 + ((at * 97) % 9000)), signal: never() }),
+          ),
+        )
+        // The ids have gaps, and later objects lie on pages that these leave.
+        await Promise.all(keys.slice(100, 300).map((key) => store.remove({ key, signal: never() })))
+        await Promise.all(
+          Array.from({ length: 100 }, () =>
+            store.put({ key: freshKey(), body: randomBytes(2000), signal: never() }),
+          ),
+        )
+      })
+      await cutTo(from, share)
+      const readable = readableIn(from)
+      expect(readable.length).toBeGreaterThan(0)
+      const { unreadable } = await copy()
+      expect(readableIn(to)).toEqual(expect.arrayContaining([...readable]))
+      expect(unreadable).not.toEqual([])
+    },
+  )
+
+  it('E18 has all that is in the log alone of a pack that was cut short', async () => {
+    await fill(Array.from({ length: 600 }, () => freshKey()))
+    const logged = Array.from({ length: 50 }, () => freshKey())
+    await withStore(0, async (store) => {
+      for (const key of logged) await store.put({ key, body: Buffer.from(key), signal: never() })
+      await cutTo(from, 0.5)
+      const { unreadable } = await copy()
+      expect(unreadable).toContain(undefined)
+      const names = logged.map((key) => key.slice(OBJECT_KEY_PREFIX.length))
+      expect(readableIn(to)).toEqual(expect.arrayContaining(names))
+    })
+  })
+
   it('fails when it cannot be written, and blames no object for that', async () => {
     await fill([freshKey()])
     await copy()
@@ -150,3 +190,21 @@ describe('a copy of a pack', () => {
     expect(await readdir(folders[1]?.path ?? '')).toEqual([])
   })
 })
+
+/** The keys that SQLite finds by their ids, with their whole content. */
+function readableIn(file: string): readonly string[] {
+  const pack = new DatabaseSync(file, { defensive: false })
+  pack.exec('PRAGMA writable_schema = on')
+  const byId = pack.prepare('SELECT key, crc32, metadata, content FROM objects WHERE id = ?')
+  const keys: string[] = []
+  for (let id = 1; id <= 1000; id++) {
+    try {
+      const row = byId.get(id)
+      if (row !== undefined) keys.push(String(row['key']))
+    } catch {
+      // On a page that is lost.
+    }
+  }
+  pack.close()
+  return keys
+}

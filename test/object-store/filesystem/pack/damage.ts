@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { OBJECT_KEY_PREFIX } from '../../../../src/core/objects/object-key.ts'
 
 const PAGE_BYTES = 4096
@@ -19,4 +19,10 @@ export async function overwritePageWith(
     if (page[0] === LEAF[tree] && page.includes(name)) page.fill(0)
   }
   await writeFile(file, content)
+}
+
+/** Cuts the pack to a share of its pages, as a full disk or an interrupted copy does. */
+export async function cutTo(file: string, share: number): Promise<void> {
+  const { size } = await stat(file)
+  await truncate(file, Math.floor((size * share) / PAGE_BYTES) * PAGE_BYTES)
 }

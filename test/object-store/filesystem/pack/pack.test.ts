@@ -11,7 +11,7 @@ import { createFilesystemStore } from '../../../../src/object-store/filesystem/s
 import { filesIn } from '../../../support/folder.ts'
 import { bytesOf, freshKey, never, put } from '../../../support/objects.ts'
 import { createFolder } from '../../../support/servers/local-server.ts'
-import { overwritePageWith } from './damage.ts'
+import { cutTo, overwritePageWith } from './damage.ts'
 
 describe('small objects in local files', () => {
   let folder: Awaited<ReturnType<typeof createFolder>>
@@ -181,6 +181,31 @@ describe('small objects in local files', () => {
     )
     expect(await store.head({ key: freshKey(), signal: never() })).toBeUndefined()
   })
+
+  it.each(['index', 'cut'] as const)(
+    'E18 are listed as far as they can be found, and take no file along (%s)',
+    async (damage) => {
+      const large = Array.from({ length: 3 }, () => freshKey('ann'))
+      for (const key of large) await putWhole(key, Buffer.alloc(40_000))
+      const keys = Array.from({ length: 600 }, () => freshKey('ann'))
+      await Promise.all(keys.map((key) => putWhole(key, Buffer.from('content'))))
+      await store.close()
+      if (damage === 'cut') await cutTo(pack(), 0.6)
+      else await overwritePageWith(pack(), keys[300] ?? '', 'index')
+      store = openStore()
+      const found = new Map((await listed('users/ann/')).map(({ key, size }) => [key, size]))
+      expect(found.size).toBeLessThanOrEqual(603)
+      expect(found.size).toBeGreaterThan(damage === 'cut' ? 150 : 602)
+      for (const key of large) {
+        expect(found.get(key)).toBe(40_000)
+        expect(await store.head({ key, signal: never() })).toMatchObject({ size: 40_000 })
+        const opened = await store.open({ key, signal: never() })
+        expect(await bytesOf(opened?.body)).toEqual(Buffer.alloc(40_000))
+      }
+      const heads = await Promise.all(keys.map((key) => store.head({ key, signal: never() })))
+      expect(new Set(heads.map((head) => head?.size))).toEqual(new Set([7, -1]))
+    },
+  )
 
   it('E18 are never read under the key of another, whatever the pages say', async () => {
     const [own, other] = [freshKey('ann'), freshKey('zed')]
