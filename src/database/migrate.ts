@@ -20,6 +20,7 @@ import { metadata } from './migrations/2026-12-03-metadata.ts'
 import { dailyUsage } from './migrations/2026-12-04-daily-usage.ts'
 import { usersByCreation } from './migrations/2026-12-05-users-by-creation.ts'
 import { operatorActions } from './migrations/2026-12-06-operator-actions.ts'
+import { historyExpiry, historyExpiryIndexes } from './migrations/2026-12-13-history-expiry.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
 import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
@@ -179,5 +180,7 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-04-daily-usage': dailyUsage({ clustered }),
     '2026-12-05-users-by-creation': usersByCreation(),
     '2026-12-06-operator-actions': operatorActions({ bytewise }),
+    '2026-12-13-history-expiry': historyExpiry(),
+    '2026-12-13-history-expiry-indexes': historyExpiryIndexes(),
   }
 }

@@ -223,10 +223,12 @@ export interface GarbageRow {
   readonly bytes: Generated<number>
 }
 
-/** The columns of `files`, as they were when the version ended. */
+/** Columns of `files`, as they were when the version ended. */
 export interface HistoryRow extends VersionRow {
   readonly ended_at: number
   readonly ended_as: PastVersion['endedAs']
+  /** As in `files`: the version leaves the history then, if not before. */
+  readonly expires_at: Generated<number>
   /** 1 if the store has the marker, else 0. */
   readonly is_marked: number
 }

@@ -9,7 +9,10 @@ export interface PastVersion extends FileVersion {
   /** Milliseconds since 1970 by the database's clock, as all times. */
   readonly endedAt: number
   readonly endedAs: (typeof ENDS)[number]
+  /** When it leaves the history, if not before. Never later than its file would have expired. */
   readonly expiresAt: number
+  /** When its file would have expired, and does if it is restored; `NEVER` if not. */
+  readonly fileExpiresAt: number
 }
 
 export function versionNotFound(): AppError {

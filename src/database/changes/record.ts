@@ -3,7 +3,7 @@ import { type Change, type ChangeEvent, MAX_CHANGES } from '../../core/changes/c
 import { type CapacityState, capacityState } from '../../core/quota/capacity.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { noteExcess } from '../history/drop.ts'
+import { noteExcess } from '../history/trim.ts'
 import {
   bigint,
   capacityInForce,

@@ -54,7 +54,9 @@ export class Holdings {
       return
     }
     const endedAs = change.file === undefined ? 'deleted' : 'replaced'
-    const past = { ...old, endedAt: now, endedAs, expiresAt: now + historyLifetimeMs } as const
+    const { isKept: _isKept, expiresAt: fileExpiresAt, ...version } = old
+    const expiresAt = Math.min(now + historyLifetimeMs, fileExpiresAt)
+    const past = { ...version, endedAt: now, endedAs, expiresAt, fileExpiresAt } as const
     this.#past.set(old.version, { past, isMarked: false, now })
   }
 }

@@ -1,7 +1,7 @@
 import { coversName } from '../../core/auth/scope.ts'
 import type { AppError } from '../../core/errors.ts'
 import type { FileChange } from '../../core/files/change.ts'
-import { fileExists, fileNotFound, type File, NEVER } from '../../core/files/file.ts'
+import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
 import type {
   FileDeletion,
   FileOperation,
@@ -82,7 +82,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
   const { file: old, expired } = held.fileNamed(name)
   assertMet(operation, old)
   if (old !== undefined && !overwrite) throw fileExists()
-  const { userId, version, objectKey, size, sha256, mediaType, metadata } = past
+  const { userId, version, objectKey, size, sha256, mediaType, metadata, fileExpiresAt } = past
   const file: File = {
     userId,
     name,
@@ -95,7 +95,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     updatedAt: held.now,
     mediaType,
     metadata,
-    expiresAt: NEVER,
+    expiresAt: fileExpiresAt,
     isKept: old?.isKept ?? 0,
   }
   return { file, changes: [...endExpired(expired), { type: 'restored', file, old }] }

@@ -6,9 +6,10 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { restoreVersion } from '../files/change-files.ts'
 import { inactiveReason, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
-import { dropVersions, listUsersToTrim, ofVersions, trimHistory, versionsToDrop } from './drop.ts'
+import { dropVersions, ofVersions, versionsToDrop } from './drop.ts'
 import { journalMarkers, listUnmarked, recordMarkers } from './markers.ts'
 import { findPast, findPastVersion, listHistory } from './past-versions.ts'
+import { listUsersToTrim, trimHistory } from './trim.ts'
 
 export function createHistoryLedger(session: Session): HistoryLedger {
   const { change, query, readInOrder, transaction, userSemaphore } = session

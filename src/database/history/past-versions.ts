@@ -6,6 +6,7 @@ import type {
   ListHistory,
 } from '../../core/history/history-ledger.ts'
 import type { PastVersion } from '../../core/history/past-version.ts'
+import { NEVER } from '../../core/files/file.ts'
 import { objectKey, type Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import { chunks } from '../../core/async/chunks.ts'
@@ -14,35 +15,45 @@ import { isActive, type LedgerTx, listedOwner } from '../ledger/ledger-sql.ts'
 import { VERSION_COLUMNS } from '../ledger/rows.ts'
 import { scan } from '../scan.ts'
 
-/** Of a row of `history`. */
-export function isExpired({
-  now,
-  historyLifetimeMs,
-}: Pick<LedgerTx, 'now' | 'historyLifetimeMs'>): RawBuilder<boolean> {
+type Lifetime = Pick<LedgerTx, 'now' | 'historyLifetimeMs'>
+
+/** Of a row of `history`: whether it has been there for as long as any version may be. */
+export function hasOutlived({ now, historyLifetimeMs }: Lifetime): RawBuilder<boolean> {
   return sql<boolean>`(ended_at <= ${now} - ${historyLifetimeMs})`
+}
+
+/** Of a row of `history`: whether its file would have expired. The first condition is that of the indexes. */
+export function isOver({ now }: Pick<LedgerTx, 'now'>): RawBuilder<boolean> {
+  return sql<boolean>`(expires_at < ${sql.lit(NEVER)} AND expires_at <= ${now})`
+}
+
+/** Either. */
+function isExpired(lifetime: Lifetime): RawBuilder<number> {
+  return sql<number>`CASE WHEN ${hasOutlived(lifetime)} OR ${isOver(lifetime)} THEN 1 ELSE 0 END`
 }
 
 type PastRow = Omit<PastVersion, 'expiresAt'>
 
 const PAST_COLUMNS = sql`
-  ${VERSION_COLUMNS}, ended_at AS "endedAt", ended_as AS "endedAs"
+  ${VERSION_COLUMNS}, ended_at AS "endedAt", ended_as AS "endedAs", expires_at AS "fileExpiresAt"
 `
 
 function toPastVersion({ historyLifetimeMs }: LedgerTx, row: PastRow): PastVersion {
-  return { ...row, expiresAt: row.endedAt + historyLifetimeMs }
+  return { ...row, expiresAt: Math.min(row.endedAt + historyLifetimeMs, row.fileExpiresAt) }
 }
 
 /** Keyset pagination, as `listFiles`. */
 export async function listHistory(tx: LedgerTx, page: ListHistory): Promise<ListedVersions> {
   const { name, prefix, after, limit, maxScanned } = page
   const versions: PastVersion[] = []
-  const scannedTo = await scan<PastRow, EndPosition>({
+  const scannedTo = await scan<ListedRow, EndPosition>({
     after,
     limit,
     maxScanned,
     read: (part) => readHistory(tx, { ...page, ...part }),
-    take: (row) => {
-      if (name !== undefined || row.name.startsWith(prefix)) versions.push(toPastVersion(tx, row))
+    take: ({ is_expired: expired, ...row }) => {
+      const isAsked = name !== undefined || row.name.startsWith(prefix)
+      if (isAsked && expired === 0) versions.push(toPastVersion(tx, row))
       return versions.length < limit
     },
     positionAfter: ({ endedAt, version }) => ({ endedAt, version }),
@@ -51,11 +62,11 @@ export async function listHistory(tx: LedgerTx, page: ListHistory): Promise<List
 }
 
 /** The caller's versions after the position. One bound per side, as in `isInRange`. */
-async function readHistory(tx: LedgerTx, page: ListHistory): Promise<readonly PastRow[]> {
+async function readHistory(tx: LedgerTx, page: ListHistory): Promise<readonly ListedRow[]> {
   const { name, after, limit } = page
   const from = after && sql`AND (ended_at, version) < (${after.endedAt}, ${after.version})`
-  const { rows } = await sql<PastRow>`
-    SELECT ${PAST_COLUMNS} FROM history
+  const { rows } = await sql<ListedRow>`
+    SELECT ${PAST_COLUMNS}, ${isExpired(tx)} AS is_expired FROM history
     WHERE user_id = ${listedOwner(page)} ${from ?? sql``} AND ended_at > ${tx.now} - ${tx.historyLifetimeMs}
       ${name === undefined ? sql`` : sql`AND name = ${name}`}
     ORDER BY ended_at DESC, version DESC LIMIT ${limit}
@@ -77,9 +88,10 @@ export interface FoundPast {
   readonly now: number
 }
 
-type FoundRow = PastRow & {
+type ListedRow = PastRow & { readonly is_expired: number }
+
+type FoundRow = ListedRow & {
   readonly is_marked: number
-  readonly is_expired: number
   readonly now: number
 }
 
@@ -106,8 +118,7 @@ export async function readPast(
   const found = new Map<Version, FoundPast | 'gone'>()
   for (const page of chunks(versions, ROWS_AT_ONCE)) {
     const { rows } = await sql<FoundRow>`
-      SELECT ${PAST_COLUMNS}, is_marked, ${tx.now} AS now,
-        CASE WHEN ${isExpired(tx)} THEN 1 ELSE 0 END AS is_expired
+      SELECT ${PAST_COLUMNS}, is_marked, ${tx.now} AS now, ${isExpired(tx)} AS is_expired
       FROM history
       WHERE version IN (${sql.join(page)}) AND user_id = ${userId}
         AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}

@@ -43,12 +43,12 @@ export const VERSION_COLUMNS = columnsOf('history', VERSION_MEMBERS)
 
 export const INSERT_FILE = sql.raw(`INSERT INTO files (${Object.values(FILE_MEMBERS).join(', ')})`)
 
-/** As `INSERT_FILE`, with the time and the kind of its end after the columns of the version. */
+/** As `INSERT_FILE`, with the time and the kind of its end, and its expiry, after the columns of the version. */
 export const INSERT_PAST = sql.raw(
-  `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as)`,
+  `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as, expires_at)`,
 )
 
-/** The values of `INSERT_PAST`, but for the last two. */
+/** The values of `INSERT_PAST`, but for the last three. */
 export function versionValues(slot: Slot<FileVersion>): RawBuilder<unknown> {
   return sql.join(Object.keys(VERSION_MEMBERS).map((member) => slot(member as keyof FileVersion)))
 }

@@ -41,7 +41,9 @@ const FILES = insertion<File>(
 )
 
 const PAST = insertion<EndedFile>(
-  (slot, { now }) => sql`(${versionValues(slot)}, ${now}, ${slot('endedAs')})`,
+  (slot, { now }) => sql`
+    (${versionValues(slot)}, ${now}, ${slot('endedAs')}, ${slot('expiresAt')})
+  `,
   (rows) => sql`${INSERT_PAST} VALUES ${rows}`,
 )
 

@@ -123,7 +123,8 @@ function past(slot: Slot<CommitValues>) {
   return sql`past AS (
     ${INSERT_PAST}
     SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
-           old_created_at, old_updated_at, old_media_type, old_metadata, now, 'replaced'
+           old_created_at, old_updated_at, old_media_type, old_metadata, now, 'replaced',
+           old_expires_at
     FROM change, moved WHERE past = 1
   ),`
 }

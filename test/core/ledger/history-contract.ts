@@ -60,12 +60,13 @@ export function ledgerHistoryContract(
         [first.version, 'replaced'],
       ])
       const [deleted, replaced] = past
-      const { isKept: _isKept, ...content } = first
+      const { isKept: _isKept, expiresAt: fileExpiresAt, ...content } = first
       expect(replaced).toEqual({
         ...content,
         endedAs: 'replaced',
         endedAt: expect.any(Number) as number,
         expiresAt: (replaced?.endedAt ?? 0) + LONG_MS,
+        fileExpiresAt,
       })
       expect(deleted?.sha256).toBe(second.sha256)
       expect(await figures()).toEqual({ bytes: 30 + 2 * OVERHEAD, versions: 2, excess: 0 })
@@ -512,6 +513,79 @@ export function ledgerHistoryContract(
       const trim = { userId, limit: 10, garbageDelayMs: LONG_MS }
       expect(await harness.ledger.trimHistory(trim)).toBe(1)
       expect(await harness.history(userId)).toMatchObject({ bytes: 0, versions: 0 })
+    })
+
+    describe.each(['replaced', 'deleted'] as const)('a version that is %s', (endedAs) => {
+      const SOON_MS = 1_000
+      const open = async () => {
+        const account = await openAccount(harness)
+        const { file } = await account.put('a', 1, { expiresInMs: SOON_MS })
+        await harness.advance(2)
+        await (endedAs === 'replaced' ? account.put('a', 2) : account.remove('a'))
+        return { account, file }
+      }
+
+      const listed = () => harness.ledger.listUsersToTrim({ except: [], limit: 1000 })
+
+      it('lives no longer than its file would have', async () => {
+        const { account, file } = await open()
+        const { version, expiresAt } = file
+        expect(await account.past()).toMatchObject([{ version, endedAs, expiresAt }])
+        await harness.advance(SOON_MS)
+        expect(await account.past()).toEqual([])
+        expect(await account.past({ name: 'a' })).toEqual([])
+        expect(await harness.ledger.findPastVersion({ ...account, version })).toBe('gone')
+        const restored = account.restore(version, { overwrite: true })
+        expect(await outcomeOf(restored)).toBe('version_gone')
+        const { userId } = account
+        expect(await listed()).toContain(userId)
+        const trim = { userId, limit: 10, garbageDelayMs: LONG_MS }
+        expect(await harness.ledger.trimHistory(trim)).toBe(1)
+        expect(await listed()).not.toContain(userId)
+        expect((await harness.history(userId)).versions).toBe(0)
+      })
+
+      it('expires when it is restored, as it would have, and however often it ends', async () => {
+        const { account, file } = await open()
+        const { version, expiresAt } = file
+        for (const _ of [1, 2]) {
+          const restored = await account.restore(version, { overwrite: true })
+          expect(restored.file).toMatchObject({ version, expiresAt })
+          await harness.advance(2)
+          await account.remove('a')
+        }
+        const [deleted] = await account.past()
+        expect(deleted).toMatchObject({ version, expiresAt })
+        await account.restore(version)
+        await harness.advance(SOON_MS)
+        expect(await account.list()).toEqual([])
+      })
+
+      it('leaves the history before its file would have expired, if that is later', async () => {
+        const account = await openAccount(harness)
+        await account.put('a', 1, { expiresInMs: LONG_MS })
+        await account.remove('a')
+        const [past] = await account.past()
+        expect(past?.expiresAt).toBe((past?.endedAt ?? 0) + LIFETIME_MS)
+      })
+    })
+
+    it('expires in a batch that ends and restores it', async () => {
+      const account = await openAccount(harness)
+      const { file } = await account.put('a', 1, { expiresInMs: 1_000 })
+      const { version, name } = file
+      const { userId, userCreatedAt } = account
+      const { files } = await harness.ledger.changeFiles({
+        userId,
+        userCreatedAt,
+        operations: [
+          { op: 'delete', name },
+          { op: 'restore', version, name: undefined, overwrite: false },
+        ],
+        maxFiles: 10,
+        garbageDelayMs: LONG_MS,
+      })
+      expect(files[1]).toMatchObject({ version, expiresAt: file.expiresAt })
     })
   })
 }
