@@ -16,7 +16,7 @@ export interface KeySetOptions {
 export interface KeySet {
   /** Rejects with `access_token_invalid` if there is no such key, and with `unavailable` if that is unknown. */
   readonly find: (header: JWTHeaderParameters) => Promise<CryptoKey>
-  /** The refusal of a JWT whose key was found but does not work. */
+  /** The refusal of a JWT whose key was found but does not work, such as an RSA key that is too short. */
   refuseUnusable(kid: string | undefined, cause: unknown): AppError
 }
 
@@ -77,7 +77,8 @@ export function createKeySet(options: KeySetOptions): KeySet {
   function refuseUnusable(kid = '', cause: unknown): AppError {
     if (!unusable.has(kid)) warn?.(cause, 'a key of the identity provider cannot be used')
     unusable.add(kid)
-    return unavailable(cause)
+    const message = 'The key cannot be used'
+    return accessTokenInvalid(new errors.JWKInvalid(message, { cause }))
   }
 
   /** Garbage can name any key, so a log entry for each refused JWT would let anyone fill the log. */

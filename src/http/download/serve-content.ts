@@ -20,7 +20,7 @@ import {
 } from '../../core/files/open-content.ts'
 import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
 import { discardUnread } from '../body/discard-body.ts'
-import { addVary, contentDisposition } from '../headers/content-headers.ts'
+import { addVary, contentDisposition, UNTRANSFORMED } from '../headers/content-headers.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
 import { Type } from '../openapi/type.ts'
@@ -129,7 +129,7 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
   void reply.headers({
     etag: `"${file.version}"`,
     'last-modified': new Date(file.updatedAt).toUTCString(),
-    'cache-control': 'private, no-cache',
+    'cache-control': UNTRANSFORMED,
   })
   // A 304 has it too: the browser may have cached the content without a digest.
   const wish = reply.request.headers['want-repr-digest']?.toString()

@@ -39,7 +39,8 @@ export function createZip({ files, open, signal }: Zip): Pick<OpenedObject, 'rel
     let reading: OpenedObject | undefined
     using _ = onAbort(signal, () => reading && discardBody(reading))
     for (const file of files) {
-      const { name, size, updatedAt: lastModified } = file
+      const { name, size } = file
+      const lastModified = dosDate(file.updatedAt)
       reading = await open(file)
       try {
         signal.throwIfAborted()
@@ -54,6 +55,14 @@ export function createZip({ files, open, signal }: Zip): Pick<OpenedObject, 'rel
   const body = Readable.from(chunks, { highWaterMark: 1 })
   return { body, release: (chunk) => releases.get(chunk)?.(chunk) }
 }
+
+/** The times that an entry can have (APPNOTE 4.4.6), in this machine's zone. Others would be taken modulo 128 years. */
+function dosDate(ms: number): Date {
+  return new Date(Math.min(Math.max(ms, FIRST.getTime()), LAST.getTime()))
+}
+
+const FIRST = new Date(1980, 0, 1)
+const LAST = new Date(2107, 11, 31, 23, 59, 58)
 
 const SMALL_BYTES = 4 * 1024
 const GATHERED_BYTES = 16 * 1024

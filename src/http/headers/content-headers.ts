@@ -54,6 +54,24 @@ export function bodySize(headers: IncomingHttpHeaders): number | undefined {
   return headers['transfer-encoding'] === undefined ? (contentLength(headers) ?? 0) : undefined
 }
 
+/**
+ * Of a response with the entity tag of a file, which no proxy may compress: it would weaken the tag, and no `If-Match`
+ * would hold any more.
+ */
+export const UNTRANSFORMED = 'private, no-cache, no-transform'
+
+/**
+ * Of the JSON that answers an upload. nginx ignores `no-transform`, but like other proxies compresses nothing that has a
+ * `Content-Encoding`; `identity` is none.
+ */
+export function describeStored(reply: FastifyReply, version: string): void {
+  void reply.headers({
+    etag: `"${version}"`,
+    'cache-control': UNTRANSFORMED,
+    'content-encoding': 'identity',
+  })
+}
+
 /** ASCII for every name: a fallback for old clients, and the exact name in UTF-8 (RFC 6266, RFC 8187). */
 export function contentDisposition(
   name: FileName,

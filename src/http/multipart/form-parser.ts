@@ -8,7 +8,7 @@ export const MAX_OVERHEAD_BYTES = 64 * 1024
 
 export const MAX_PART_HEAD_BYTES = 16 * 1024
 
-export const MAX_FIELDS = 8
+export const MAX_FIELDS = 100
 
 /** Longer values are truncated. Metadata of which each character is escaped take 12 KiB. */
 export const MAX_FIELD_BYTES = 16 * 1024

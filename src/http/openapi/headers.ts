@@ -43,9 +43,16 @@ const DESCRIBED = {
   'Cache-Control': {
     description:
       '`private, no-cache`: only a private cache may store the response, and must revalidate it before each use. ' +
-      '`no-store`: no cache may store it.',
-    schema: { type: 'string', enum: ['private, no-cache', 'no-store'] },
-    example: 'private, no-cache',
+      '`no-transform`: no proxy may compress it. `no-store`: no cache may store it.',
+    schema: {
+      type: 'string',
+      enum: ['private, no-cache', 'private, no-cache, no-transform', 'no-store'],
+    },
+    example: 'private, no-cache, no-transform',
+  },
+  'Content-Encoding': {
+    description: '`identity`: no coding. A proxy that compresses responses leaves this one alone.',
+    schema: { type: 'string', const: 'identity' },
   },
   'Retry-After': {
     description: 'Seconds to wait before sending the request again.',

@@ -92,10 +92,12 @@ export function hostnameOf(request: Arrived): string | undefined {
   return URL.parse(originOf(request))?.hostname
 }
 
-/** Serialised as browsers do: in lower case, without the default port of the scheme. */
+/** Serialised as browsers do: in lower case, without the default port. `undefined` for what only `URL` takes for one. */
 export function parseOrigin(text: string): string | undefined {
-  return URL.parse(text)?.origin
+  return ORIGIN.test(text) ? URL.parse(text)?.origin : undefined
 }
+
+const ORIGIN = /^https?:\/\/[\w.~%!$&'()*+,;=:[\]-]+$/i
 
 /** Each proxy of a chain may append its own value to the client's, which is the first. */
 function forwarded({ headers, isFromProxy }: Arrived, name: string): string {

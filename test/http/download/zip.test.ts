@@ -57,6 +57,24 @@ it.skipIf(isWithoutZip)(
   },
 )
 
+it.each([
+  ['the time of the file', new Date(2026, 10, 21, 12, 30, 58), new Date(2026, 10, 21, 12, 30, 58)],
+  ['the earliest possible', new Date(1980, 0, 1), new Date(1980, 0, 1)],
+  ['1980 before that', new Date(1979, 11, 31, 23, 59, 59), new Date(1980, 0, 1)],
+  ['1980 for the epoch', new Date(0), new Date(1980, 0, 1)],
+  ['the latest possible', new Date(2107, 11, 31, 23, 59, 58), new Date(2107, 11, 31, 23, 59, 58)],
+  ['2107 after that', new Date(2108, 0, 1), new Date(2107, 11, 31, 23, 59, 58)],
+  ['2107 for a clock that is far ahead', new Date(9999, 0, 1), new Date(2107, 11, 31, 23, 59, 58)],
+])('has for an entry %s', async (_what, updated, expected) => {
+  const file = { ...fileOf('a', 1), updatedAt: updated.getTime() }
+  const open = async (): Promise<OpenedObject> => inMemory(1)
+  const zip = await bytesOf(createZip({ files: [file], open, signal: NEVER }).body)
+  const [time, date] = [zip.readUInt16LE(10), zip.readUInt16LE(12)]
+  const day = [1980 + (date >> 9), ((date >> 5) & 15) - 1, date & 31] as const
+  const read = new Date(...day, time >> 11, (time >> 5) & 63, (time & 31) * 2)
+  expect(read).toEqual(expected)
+})
+
 function* chunksOf(content: Buffer): Generator<Buffer> {
   for (let at = 0; at < content.length; at += CHUNK) yield content.subarray(at, at + CHUNK)
 }

@@ -136,7 +136,7 @@ export function uploadsSuite(open: OpenService): void {
         'content-disposition': `attachment; filename="page.html"; filename*=UTF-8''page.html`,
         etag: expect.stringMatching(/^"[^"]+"$/) as string,
         'last-modified': expect.stringMatching(/ GMT$/) as string,
-        'cache-control': 'private, no-cache',
+        'cache-control': 'private, no-cache, no-transform',
         vary: 'Cookie, Authorization, Want-Repr-Digest',
         'x-content-type-options': 'nosniff',
         'content-security-policy': expect.stringContaining('sandbox') as string,

@@ -5,7 +5,7 @@ import type { Appended, ResumableUploads } from '../../../core/resumable/resumab
 import type { NamedResumable } from '../../../core/resumable/resumable-ledger.ts'
 import type { Caller } from '../../../core/users/caller.ts'
 import { assertRawBody } from '../../body/raw-body.ts'
-import { assertMediaType } from '../../headers/content-headers.ts'
+import { assertMediaType, describeStored } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { uploadedFile } from '../files/file-upload.ts'
@@ -71,8 +71,8 @@ export async function sendFile(
 ) {
   const committed = await uploads.outcome({ userId, userCreatedAt, version })
   const digest = formatReprDigest(committed.file.sha256)
-  const headers = { 'upload-complete': '?1', 'repr-digest': digest, etag: `"${version}"` }
-  void reply.code(200).headers(headers)
+  void reply.code(200).headers({ 'upload-complete': '?1', 'repr-digest': digest })
+  describeStored(reply, version)
   return uploadedFile(committed)
 }
 

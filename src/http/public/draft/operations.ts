@@ -47,7 +47,7 @@ export const DRAFT_APPEND = {
   content: { [PARTIAL_MEDIA_TYPE]: { schema: { type: 'string', format: 'binary' } } },
   response: {
     description: 'IETF draft: the append has ended the file, which is stored.',
-    headers: ['Upload-Complete', 'Repr-Digest', 'ETag'],
+    headers: ['Upload-Complete', 'Repr-Digest', 'ETag', 'Cache-Control', 'Content-Encoding'],
     content: { 'application/json': { schema: UploadedFile } },
   },
 } as const satisfies { header: Schemas; content: object; response: Answer }

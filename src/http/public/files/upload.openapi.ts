@@ -107,7 +107,7 @@ export const FORM_UPLOAD = {
       },
     },
     'The content, in one part with a `filename` parameter, whose value is ignored. Its `Content-Type` is ' +
-      'the media type of the file. The form may have up to 8 other parts, of 64 KiB in total, and of 16 KiB ' +
+      'the media type of the file. The form may have up to 100 other parts, of 64 KiB in total, and of 16 KiB ' +
       'each if they are JSON. They are ignored, except for `visibility` and `metadata`.',
   ),
   responses: RESPONSES,
@@ -148,5 +148,8 @@ export const RAW_UPLOAD = {
     required: false,
     content: { '*/*': {} },
   },
-  responses: { ...RESPONSES, 200: { ...STORED, headers: ['ETag', 'Upload-Complete'] } },
+  responses: {
+    ...RESPONSES,
+    200: { ...STORED, headers: ['ETag', 'Cache-Control', 'Content-Encoding', 'Upload-Complete'] },
+  },
 } as const satisfies Operation

@@ -14,6 +14,7 @@ import {
 import { type CreationOptions, discovery, orCreation } from '../draft/creation.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ignoreContentType, receiveBody, receiveForm } from './receive-file.ts'
+import { describeStored } from '../../headers/content-headers.ts'
 import { parseFileMetadata } from '../../headers/file-metadata.ts'
 import type { FileForm } from '../../multipart/file-form.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
@@ -49,7 +50,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     const sent = { target, visibility, metadata }
     const committed = await receiveBody({ request, reply }, options, sent)
     // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
-    void reply.header('etag', `"${committed.file.version}"`)
+    describeStored(reply, committed.file.version)
     return uploadedFile(committed)
   }
   const put = { schema, onRequest: ignoreContentType, config: { operation: RAW_UPLOAD } }
