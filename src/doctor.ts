@@ -5,6 +5,7 @@ import { formatByteSize } from './core/byte-size.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
 import { createVersion, type ObjectKey, objectKey } from './core/objects/object-key.ts'
+import { heldLead } from './core/clock/safe-clock.ts'
 import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
@@ -151,10 +152,13 @@ async function examine(
 }
 
 async function useDatabase(config: Config): Promise<string> {
+  let held = 0
   const database = await openDatabase(config.database)
   let warnings: readonly string[]
   try {
-    assertClock(await createLedger(database, { baseCapacity: 0 }).check())
+    const ledger = createLedger(database, { baseCapacity: 0 })
+    assertClock(await ledger.check())
+    held = heldLead((await ledger.readClock()).stored)
     if (config.database.kind === 'postgres' && !(await mayCreateTables(database))) {
       throw new Error('Its user may not create tables. Make the user the owner of the database.')
     }
@@ -164,7 +168,11 @@ async function useDatabase(config: Config): Promise<string> {
     await database.close()
   }
   const name = config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'
-  return withWarnings(`${name} responds, and its clock is correct`, warnings)
+  const responds = `${name} responds, and its clock is correct`
+  if (held <= MAX_SKEW_MS) return withWarnings(responds, warnings)
+  const minutes = Math.round(held / 60_000)
+  const kept = `${responds}; what has ended only in the last ${minutes} min is kept for now, because the clock was ahead or the service down`
+  return withWarnings(kept, warnings)
 }
 
 /** Also of a service that refuses to start for this reason. */

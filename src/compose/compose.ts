@@ -31,6 +31,14 @@ import { createArchives } from '../core/files/archive.ts'
 import { createFileAdministration } from '../core/files/file-administration.ts'
 import { createOverview } from '../core/overview/overview.ts'
 import { createRepository } from '../core/files/repository.ts'
+import {
+  type ClockHooks,
+  createSafeClock,
+  jumpWarning,
+  type SafeClock,
+  type SafeClockOptions,
+  type SteadyClock,
+} from '../core/clock/safe-clock.ts'
 import { createSweeper } from '../core/sweep/sweeper.ts'
 import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
 import { createUploadAdministration } from '../core/resumable/upload-administration.ts'
@@ -53,6 +61,7 @@ import { createInstruments } from '../metrics/instruments.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { endLeases, openEmbedded } from './embedded.ts'
 import { layerPorts, type Ports } from './layers.ts'
+import { openSteadyClock } from './steady-clock.ts'
 import type { TracedPlaces } from '../tracing/port-traces.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 
@@ -84,6 +93,8 @@ export interface Overrides extends Partial<ServiceTimes> {
   /** `MAX_ARCHIVED_FILES` by default. */
   readonly maxArchivedFiles?: number | undefined
   readonly failedAttemptPolicy?: FailedAttemptPolicy
+  /** That of the machine by default; none for a given `database`, whose clock a test may move. */
+  readonly steadyClock?: SteadyClock | undefined
 }
 
 const LEASE_MS = 60_000
@@ -190,7 +201,18 @@ function createUseCases(config: Config, opened: Opened) {
     onChange: (userId) => accessTokens.forgetUser(userId),
   })
   const { deviceCapacity, deviceModels } = config
+  const clockHooks = warningOfJumps(metrics.clockHooks, overrides.warn)
+  const { steadyClock = overrides.database ? undefined : openSteadyClock() } = overrides
   const sweeper = createSweeper({
+    safeClock:
+      steadyClock &&
+      safeClockOf(config, {
+        ledger,
+        steady: steadyClock,
+        leaseMs,
+        garbageDelayMs,
+        hooks: clockHooks,
+      }),
     ledger,
     objects,
     retentionMs,
@@ -254,6 +276,23 @@ function createUseCases(config: Config, opened: Opened) {
     metrics,
     verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
     rebuilder: createRebuilder({ journal, objects, garbageDelayMs: REBUILT_GARBAGE_DELAY_MS }),
+  }
+}
+
+function safeClockOf({ database }: Config, options: SafeClockOptions): SafeClock {
+  // SQLite's clock is the process's.
+  const processTime = database.kind === 'postgres' ? Date.now : undefined
+  return createSafeClock({ ...options, processTime })
+}
+
+/** A jump is told once, by the instance that notices it. */
+function warningOfJumps(hooks: ClockHooks, warn: Overrides['warn']): ClockHooks {
+  return {
+    ...hooks,
+    onJump(ms, leadMs) {
+      hooks.onJump(ms, leadMs)
+      warn?.(undefined, jumpWarning(ms, leadMs))
+    },
   }
 }
 

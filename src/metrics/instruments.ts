@@ -181,6 +181,16 @@ export function createInstruments({
       'Sweeps of this instance by outcome; elsewhere: another instance was sweeping.',
       { label: 'end', values: ['complete', 'gave_up', 'elsewhere', 'failed'] },
     ),
+    clock: {
+      lead: gauge(
+        'clock_lead_seconds',
+        'By how much the clock is ahead of the safe time, which decides what is destroyed.',
+      ),
+      jumps: countedBy('clock_jumps', 'Jumps of the clock that this instance has noticed.', {
+        label: 'direction',
+        values: ['ahead', 'back'],
+      }),
+    },
     lastSweep: {
       start: gauge(
         'last_sweep_start_timestamp_seconds',

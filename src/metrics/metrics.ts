@@ -1,6 +1,7 @@
 import { collectDefaultMetrics } from '@prometheus-io/client'
 import type { BacklogLedger } from '../core/sweep/backlog-ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
+import type { ClockHooks } from '../core/clock/safe-clock.ts'
 import type { WebhookHooks } from '../core/webhooks/delivery.ts'
 import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
 import type { Repository } from '../core/files/repository.ts'
@@ -19,6 +20,7 @@ import {
   createWebhookScrape,
 } from './scrape.ts'
 import { meterSweeper } from './sweeps.ts'
+import { createClockHooks } from './clock.ts'
 import { meterWebhooks } from './webhooks.ts'
 
 export interface Metrics {
@@ -33,6 +35,7 @@ export interface Metrics {
   /** Options of `createResumableUploads`. */
   readonly uploadHooks: UploadHooks
   meterUploads(uploads: ResumableUploads): ResumableUploads
+  readonly clockHooks: ClockHooks
   meterWebhooks(hooks: WebhookHooks): WebhookHooks
   meterRequests(listener: ListenerName): RequestMeter
 }
@@ -82,6 +85,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       uploads = given
       return meterAppends(given, instruments)
     },
+    clockHooks: createClockHooks(instruments),
     meterWebhooks: (hooks) => meterWebhooks(hooks, instruments),
     meterRequests: (listener) => requests.meter(listener),
   }

@@ -1,7 +1,8 @@
 import type { SweepFigures, Sweeper } from '../core/sweep/sweeper.ts'
 import type { Instruments } from './instruments.ts'
 
-export function meterSweeper(sweeper: Sweeper, { swept, sweeps, lastSweep }: Instruments): Sweeper {
+export function meterSweeper(sweeper: Sweeper, instruments: Instruments): Sweeper {
+  const { swept, sweeps, lastSweep } = instruments
   function progress(): (figures: SweepFigures) => void {
     let before: Partial<SweepFigures> = {}
     return (figures) => {
@@ -10,31 +11,34 @@ export function meterSweeper(sweeper: Sweeper, { swept, sweeps, lastSweep }: Ins
     }
   }
 
-  function noteLast(began: number, ended: number): void {
+  function noteLast(began: number, tookMs: number): void {
     lastSweep.start.set(began / 1000)
-    lastSweep.end.set(ended / 1000)
-    lastSweep.duration.set((ended - began) / 1000)
+    lastSweep.end.set((began + tookMs) / 1000)
+    lastSweep.duration.set(tookMs / 1000)
   }
 
   return {
-    async sweep({ signal, onProgress, onWait }) {
+    async sweep({ signal, maxMs, onProgress, onWait, isClockTrusted }) {
       const count = progress()
       const began = Date.now()
+      const startedAt = performance.now()
       let end = 'failed'
       try {
         const report = await sweeper.sweep({
           signal,
+          maxMs,
           onProgress: (figures) => {
             count(figures)
             onProgress?.(figures)
           },
           onWait,
+          isClockTrusted,
         })
         end = report.end
         return report
       } finally {
         sweeps.inc({ end })
-        if (end !== 'elsewhere') noteLast(began, Date.now())
+        if (end !== 'elsewhere') noteLast(began, performance.now() - startedAt)
       }
     },
     async expire(signal) {

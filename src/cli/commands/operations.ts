@@ -7,9 +7,11 @@ export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   {
     words: ['sweep'],
     summary: 'run one sweep: remove garbage and the leftovers of crashes and failures',
-    run: async ({ sweeper }, { printError, fail, interruption }) => {
+    switches: ['trust-clock'],
+    run: async ({ sweeper }, { printError, fail, interruption, switches }) => {
       const report = await sweeper.sweep({
         signal: interruption(),
+        isClockTrusted: switches.has('trust-clock'),
         onWait: () => printError('Another instance is sweeping. Waiting for it to finish.'),
       })
       if (report.end !== 'complete') fail()

@@ -5,7 +5,7 @@ import { serializeError } from './serialized-error.ts'
 import type { ThreadAnswer, ThreadCall, ThreadMessage } from './thread.ts'
 
 export interface ThreadHandlers<C> {
-  /** `until`: milliseconds since 1970 until which the caller waits. */
+  /** `until`: when the caller gives up, by `steadyTime`. */
   readonly answer: (call: C, until: number) => Promise<unknown>
   /** Called once, when all calls are answered. */
   readonly close: () => Promise<void>

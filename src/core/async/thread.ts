@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { steadyTime } from '../clock/steady-time.ts'
 import { Deadline } from './deadline.ts'
 import { MessageBuffer } from './message-buffer.ts'
 import { deserializeError, type SerializedError } from './serialized-error.ts'
@@ -8,7 +9,7 @@ export type ThreadMessage<C> = readonly ThreadCall<C>[] | 'close'
 export interface ThreadCall<C> {
   readonly id: number
   readonly call: C
-  /** Milliseconds since 1970 until which the caller waits. */
+  /** When the caller gives up, by `steadyTime`. */
   readonly until: number
 }
 
@@ -77,7 +78,7 @@ export class Thread<C> {
     const id = ++this.#lastId
     const giveUp = (): void => this.#take(id)?.reject(this.#options.toError(tooLate()))
     this.#waiting.set(id, { deadline: new Deadline(CALL_TIMEOUT_MS, giveUp), resolve, reject })
-    this.#outgoing.add({ call, id, until: Date.now() + CALL_TIMEOUT_MS })
+    this.#outgoing.add({ call, id, until: steadyTime() + CALL_TIMEOUT_MS })
     return await promise
   }
 

@@ -9,11 +9,18 @@ export type FileChange =
   | { readonly type: 'created'; readonly file: File; readonly old?: undefined }
   | { readonly type: 'restored'; readonly file: File; readonly old: File | undefined }
   | { readonly type: 'replaced' | 'updated'; readonly file: File; readonly old: File }
-  | { readonly type: EndOfFile; readonly file?: undefined; readonly old: File }
+  | {
+      readonly type: EndOfFile
+      readonly file?: undefined
+      readonly old: File
+      /** Of an expired file: it has expired only by a clock that is not trusted (I17). */
+      readonly isUncertain?: boolean
+    }
 
 export type EndOfFile = 'deleted' | 'evicted' | 'expired'
 
 /** Whether the file ends without becoming history, which deleted and replaced ones do. */
-export function isDiscarded({ type }: FileChange): boolean {
-  return type === 'evicted' || type === 'expired'
+export function isDiscarded(change: FileChange): boolean {
+  if (change.type === 'expired') return change.isUncertain !== true
+  return change.type === 'evicted'
 }

@@ -13,11 +13,14 @@ export interface LeaderLease {
   release(): Promise<void>
 }
 
+/** No holder asks for a longer lease, so the clock was ahead when a lease began that ends later. */
+export const LONGEST_LEASE_MS = 60_000
+
 /** PORT: leases in the database. As every part of the ledger, it keeps the contract of `UploadLedger`. */
 export interface LeaderLeases {
   /**
    * Acquires or renews the leader lease for `leaseMs` from now. Resolves to `false` if another holder's lease is
-   * running. The lease only saves work. Correctness must not depend on it: a late holder loses the lease without
+   * running; one that ends later than `LONGEST_LEASE_MS` from now is over. The lease only saves work. Correctness must not depend on it: a late holder loses the lease without
    * noticing.
    */
   acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>

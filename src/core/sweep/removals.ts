@@ -11,6 +11,8 @@ export interface RemovalRun {
   readonly objects: ObjectStore
   readonly signal: AbortSignal
   readonly retentionMs: number
+  /** The safe time, if the ledger could not store it. */
+  readonly safe?: number | undefined
   readonly onRemoved: () => void
   readonly onFailed: (error: unknown) => void
   readonly onForgotten: (uploads: number) => void
@@ -51,7 +53,7 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   }
 
   return async () => {
-    const page = await ledger.listGarbage({ after, limit: PAGE })
+    const page = await ledger.listGarbage({ after, limit: PAGE, safe: run.safe })
     const removals = await removePage(page, run)
     await noteByUser(removals, { failures, userOf: ({ userId }) => userId, note })
     after = page.at(-1) ?? after

@@ -20,7 +20,7 @@ export interface SweepRun extends RemovalRun, ExpiryRun {
   readonly onPurged: (rows: number) => void
 }
 
-interface ExpiryRun {
+export interface ExpiryRun {
   readonly ledger: SweepLedger & UploadLedger
   readonly signal: AbortSignal
   readonly onExpired: (uploads: number) => void

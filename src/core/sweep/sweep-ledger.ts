@@ -100,8 +100,12 @@ export interface SweepLedger {
     readonly limit: number
   }): Promise<ForgottenChanges>
 
-  /** Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. */
+  /**
+   * Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. `safe` is the safe time, if it
+   * could not be stored.
+   */
   listGarbage(page: {
+    readonly safe?: number | undefined
     readonly after: Garbage | undefined
     readonly limit: number
   }): Promise<readonly Garbage[]>

@@ -4,6 +4,7 @@ import { isDatabaseFull } from '../errors.ts'
 import { createLeaderLease, type LeaderLease, type LeaderLeases } from './leader-lease.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
+import type { SafeClock } from '../clock/safe-clock.ts'
 import type { HistoryLedger } from '../history/history-ledger.ts'
 import { historyTrimmer, versionMarker } from './history.ts'
 import { createFailures, type Failures } from './failures.ts'
@@ -16,6 +17,7 @@ import {
   fileExpirer,
   forgetCommitted,
   purge,
+  type ExpiryRun,
   type SweepRun,
 } from './steps.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
@@ -32,15 +34,19 @@ export interface SweeperOptions {
   readonly eventLifetimeMs?: number
   /** How long a crashed sweeper blocks the others; one minute by default. */
   readonly leaseMs?: number
+  /** By default the database's clock is trusted, as in tests that move it. */
+  readonly safeClock?: SafeClock | undefined
 }
 
 export interface SweepRequest {
   readonly signal: AbortSignal
   readonly onProgress?: (figures: SweepFigures) => void
   /** After this time the sweep leaves the rest to the next one; no limit by default. */
-  readonly maxMs?: number
+  readonly maxMs?: number | undefined
   /** If set, wait for a running sweep to finish instead of returning; called once when waiting starts. */
   readonly onWait?: (() => void) | undefined
+  /** An operator vouches for the clock, so that what has ended by it is destroyed now. */
+  readonly isClockTrusted?: boolean | undefined
 }
 
 export interface SweepFigures {
@@ -79,11 +85,17 @@ export interface Sweeper {
 }
 
 export function createSweeper(options: SweeperOptions): Sweeper {
-  const { ledger, garbageDelayMs = 0, leaseMs = LEASE_MS } = options
+  const { ledger, garbageDelayMs = 0, leaseMs = LEASE_MS, safeClock } = options
   const changesSwept: SweepRun['changesSwept'] = { last: undefined }
 
   async function sweep(request: SweepRequest): Promise<SweepReport> {
-    const { signal, maxMs = Infinity, onProgress = () => undefined, onWait } = request
+    const {
+      signal,
+      maxMs = Infinity,
+      onProgress = () => undefined,
+      onWait,
+      isClockTrusted,
+    } = request
     const report = { ...NOTHING_DONE }
     const tell = (change: () => void): void => {
       change()
@@ -111,7 +123,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       // Objects go before their rows, and garbage is never referred to again: this needs neither write nor lease.
       if (!isDatabaseFull(error)) throw error
       const failures = createFailures(() => ledger.check(), signal)
-      await runUntilDone(garbageRemover(run, failures), signal)
+      await runUntilDone(garbageRemover({ ...run, safe: safeClock?.safe() }, failures), signal)
       failures.throwFirst()
       if (report.removedObjects === 0) throw error
       return await sweepInTurn()
@@ -119,11 +131,12 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
     async function sweepInTurn(): Promise<SweepReport> {
       const failures = createFailures(() => ledger.check(), signal)
-      await failures.attempt(() => runUntilDone(expiry(run, failures), signal))
+      await failures.attempt(() => expireUploads(run, failures))
       const lease = createLeaderLease({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
       let end: SweepReport['end'] = 'elsewhere'
       if (await lease.acquire({ signal, onWait })) {
         try {
+          await safeClock?.advance({ isTrusted: isClockTrusted })
           end = await sweepAlone(run, { lease, failures })
         } finally {
           await lease.release()
@@ -134,13 +147,19 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     }
   }
 
+  /** After a jump of the clock, leases have ended that are about to be renewed. */
+  async function expireUploads(run: ExpiryRun, failures: Failures): Promise<void> {
+    if (await safeClock?.read()) return
+    await runUntilDone(expiry(run, failures), run.signal)
+  }
+
   return {
     sweep,
     async expire(signal) {
       let expired = 0
       const onExpired = (uploads: number): void => void (expired += uploads)
       const failures = createFailures(() => ledger.check(), signal)
-      await runUntilDone(expiry({ ledger, signal, onExpired }, failures), signal)
+      await expireUploads({ ledger, signal, onExpired }, failures)
       failures.throwFirst()
       return expired
     },

@@ -5,6 +5,7 @@ import type {
   NewOperatorAction,
   OperatorAction,
 } from '../../core/audit/audit-ledger.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
 import type { OperatorActionRow } from '../schema.ts'
@@ -49,7 +50,7 @@ async function forget(
     DELETE FROM operator_actions
     WHERE action_id IN (SELECT action_id FROM operator_actions ORDER BY action_id LIMIT ${limit})
       AND (
-        at < ${now} - ${lifetimeMs} OR action_id <= (
+        at < ${safeNow({ now })} - ${lifetimeMs} OR action_id <= (
           SELECT action_id FROM operator_actions ORDER BY action_id DESC LIMIT 1 OFFSET ${most}
         )
       )

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { excessOf, OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import { safeNow } from '../clock/safe-now.ts'
+import { capacityByAnyClock, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { type DroppedRow, dropVersions, versionsToDrop } from './drop.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
 
@@ -10,6 +11,7 @@ export async function listUsersToTrim(
   tx: LedgerTx,
   { except, limit }: Parameters<HistoryLedger['listUsersToTrim']>[0],
 ): Promise<readonly UserId[]> {
+  const safe = bySafeTime(tx)
   const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
   const { rows } = await sql<{ readonly user_id: UserId }>`
     SELECT user_id FROM (
@@ -17,11 +19,11 @@ export async function listUsersToTrim(
     ) AS beyond
     UNION
     SELECT user_id FROM (
-      SELECT user_id FROM history WHERE ${hasOutlived(tx)} ${ofOthers} ORDER BY ended_at LIMIT ${limit}
+      SELECT user_id FROM history WHERE ${hasOutlived(safe)} ${ofOthers} ORDER BY ended_at LIMIT ${limit}
     ) AS outlived
     UNION
     SELECT user_id FROM (
-      SELECT user_id FROM history WHERE ${isOver(tx)} ${ofOthers} ORDER BY expires_at LIMIT ${limit}
+      SELECT user_id FROM history WHERE ${isOver(safe)} ${ofOthers} ORDER BY expires_at LIMIT ${limit}
     ) AS expired
     LIMIT ${limit}
   `.execute(tx.db)
@@ -36,7 +38,7 @@ export async function trimHistory(
   const expired = await expiredVersions(tx, { userId, limit })
   const dropped = await dropVersions(tx, { userId, rows: expired, garbageDelayMs })
   if (dropped === limit) return dropped
-  const excess = await noteExcess(tx, userId)
+  const excess = await noteExcess({ ...tx, capacity: capacityByAnyClock(tx) }, userId)
   if (excess === 0) return dropped
   const oldest = await versionsToDrop(tx, { userId, limit: limit - dropped })
   // Only if the figures have drifted: the user would be listed for ever.
@@ -45,16 +47,21 @@ export async function trimHistory(
   return dropped + (await dropVersions(tx, { userId, rows, garbageDelayMs }))
 }
 
+function bySafeTime(tx: LedgerTx): LedgerTx {
+  return { ...tx, now: safeNow(tx) }
+}
+
 interface Page {
   readonly userId: UserId
   readonly limit: number
 }
 
 async function expiredVersions(tx: LedgerTx, page: Page): Promise<readonly DroppedRow[]> {
-  const outlived = await versionsToDrop(tx, { ...page, where: hasOutlived(tx) })
+  const safe = bySafeTime(tx)
+  const outlived = await versionsToDrop(tx, { ...page, where: hasOutlived(safe) })
   const limit = page.limit - outlived.length
   if (limit === 0) return outlived
-  const where = sql`${isOver(tx)} AND NOT ${hasOutlived(tx)}`
+  const where = sql`${isOver(safe)} AND NOT ${hasOutlived(safe)}`
   const order = sql`expires_at`
   return [...outlived, ...(await versionsToDrop(tx, { ...page, limit, where, order }))]
 }

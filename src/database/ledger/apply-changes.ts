@@ -11,6 +11,7 @@ import {
   noteState,
   recordChanges,
 } from '../changes/record.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { Slot } from '../statement.ts'
 import {
   bigint,
@@ -53,7 +54,8 @@ interface Changes extends Caller {
  * the quota refuses it. The quota is compared with what all changes together leave.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
-  const { userId, userCreatedAt, changes, garbageDelayMs, upload, restore } = applied
+  const { userId, userCreatedAt, garbageDelayMs, upload, restore } = applied
+  const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
   const { rows } = await move(tx, applied, {
@@ -87,6 +89,21 @@ async function refusal(
   const { ownReserved, room } = upload ?? {}
   const need = { size, newFiles, ownReserved }
   return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room })
+}
+
+/** Tells expired files that have expired by the safe time from the others, whose content must not be destroyed. */
+async function withCertainty(
+  tx: LedgerTx,
+  changes: readonly FileChange[],
+): Promise<readonly FileChange[]> {
+  if (!changes.some(({ type }) => type === 'expired')) return changes
+  const { rows } = await sql<{ readonly safe: number }>`SELECT ${safeNow(tx)} AS safe`.execute(
+    tx.db,
+  )
+  const safe = rows[0]?.safe ?? -Infinity
+  return changes.map((change) =>
+    change.type === 'expired' ? { ...change, isUncertain: change.old.expiresAt > safe } : change,
+  )
 }
 
 /** The change that frees the name, and the bytes, of an expired file. */

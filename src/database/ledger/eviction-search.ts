@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
 import { NEVER } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { Slot } from '../statement.ts'
 import type { Eviction, Shortage } from './evictable.ts'
 import { bigint, type LedgerTx, type Rule, run } from './ledger-sql.ts'
@@ -24,7 +25,7 @@ export const READ_BY_AGE = 5_000
 export const READ_BY_NAME = 2_000
 
 /**
- * The files that make up for the shortage, first those that have expired, kept or not, then the others by `updated_at`,
+ * The files that make up for the shortage, first those that have expired by the safe time, kept or not, then the others by `updated_at`,
  * without those that are kept. If all are too little, all that may be evicted. Not among them are the file of the upload's
  * own name, and those that other uploads are about to replace.
  *
@@ -173,15 +174,16 @@ async function readExpired(tx: LedgerTx, eviction: Eviction) {
   return (await run(tx, selectExpired, eviction)).rows
 }
 
-function selectExpired(slot: Slot<Eviction>, { now }: Rule) {
+function selectExpired(slot: Slot<Eviction>, rule: Rule) {
+  const safe = safeNow(rule)
   return sql<Candidate>`
     SELECT ${CANDIDATE} FROM (
       SELECT * FROM files
       WHERE files.user_id = ${slot('userId')} AND files.expires_at < ${sql.lit(NEVER)}
-        AND files.expires_at <= ${now}
+        AND files.expires_at <= ${safe}
       ORDER BY files.expires_at LIMIT ${sql.lit(READ_BY_NAME)}
     ) AS files
-    WHERE ${hasPrefix(slot)} AND NOT ${isSpared(now, slot)}
+    WHERE ${hasPrefix(slot)} AND NOT ${isSpared(safe, slot)}
     ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
   `
 }
@@ -204,13 +206,14 @@ async function readByName(tx: LedgerTx, eviction: Eviction) {
   return (await run(tx, selectByName, eviction)).rows
 }
 
-function selectByName(slot: Slot<Eviction>, { now }: Rule) {
+function selectByName(slot: Slot<Eviction>, rule: Rule) {
+  const safe = safeNow(rule)
   return sql<Candidate>`
     SELECT ${CANDIDATE} FROM (
       SELECT * FROM files WHERE ${hasPrefix(slot)}
       ORDER BY files.name LIMIT ${sql.lit(READ_BY_NAME)}
     ) AS files
-    WHERE ${isCurrent(now)} AND NOT ${isSpared(now, slot)}
+    WHERE ${isCurrent(safe)} AND NOT ${isSpared(safe, slot)}
     ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
   `
 }
@@ -235,16 +238,17 @@ async function readByAge(tx: LedgerTx, { eviction, start, rows: most }: ByAge) {
   }
 }
 
-function selectByAge(slot: Slot<ByAgeValues>, { now }: Rule) {
+function selectByAge(slot: Slot<ByAgeValues>, rule: Rule) {
+  const safe = safeNow(rule)
   return sql<Candidate & { readonly spared: number }>`
     WITH oldest AS MATERIALIZED (
       SELECT files.user_id, files.name FROM files WHERE ${isFrom(slot)}
       ORDER BY files.updated_at, files.name LIMIT ${bigint(slot('rows'))}
     )
-    SELECT ${CANDIDATE}, CASE WHEN ${isSpared(now, slot)} THEN 1 ELSE 0 END AS spared
+    SELECT ${CANDIDATE}, CASE WHEN ${isSpared(safe, slot)} THEN 1 ELSE 0 END AS spared
     FROM oldest CROSS JOIN files
     WHERE oldest.name >= ${slot('prefix')} AND oldest.name < ${slot('prefixEnd')}
-      AND files.user_id = oldest.user_id AND files.name = oldest.name AND ${isCurrent(now)}
+      AND files.user_id = oldest.user_id AND files.name = oldest.name AND ${isCurrent(safe)}
     ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
   `
 }
@@ -273,16 +277,16 @@ function hasPrefix(slot: Slot<Eviction>): RawBuilder<unknown> {
     AND files.name >= ${slot('prefix')} AND files.name < ${slot('prefixEnd')}`
 }
 
-function isSpared(now: RawBuilder<number>, slot: Slot<Eviction>): RawBuilder<unknown> {
+function isSpared(safe: RawBuilder<number>, slot: Slot<Eviction>): RawBuilder<unknown> {
   // Not correlated, so that it is read once.
   const beingReplaced = sql`
     SELECT uploads.name FROM uploads
     WHERE uploads.user_id = ${slot('userId')} AND uploads.state = 'pending'
-      AND uploads.lease_until > ${now}
+      AND uploads.lease_until > ${safe}
   `
   return sql`(files.name = ${slot('name')} OR files.name IN (${beingReplaced}))`
 }
 
-function isCurrent(now: RawBuilder<number>): RawBuilder<unknown> {
-  return sql`files.expires_at > ${now} AND files.is_kept = 0`
+function isCurrent(safe: RawBuilder<number>): RawBuilder<unknown> {
+  return sql`files.expires_at > ${safe} AND files.is_kept = 0`
 }

@@ -1,7 +1,7 @@
 import type { File } from '../../core/files/file.ts'
 import type { Eviction, Room, Shortage } from './evictable.ts'
 import { type Candidate, findOldest } from './eviction-search.ts'
-import type { LedgerTx } from './ledger-sql.ts'
+import { capacityByAnyClock, type LedgerTx } from './ledger-sql.ts'
 import { type NeedValues, shortageOf } from './quota-rule.ts'
 import { readFiles } from './read-files.ts'
 
@@ -38,8 +38,10 @@ export async function makeRoom(
 const ALL: Shortage = { bytes: Infinity, files: Infinity }
 const NONE: Shortage = { bytes: 0, files: 0 }
 
+/** Nothing is found for the bytes of grants that have ended only by a clock that is not trusted: the rule refuses the file. */
 async function search(tx: LedgerTx, need: NeedValues, eviction: Eviction) {
-  const { rows } = await shortageOf(tx, need, eviction).execute(tx.db)
+  const rule = { ...tx, capacity: capacityByAnyClock(tx) }
+  const { rows } = await shortageOf(rule, need, eviction).execute(tx.db)
   const [shortage = NONE] = rows
   const found = await findOldest(tx, { eviction, shortage })
   return { found, room: roomOf({ eviction, shortage, found }) }

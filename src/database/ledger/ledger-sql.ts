@@ -17,6 +17,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import type { Database, Execute, Fragments } from '../database.ts'
 import type { Build, Compiler, Slot } from '../statement.ts'
 import type { EvictionSearches } from './eviction-search.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
 
@@ -60,14 +61,27 @@ export async function run<V, R>(
   return await execute(compile(build)(values))
 }
 
-/** At most 2^53 - 1. Summed as floating point, exact up to there, because SQLite's integer sum overflows at 2^63. */
 export function capacityInForce(now: RawBuilder<number>, baseCapacity: number): RawBuilder<number> {
+  return capacityWith(isInForce(now), baseCapacity)
+}
+
+/**
+ * SQL for the capacity by which files and past versions are destroyed: that of all grants that are in force by the clock
+ * or by the safe time (I17).
+ */
+export function capacityByAnyClock(tx: Pick<LedgerTx, 'now' | 'baseCapacity'>): RawBuilder<number> {
+  const isGranted = sql<boolean>`(${isInForce(tx.now)} OR ${isInForce(safeNow(tx))})`
+  return capacityWith(isGranted, tx.baseCapacity)
+}
+
+/** At most 2^53 - 1. Summed as floating point, exact up to there, because SQLite's integer sum overflows at 2^63. */
+function capacityWith(isGranted: RawBuilder<boolean>, baseCapacity: number): RawBuilder<number> {
   return sql<number>`(
     SELECT CAST(CASE WHEN total > ${MAX_BYTES} THEN ${MAX_BYTES} ELSE total END AS BIGINT)
     FROM (
       SELECT ${baseCapacity} + COALESCE(SUM(bytes * 1.0), 0) AS total
       FROM grants
-      WHERE grants.user_id = quotas.user_id AND ${isInForce(now)}
+      WHERE grants.user_id = quotas.user_id AND ${isGranted}
     ) AS granted
   )`
 }

@@ -6,6 +6,7 @@ import type { GrantPeriodLedger } from '../../core/quota/grant-period-ledger.ts'
 import type { BacklogLedger } from '../../core/sweep/backlog-ledger.ts'
 import type { OverviewLedger } from '../../core/overview/overview-ledger.ts'
 import type { LinkLedger } from '../../core/links/link-ledger.ts'
+import type { ClockLedger } from '../../core/clock/clock-ledger.ts'
 import type { LeaderLeases } from '../../core/sweep/leader-lease.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
@@ -22,6 +23,7 @@ import { createLinkLedger } from '../links/link-ledger.ts'
 import { createOverviewLedger } from '../overview/overview-ledger.ts'
 import { createResumableLedger } from '../resumable/resumable-ledger.ts'
 import { createBacklogLedger } from '../sweep/backlog.ts'
+import { createClockLedger } from '../clock/clock-ledger.ts'
 import { createLeaderLeases } from '../sweep/leader-leases.ts'
 import { createSweepLedger } from '../sweep/sweep-ledger.ts'
 import { createUploadLedger } from '../uploads/upload-ledger.ts'
@@ -40,6 +42,7 @@ export interface Ledger
     AccountLedger,
     SweepLedger,
     BacklogLedger,
+    ClockLedger,
     LeaderLeases,
     ChangeLedger,
     GrantPeriodLedger,
@@ -60,6 +63,7 @@ export function createLedger(database: Database, options: LedgerOptions): Ledger
     ...createSweepLedger(session),
     ...createBacklogLedger(session),
     ...createLeaderLeases(session),
+    ...createClockLedger(session),
     ...createChangeLedger(session),
     ...createGrantPeriodLedger(session),
     ...createWebhookLedger(session),

@@ -27,6 +27,7 @@ import {
 } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import { isGarbageBoundedForDrops } from '../ledger/quota-rule.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { Session } from '../ledger/session.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
 import { requireValidToken } from '../users/access-tokens.ts'
@@ -84,7 +85,9 @@ async function endOf(
 
 async function assertBelowLimit(tx: LedgerTx, { userId }: NewLink): Promise<void> {
   if ((await countLinks(tx, userId)) < MAX_LINKS) return
-  await sql`DELETE FROM links WHERE user_id = ${userId} AND NOT ${isUsable(tx)}`.execute(tx.db)
+  await sql`DELETE FROM links WHERE user_id = ${userId} AND NOT ${isUsable({ now: safeNow(tx) })}`.execute(
+    tx.db,
+  )
   if ((await countLinks(tx, userId)) < MAX_LINKS) return
   throw new AppError(
     'link_limit_exceeded',

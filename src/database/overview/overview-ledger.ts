@@ -8,7 +8,8 @@ import {
 } from '../../core/overview/overview-ledger.ts'
 import type { Account } from '../../core/users/account-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import { safeNow } from '../clock/safe-now.ts'
+import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { type AccountRow, toAccount, USAGE_COLUMNS } from '../ledger/rows.ts'
 import type { Session } from '../ledger/session.ts'
 
@@ -158,7 +159,7 @@ type Nullable<T> = { readonly [member in keyof T]: T[member] | null }
 const DAY_MS = 24 * 60 * 60_000
 
 async function recordDailyUsage(
-  { db }: LedgerTx,
+  { db, now }: LedgerTx,
   { usage, keptDays }: Parameters<OverviewLedger['recordDailyUsage']>[0],
 ): Promise<void> {
   const { day, users, files, used } = usage
@@ -166,5 +167,8 @@ async function recordDailyUsage(
     INSERT INTO daily_usage (day, users, files, used_bytes) VALUES (${day}, ${users}, ${files}, ${used})
     ON CONFLICT (day) DO NOTHING
   `.execute(db)
-  await sql`DELETE FROM daily_usage WHERE day < ${day - keptDays * DAY_MS}`.execute(db)
+  const keptMs = keptDays * DAY_MS
+  await sql`
+    DELETE FROM daily_usage WHERE day < ${day - keptMs} AND day < ${safeNow({ now })} - ${bigint(keptMs)}
+  `.execute(db)
 }

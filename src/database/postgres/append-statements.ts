@@ -86,7 +86,7 @@ function claimStatement({ now }: Clock, slot: Slot<ClaimValues>) {
     ), journaled AS (
       ${journalTail(sql`claimed.tail_key`, sql`locked.lease_until`, journaled)}
     )
-    SELECT claimed.*, locked.*, ${now} AS now, CASE WHEN ${offset} > 0 THEN (
+    SELECT claimed.*, locked.*, ${now} AS now, 0 AS is_over, CASE WHEN ${offset} > 0 THEN (
       SELECT json_agg(piece ORDER BY piece.first_byte) FROM (${tail}) AS piece
     ) END AS tail
     FROM claimed, locked

@@ -113,7 +113,7 @@ function createStatement(rule: Rule, slot: Slot<CreateValues>) {
     ), created AS (
       ${insertResumable(rule.now, slot, sql`FROM begun`)} RETURNING ${RESUMABLE_COLUMNS}
     )
-    SELECT created.*, begun.*, ${rule.now} AS now FROM created, begun
+    SELECT created.*, begun.*, ${rule.now} AS now, 0 AS is_over FROM created, begun
   `
 }
 

@@ -21,7 +21,14 @@ import {
   lockUser,
   type UploadId,
 } from '../ledger/ledger-sql.ts'
-import { findRow, RESUMABLE_COLUMNS, type ResumableRow, toPiece, toResumable } from './rows.ts'
+import {
+  findRow,
+  isLeased,
+  RESUMABLE_COLUMNS,
+  type ResumableRow,
+  toPiece,
+  toResumable,
+} from './rows.ts'
 import { isRenewalDue, journalTail, leaveTailKey, mostTailBytes, renewTails } from './tails.ts'
 
 export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Claim | undefined> {
@@ -138,7 +145,7 @@ export async function lockUpload(
 ): Promise<number | undefined> {
   const { rows } = await sql<{ readonly lease_until: number }>`
     SELECT lease_until FROM uploads
-    WHERE ${isUnfinished(inline({ userId, version }))} AND lease_until > ${now}
+    WHERE ${isUnfinished(inline({ userId, version }))} AND ${isLeased({ now })}
     ${forUpdate ?? sql``}
   `.execute(db)
   return rows[0]?.lease_until

@@ -14,7 +14,7 @@ import { createdAt, isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { unfinishedUploads } from '../ledger/quota-rule.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { isInRange } from '../prefix-range.ts'
-import { type ResumableRow, selectResumables, toPiece, toResumable } from './rows.ts'
+import { isLeased, type ResumableRow, selectResumables, toPiece, toResumable } from './rows.ts'
 
 export async function findResumable(
   { db, now }: LedgerTx,
@@ -51,7 +51,7 @@ export async function listResumables(
   const { rows } = await sql<ResumableRow>`
     ${selectResumables(now)} JOIN users ON users.id = resumable_uploads.user_id
     WHERE resumable_uploads.user_id = ${userId} AND resumable_uploads.version > ${after ?? ''}
-      ${isNamed} AND uploads.state = 'pending' AND uploads.lease_until > ${now} ${createdAt(userCreatedAt)}
+      ${isNamed} AND uploads.state = 'pending' AND ${isLeased({ now })} ${createdAt(userCreatedAt)}
     ORDER BY resumable_uploads.version LIMIT ${limit}
   `.execute(db)
   return rows.map(toResumable)

@@ -7,14 +7,28 @@ import type {
 } from '../../core/resumable/resumable-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { PieceRow, ResumableUploadRow, UploadRow } from '../schema.ts'
-import type { Clocked } from '../ledger/ledger-sql.ts'
+import { safeNow } from '../clock/safe-now.ts'
+import type { Clock, Clocked } from '../ledger/ledger-sql.ts'
 
 type UploadColumns = Pick<
   UploadRow,
   'name' | 'object_key' | 'reserved_bytes' | 'state' | 'lease_until'
 >
 
-export type ResumableRow = ResumableUploadRow & UploadColumns & { readonly now: number }
+export type ResumableRow = ResumableUploadRow &
+  UploadColumns & {
+    readonly now: number
+    /** 1 if the lease has ended, else 0. */
+    readonly is_over: number
+  }
+
+/**
+ * SQL for whether the lease of the row of `uploads` runs, by the clock or the safe time: an upload that the sweep keeps
+ * can go on (I17).
+ */
+export function isLeased(clock: Clock): RawBuilder<boolean> {
+  return sql<boolean>`(uploads.lease_until > ${clock.now} OR uploads.lease_until > ${safeNow(clock)})`
+}
 
 /** SQL for rows of `ResumableRow`, up to the WHERE. `more` are further columns. */
 export function selectResumables(
@@ -22,7 +36,8 @@ export function selectResumables(
   more: RawBuilder<unknown> = sql``,
 ): RawBuilder<ResumableRow> {
   return sql<ResumableRow>`
-    SELECT ${UPLOAD_COLUMNS}, ${RESUMABLE_COLUMNS}, ${now} AS now ${more}
+    SELECT ${UPLOAD_COLUMNS}, ${RESUMABLE_COLUMNS}, ${now} AS now,
+      CASE WHEN ${isLeased({ now })} THEN 0 ELSE 1 END AS is_over ${more}
     FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
   `
 }
@@ -115,7 +130,7 @@ export function preconditionOf({
 export function stateOf(row: ResumableRow): ResumableState {
   if (row.state === 'committed') return 'finished'
   if (row.state === 'aborted') return row.ended_as ?? 'expired'
-  if (row.lease_until <= row.now) return 'expired'
+  if (row.is_over === 1) return 'expired'
   return row.sealed_at === null ? 'open' : 'sealed'
 }
 

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Backlog, BacklogLedger, Journal } from '../../core/sweep/backlog-ledger.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import { isLeaseOver } from './sweep.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { Session } from '../ledger/session.ts'
 
 export function createBacklogLedger({ readInOrder }: Session): BacklogLedger {
@@ -19,7 +21,7 @@ async function measureBacklog(
     expiredUploads: await measure(
       tx,
       sql`SELECT lease_until AS due FROM uploads
-          WHERE state = 'pending' AND lease_until <= ${now} ORDER BY lease_until LIMIT ${cap}`,
+          WHERE state = 'pending' AND ${isLeaseOver(tx)} ORDER BY lease_until LIMIT ${cap}`,
     ),
     abortedUploads: await measure(
       tx,
@@ -29,7 +31,7 @@ async function measureBacklog(
     garbage: await measure(
       tx,
       sql`SELECT not_before AS due FROM garbage
-          WHERE not_before <= ${now} ORDER BY not_before, object_key LIMIT ${cap}`,
+          WHERE not_before <= ${safeNow(tx)} ORDER BY not_before, object_key LIMIT ${cap}`,
     ),
   }
 }

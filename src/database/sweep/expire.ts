@@ -2,13 +2,14 @@ import { sql } from 'kysely'
 import { type File, NEVER } from '../../core/files/file.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
 import { type Clock, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** The first condition is that of the indexes. */
-function isOver({ now }: Clock) {
-  return sql<boolean>`(files.expires_at < ${sql.lit(NEVER)} AND files.expires_at <= ${now})`
+function isOver(clock: Clock) {
+  return sql<boolean>`(files.expires_at < ${sql.lit(NEVER)} AND files.expires_at <= ${safeNow(clock)})`
 }
 
 export async function listUsersWithExpired(

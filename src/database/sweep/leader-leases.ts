@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { LeaderLeases } from '../../core/sweep/leader-lease.ts'
+import { type LeaderLeases, LONGEST_LEASE_MS } from '../../core/sweep/leader-lease.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
 
@@ -10,7 +10,10 @@ export function createLeaderLeases({ query }: Session): LeaderLeases {
   }
 }
 
-/** The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the lease. */
+/**
+ * The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the lease. A lease that ends later than
+ * the longest that begins now comes from a clock that was ahead, and is over.
+ */
 async function acquire(
   { db, now }: LedgerTx,
   { name, holder, leaseMs }: Parameters<LeaderLeases['acquireLeaderLease']>[0],
@@ -20,6 +23,7 @@ async function acquire(
     ON CONFLICT (name) DO UPDATE
     SET holder = excluded.holder, lease_until = excluded.lease_until
     WHERE chores.holder = excluded.holder OR chores.lease_until <= ${now}
+      OR chores.lease_until > ${now} + ${Math.max(leaseMs, LONGEST_LEASE_MS)}
   `.execute(db)
   return numAffectedRows === 1n
 }

@@ -7,20 +7,33 @@ import type {
 } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { GarbageRow } from '../schema.ts'
 import { isUsable } from '../links/link-ledger.ts'
-import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { bigint, type Clock, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+
+/**
+ * Whether nobody holds the pending upload any more. What a resumable upload has stored is kept until its lease has ended
+ * by the safe time; the request of another one renews its lease.
+ */
+export function isLeaseOver(clock: Clock): RawBuilder<boolean> {
+  return sql<boolean>`(
+    lease_until <= ${clock.now} AND (lease_until <= ${safeNow(clock)} OR NOT EXISTS (
+      SELECT 1 FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
+    ))
+  )`
+}
 
 export async function listExpiredUploads(
-  { db, now }: LedgerTx,
+  tx: LedgerTx,
   { except = [], limit }: Parameters<SweepLedger['listExpiredUploads']>[0],
 ): Promise<readonly { userId: UserId; version: Version }[]> {
   const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
   const { rows } = await sql<{ readonly userId: UserId; readonly version: Version }>`
     SELECT user_id AS "userId", version FROM uploads
-    WHERE state = 'pending' AND lease_until <= ${now} ${ofOthers}
+    WHERE state = 'pending' AND ${isLeaseOver(tx)} ${ofOthers}
     ORDER BY lease_until LIMIT ${limit}
-  `.execute(db)
+  `.execute(tx.db)
   return rows
 }
 
@@ -37,7 +50,7 @@ export async function listEndedDrops(
       AND NOT EXISTS (
         SELECT 1 FROM links
         WHERE links.user_id = resumable_uploads.user_id
-          AND links.link_id = resumable_uploads.link_id AND ${isUsable(tx)}
+          AND links.link_id = resumable_uploads.link_id AND ${isUsable({ now: safeNow(tx) })}
       )
     LIMIT ${limit}
   `.execute(tx.db)
@@ -50,7 +63,7 @@ export async function listAbortedUploads(
 ): Promise<readonly AbortedUpload[]> {
   const { rows } = await sql<Omit<AbortedUpload, 'isLast'> & { readonly is_last: number }>`
     SELECT user_id AS "userId", version, object_key AS "objectKey", remove_at AS "removeAt",
-      CASE WHEN settled_at < ${now} - ${retentionMs} THEN 1 ELSE 0 END AS is_last
+      CASE WHEN settled_at < ${safeNow({ now })} - ${retentionMs} THEN 1 ELSE 0 END AS is_last
     FROM uploads
     WHERE state = 'aborted' AND remove_at <= ${now}
       AND (remove_at, version) > (${after?.removeAt ?? -1}, ${after?.version ?? ''})
@@ -101,13 +114,14 @@ export async function forgetChanges(
   { db, now }: LedgerTx,
   { after, lifetimeMs, limit }: Parameters<SweepLedger['forgetChanges']>[0],
 ): Promise<ForgottenChanges> {
+  const safe = safeNow({ now })
   const { numAffectedRows: parked = 0n } = await sql`
     DELETE FROM parked_webhooks WHERE webhook_id IN (
       SELECT webhook_id FROM parked_webhooks
-      WHERE parked_at < ${now} - ${lifetimeMs} ORDER BY parked_at LIMIT ${limit}
+      WHERE parked_at < ${safe} - ${lifetimeMs} ORDER BY parked_at LIMIT ${limit}
     )
   `.execute(db)
-  const isOld = sql`at < ${now} - ${lifetimeMs}`
+  const isOld = sql`at < ${safe} - ${lifetimeMs}`
   const { rows: users } = await sql<{ readonly userId: UserId; readonly has_old: number | null }>`
     SELECT user_id AS "userId", (
         SELECT CASE WHEN ${isOld} THEN 1 ELSE 0 END FROM changes
@@ -145,7 +159,7 @@ export async function forgetUploads(
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
       SELECT version FROM uploads
-      WHERE state = 'committed' AND settled_at < ${now} - ${retentionMs}
+      WHERE state = 'committed' AND settled_at < ${safeNow({ now })} - ${retentionMs}
       ORDER BY settled_at LIMIT ${limit}
     )
   `.execute(db)
@@ -154,11 +168,12 @@ export async function forgetUploads(
 
 export async function listGarbage(
   { db, now }: LedgerTx,
-  { after, limit }: Parameters<SweepLedger['listGarbage']>[0],
+  { after, limit, safe }: Parameters<SweepLedger['listGarbage']>[0],
 ): Promise<readonly Garbage[]> {
+  const dueBy = safe === undefined ? safeNow({ now }) : bigint(safe)
   const { rows } = await sql<GarbageRow>`
     SELECT object_key, not_before, user_id FROM garbage
-    WHERE not_before <= ${now}
+    WHERE not_before <= ${dueBy} AND not_before <= ${now}
       AND (not_before, object_key) > (${after?.notBefore ?? -1}, ${after?.objectKey ?? ''})
     ORDER BY not_before, object_key LIMIT ${limit}
   `.execute(db)

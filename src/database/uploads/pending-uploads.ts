@@ -3,9 +3,10 @@ import type { PendingUpload, UploadLedger } from '../../core/uploads/upload-ledg
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import type { ResumableUploadRow, UploadRow } from '../schema.ts'
 
+/** The end is not a time: the safe time may be far behind the clock. */
 export async function endLeases({ db, now }: LedgerTx): Promise<number> {
   const { numAffectedRows } = await sql`
-    UPDATE uploads SET lease_until = ${now}
+    UPDATE uploads SET lease_until = 0
     WHERE state = 'pending' AND lease_until > ${now} AND NOT EXISTS (
       SELECT 1 FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
     )

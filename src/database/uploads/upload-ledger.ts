@@ -26,6 +26,7 @@ import { growthOver, hasRoom } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import type { Session } from '../ledger/session.ts'
 import { endResumable, isUnclaimed } from '../resumable/end.ts'
+import { isLeaseOver } from '../sweep/sweep.ts'
 import { begin, checkBegin } from './begin.ts'
 import { commit } from './commit.ts'
 import { endLeases, listPendingUploads } from './pending-uploads.ts'
@@ -100,7 +101,7 @@ async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome |
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     ${settle}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
-      AND (${bigint(expiredOnly ? 0 : 1)} = 1 OR lease_until <= ${now})
+      AND (${bigint(expiredOnly ? 0 : 1)} = 1 OR ${isLeaseOver(tx)})
     RETURNING reserved_bytes
   `.execute(db)
   if (rows[0] === undefined) return await settledAs(tx, upload)

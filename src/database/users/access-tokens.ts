@@ -18,6 +18,7 @@ import type {
   AccessTokenUser,
   NewAccessToken,
 } from '../../core/users/user-store.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import { bigint, type Clocked } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
@@ -104,7 +105,7 @@ async function forgetEnded({ db, now }: Clocked, userId: UserId): Promise<void> 
   await sql`
     DELETE FROM access_tokens WHERE sha256 IN (
       SELECT sha256 FROM access_tokens
-      WHERE user_id = ${userId} AND COALESCE(revoked_at, expires_at) <= ${now}
+      WHERE user_id = ${userId} AND COALESCE(revoked_at, expires_at) <= ${safeNow({ now })}
       ORDER BY COALESCE(revoked_at, expires_at) DESC LIMIT ${FORGOTTEN_AT_ONCE} OFFSET ${KEPT_ENDED}
     )
   `.execute(db)

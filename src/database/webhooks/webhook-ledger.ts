@@ -8,6 +8,7 @@ import type {
 } from '../../core/webhooks/webhook-ledger.ts'
 import { changesAfter, type ReadRow, toChangesRead } from '../changes/read.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { safeNow } from '../clock/safe-now.ts'
 import type { Session } from '../ledger/session.ts'
 import type { ParkedWebhookRow, UserRow } from '../schema.ts'
 
@@ -43,7 +44,7 @@ interface QueueRow {
 async function listDue({ db, now }: LedgerTx, limit: number): Promise<readonly WebhookQueue[]> {
   const { rows } = await sql<QueueRow>`
     SELECT user_id, delivered, purged_at, attempts,
-      CAST(COALESCE(${now} - failing_since, 0) AS BIGINT) AS failing_for_ms
+      CAST(COALESCE(${safeNow({ now })} - failing_since, 0) AS BIGINT) AS failing_for_ms
     FROM webhook_queues WHERE due_at <= ${now} ORDER BY due_at, user_id LIMIT ${limit}
   `.execute(db)
   return rows.map((row) => ({

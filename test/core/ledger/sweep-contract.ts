@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { LONGEST_LEASE_MS } from '../../../src/core/sweep/leader-lease.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { ObjectKey, Version } from '../../../src/core/objects/object-key.ts'
@@ -443,6 +444,9 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
   })
 }
 
-function claimOf(holder: string, leaseMs = LONG_MS): Parameters<Ledger['acquireLeaderLease']>[0] {
+function claimOf(
+  holder: string,
+  leaseMs = LONGEST_LEASE_MS,
+): Parameters<Ledger['acquireLeaderLease']>[0] {
   return { name: 'sweep', holder, leaseMs }
 }

@@ -19,6 +19,7 @@ import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
 import { ledgerEvictionSearchContract } from '../../core/ledger/eviction-search-contract.ts'
 import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
+import { ledgerClockContract } from '../../core/ledger/clock-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { accountsContract } from '../../core/users/accounts-contract.ts'
@@ -46,6 +47,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerOverviewContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerAuditContract('PostgreSQL', () => openPostgresHarness())
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
+  ledgerClockContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerModelContract('PostgreSQL', () => openPostgresHarness(), 15)
   ledgerModelContract('PostgreSQL, step by step', openSteps, 15)

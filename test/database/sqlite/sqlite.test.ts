@@ -34,6 +34,7 @@ import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
 import { ledgerEvictionSearchContract } from '../../core/ledger/eviction-search-contract.ts'
 import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
+import { ledgerClockContract } from '../../core/ledger/clock-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
@@ -78,6 +79,7 @@ ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerOverviewContract('SQLite', openSqliteHarness)
 ledgerAuditContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
+ledgerClockContract('SQLite', openSqliteHarness)
 resumableLedgerContract('SQLite', openSqliteHarness, 60)
 ledgerRaceContract('SQLite', openSqliteHarness)
 ledgerModelContract('SQLite', openSqliteHarness, 100)

@@ -33,6 +33,7 @@ export const READS = {
     'findUserToPurge',
     'listAbortedUploads',
     'listGarbage',
+    'readClock',
     'measureBacklog',
     'measureJournal',
     'findResumable',

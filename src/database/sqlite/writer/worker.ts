@@ -1,6 +1,7 @@
 // The writer thread, started by `writer.ts`. Like `main.ts` it runs when loaded.
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '../../../core/async/answer-calls.ts'
+import { steadyTime } from '../../../core/clock/steady-time.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { createUserStore } from '../../users/user-store.ts'
@@ -27,7 +28,7 @@ const ports: Readonly<Record<WriterCall['port'], Methods>> = {
 answerCalls<WriterCall>({
   answer: async ({ port, method, args }, until) => {
     // A caller that gave up may have acted since then. An abort still runs, so that the upload ends.
-    if (Date.now() > until && method !== 'abort')
+    if (steadyTime() > until && method !== 'abort')
       throw databaseUnavailable(new Error('It was given up.'))
     const call = ports[port][method]
     if (call === undefined) throw new TypeError(`The port ${port} has no ${method}`)

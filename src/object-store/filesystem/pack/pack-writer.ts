@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { steadyTime } from '../../../core/clock/steady-time.ts'
 import { checksumOf } from './pack-file.ts'
 
 export type PackChange =
@@ -40,7 +41,7 @@ export class PackWriter {
 
   /**
    * Durable when it resolves, to the size of the object that was put, or 0. A put rejects if the key is taken, and after
-   * `until` (milliseconds since 1970): its caller has given up, and may have removed the object already.
+   * `until` (by `steadyTime`): its caller has given up, and may have removed the object already.
    */
   change(change: PackChange, until: number): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -79,7 +80,7 @@ export class PackWriter {
       if ('remove' in change) {
         this.#remove.run(change.remove)
       } else {
-        if (Date.now() > until) throw new Error('It was given up.')
+        if (steadyTime() > until) throw new Error('It was given up.')
         const { put, metadata, content } = change
         const checksum = checksumOf(put, metadata, content)
         waiting.size = Number(this.#put.get(put, metadata, checksum, content)?.['size'])

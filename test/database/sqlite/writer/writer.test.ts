@@ -175,11 +175,21 @@ describe('a writer', () => {
     await startThread(ports)
     const version = await account.begin('a', 1)
     // As if all that follows had waited so long in the thread.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 31_000 })
-    onTestFinished(() => void vi.useRealTimers())
+    const steady = process.hrtime.bigint()
+    const spy = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(steady - 31_000_000_000n)
+    onTestFinished(() => spy.mockRestore())
     expect(await refusalOf(account.begin('b', 1))).toMatchObject({ code: 'unavailable' })
     expect(await account.abort(version)).toBe('aborted')
     expect(await account.usage()).toMatchObject({ reserved: 0 })
+  })
+
+  it('takes no jump of the clock for a wait', async () => {
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    await startThread(ports)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 10 * 365 * 86_400_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await outcomeOf(account.begin('a', 1))).toBe('ok')
   })
 
   it('starts its thread with an upload, which waits for it', async () => {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { steadyTime } from '../../../../src/core/clock/steady-time.ts'
 import { contentOf, openPack } from '../../../../src/object-store/filesystem/pack/pack-file.ts'
 import { PackWriter } from '../../../../src/object-store/filesystem/pack/pack-writer.ts'
 import { createFolder } from '../../../support/servers/local-server.ts'
@@ -68,7 +69,7 @@ describe('the writer of a pack', () => {
 
   it('puts nothing that its caller no longer waits for, but removes', async () => {
     await put('a')
-    const late = Date.now() - 1
+    const late = steadyTime() - 1
     const change = { put: 'b', metadata: '{}', content: randomBytes(1) }
     await expect(writer.change(change, late)).rejects.toThrow('given up')
     await writer.change({ remove: 'a' }, late)

@@ -217,6 +217,9 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'recordOperatorAction':
     case 'listOperatorActions':
     case 'forgetOperatorActions':
+    case 'readClock':
+    case 'storeClock':
+    case 'pullBack':
       break
   }
 }

@@ -1,0 +1,145 @@
+import type { ClockLedger } from './clock-ledger.ts'
+import {
+  advance,
+  type ClockReading,
+  elapsedSince,
+  jumpOf,
+  parseSafeTime,
+  type SafeTime,
+  trust,
+} from './safe-time.ts'
+
+export interface SafeClock {
+  /**
+   * Reads the clocks, and stores the first safe time. Resolves to whether the clocks have just jumped ahead: then leases
+   * have ended that are about to be renewed.
+   */
+  read(): Promise<boolean>
+  /**
+   * As `read`, and stores the safe time for all statements that destroy. One instance at a time calls it. If
+   * `isTrusted`, an operator vouches for the clock. If the database cannot store the time, it rejects.
+   */
+  advance(options?: { readonly isTrusted?: boolean | undefined }): Promise<void>
+  /** The safe time as far as this process knows, also if it could not be stored; `undefined` before `advance`. */
+  safe(): number | undefined
+}
+
+export interface SafeClockOptions {
+  readonly ledger: ClockLedger
+  /** The process's clock, if it is another one than the database's. The smaller one counts. */
+  readonly processTime?: (() => number) | undefined
+  readonly steady: SteadyClock
+  /** The longest lease of an upload with a single request. */
+  readonly leaseMs: number
+  readonly garbageDelayMs: number
+  readonly hooks?: Partial<ClockHooks> | undefined
+}
+
+/** A clock that does not jump. */
+export interface SteadyClock {
+  /** Names the time from which `now` counts. */
+  readonly boot: string
+  readonly now: () => number
+}
+
+export interface ClockHooks {
+  /** The clock is so much ahead of the safe time. */
+  readonly onLead: (ms: number) => void
+  /** Called once for each jump, in the instance that notices it; negative if the clock went back. */
+  readonly onJump: (ms: number, leadMs: number) => void
+}
+
+/** By how much the clock was ahead of the safe time when that was stored, in milliseconds. */
+export function heldLead(stored: string | undefined): number {
+  const time = stored === undefined ? undefined : parseSafeTime(stored)
+  return time === undefined ? 0 : Math.round(time.read - time.safe)
+}
+
+export function jumpWarning(ms: number, leadMs: number): string {
+  const jump = `the clock jumped ${ms > 0 ? 'ahead' : 'back'} by ${seconds(ms)} s`
+  if (leadMs < JUMP_MS) return jump
+  return `${jump}; nothing is destroyed that has ended only in the last ${seconds(leadMs)} s, until the clock has proved right`
+}
+
+function seconds(ms: number): number {
+  return Math.round(Math.abs(ms) / 1000)
+}
+
+/** Smaller ones are corrections. */
+const JUMP_MS = 5_000
+
+/** Garbage that is due so much later was written by a clock that was ahead between two readings. */
+const UNSEEN_MS = 30 * 24 * 60 * 60_000
+
+export function createSafeClock(options: SafeClockOptions): SafeClock {
+  const { ledger, processTime = () => Infinity, steady, leaseMs, garbageDelayMs, hooks } = options
+  let seen: { readonly time: SafeTime; readonly at: number } | undefined
+  let jumpedAt = -Infinity
+  let isFirst = true
+
+  interface Read {
+    readonly stored: string | undefined
+    readonly before: SafeTime | undefined
+    readonly reading: ClockReading
+    readonly jumpMs: number
+  }
+
+  async function readClocks(): Promise<Read> {
+    const { now, stored } = await ledger.readClock()
+    const [at, { boot }] = [steady.now(), steady]
+    const before = stored === undefined ? undefined : parseSafeTime(stored)
+    const elapsedMs = before && elapsedSince(before, { at, boot, seen })
+    const reading = { read: Math.min(now, processTime()), at, boot, elapsedMs }
+    const jumpMs = before === undefined ? 0 : jumpOf(before, reading)
+    if (jumpMs > JUMP_MS) jumpedAt = at
+    return { stored, before, reading, jumpMs }
+  }
+
+  /** Keeps what says most of how far the safe time has come. */
+  function see(time: SafeTime): void {
+    const at = steady.now()
+    const known = seen?.time.turns === time.turns ? seen.time.safe + (at - seen.at) : -Infinity
+    if (known < time.safe) seen = { time, at }
+  }
+
+  function tellLead(time: SafeTime): void {
+    hooks?.onLead?.(Math.max(0, Math.round(time.read - time.safe)))
+  }
+
+  async function store(before: string | undefined, time: SafeTime): Promise<boolean> {
+    const safe = Math.floor(time.safe)
+    return await ledger.storeClock({ before, after: JSON.stringify(time), safe })
+  }
+
+  return {
+    async read() {
+      const { stored, before, reading } = await readClocks()
+      if (before === undefined) {
+        await store(stored, trust(reading))
+        return false
+      }
+      see(before)
+      tellLead(advance(before, reading))
+      return steady.now() - jumpedAt < leaseMs
+    },
+
+    async advance({ isTrusted = false } = {}) {
+      const { stored, before, reading, jumpMs } = await readClocks()
+      const isTaken = before === undefined || isTrusted
+      const time = isTaken ? trust(reading, (before?.turns ?? 0) + 1) : advance(before, reading)
+      const isBack = jumpMs < -JUMP_MS
+      // The setting may have been longer before this process started.
+      const longest = { leaseMs, garbageDelayMs: garbageDelayMs + (isBack ? 0 : UNSEEN_MS) }
+      see(time)
+      tellLead(time)
+      if (isFirst || isBack) await ledger.pullBack(longest)
+      const isStored = await store(stored, time)
+      isFirst = false
+      // Another instance has just stored one, and has noticed the jump.
+      if (!isStored) return
+      if (Math.abs(jumpMs) > JUMP_MS) hooks?.onJump?.(jumpMs, Math.round(time.read - time.safe))
+    },
+
+    safe: () => seen && seen.time.safe + (steady.now() - seen.at),
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The safe time decides what is destroyed (I17). It follows the clock back at once, and forward only as fast as time
+ * really passes. What the clock is ahead of it is a lead. A lead is believed, and the safe time moved on by it, once the
+ * clock has been at least that far ahead for as long as the lead itself, but at most for `MAX_HELD_MS`.
+ *
+ * Theorem. What was written at time `w` with a period of `p` is not due by the safe time before `w + p` by a clock that
+ * never jumps, unless a lead was believed in between. Proof: at every reading the safe time is at most the clock, from
+ * which the row's times come, and afterwards it gains at most the time that passes. A clock that is ahead for a shorter
+ * time than it is ahead by, or than `MAX_HELD_MS`, therefore destroys nothing early; a service that was down destroys
+ * late, by at most its downtime, and for at most `MAX_HELD_MS`.
+ */
+export interface SafeTime {
+  /** Milliseconds since 1970; never after `read`. */
+  readonly safe: number
+  /** What the clock said. */
+  readonly read: number
+  /** When it was read, by `steadyTime` of the machine, since its start `boot`. */
+  readonly at: number
+  readonly boot: string
+  /** How often the clock went back behind the safe time, by more than a second. */
+  readonly turns: number
+  /** From the smallest to the largest, and from the one held longest to the newest. */
+  readonly leads: readonly Lead[]
+}
+
+/** The clock has been at least `ms` ahead for `heldMs`. */
+interface Lead {
+  readonly ms: number
+  readonly heldMs: number
+}
+
+export interface ClockReading {
+  readonly read: number
+  readonly at: number
+  readonly boot: string
+  /** How long ago the time before was read; `undefined` if that is unknown, as after the machine has started. */
+  readonly elapsedMs: number | undefined
+}
+
+export const MAX_HELD_MS = 24 * 60 * 60_000
+
+/** A new lead is at least so much larger than the one before, so that a slow drift is a single lead. */
+const STEP_MS = 1_000
+
+/** Those of a machine that runs for an hour a day. */
+const MAX_LEADS = 32
+
+/** The safe time after a reading. */
+export function advance(before: SafeTime, reading: ClockReading): SafeTime {
+  const { read, at, boot, elapsedMs = 0 } = reading
+  const reached = before.safe + elapsedMs
+  const now = { read, at, boot }
+  if (read <= reached) {
+    const turns = before.turns + (read < reached - STEP_MS ? 1 : 0)
+    return { ...now, safe: read, turns, leads: [] }
+  }
+  const leads = lengthen(before.leads, { lead: read - reached, elapsedMs })
+  const believed = leads.findLast(({ ms, heldMs }) => heldMs >= Math.min(ms, MAX_HELD_MS))?.ms ?? 0
+  const held = leads.filter(({ ms }) => ms > believed)
+  return {
+    ...now,
+    safe: reached + believed,
+    turns: before.turns,
+    leads: held.map(({ ms, heldMs }) => ({ ms: ms - believed, heldMs })),
+  }
+}
+
+function lengthen(
+  leads: readonly Lead[],
+  { lead, elapsedMs }: { readonly lead: number; readonly elapsedMs: number },
+): readonly Lead[] {
+  const held = leads.map(({ ms, heldMs }) => ({ ms, heldMs: heldMs + elapsedMs }))
+  const smaller = held.filter(({ ms }) => ms < lead)
+  // The clock has been this far ahead for as long as it was further ahead.
+  const larger = held.find(({ ms }) => ms >= lead)
+  if (larger !== undefined) return [...smaller, { ms: lead, heldMs: larger.heldMs }]
+  const isNew = lead >= (smaller.at(-1)?.ms ?? 0) + STEP_MS || smaller.length === 0
+  return (isNew ? [...smaller, { ms: lead, heldMs: 0 }] : smaller).slice(-MAX_LEADS)
+}
+
+/** The time of a first reading, or of one that an operator vouches for. */
+export function trust({ read, at, boot }: ClockReading, turns = 0): SafeTime {
+  return { safe: read, read, at, boot, turns, leads: [] }
+}
+
+/** By how much the clock has moved beside the time that has passed. Without that time, only a move back is known. */
+export function jumpOf(before: SafeTime, { read, elapsedMs }: ClockReading): number {
+  const moved = read - before.read
+  return elapsedMs === undefined ? Math.min(0, moved) : Math.round(moved - elapsedMs)
+}
+
+/** What another process of this machine, or this process, has read, and when. */
+interface Seen {
+  readonly time: SafeTime
+  /** When this process read it, by `steadyTime`. */
+  readonly at: number
+}
+
+/**
+ * How long ago a time was read. On the same machine, by its own `at`. Of another machine's time this process knows only
+ * how far the safe time must have come since it last saw one: as far as the time that has passed.
+ */
+export function elapsedSince(
+  time: SafeTime,
+  {
+    at,
+    boot,
+    seen,
+  }: { readonly at: number; readonly boot: string; readonly seen: Seen | undefined },
+): number | undefined {
+  if (time.boot === boot && at >= time.at) return at - time.at
+  if (seen === undefined || seen.time.turns !== time.turns) return undefined
+  return Math.max(0, seen.time.safe + (at - seen.at) - time.safe)
+}
+
+/** Undefined unless `text` is the JSON of a `SafeTime`. */
+export function parseSafeTime(text: string): SafeTime | undefined {
+  const value = JSON.parse(text) as Partial<SafeTime>
+  return typeof value.safe === 'number' && Array.isArray(value.leads)
+    ? (value as SafeTime)
+    : undefined
+}
