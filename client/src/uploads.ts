@@ -1,9 +1,15 @@
 import type { components } from './generated/api.ts'
+import type { StoredFile } from './files/get-file.ts'
 import { type Http, segment } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 
-export type UnfinishedUpload = components['schemas']['Upload']
-export type UploadPage = components['schemas']['UploadPage']
+export type UnfinishedUpload = Omit<components['schemas']['Upload'], 'file'> & {
+  /** With a token that may not read the file, only `name` and `user_id` are sure to be there. */
+  readonly file: StoredFile | null
+}
+export type UploadPage = Omit<components['schemas']['UploadPage'], 'uploads'> & {
+  readonly uploads: readonly UnfinishedUpload[]
+}
 
 /** Unfinished resumable uploads. Methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
 export interface Uploads {

@@ -8,7 +8,10 @@ const words = messages.history.refusals
 export function restoreRefusal(error: unknown, name: string): string {
   // The condition is that of a token that may only create.
   if (isProblem(error, 'file_exists', 'precondition_failed')) return words.exists(name)
-  if (isProblem(error, 'capacity_exceeded')) return words.full(name, error.problem.available)
+  if (isProblem(error, 'capacity_exceeded')) {
+    const { available } = error.problem
+    return available === undefined ? messages.selection.whys.full : words.full(name, available)
+  }
   if (isProblem(error, 'file_count_exceeded')) return messages.uploads.refusals.file_count_exceeded
   if (isProblem(error, 'scope_insufficient')) return words.shared(name)
   if (isProblem(error, 'not_found', 'version_gone')) return words.gone(name)

@@ -25,18 +25,20 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
       {history.count > 0 && <p class="quiet">{words.history(history.used, history.allowance)}</p>}
       <State capacity={capacity} />
       <p class="quiet">{words.count(capacity.file_count, capacity.max_files)}</p>
-      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>{words.parts}</summary>
-        <ul class="grants">
-          {grants.map((grant) => (
-            <GrantRow
-              key={`${grant.source} ${grant.reference}`}
-              grant={grant}
-              capacity={capacity}
-            />
-          ))}
-        </ul>
-      </details>
+      {grants.length > 0 && (
+        <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>{words.parts}</summary>
+          <ul class="grants">
+            {grants.map((grant) => (
+              <GrantRow
+                key={`${grant.source} ${grant.reference}`}
+                grant={grant}
+                capacity={capacity}
+              />
+            ))}
+          </ul>
+        </details>
+      )}
     </aside>
   )
 }

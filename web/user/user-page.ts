@@ -148,7 +148,8 @@ export function createPage({
 
   function onUploaded(file: FileEntry | undefined): void {
     capacity.refresh()
-    if (file !== undefined) list.put(file)
+    // A token that may not read the file is not told enough of it, and sees no list.
+    if (file !== undefined && permissions.may('read')) list.put(file)
   }
 
   /** Reads the unfinished uploads if their number has changed, or is not known. Most users never have any. */

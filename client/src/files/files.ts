@@ -33,8 +33,14 @@ export interface ChangeOptions extends Conditions {
 /** One change of a batch, in the form of the API. */
 export type BatchOperation = components['schemas']['Batch']['operations'][number]
 
-/** What each operation has done, in their order, and the capacity after all of them. */
-export type BatchResult = components['schemas']['BatchResult']
+type Results = components['schemas']['BatchResult']
+
+/** What each operation has done, in their order, and the capacity after all of them, which needs `read`. */
+export type BatchResult = Omit<Results, 'results'> & {
+  readonly results: readonly (Omit<Results['results'][number], 'file'> & {
+    readonly file: StoredFile | null
+  })[]
+}
 
 /** What `update` can change. `rename` changes the name. */
 export type FileUpdate = Pick<
@@ -42,7 +48,10 @@ export type FileUpdate = Pick<
   'visibility' | 'keep' | 'expires_at' | 'media_type' | 'metadata'
 >
 
-/** The files of the caller. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
+/**
+ * The files of the caller. Of a file that the token may not read, changes return `name` and `user_id` alone. All methods reject with a
+ * `CloudRepositoryError`, or with the reason of `signal`.
+ */
 export interface Files {
   /**
    * Stores content under a name, in place of a file that has it. The file appears only when all of it has arrived. A

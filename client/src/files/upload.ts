@@ -9,7 +9,7 @@ type Uploaded = components['schemas']['UploadedFile'] & object
 
 /**
  * The stored file. An upload in one request also tells what it replaced and evicted, and the capacity after it; a
- * resumable one does not.
+ * resumable one does not. With a token that may not read the file, only `name` and `user_id` are sure to be there.
  */
 export type UploadedFile = StoredFile & Partial<Pick<Uploaded, 'replaced' | 'capacity' | 'evicted'>>
 

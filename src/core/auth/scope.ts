@@ -5,6 +5,7 @@ import {
   type FileNamePrefix,
   parseFileNamePrefix,
 } from '../files/file-name.ts'
+import type { Visibility } from '../files/file.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
 import { isReference } from '../quota/grants.ts'
@@ -62,6 +63,35 @@ export function coversName({ scope }: Scoped, name: string): boolean {
   return scope === undefined || name.startsWith(scope.prefix)
 }
 
+/**
+ * Whether the token may read a file of its user. Answers tell a token that may not only what it has sent itself, and
+ * whether there is such a file.
+ */
+export function mayRead(scoped: Scoped, name: string): boolean {
+  return permits(scoped, 'read') && coversName(scoped, name)
+}
+
+/**
+ * Whether the token speaks for its user beyond the part of the account that it is for: it then reads what other users
+ * share with all users, and all grants of the account. Other tokens count as none there.
+ */
+export function readsForUser(scoped: Scoped): boolean {
+  const { scope } = scoped
+  return permits(scoped, 'read') && !hasPrefix(scoped) && scope?.deviceId === undefined
+}
+
+/** Throws `scope_insufficient`: sharing a file with others needs what a download link needs, making it private `share`. */
+export function assertMaySetVisibility(scoped: Scoped, visibility: Visibility): void {
+  assertPermits(scoped, ['share'])
+  if (visibility !== 'private') assertPermits(scoped, ['read'])
+}
+
+/** Throws `scope_insufficient` for a condition that would tell a token without `read` when the file was last written. */
+export function assertMayCompare(scoped: Scoped, precondition: Precondition | undefined): void {
+  const { ifMatch, ifUnmodifiedSince } = precondition ?? {}
+  if (ifMatch === undefined && ifUnmodifiedSince !== undefined) assertPermits(scoped, ['read'])
+}
+
 /** The part of a listing with this prefix that the scope shows. Throws `scope_insufficient` if there is none. */
 export function narrowPrefix({ scope }: Scoped, prefix: FileNamePrefix): FileNamePrefix {
   if (scope === undefined || prefix.startsWith(scope.prefix)) return prefix
@@ -71,12 +101,14 @@ export function narrowPrefix({ scope }: Scoped, prefix: FileNamePrefix): FileNam
 
 /**
  * The precondition of a write whose caller may only create, or only replace: as if the request had `If-None-Match: *`
- * or `If-Match: *` in addition. The commit decides by it, so a file that comes or goes meanwhile changes nothing.
+ * or `If-Match: *` in addition. The commit decides by it, so a file that comes or goes meanwhile changes nothing. Throws
+ * as `assertMayCompare` does.
  */
 export function narrowPrecondition(
   scoped: Scoped,
   precondition: Precondition | undefined,
 ): Precondition | undefined {
+  assertMayCompare(scoped, precondition)
   if (!permits(scoped, 'replace')) return { ...precondition, ifNoneMatch: '*' }
   if (permits(scoped, 'create')) return precondition
   return { ...precondition, mustExist: true }
@@ -91,10 +123,11 @@ export function assertMayFinish(
     evict,
   }: Pick<ResumableUpload, 'precondition' | 'visibility' | 'evict'>,
 ): void {
+  assertMayCompare(scoped, precondition)
   if (precondition?.ifNoneMatch !== '*') assertPermits(scoped, ['replace'])
   const mustExist = precondition?.mustExist === true || precondition?.ifMatch !== undefined
   if (!mustExist) assertPermits(scoped, ['create'])
-  if (visibility !== undefined) assertPermits(scoped, ['share'])
+  if (visibility !== undefined) assertMaySetVisibility(scoped, visibility)
   if (evict === undefined) return
   const own = ownEviction(scoped)
   if (own === undefined || !evict.startsWith(own)) assertPermits(scoped, ['delete'], evict)

@@ -1,4 +1,4 @@
-import { assertPermits, hasPrefix, type Scoped } from '../auth/scope.ts'
+import { hasPrefix, type Scoped } from '../auth/scope.ts'
 import { AppError } from '../errors.ts'
 import type { FileVersion } from '../files/file.ts'
 
@@ -26,12 +26,4 @@ export function versionGone(): AppError {
 /** The refusal for a version that is gone. That it was in the history is told only to tokens for all names. */
 export function versionGoneFor(caller: Scoped): AppError {
   return hasPrefix(caller) ? versionNotFound() : versionGone()
-}
-
-/** Throws `scope_insufficient` if others could read the file again and the token may not share. */
-export function assertMayRestore(
-  caller: Scoped,
-  { visibility }: Pick<PastVersion, 'visibility'>,
-): void {
-  if (visibility !== 'private') assertPermits(caller, ['share'])
 }

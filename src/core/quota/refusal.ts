@@ -40,6 +40,18 @@ export interface Refused {
   readonly state: QuotaState | undefined
 }
 
+/** The facts of these refusals that only a token with `read` may learn. */
+export const ACCOUNT_FIGURES: ReadonlySet<string> = new Set([
+  'capacity',
+  'used',
+  'reserved',
+  'available',
+  'evictable',
+  'file_count',
+  'unfinished_count',
+  'unfinished_bytes',
+])
+
 /** Why the quota refuses an upload, in the order of `UploadLedger.begin` and `createResumable`. */
 export function refusalOf({ limits, requested, newFiles, state }: Refused): AppError {
   if (state?.createdAt !== limits.userCreatedAt) return inactiveUser(undefined)

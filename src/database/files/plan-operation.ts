@@ -1,4 +1,4 @@
-import { coversName } from '../../core/auth/scope.ts'
+import { assertMaySetVisibility, coversName } from '../../core/auth/scope.ts'
 import type { AppError } from '../../core/errors.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
@@ -10,11 +10,7 @@ import type {
 } from '../../core/files/operation.ts'
 import { updatedFile } from '../../core/files/patch.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
-import {
-  assertMayRestore,
-  versionGoneFor,
-  versionNotFound,
-} from '../../core/history/past-version.ts'
+import { versionGoneFor, versionNotFound } from '../../core/history/past-version.ts'
 import { endExpired } from '../ledger/apply-changes.ts'
 import type { Holdings } from './holdings.ts'
 
@@ -77,9 +73,10 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     return missing(operation, versionNotFound())
   }
   const { past } = found
-  assertMayRestore({ scope }, past)
   const { name = past.name } = operation
   const { file: old, expired } = held.fileNamed(name)
+  const visibility = old?.visibility ?? past.visibility
+  if (visibility !== 'private') assertMaySetVisibility({ scope }, visibility)
   assertMet(operation, old)
   if (old !== undefined && !overwrite) throw fileExists()
   const { userId, version, objectKey, size, sha256, mediaType, metadata, fileExpiresAt } = past
@@ -90,7 +87,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     objectKey,
     size,
     sha256,
-    visibility: old?.visibility ?? past.visibility,
+    visibility,
     createdAt: old?.createdAt ?? past.createdAt,
     updatedAt: held.now,
     mediaType,

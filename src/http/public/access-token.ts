@@ -2,8 +2,9 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AccessTokens, TokenCaller } from '../../core/auth/access-tokens.ts'
-import { type Action, assertPermits, permits } from '../../core/auth/scope.ts'
-import { AppError } from '../../core/errors.ts'
+import { type Action, assertPermits, permits, readsForUser } from '../../core/auth/scope.ts'
+import { AppError, isAppError } from '../../core/errors.ts'
+import { ACCOUNT_FIGURES } from '../../core/quota/refusal.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { shownValues } from '../pages/session-cookie.ts'
 import { addressOf } from '../server/forwarded.ts'
@@ -47,7 +48,9 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       const [secret] = shown
       if (secret === undefined) return
       if (shown.length > 1) throw tokensDiffer(shown.length)
-      request.user = await accessTokens.authenticate(secret, addressOf(request))
+      const user = await accessTokens.authenticate(secret, addressOf(request))
+      request.user = user
+      if (!permits(user, 'read')) request.hiddenFacts = ACCOUNT_FIGURES
     })
   },
   {
@@ -72,10 +75,28 @@ export function requireUser(
   return user
 }
 
-/** Who reads the owner's files; `undefined` without a token. For others' files, a token without `read` is none. */
+/**
+ * The error, or `scope_insufficient` if the caller's token permits none of the actions: for routes that read the body
+ * first, which says what is asked.
+ */
+export function scopeFirst(
+  error: unknown,
+  { user }: FastifyRequest,
+  anyOf: readonly [Action, ...Action[]],
+): unknown {
+  if (user === null || user === undefined || isAppError(error, 'scope_insufficient')) return error
+  try {
+    assertPermits(user, anyOf)
+    return error
+  } catch (refusal) {
+    return refusal
+  }
+}
+
+/** Who reads the owner's files; `undefined` without a token, and for others' files also if `readsForUser` says so. */
 export function viewerOf({ user }: FastifyRequest, owner: UserId): TokenCaller | undefined {
   if (user === null || user === undefined) return undefined
-  return user.userId === owner || permits(user, 'read') ? user : undefined
+  return user.userId === owner || readsForUser(user) ? user : undefined
 }
 
 function accessTokenMissing(): AppError {

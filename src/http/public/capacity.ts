@@ -1,4 +1,6 @@
 import { capacityFigures } from '../../core/quota/capacity.ts'
+import { readsForUser, type Scoped } from '../../core/auth/scope.ts'
+import { DEVICE } from '../../core/quota/grants.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import type { CapacityReport } from '../../core/users/account-ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
@@ -93,15 +95,28 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
         ...capacityFigures(report.usage),
         max_files: maxFiles,
         unfinished_uploads: report.unfinished,
-        history: historyOf(report),
-        grants: [baseGrant(report.baseCapacity), ...report.grants.map(grantReply)],
+        history: historyOf(user, report),
+        grants: grantsOf(user, report),
       }
     },
   })
 }
 
-function historyOf({ history: { used, allowance, count, oldestAt } }: CapacityReport) {
-  return { used, allowance, count, oldest_at: formatTimestamp(oldestAt) }
+/** A token for a part of the account gets totals. */
+function historyOf(
+  caller: Scoped,
+  { history: { used, allowance, count, oldestAt } }: CapacityReport,
+) {
+  const shown = readsForUser(caller) ? oldestAt : undefined
+  return { used, allowance, count, oldest_at: formatTimestamp(shown) }
+}
+
+/** All grants; for a token for a part of the account, that of its device. */
+function grantsOf(caller: Scoped, { baseCapacity, grants }: CapacityReport) {
+  if (readsForUser(caller)) return [baseGrant(baseCapacity), ...grants.map(grantReply)]
+  const device = caller.scope?.deviceId
+  const own = grants.filter(({ source, reference }) => source === DEVICE && reference === device)
+  return own.map(grantReply)
 }
 
 function baseGrant(bytes: number) {
@@ -115,7 +130,9 @@ const CAPACITY = described({
   response: { 200: Reply },
   responses: {
     200: {
-      description: 'A consistent snapshot of the figures, in bytes.',
+      description:
+        'A consistent snapshot of the figures, in bytes. A token with a prefix or a device gets no grant but that of its ' +
+        'device, and not when the oldest version ended.',
       headers: ['Cache-Control'],
       example: { capacity: 6_442_450_944, available: 6_442_444_801 },
     },

@@ -5,14 +5,25 @@ import { originOf, parseOrigin, schemeOf } from './forwarded.ts'
 
 /**
  * Throws `cross_site_request` for a write that another site's page made a browser send with its cookies: a multipart
- * form needs no preflight. Judges by `Sec-Fetch-Site`, else by `Origin`; a request with neither is not from a browser.
+ * form needs no preflight. Reads pass: they change nothing, and CORS keeps the answer from the page.
  */
 export function assertSameSite(
   request: FastifyRequest,
   reply: FastifyReply,
   allowed?: ReadonlySet<string>,
 ): void {
-  if (SAFE_METHODS.has(request.method)) return
+  if (!SAFE_METHODS.has(request.method)) assertOwnPage(request, reply, allowed)
+}
+
+/**
+ * As `assertSameSite`, and for reads too. Judges by `Sec-Fetch-Site`, else by `Origin`; a request with neither is not from
+ * a browser, or, if it is a read, from an old one.
+ */
+export function assertOwnPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowed?: ReadonlySet<string>,
+): void {
   addVary(reply, 'Origin', 'Sec-Fetch-Site')
   const { origin, 'sec-fetch-site': site } = request.headers
   const isSameSite =
@@ -20,7 +31,8 @@ export function assertSameSite(
       ? origin === undefined || isOwn(request, origin)
       : site === 'same-origin' || site === 'none'
   if (isSameSite || (origin !== undefined && allowed?.has(origin) === true)) return
-  throw new AppError('cross_site_request', 'Pages on other sites are not allowed to make changes.')
+  const what = SAFE_METHODS.has(request.method) ? 'use this session' : 'make changes'
+  throw new AppError('cross_site_request', `Pages on other sites are not allowed to ${what}.`)
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])

@@ -17,6 +17,8 @@ import { ERROR_KINDS, type ErrorCode } from '../../core/error-codes.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     problem: ErrorCode | null
+    /** Facts that the caller may not learn; `undefined` for a request that the router refuses. */
+    hiddenFacts: ReadonlySet<string> | null | undefined
     /** For the log only, if the code does not say enough. */
     reason: string | null
     /** Set if known before the request ends. */
@@ -50,7 +52,7 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const problem = problemOf(error, request.id)
+  const problem = shown(problemOf(error, request.id), request)
   const isLogged = error instanceof AppError && error.isLogged
   if (problem.status >= 500 && !isLogged && clientFault(error) === undefined) {
     const isByDesign = error instanceof AppError && error.cause === undefined
@@ -71,6 +73,12 @@ export function sendProblem(
     .header('cache-control', 'no-store')
     .serializer((payload: Problem) => JSON.stringify(payload))
     .send(problem)
+}
+
+function shown(problem: Problem, { hiddenFacts }: FastifyRequest): Problem {
+  if (hiddenFacts === null || hiddenFacts === undefined) return problem
+  const members = Object.entries(problem).filter(([member]) => !hiddenFacts.has(member))
+  return Object.fromEntries(members) as Problem
 }
 
 const CLIENT_FAULTS: Readonly<Partial<Record<ErrorCode, AbortedBy>>> = {

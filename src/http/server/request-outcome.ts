@@ -87,7 +87,7 @@ export interface OutcomeOptions {
 }
 
 export function decorateOutcome(app: FastifyInstance): void {
-  for (const name of ['problem', 'reason', 'abortedBy', 'trace', 'upload', 'link'])
+  for (const name of ['problem', 'hiddenFacts', 'reason', 'abortedBy', 'trace', 'upload', 'link'])
     app.decorateRequest(name, null)
   app.decorateRequest('isRefusalSent', false)
 }

@@ -1,4 +1,5 @@
 import { type File, NEVER, VISIBILITIES } from '../../core/files/file.ts'
+import { mayRead, type Scoped } from '../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../core/files/file-name.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { Bytes, OneOf, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
@@ -14,37 +15,58 @@ export function fileNameParam(segment: string): FileName {
 
 const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
 
-export const FileReply = Type.Object(
-  {
-    name: Text(
-      'The file name, unique in the repository. Names are compared byte by byte.',
-      'README.md',
-    ),
-    user_id: Text('The owner of the file.', 'alice'),
-    size: Bytes('Size of the content, in bytes.', 6143),
-    sha256: Type.String({
-      pattern: '^[0-9a-f]{64}$',
-      description: 'SHA-256 of the content, in lower-case hexadecimal.',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
-    etag: Text('The value of the header `ETag`, without its quotes.', VERSION),
-    version: Text('Identifies the upload that stored this content.', VERSION),
-    visibility: OneOf(
-      VISIBILITIES,
-      'Who may download the file: only its owner (`private`), any user with a valid token (`users`) or everyone ' +
-        '(`public`).',
-    ),
-    created_at: Time('When a file with this name was first uploaded.'),
-    updated_at: Time('When the file was last written or changed.'),
-    expires_at: TimeOrNull('When the file expires.'),
-    ...DESCRIPTION,
-    keep: Type.Boolean({
-      description: 'Whether uploads that evict spare the file.',
-      examples: [false],
-    }),
-  },
-  { title: 'File', description: 'The metadata of a file.' },
-)
+const MEMBERS = {
+  name: Text(
+    'The file name, unique in the repository. Names are compared byte by byte.',
+    'README.md',
+  ),
+  user_id: Text('The owner of the file.', 'alice'),
+  size: Bytes('Size of the content, in bytes.', 6143),
+  sha256: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 of the content, in lower-case hexadecimal.',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  }),
+  etag: Text('The value of the header `ETag`, without its quotes.', VERSION),
+  version: Text('Identifies the upload that stored this content.', VERSION),
+  visibility: OneOf(
+    VISIBILITIES,
+    'Who may download the file: only its owner (`private`), any user with a valid token (`users`) or everyone ' +
+      '(`public`).',
+  ),
+  created_at: Time('When a file with this name was first uploaded.'),
+  updated_at: Time('When the file was last written or changed.'),
+  expires_at: TimeOrNull('When the file expires.'),
+  ...DESCRIPTION,
+  keep: Type.Boolean({
+    description: 'Whether uploads that evict spare the file.',
+    examples: [false],
+  }),
+}
+
+export const FileReply = Type.Object(MEMBERS, {
+  title: 'File',
+  description: 'The metadata of a file.',
+})
+
+type FileJson = ReturnType<typeof fileReply>
+
+export type SeenFile = Pick<FileJson, 'name' | 'user_id'> & Partial<FileJson>
+
+export const SeenFileReply = Type.Unsafe<SeenFile>({
+  type: 'object',
+  required: ['name', 'user_id'],
+  properties: MEMBERS,
+  title: 'SeenFile',
+  description:
+    'The metadata of a file, as far as the caller may see them: a token that may not `read` the file gets `name` and ' +
+    '`user_id` and, of an upload, what the upload has said itself.',
+})
+
+/** What a caller is told of a file that it has changed, or of which it knows the version. */
+export function seenFile(caller: Scoped, file: File): SeenFile {
+  return mayRead(caller, file.name) ? fileReply(file) : { name: file.name, user_id: file.userId }
+}
 
 export function fileReply(file: File) {
   return {

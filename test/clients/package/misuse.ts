@@ -102,7 +102,7 @@ export function errors(error: unknown): number {
   if (isProblem(error, 'capacity_exceeded')) {
     // @ts-expect-error this problem has no such member
     void error.problem.max_files
-    return error.problem.available
+    return error.problem.requested
   }
   // @ts-expect-error an unknown code
   isProblem(error, 'full')

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
 import { NO_BUILD } from '../../support/http/page.ts'
 import type { TestService } from '../../support/service/test-service.ts'
@@ -178,6 +179,34 @@ export function adminSessionSuite(open: OpenService): void {
         const reply = await call(service, { method: 'PUT', path: '/dave', headers: site })
         expect(reply.status).toBe(200)
       }
+    })
+
+    it('reads nothing for the page of another site, and nothing is recorded', async () => {
+      await service.users.createUser(parseUserId('read'))
+      const reads = [
+        { method: 'GET' },
+        { method: 'GET', path: '/read/archive' },
+        { method: 'GET', at: '/metrics' },
+        { method: 'GET', at: '/openapi.json' },
+      ]
+      const known = async () => {
+        const { body } = await call(service, { method: 'GET', at: '/admin/audit' })
+        return body
+      }
+      const before = await known()
+      for (const site of FOREIGN) {
+        for (const read of reads) {
+          const reply = await send(service, { ...read, headers: { ...COOKIE, ...site } })
+          expect(reply.status).toBe(403)
+        }
+      }
+      expect(await known()).toEqual(before)
+      for (const site of ['same-origin', 'none']) {
+        const headers = { ...COOKIE, 'sec-fetch-site': site }
+        for (const read of reads)
+          expect((await send(service, { ...read, headers })).status).toBe(200)
+      }
+      expect(await known()).not.toEqual(before)
     })
 
     it('tells a page of another site nothing that it could read', async () => {

@@ -2,8 +2,10 @@ import { describe } from 'vitest'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { scopeMatrixSuite } from '../scopes/scope-matrix-suite.ts'
 import { scopedTokensSuite } from '../scopes/scoped-tokens-suite.ts'
+import { unreadSuite } from '../scopes/unread-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   scopeMatrixSuite(openEmbedded)
   scopedTokensSuite(openEmbedded)
+  unreadSuite(openEmbedded)
 })

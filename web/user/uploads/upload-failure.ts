@@ -28,7 +28,12 @@ export function unforeseen(
   { may, token, within }: Permissions,
 ): UploadState | undefined {
   if ((token.value?.scope ?? null) === null) return undefined
-  if (isProblem(error, 'capacity_exceeded')) return fullState(item, error.problem)
+  if (isProblem(error, 'capacity_exceeded')) {
+    const { capacity, used, available } = error.problem
+    const isTold = capacity !== undefined && used !== undefined && available !== undefined
+    if (isTold) return fullState(item, { capacity, used, available })
+    return { kind: 'refused', text: messages.selection.whys.full }
+  }
   if (may('read') || !isPreconditionFailed(error)) return undefined
   if (item.mayReplace) {
     return may('create') ? undefined : { kind: 'refused', text: messages.uploads.refusals.absent }

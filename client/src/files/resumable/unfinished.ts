@@ -91,7 +91,7 @@ export async function storedFile({ http, one }: Creation, id: string): Promise<U
   const { signal } = one.options
   const { file } = await http.json<UnfinishedUpload>({ path: `${UPLOADS}/${id}`, signal })
   if (file === null) throw superseded()
-  return file
+  return file as UploadedFile
 }
 
 /** The error that tells why there is no such upload any more. */

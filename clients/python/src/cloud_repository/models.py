@@ -15,7 +15,10 @@ Evicted = TypedDict("Evicted", {"files": int, "bytes": int})
 
 
 class UploadedFile(File, total=False):
-    """Only an upload in one request also tells these."""
+    """Only an upload in one request also tells these.
+
+    With a token that may not read the file, only `name` and `user_id` are sure to be there.
+    """
 
     replaced: bool
     capacity: Room

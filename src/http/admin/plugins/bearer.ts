@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { assertSameSite } from '../../server/csrf.ts'
+import { assertOwnPage } from '../../server/csrf.ts'
 import type { OperatorAuth } from '../operator-auth.ts'
 
 declare module 'fastify' {
@@ -13,7 +13,7 @@ export interface BearerOptions {
   readonly operatorAuth: OperatorAuth
 }
 
-/** Authenticates before the body is read. A session also requires a same-site request, else `cross_site_request`. */
+/** Authenticates before the body is read. A session also requires a request of the service's own page, else `cross_site_request`. */
 export const bearerPlugin = fp<BearerOptions>(
   async (app, { operatorAuth }) => {
     app.addHook('onRequest', async (request, reply) => {
@@ -21,7 +21,8 @@ export const bearerPlugin = fp<BearerOptions>(
       const [, bearer] = BEARER.exec(request.headers.authorization ?? '') ?? []
       if (bearer !== undefined) return operatorAuth.assertToken(bearer, { request, reply })
       operatorAuth.assertSession({ request, reply })
-      assertSameSite(request, reply)
+      // Reads too: they are recorded as what the operator has done.
+      assertOwnPage(request, reply)
     })
   },
   {

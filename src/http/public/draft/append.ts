@@ -8,7 +8,9 @@ import { assertRawBody } from '../../body/raw-body.ts'
 import { assertMediaType, describeStored } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { uploadedFile } from '../files/file-upload.ts'
+import { mayRead } from '../../../core/auth/scope.ts'
+import { requireUser } from '../access-token.ts'
+import { committedFile } from '../files/file-upload.ts'
 import { type AppendTarget, appendOf, isLeftUnanswered } from '../uploads/append-request.ts'
 import type { ResumableRouteOptions } from '../uploads/routes.ts'
 import { ownUpload } from '../uploads/own-upload.ts'
@@ -63,17 +65,19 @@ export async function replyToAppend(
   }
 }
 
-/** What a `PUT` of the whole file replies. */
+/** What a `PUT` of the whole file replies; others may have sent a part of it. */
 export async function sendFile(
   reply: FastifyReply,
   { userId, userCreatedAt, version }: Caller & Pick<NamedResumable, 'version'>,
   uploads: ResumableUploads,
 ) {
   const committed = await uploads.outcome({ userId, userCreatedAt, version })
-  const digest = formatReprDigest(committed.file.sha256)
-  void reply.code(200).headers({ 'upload-complete': '?1', 'repr-digest': digest })
+  const { file } = committed
+  const caller = requireUser(reply.request, ['create', 'replace'])
+  if (mayRead(caller, file.name)) void reply.header('repr-digest', formatReprDigest(file.sha256))
+  void reply.code(200).header('upload-complete', '?1')
   describeStored(reply, version)
-  return uploadedFile(committed)
+  return committedFile(caller, committed)
 }
 
 interface AcknowledgeOptions {

@@ -9,7 +9,7 @@ import { parseFileMetadata } from '../../headers/file-metadata.ts'
 import { sendProblem } from '../../server/problem.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 import { type FileRouteOptions, OWN_FILE_PATH } from '../files/file-resource.ts'
-import { askedVisibility, type uploadedFile, uploadTarget } from '../files/file-upload.ts'
+import { askedVisibility, type committedFile, uploadTarget } from '../files/file-upload.ts'
 import type { ResumableRouteOptions } from '../uploads/routes.ts'
 import { UPLOADS_PATH } from '../uploads/upload-path.ts'
 import { acknowledge, replyToAppend, sendFile } from './append.ts'
@@ -45,7 +45,7 @@ export function discovery(app: FastifyInstance, { maxFileSize }: CreationOptions
 type Store = (
   request: FastifyRequest,
   reply: FastifyReply,
-) => Promise<ReturnType<typeof uploadedFile>>
+) => Promise<ReturnType<typeof committedFile>>
 
 /** Section "Upload Creation": a file, or its first part, sent to the path of the file. */
 export function orCreation(options: CreationOptions, plain: Store) {

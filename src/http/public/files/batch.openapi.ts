@@ -6,7 +6,7 @@ import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { OneOf } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { FileReply, type fileReply } from '../../shared-routes/file-resource.ts'
+import { type SeenFile, SeenFileReply } from '../../shared-routes/file-resource.ts'
 import { RemainingCapacity } from './file-upload.ts'
 import { type AskedTerms, PARSED_TERMS, TERMS } from './update.ts'
 
@@ -128,22 +128,24 @@ const Result = Type.Object(
         'The `name` of the operation; for a restore, the name of the restored file, or `null` if the version was ' +
         'missing and the operation has no `new_name`.',
     }),
-    file: Type.Unsafe<ReturnType<typeof fileReply> | null>({
-      ...FileReply,
+    file: Type.Unsafe<SeenFile | null>({
+      ...SeenFileReply,
       type: ['object', 'null'],
       title: 'FileAfterOperation',
-      description: 'The file right after the operation; `null` if it is deleted, or was missing.',
+      description:
+        'The file right after the operation; `null` if it is deleted, or was missing. A token that may not `read` the ' +
+        'file gets `name` and `user_id` alone.',
     }),
   },
   { title: 'OperationResult' },
 )
 
 const Reply = Type.Object(
-  { results: Type.Array(Result), capacity: RemainingCapacity },
+  { results: Type.Array(Result), capacity: Type.Optional(RemainingCapacity) },
   {
     title: 'BatchResult',
     description:
-      'What each operation has done, in their order, and the capacity after all of them.',
+      'What each operation has done, in their order, and, for a token with `read`, the capacity after all of them.',
   },
 )
 

@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifySchemaValidationError } from 'fastify'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import {
-  type Action,
+  ACTIONS,
   assertCovers,
   assertPermits,
   narrowPrecondition,
+  type Scoped,
 } from '../../../core/auth/scope.ts'
 import { type AppError, formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
 import type { File } from '../../../core/files/file.ts'
@@ -15,16 +16,16 @@ import type { Precondition } from '../../../core/files/precondition.ts'
 import { takeJson } from '../../body/json-body.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { parameterFault } from '../../server/problem.ts'
+import { parameterFault, sendProblem } from '../../server/problem.ts'
 import { breakOff } from '../../server/request-outcome.ts'
 import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
-import { requireUser } from '../access-token.ts'
+import { requireUser, scopeFirst } from '../access-token.ts'
 import { type AskedOperation, BATCH, MAX_BATCH_BYTES, OPS } from './batch.openapi.ts'
-import { fileReply } from '../../shared-routes/file-resource.ts'
+import { seenFile } from '../../shared-routes/file-resource.ts'
 import { permittedRestore, RESTORE_ACTIONS } from '../history/restore.ts'
 import type { FileRouteOptions } from './file-resource.ts'
 import { remainingCapacity } from './file-upload.ts'
-import { CHANGE_ACTIONS, changesTerms, permittedChange, TERMS } from './update.ts'
+import { changesTerms, permittedChange, TERMS } from './update.ts'
 
 /** A batch holds its body in memory, which nothing else counts. */
 const LIMITS = { perOwner: 2, total: 16, counted: 'batches in progress' }
@@ -40,6 +41,9 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
     {
       ...BATCH,
       schemaErrorFormatter: faultOf,
+      // A refused operation says which action the token lacks.
+      errorHandler: (error, request, reply) =>
+        void sendProblem(scopeFirst(error, request, BATCH_ACTIONS), request, reply),
       onRequest: async (request, reply) => {
         requireUser(request, ACTIONS)
         assertUnconditional(request.headers)
@@ -64,14 +68,14 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
       const asked = request.body.operations
       const operations = asked.map((each, index) => parseOperation(caller, each, index))
       const { files, usage } = await repository.changeAll({ ...caller, operations })
-      const results = asked.map((each, index) => resultOf(each, files[index]))
-      return { results, capacity: remainingCapacity(usage) }
+      const results = asked.map((each, index) => resultOf(caller, each, files[index]))
+      return { results, ...remainingCapacity(caller, usage) }
     },
   )
 }
 
 /** An operation needs at least one of these. */
-const ACTIONS = ['delete', 'share', 'replace', 'history'] as const
+const BATCH_ACTIONS = ['delete', 'share', 'replace', 'history'] as const
 
 /** Ignored, such a header would let a batch change files that its client believes to be others. */
 function assertUnconditional(headers: IncomingHttpHeaders): void {
@@ -114,18 +118,20 @@ function permittedOperation(caller: TokenCaller, asked: AskedOperation): FileOpe
   const precondition = etag === undefined ? undefined : matching(etag)
   switch (asked.op) {
     case 'delete': {
-      const name = ownName(caller, ['delete'], asked.name)
+      assertPermits(caller, ['delete'])
+      const name = ownName(caller, asked.name)
       return { op: 'delete', name, precondition, ignoresMissing }
     }
     case 'rename': {
-      const name = ownName(caller, CHANGE_ACTIONS, asked.name)
       const change = permittedChange(caller, { ...asked, newName: asked.new_name })
+      const name = ownName(caller, asked.name)
       return { op: 'update', name, ...change, precondition, ignoresMissing }
     }
     case 'update': {
       if (!changesTerms(asked)) throw nothingToUpdate()
-      const name = ownName(caller, CHANGE_ACTIONS, asked.name)
-      return { op: 'update', name, ...permittedChange(caller, asked), precondition, ignoresMissing }
+      const change = permittedChange(caller, asked)
+      const name = ownName(caller, asked.name)
+      return { op: 'update', name, ...change, precondition, ignoresMissing }
     }
     case 'restore': {
       assertPermits(caller, ['history'])
@@ -149,8 +155,7 @@ function matching(etag: string): Precondition {
   return { ifMatch: etag === '*' ? '*' : [etag] }
 }
 
-function ownName(caller: TokenCaller, anyOf: readonly Action[], text: string): FileName {
-  assertPermits(caller, anyOf)
+function ownName(caller: TokenCaller, text: string): FileName {
   const name = parseFileName(text)
   assertCovers(caller, name)
   return name
@@ -160,8 +165,8 @@ function nothingToUpdate(): AppError {
   return formatError(`An update must contain one of ${Object.keys(TERMS).join(', ')}.`)
 }
 
-function resultOf(asked: AskedOperation, file: File | undefined) {
+function resultOf(caller: Scoped, asked: AskedOperation, file: File | undefined) {
   const { op } = asked
   const name = op === 'restore' ? (file?.name ?? asked.new_name ?? null) : asked.name
-  return { op, name, file: file === undefined ? null : fileReply(file) }
+  return { op, name, file: file === undefined ? null : seenFile(caller, file) }
 }

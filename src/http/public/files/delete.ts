@@ -1,15 +1,20 @@
-import { type FileRouteOptions, OWN_FILE_PATH, ownFile } from './file-resource.ts'
+import {
+  type FileRouteOptions,
+  OWN_FILE_PATH,
+  ownFile,
+  writePrecondition,
+} from './file-resource.ts'
 import { described } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { discardBody } from '../../body/discard-body.ts'
 
 export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository, idleTimeoutMs, shutdown: signal } = options
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
-    const { userId, userCreatedAt, reverify, name } = ownFile(request, ['delete'])
-    const precondition = parseWritePrecondition(request.headers)
+    const file = ownFile(request, ['delete'])
+    const { userId, userCreatedAt, reverify, name } = file
+    const precondition = writePrecondition(request, file)
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
     await repository.remove({ userId, userCreatedAt, reverify, name, precondition })
     return reply.code(204).send()

@@ -2,7 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import type { FileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
-import { type Action, assertCovers } from '../../../core/auth/scope.ts'
+import {
+  type Action,
+  assertCovers,
+  assertMayCompare,
+  type Scoped,
+} from '../../../core/auth/scope.ts'
+import type { Precondition } from '../../../core/files/precondition.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import type { TakeJsonOptions } from '../../body/json-body.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 import { requireUser } from '../access-token.ts'
@@ -24,4 +31,14 @@ export function ownFile(request: FastifyRequest, anyOf: readonly [Action, ...Act
   const name = fileNameParam(file_name)
   assertCovers(caller, name)
   return { ...caller, name }
+}
+
+/** The preconditions of a change. Throws as their parser and `assertMayCompare` do. */
+export function writePrecondition(
+  { headers }: FastifyRequest,
+  caller: Scoped,
+): Precondition | undefined {
+  const precondition = parseWritePrecondition(headers)
+  assertMayCompare(caller, precondition)
+  return precondition
 }

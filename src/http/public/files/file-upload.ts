@@ -6,8 +6,10 @@ import { Bytes, Count } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import {
-  assertPermits,
+  assertMaySetVisibility,
+  mayRead,
   narrowPrecondition,
+  permits,
   permittedEviction,
   type Scoped,
 } from '../../../core/auth/scope.ts'
@@ -17,7 +19,7 @@ import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/fi
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { assertQueryDecodable } from '../../headers/decodable-query.ts'
-import { FileReply, fileReply } from '../../shared-routes/file-resource.ts'
+import { fileReply, seenFile, SeenFileReply } from '../../shared-routes/file-resource.ts'
 import { ownFile } from './file-resource.ts'
 
 /** Parsed below, where the errors are. */
@@ -77,12 +79,12 @@ export function askedVisibility({ query }: FastifyRequest, caller: Scoped): Visi
   return permittedVisibility(caller, parseVisibility((query as UploadQuery).visibility))
 }
 
-/** Returns the visibility of a write. Throws `scope_insufficient` if there is one and the caller may not share. */
+/** Returns the visibility of a write. If there is one, throws as `assertMaySetVisibility` does. */
 export function permittedVisibility(
   caller: Scoped,
   visibility: Visibility | undefined,
 ): Visibility | undefined {
-  if (visibility !== undefined) assertPermits(caller, ['share'])
+  if (visibility !== undefined) assertMaySetVisibility(caller, visibility)
   return visibility
 }
 
@@ -93,19 +95,21 @@ export const RemainingCapacity = Type.Object({
   available: Bytes('Bytes that are still available.', 1_073_735_681),
 })
 
-export function remainingCapacity(usage: Usage) {
+/** The member `capacity` of an answer, which a token without `read` does not get. */
+export function remainingCapacity(caller: Scoped, usage: Usage) {
+  if (!permits(caller, 'read')) return {}
   const { capacity, used, reserved } = usage
-  return { capacity, used, reserved, available: availableBytes(usage) }
+  return { capacity: { capacity, used, reserved, available: availableBytes(usage) } }
 }
 
 export const UploadedFile = Type.Intersect(
   [
-    FileReply,
+    SeenFileReply,
     Type.Object({
       replaced: Type.Boolean({
         description: 'Whether the upload replaced a file with the same name.',
       }),
-      capacity: RemainingCapacity,
+      capacity: Type.Optional(RemainingCapacity),
       evicted: Type.Optional(
         Type.Object(
           {
@@ -119,15 +123,26 @@ export const UploadedFile = Type.Intersect(
   ],
   {
     title: 'UploadedFile',
-    description: 'The uploaded file, and the capacity after the upload.',
+    description: 'The uploaded file, and, for a token with `read`, the capacity after the upload.',
   },
 )
 
-export function uploadedFile({ file, replaced, usage, evicted }: CommittedUpload) {
+/** The answer to a request that has sent the whole content, which tells its sender nothing of any other content. */
+export function uploadedFile(caller: Scoped, committed: CommittedUpload) {
+  const { file } = committed
+  if (mayRead(caller, file.name)) return committedFile(caller, committed)
+  const { size, sha256, etag, version, updated_at, media_type } = fileReply(file)
+  const sent = { size, sha256, etag, version, updated_at, media_type }
+  return { ...committedFile(caller, committed), ...sent }
+}
+
+/** The answer to any other request that commits or restores a file. */
+export function committedFile(caller: Scoped, committed: CommittedUpload) {
+  const { file, replaced, usage, evicted } = committed
   return {
-    ...fileReply(file),
+    ...seenFile(caller, file),
     replaced,
-    capacity: remainingCapacity(usage),
+    ...remainingCapacity(caller, usage),
     ...(evicted && { evicted }),
   }
 }

@@ -1,7 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AppError, formatError } from '../../../core/errors.ts'
 import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
-import { assertPermits, type Scoped } from '../../../core/auth/scope.ts'
+import { ACTIONS, assertPermits, permits, type Scoped } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import {
   MAX_MEDIA_TYPE_BYTES,
@@ -10,8 +10,15 @@ import {
 } from '../../../core/files/media-type.ts'
 import { parseMetadataPatch } from '../../../core/files/metadata.ts'
 import type { UpdateTerms } from '../../../core/files/operation.ts'
-import { FileReply, fileReply } from '../../shared-routes/file-resource.ts'
-import { type FileRouteOptions, OWN_FILE_PATH, ownFile } from './file-resource.ts'
+import { SeenFileReply, seenFile } from '../../shared-routes/file-resource.ts'
+import { requireUser, scopeFirst } from '../access-token.ts'
+import { sendProblem } from '../../server/problem.ts'
+import {
+  type FileRouteOptions,
+  OWN_FILE_PATH,
+  ownFile,
+  writePrecondition,
+} from './file-resource.ts'
 import { permittedVisibility } from './file-upload.ts'
 import { parseTimestamp } from '../../../core/timestamp.ts'
 import { takeJson } from '../../body/json-body.ts'
@@ -19,7 +26,6 @@ import { described } from '../../openapi/operation.ts'
 import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
 /** What a change can set, besides the name. */
 export const TERMS = {
@@ -84,19 +90,30 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   const { repository } = options
   takeJson(app, options)
 
-  // Checked first, so that only a client with a token and a file name learns what the body should look like.
-  const onRequest = async (request: FastifyRequest) => void ownFile(request, CHANGE_ACTIONS)
+  // Checked first, so that only a client with a token and a file name learns what the body should look like. Which action
+  // a token lacks that permits none of them is said by the body.
+  const onRequest = async (request: FastifyRequest) => {
+    const caller = requireUser(request, ACTIONS)
+    if (CHANGE_ACTIONS.some((action) => permits(caller, action))) ownFile(request, CHANGE_ACTIONS)
+  }
+  const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    void sendProblem(scopeFirst(error, request, CHANGE_ACTIONS), request, reply)
 
-  app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
+  app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest, errorHandler }, async (request) => {
     const { name, overwrite, ...terms } = request.body
     if (name === undefined && !changesTerms(terms)) throw nothingToChange()
+    const change = permittedChange(requireUser(request, ACTIONS), {
+      ...terms,
+      newName: name,
+      overwrite,
+    })
     const file = ownFile(request, CHANGE_ACTIONS)
     const changed = await repository.change({
       ...file,
-      ...permittedChange(file, { ...terms, newName: name, overwrite }),
-      precondition: parseWritePrecondition(request.headers),
+      ...change,
+      precondition: writePrecondition(request, file),
     })
-    return fileReply(changed)
+    return seenFile(file, changed)
   })
 }
 
@@ -125,6 +142,7 @@ export function permittedChange(
   const { media_type: type, metadata } = asked
   const others = [isKept, expiry, type, metadata]
   if (others.some((value) => value !== undefined)) assertPermits(caller, ['replace'])
+  if (text !== undefined) assertPermits(caller, ['delete'])
   const newName = text === undefined ? undefined : parseFileName(text)
   if (newName !== undefined) assertMayRename(caller, { newName, overwrite })
   return {
@@ -150,7 +168,6 @@ function assertMayRename(
   caller: Scoped,
   { newName, overwrite }: { readonly newName: FileName; readonly overwrite: boolean },
 ): void {
-  assertPermits(caller, ['delete'])
   assertPermits(caller, ['create'], newName)
   if (overwrite) assertPermits(caller, ['replace'])
 }
@@ -174,7 +191,7 @@ const CHANGE = described({
     // An empty change has its own error code.
     anyOf: MEMBERS.map((member) => ({ required: [member] })),
   }),
-  response: { 200: FileReply },
+  response: { 200: SeenFileReply },
   responses: {
     200: {
       description: 'The file after the change.',

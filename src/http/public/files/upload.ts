@@ -35,7 +35,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
         ]),
       metadata: (form) => agree(METADATA, [sent, metadataIn(form)]),
     })
-    return uploadedFile(committed)
+    return uploadedFile(target, committed)
   }
   app.post(OWN_FILE_PATH, {
     schema,
@@ -51,7 +51,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     const committed = await receiveBody({ request, reply }, options, sent)
     // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
     describeStored(reply, committed.file.version)
-    return uploadedFile(committed)
+    return uploadedFile(target, committed)
   }
   const put = { schema, onRequest: ignoreContentType, config: { operation: RAW_UPLOAD } }
   app.put(OWN_FILE_PATH, { ...put, ...orCreation(options, storeBody) })

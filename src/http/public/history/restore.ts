@@ -8,7 +8,7 @@ import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { RESTORE_REQUEST, RestoreBody } from '../../shared-routes/past-version-resource.ts'
 import { requireUser } from '../access-token.ts'
-import { UploadedFile, uploadedFile } from '../files/file-upload.ts'
+import { committedFile, UploadedFile } from '../files/file-upload.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
 import { ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
 
@@ -32,7 +32,7 @@ export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (a
       overwrite,
       precondition: narrowPrecondition(version, parseWritePrecondition(request.headers)),
     })
-    return uploadedFile(restored)
+    return committedFile(version, restored)
   })
 }
 

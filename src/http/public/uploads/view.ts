@@ -1,5 +1,5 @@
 import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
-import { coversName } from '../../../core/auth/scope.ts'
+import { coversName, type Scoped } from '../../../core/auth/scope.ts'
 import type { FoundUpload } from '../../../core/resumable/resumable-uploads.ts'
 import { metadataValues } from '../../../core/resumable/upload-metadata.ts'
 import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
@@ -9,7 +9,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
 import { pagedUploads, uploadMembers, uploadSchemas } from '../../shared-routes/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
-import { FileReply, fileReply } from '../../shared-routes/file-resource.ts'
+import { type SeenFile, SeenFileReply, seenFile } from '../../shared-routes/file-resource.ts'
 import { offsetHandler } from '../draft/append.ts'
 import { speaksDraft } from '../draft/draft-headers.ts'
 import { DRAFT_OFFSET, DRAFT_VERSION } from '../draft/operations.ts'
@@ -29,24 +29,26 @@ export const UploadReply = Type.Object(
       examples: [null],
     }),
     metadata: Strings('The decoded `Upload-Metadata`.', { filename: 'film.mov' }),
-    file: Type.Unsafe<ReturnType<typeof fileReply> | null>({
-      ...FileReply,
+    file: Type.Unsafe<SeenFile | null>({
+      ...SeenFileReply,
       title: 'FileOrNull',
       type: ['object', 'null'],
-      description: 'The file, if the upload is finished and the file has not been replaced since.',
+      description:
+        'The file, if the upload is finished and the file has not been replaced since. A token that may not `read` the ' +
+        'file gets `name` and `user_id` alone.',
       examples: [null],
     }),
   },
   { title: 'Upload', description: 'A resumable upload.' },
 )
 
-export function uploadReply({ upload, file }: FoundUpload) {
+export function uploadReply(caller: Scoped, { upload, file }: FoundUpload) {
   const { visibility, metadata } = upload
   return {
     ...uploadMembers(upload, upload.state === 'finished' ? 'finished' : unfinishedState(upload)),
     visibility: visibility ?? null,
     metadata: Object.fromEntries(metadataValues(metadata)),
-    file: file === undefined ? null : fileReply(file),
+    file: file === undefined ? null : seenFile(caller, file),
   }
 }
 
@@ -73,7 +75,7 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
       noteOffset(request, upload.offset)
       // It may have been renamed since.
       const isShown = file !== undefined && coversName(caller, file.name)
-      return uploadReply({ upload, file: isShown ? file : undefined })
+      return uploadReply(caller, { upload, file: isShown ? file : undefined })
     },
   )
 
@@ -85,14 +87,14 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
     onRequest: async (request) => void requireUser(request, ['create', 'replace']),
     preValidation: readLimit,
     handler: async (request, reply) => {
-      const { userId, userCreatedAt, scope } = requireUser(request, ['create', 'replace'])
-      const { prefix } = scope ?? {}
+      const caller = requireUser(request, ['create', 'replace'])
+      const { userId, userCreatedAt, scope: { prefix } = {} } = caller
       const list = pagedUploads((page) =>
         readInTurn(reply, () => uploads.list({ userId, userCreatedAt, prefix, ...page })),
       )
       const { entries, next_cursor } = await readPage(request.query, list)
       return {
-        uploads: entries.map((upload) => uploadReply({ upload, file: undefined })),
+        uploads: entries.map((upload) => uploadReply(caller, { upload, file: undefined })),
         next_cursor,
       }
     },
