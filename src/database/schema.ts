@@ -57,6 +57,8 @@ export interface AccessTokenRow {
   readonly device_id: string | null
   /** The token that made this one: a `token_id`, or the SHA-256 of a JWT. */
   readonly parent_id: string | null
+  /** The narrow credential that made it (core/quota/README.md). */
+  readonly credential: string | null
 }
 
 /** A link for people without an account. */
@@ -69,6 +71,8 @@ export interface LinkRow {
   readonly token_id: string
   /** Removing the device removes the link. */
   readonly device_id: string | null
+  /** The narrow credential that made it. */
+  readonly credential: string | null
   readonly kind: LinkKind
   /** Exactly one of `name` and `prefix` is set. */
   readonly name: FileName | null
@@ -154,6 +158,8 @@ export interface UploadRow {
   readonly outcome: string | null
   /** 1 if its commit may evict files, else 0. */
   readonly is_evicting: Generated<number>
+  /** The narrow credential that began it. */
+  readonly credential: Generated<string | null>
   /** What an aborted upload counts as its user's garbage. */
   readonly garbage_bytes: Generated<number>
 }

@@ -152,13 +152,14 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     verify: async (secret, ip) => (await find(secret, ip)).user,
 
     async authenticate(secret, ip) {
-      const { user, tokenId, scope } = await find(secret, ip)
+      const { user, tokenId, scope, credential } = await find(secret, ip)
       const { userId, userCreatedAt } = callerOf(user)
       return {
         userId,
         userCreatedAt,
         tokenId,
         scope,
+        credential,
         inspect: () => inspect(secret),
         async reverify() {
           const found = await findAgain(secret)
@@ -179,10 +180,15 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       const { userId, tokenId } = token.caller
       const parent = await token.caller.inspect()
       const scope = childScope(parent, token.scope)
-      const { isJwt } = parent
+      const { isJwt, credential } = parent
       // The store compares with the expiry of any other parent, under the user's lock.
       const expiresInMs = isJwt ? lifeWithin(parent, lifeMs(token)) : lifeMs(token)
-      return await add(token, { userId, scope, parent: { tokenId, isJwt }, expiresInMs })
+      return await add(token, {
+        userId,
+        scope,
+        parent: { tokenId, isJwt, credential },
+        expiresInMs,
+      })
     },
 
     async inspect(secret, ip) {

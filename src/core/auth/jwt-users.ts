@@ -38,8 +38,9 @@ export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOption
       const user =
         known ?? (createsUsers && !evenExpired ? await createUser(users, userId) : undefined)
       if (user === undefined || user.status === 'deleted') return undefined
-      const tokenId = sha256(jwt)
-      return { user, tokenId, scope: scope && completeScope(scope), expiresInMs, isJwt: true }
+      const asked = scope && completeScope(scope)
+      const credential = asked && sha256(JSON.stringify(asked))
+      return { user, tokenId: sha256(jwt), scope: asked, expiresInMs, isJwt: true, credential }
     },
   }
 }

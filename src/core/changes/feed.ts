@@ -96,7 +96,7 @@ export function createFeed(options: FeedOptions): Feed {
 
     async *follow({ caller, after, limit, quietMs, maxMs, ends, inTurn }) {
       const { userId, userCreatedAt } = caller
-      using watch = watches.add(userId)
+      using watch = watches.add(caller)
       using access = watchAccess(caller, reverifyMs)
       const over = new AbortController()
       using listening = new DisposableStack()

@@ -1,5 +1,6 @@
 import { onAbort } from '../async/on-abort.ts'
-import { tooManyRequests } from '../errors.ts'
+import { HeldCounts } from '../quota/held-counts.ts'
+import { tooManyOf } from '../quota/shares.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { ChangeLedger } from './change-ledger.ts'
 
@@ -21,22 +22,23 @@ export type WaitEnd = 'woken' | 'quiet' | 'over'
 export interface Watches {
   /**
    * Watch first, then read: no change is missed in between. Throws `too_many_requests` if the user has `MAX_WATCHES`
-   * already.
+   * already, or a narrow credential its share of them.
    */
-  add(userId: UserId): Watch
+  add(watcher: { readonly userId: UserId; readonly credential?: string | undefined }): Watch
   wake(userId: UserId): void
 }
 
 /** Of one user on an instance. */
 export const MAX_WATCHES = 16
 
-const TOO_MANY = `This user already has the maximum of ${MAX_WATCHES} requests that wait for changes.`
+const COUNTED = 'requests that wait for changes'
 const WAIT_HINT_MS = 5_000
 const USERS_PER_STATEMENT = 1_000
 
 /** Asks for the changes of other processes every `pollMs`, with one statement for 1,000 users. */
 export function createWatches(ledger: ChangeLedger, pollMs: number): Watches {
   const watches = new Map<UserId, Set<Watcher>>()
+  const counts = new HeldCounts(MAX_WATCHES)
   let isPolling = false
 
   async function poll(): Promise<void> {
@@ -59,11 +61,14 @@ export function createWatches(ledger: ChangeLedger, pollMs: number): Watches {
   }
 
   return {
-    add(userId) {
+    add({ userId, credential }) {
+      const holder = { owner: userId, credential }
+      const reached = counts.reached(holder)
+      if (reached !== undefined) throw tooManyOf(reached, COUNTED, { waitMs: WAIT_HINT_MS })
       const ofUser = watches.get(userId) ?? new Set()
-      if (ofUser.size >= MAX_WATCHES) throw tooManyRequests(TOO_MANY, WAIT_HINT_MS)
+      counts.add(holder, 1)
       const watcher = new Watcher(() => {
-        ofUser.delete(watcher)
+        if (ofUser.delete(watcher)) counts.add(holder, -1)
         if (ofUser.size === 0) watches.delete(userId)
       })
       watches.set(userId, ofUser.add(watcher))

@@ -18,6 +18,8 @@ export interface LinkMaker {
   /** A JWT has no row, so its expiry is already in `expiresInMs`. */
   readonly isJwt: boolean
   readonly isScoped: boolean
+  /** See `AuthorizedCaller`. */
+  readonly credential: string | undefined
   /** Removing the device removes the link. */
   readonly deviceId: string | undefined
 }
@@ -26,6 +28,8 @@ export interface LinkMaker {
 export interface FoundLink {
   readonly link: Link
   readonly owner: Caller
+  /** See `AuthorizedCaller`: a link that a narrow credential has made counts with that. */
+  readonly credential: string
 }
 
 export interface ListLinks extends Caller {

@@ -100,8 +100,9 @@ export function createLinks(options: {
     const found = SECRET.test(secret) ? await ledger.findLink(sha256(secret), options) : undefined
     if (found === undefined) throw linkNotFound()
     const reverify = async (): Promise<void> => void (await find(secret, options))
-    const { userId, userCreatedAt } = found.owner
-    return { link: found.link, owner: { userId, userCreatedAt, reverify } }
+    const { link, owner, credential } = found
+    const { userId, userCreatedAt } = owner
+    return { link, owner: { userId, userCreatedAt, credential, reverify } }
   }
 
   function addRunning({ link, owner }: Visit, drops: number): void {
@@ -142,6 +143,7 @@ export function createLinks(options: {
           tokenId: token.tokenId,
           isJwt: token.isJwt,
           isScoped: token.scope !== undefined,
+          credential: token.credential,
           deviceId: token.scope?.deviceId,
         },
         terms: { kind, target, label, maxUses, passwordHash },

@@ -1,7 +1,7 @@
+import { HeldCounts } from '../quota/held-counts.ts'
 import { uploadCountExceeded } from '../quota/refusal.ts'
 import { MemoryAllocation } from './allocation.ts'
 import { FairSemaphore } from './fair-semaphore.ts'
-import { addTo } from './sums.ts'
 
 export interface UploadMemoryOptions {
   /** Bytes for all uploads of this process; at least `smallestBudget(partSize)`. */
@@ -54,9 +54,8 @@ export class UploadMemory {
   readonly #parts: FairSemaphore
   readonly #budget: number
   readonly #slowPart: number
-  readonly #maxPerUser: number
-  /** By user, those that wait for their share included. */
-  readonly #uploads = new Map<string, number>()
+  /** Those that wait for their share included. */
+  readonly #uploads: HeldCounts
   readonly #allocations = new Set<MemoryAllocation>()
   #ticks: NodeJS.Timeout | undefined
 
@@ -73,35 +72,39 @@ export class UploadMemory {
       reserve: { bytes: small, largest: small * SMALL_FILE },
     })
     this.#budget = 2 * half
-    this.#maxPerUser = maxPerUser
+    this.#uploads = new HeldCounts(maxPerUser)
     this.#slowPart = Math.max(SLOW_BYTES_PER_SECOND, (partSize * 1000) / SLOW_PART_MS)
   }
 
   /**
-   * Acquires the initial share. Rejects with `too_many_requests` beyond `maxPerUser`, with `unavailable` after too long
-   * a wait, and with the signal's reason.
+   * Acquires the initial share. Rejects with `too_many_requests` beyond `maxPerUser`, or a narrow credential's share of
+   * it, with `unavailable` after too long a wait, and with the signal's reason.
    */
   async allocate(upload: {
     readonly userId: string
+    /** See `AuthorizedCaller`. */
+    readonly credential?: string | undefined
     readonly signal: AbortSignal
   }): Promise<MemoryAllocation> {
-    const { userId, signal } = upload
+    const { userId, credential, signal } = upload
+    const holder = { owner: userId, credential }
     // The ledger counts an upload only once it has its share.
-    if ((this.#uploads.get(userId) ?? 0) >= this.#maxPerUser)
-      throw uploadCountExceeded(this.#maxPerUser)
-    addTo(this.#uploads, userId, 1)
+    const reached = this.#uploads.reached(holder)
+    if (reached !== undefined) throw uploadCountExceeded(reached)
+    this.#uploads.add(holder, 1)
     try {
       const share = await this.#shares.acquire({ userId, bytes: SHARE_BYTES, signal })
       const onEnd = (allocation: MemoryAllocation): void => {
         share.release()
-        this.#leave(allocation)
+        if (this.#allocations.delete(allocation)) this.#uploads.add(holder, -1)
+        this.#stopWhenIdle()
       }
       const allocation = new MemoryAllocation({ userId, parts: this.#parts, onEnd })
       this.#allocations.add(allocation)
       this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
       return allocation
     } catch (error) {
-      addTo(this.#uploads, userId, -1)
+      this.#uploads.add(holder, -1)
       throw error
     }
   }
@@ -114,8 +117,7 @@ export class UploadMemory {
     }
   }
 
-  #leave(allocation: MemoryAllocation): void {
-    if (this.#allocations.delete(allocation)) addTo(this.#uploads, allocation.userId, -1)
+  #stopWhenIdle(): void {
     if (this.#allocations.size > 0) return
     clearInterval(this.#ticks)
     this.#ticks = undefined

@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../error-codes.ts'
 import { isAppError } from '../errors.ts'
+import { FIRST_BYTES } from '../memory/body-memory.ts'
 
 export interface GrowingReservationOptions {
-  /** Bytes reserved already. */
+  /** Bytes that are reserved already, or need not be. */
   readonly covered: number
   /** Largest possible size, if known. */
   readonly max?: number | undefined
@@ -50,6 +51,12 @@ const FOR_BYTES: ReadonlySet<ErrorCode> = new Set([
   'capacity_exceeded',
   'unfinished_uploads_exceeded',
 ])
+
+/**
+ * So many bytes of a narrow credential's upload are not reserved: its commit finds out whether there is room, so that a
+ * small upload takes no further transaction.
+ */
+export const UNRESERVED_BYTES = FIRST_BYTES
 
 /** The largest step, in bytes, in which a reservation grows. */
 const MAX_STEP = 8 * 2 ** 20

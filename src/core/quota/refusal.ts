@@ -4,6 +4,7 @@ import type { Unfinished } from '../resumable/resumable-ledger.ts'
 import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { availableBytes } from './capacity.ts'
+import { limitFor, type Reached, reachedBound, tooManyOf } from './shares.ts'
 
 export interface QuotaLimits extends Caller {
   readonly maxFiles: number
@@ -11,6 +12,8 @@ export interface QuotaLimits extends Caller {
   readonly maxUploads?: number
   /** Maximum number of unfinished resumable uploads, including this one. Not tested if omitted. */
   readonly maxUnfinished?: number
+  /** The narrow credential that begins the upload, or has begun it. */
+  readonly credential?: string | undefined
 }
 
 export interface QuotaState {
@@ -18,6 +21,8 @@ export interface QuotaState {
   readonly createdAt: number
   readonly usage: Usage
   readonly uploads: number
+  /** Of the narrow credential, running and unfinished ones. */
+  readonly own: { readonly uploads: number; readonly unfinished: number } | undefined
   /** Set if the user's garbage leaves no room for the file: time until the oldest garbage may be removed. */
   readonly garbageWaitMs: number | undefined
   /**
@@ -56,12 +61,16 @@ export const ACCOUNT_FIGURES: ReadonlySet<string> = new Set([
 export function refusalOf({ limits, requested, newFiles, state }: Refused): AppError {
   if (state?.createdAt !== limits.userCreatedAt) return inactiveUser(undefined)
   if (state.status !== 'active') return inactiveUser(state.status)
-  const { usage, uploads, garbageWaitMs, unfinished } = state
-  const { maxFiles, maxUploads, maxUnfinished } = limits
-  if (maxUploads !== undefined && uploads >= maxUploads) return uploadCountExceeded(maxUploads)
-  if (maxUnfinished !== undefined && unfinished.count >= maxUnfinished) {
-    return unfinishedExceeded(unfinished, maxUnfinished)
-  }
+  const { usage, uploads, own, garbageWaitMs, unfinished } = state
+  const { maxUploads, maxUnfinished } = limits
+  const maxFiles = limitFor(limits.maxFiles, limits.credential)
+  const running =
+    maxUploads !== undefined && reachedBound(maxUploads, { all: uploads, own: own?.uploads })
+  if (running) return uploadCountExceeded(running)
+  const left =
+    maxUnfinished !== undefined &&
+    reachedBound(maxUnfinished, { all: unfinished.count, own: own?.unfinished })
+  if (left) return unfinishedExceeded(unfinished, left.bound)
   if (garbageWaitMs !== undefined) return garbageExceeded(garbageWaitMs)
   const files = usage.fileCount - (state.evictable?.files ?? 0)
   if (newFiles > 0 && files + newFiles > maxFiles) return fileCountExceeded(usage, maxFiles)
@@ -93,9 +102,8 @@ function garbageExceeded(waitMs: number): AppError {
 /** Uploads end at any time. */
 const UPLOAD_WAIT_MS = 5_000
 
-export function uploadCountExceeded(maxUploads: number): AppError {
-  const detail = `This user already has the maximum of ${maxUploads} uploads in progress.`
-  return tooManyRequests(detail, UPLOAD_WAIT_MS)
+export function uploadCountExceeded(reached: Reached): AppError {
+  return tooManyOf(reached, 'uploads in progress', { waitMs: UPLOAD_WAIT_MS })
 }
 
 export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {

@@ -1,7 +1,7 @@
 import { isAppError } from '../errors.ts'
 import type { IncomingFile } from '../uploads/store-content.ts'
 import type { BeginUpload, UploadLedger } from '../uploads/upload-ledger.ts'
-import { GrowingReservation } from './growing-reservation.ts'
+import { GrowingReservation, UNRESERVED_BYTES } from './growing-reservation.ts'
 
 /** An upload's reservation. Disposal only stops the renewal of the lease; it neither commits nor aborts the upload. */
 export interface Reservation extends Disposable {
@@ -23,16 +23,17 @@ export interface ReserveOptions {
 
 /**
  * Begins an upload and keeps its lease alive. Reserves an announced size at once, so that a file that can't fit is
- * refused before its body; reserves an unknown size in steps. If `begin` has an unknown outcome, frees the reservation
- * in the background.
+ * refused before its body; reserves an unknown size, and any of a narrow credential, in steps. If `begin` has an unknown
+ * outcome, frees the reservation in the background.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
   const { ledger, upload, size } = options
-  const { bytes: covered, refusal } = await begin(options)
-  const { userId, userCreatedAt, version, leaseMs, evict } = upload
+  const { bytes, refusal } = await begin(options)
+  const { userId, userCreatedAt, version, leaseMs, evict, credential } = upload
+  const covered = credential === undefined ? bytes : UNRESERVED_BYTES
   const extend = (bytes: number): Promise<void> =>
     ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs, evict })
-  const growing = new GrowingReservation({ covered, max: size.max, extend })
+  const growing = new GrowingReservation({ covered, max: size.max ?? size.announced, extend })
   return {
     cover: (bytes) => {
       const growth = growing.cover(bytes)

@@ -38,6 +38,7 @@ export async function createUpload(
     visibility,
     precondition,
     linkId: request.linkId,
+    credential: request.credential,
     evict: request.evict,
     expiresInMs: request.expiresInMs,
     expectedSha256: request.sha256,

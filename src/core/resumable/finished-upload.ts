@@ -23,6 +23,7 @@ export function finishedUpload(file: File): ResumableUpload {
     visibility,
     precondition: undefined,
     linkId: undefined,
+    credential: undefined,
     evict: undefined,
     expiresInMs: undefined,
     expectedSha256: undefined,

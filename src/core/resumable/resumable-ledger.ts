@@ -39,6 +39,8 @@ export interface ResumableUpload {
   readonly precondition: Precondition | undefined
   /** The link by which it was created: only that continues it, besides the user. */
   readonly linkId: string | undefined
+  /** The narrow credential that created it: its reservation grows with the bytes that arrive. See `AuthorizedCaller`. */
+  readonly credential: string | undefined
   /** See `CommitUpload`. */
   readonly evict: FileNamePrefix | undefined
   readonly expiresInMs: number | undefined
@@ -65,6 +67,8 @@ export interface AnnouncedUpload extends UploadTerms {
 }
 
 export interface CreateResumable extends Caller, AnnouncedUpload {
+  /** See `AuthorizedCaller`. */
+  readonly credential?: string | undefined
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly partSize: number
@@ -89,8 +93,10 @@ export interface NamedResumable {
 
 export interface PrepareAppend extends Caller {
   readonly version: Version
-  /** The content size to reserve for: the length if known, else the bytes that the append may cover next. */
+  /** The content size that must fit: the length if known, else the bytes that the append may cover next. */
   readonly bytes: number
+  /** The content size to reserve for; `bytes` if omitted. */
+  readonly reserved?: number | undefined
   /** Declares a deferred length. The declaration may be repeated. */
   readonly length?: number | undefined
   /** Declares the digest of the whole content. The declaration may be repeated. */
@@ -180,7 +186,7 @@ export interface Unfinished {
 export interface ResumableLedger {
   /**
    * Guarantees that the upload is in the journal and its growth is reserved, or that nothing has changed. A deferred
-   * length reserves nothing yet. Rejects as `begin` does, except for `maxUploads`, and with
+   * length, and any of a narrow credential, reserves and announces nothing yet. Rejects as `begin` does, except for `maxUploads`, and with
    * `unfinished_uploads_exceeded` (facts `unfinished_count, unfinished_bytes, max_unfinished_uploads`) in two cases: in
    * the place of `maxUploads`, if the user would have more than `maxUnfinished` unexpired uploads; last of all, if the
    * user has other unfinished uploads and together they announce more bytes than the current capacity. The `WHERE` of
@@ -201,8 +207,8 @@ export interface ResumableLedger {
   measureUnfinished(userId: UserId): Promise<Unfinished>
 
   /**
-   * Guarantees that a commit would not be refused at this moment, and that the growth of a file of `bytes` bytes is
-   * reserved. Declares `length` and `sha256` if given. Takes the user's lock only if it has to write. Rejects with
+   * Guarantees that a commit of `bytes` bytes would not be refused at this moment, and that the growth of a file of
+   * `reserved` bytes is reserved. Declares `length` and `sha256` if given. Takes the user's lock only if it has to write. Rejects with
    * `not_found`; with `upload_gone` if it has ended without a file; with `invalid_parameter` if a different length or
    * digest was declared, or if this length is below the offset; as `commit` does; if a deferred length grows, as
    * `createResumable` does for announced bytes; and with `upload_busy` for a finished upload, and for a declaration

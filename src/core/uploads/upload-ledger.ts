@@ -16,6 +16,8 @@ export interface CheckBegin extends Caller {
   readonly precondition?: Precondition | undefined
   /** If set, the commit may evict files with this prefix to make room. */
   readonly evict?: FileNamePrefix | undefined
+  /** See `AuthorizedCaller`. */
+  readonly credential?: string | undefined
 }
 
 export interface BeginUpload extends CheckBegin, Pick<UploadTerms, 'linkId'> {
@@ -120,7 +122,8 @@ export interface UploadLedger {
    * is at most the capacity. The `WHERE` of the reserving `UPDATE` checks this, so concurrent instances never reserve a
    * byte twice (I5). Under the same lock, pending uploads with a running lease are limited to `maxUploads`; an expired
    * one counts again when its lease is renewed, and a resumable one counts only while a request holds it. The same
-   * `WHERE` bounds the user's garbage (core/quota/README.md).
+   * `WHERE` bounds the user's garbage (core/quota/README.md). For a narrow credential, which has a share of the limits,
+   * nothing is reserved yet.
    *
    * Rejects, in this order, with: `precondition_failed`, `too_many_requests` (for garbage, with a `retry_after` until
    * the oldest is due), `file_count_exceeded`, `capacity_exceeded` (facts

@@ -76,7 +76,7 @@ export interface UploadFile extends UploadTarget {
   readonly signal: AbortSignal
 }
 
-export interface AdmitFile extends Caller {
+export interface AdmitFile extends Caller, Pick<AuthorizedCaller, 'credential'> {
   readonly name: FileName
   /** Lower bound of the file size in bytes. */
   readonly min: number
@@ -105,10 +105,10 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, userCreatedAt, name, mediaType, precondition, incoming, signal } = request
-    const { linkId, evict, expiresInMs } = request
+    const { linkId, evict, expiresInMs, credential } = request
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(request, { min, expectedBytes })
-    using allocation = await memory.allocate({ userId, signal })
+    using allocation = await memory.allocate({ userId, credential, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
     const begun = {
@@ -120,6 +120,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       precondition,
       linkId,
       evict,
+      credential,
       maxFiles,
       maxUploads,
       leaseMs,
@@ -232,10 +233,10 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function admit(request: AdmitFile): Promise<void> {
-    const { userId, userCreatedAt, name, min: bytes, precondition, evict } = request
+    const { userId, userCreatedAt, name, min: bytes, precondition, evict, credential } = request
     await assertAcceptable(request, { min: bytes, expectedBytes: bytes })
-    const asked = { userId, userCreatedAt, name, bytes, maxFiles, maxUploads, precondition, evict }
-    await ledger.checkBegin(asked)
+    const limits = { maxFiles, maxUploads, credential }
+    await ledger.checkBegin({ userId, userCreatedAt, name, bytes, precondition, evict, ...limits })
   }
 
   return { upload, admit }

@@ -11,6 +11,12 @@ export interface Caller {
 
 export interface AuthorizedCaller extends Caller {
   /**
+   * The narrow credential that acts, of which the account's limits leave a share (core/quota/README.md): the id of a link,
+   * or of the first token with a scope among the request's token and those that it was made from. `undefined` for a token
+   * without a scope.
+   */
+  readonly credential?: string | undefined
+  /**
    * Guarantees that at most 5 s ago the caller was still authorized. Rejects with `access_token_invalid` if the token
    * was revoked or the user deleted, with `user_suspended`, or with `unavailable` if this can't be determined. Does not
    * reject if the token has only expired.

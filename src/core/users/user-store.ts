@@ -30,6 +30,8 @@ export interface AccessTokenUser extends Scoped {
   /** Milliseconds by the clock that set the expiry. Negative once expired, `undefined` if the token never expires. */
   readonly expiresInMs: number | undefined
   readonly isJwt: boolean
+  /** See `AuthorizedCaller`. */
+  readonly credential: string | undefined
 }
 
 /** A use of a token, `agoMs` before the call that reports it. */
@@ -83,12 +85,19 @@ export interface AccessTokenKey {
   readonly parentId?: string | undefined
 }
 
+export interface TokenParent {
+  readonly tokenId: string
+  readonly isJwt: boolean
+  /** See `AuthorizedCaller`. */
+  readonly credential: string | undefined
+}
+
 export interface NewAccessToken {
   readonly userId: UserId
   readonly tokenId: string
   readonly scope: Scope | undefined
   /** The token that makes this one. A JWT has no row, so its expiry is already in `expiresInMs`. */
-  readonly parent: { readonly tokenId: string; readonly isJwt: boolean } | undefined
+  readonly parent: TokenParent | undefined
   /** SHA-256 of the secret: 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly label: string

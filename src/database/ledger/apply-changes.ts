@@ -3,6 +3,7 @@ import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
+import { limitFor } from '../../core/quota/shares.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import {
   countChanges,
@@ -37,11 +38,15 @@ interface Changes extends Caller {
   readonly upload?: {
     readonly ownReserved: number
     readonly maxFiles: number
+    /** The narrow credential that began it. */
+    readonly credential: string | undefined
     /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
     readonly room: Room | undefined
   }
   /** Set for changes that may restore files. */
-  readonly restore?: { readonly maxFiles: number } | undefined
+  readonly restore?:
+    | { readonly maxFiles: number; readonly credential?: string | undefined }
+    | undefined
   /** Set for those who may also end files of a suspended user. The sweep has found the user itself. */
   readonly by?: 'operator' | 'sweep' | undefined
 }
@@ -58,13 +63,14 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
+  const limits = upload ?? restore
   const { rows } = await move(tx, applied, {
     userId,
     userCreatedAt,
     ...figures,
     events: events.length,
     ownReserved: upload?.ownReserved ?? 0,
-    maxFiles: (upload ?? restore)?.maxFiles ?? 0,
+    maxFiles: limitFor(limits?.maxFiles ?? 0, limits?.credential),
   })
   if (rows[0] === undefined) throw await refusal(tx, applied, figures)
   await writeRows(tx, { userId, changes, garbageDelayMs })
@@ -80,7 +86,7 @@ async function refusal(
   { userId, userCreatedAt, upload, restore, by }: Changes,
   { size, newFiles }: ReturnType<typeof figuresOf>,
 ): Promise<Error> {
-  const { maxFiles } = upload ?? restore ?? {}
+  const { maxFiles, credential } = upload ?? restore ?? {}
   if (maxFiles === undefined) {
     const byOperator = by === 'operator'
     const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
@@ -88,7 +94,8 @@ async function refusal(
   }
   const { ownReserved, room } = upload ?? {}
   const need = { size, newFiles, ownReserved }
-  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room })
+  const limits = { userId, userCreatedAt, maxFiles, credential }
+  return await refusalReason(tx, limits, { need, room, isStart: false })
 }
 
 /** Tells expired files that have expired by the safe time from the others, whose content must not be destroyed. */

@@ -153,16 +153,28 @@ export function isListedOwner(owner: ListedOwner): RawBuilder<boolean> {
   return sql`id = ${userId} AND ${isVisible} ${createdAt(userCreatedAt)}`
 }
 
-/** A resumable upload counts only while a request holds it. `MAX_UNFINISHED_UPLOADS` limits the others. */
-export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
+/**
+ * A resumable upload counts only while a request holds it. `MAX_UNFINISHED_UPLOADS` limits the others. With a narrow
+ * credential, only its own uploads count.
+ */
+export function runningUploads(
+  now: RawBuilder<number>,
+  credential?: RawBuilder<unknown>,
+): RawBuilder<number> {
   return sql<number>`(
     SELECT COUNT(*) FROM uploads
     WHERE uploads.user_id = quotas.user_id AND uploads.state = 'pending' AND lease_until > ${now}
+      ${begunBy(credential)}
       AND NOT EXISTS (
         SELECT 1 FROM resumable_uploads
         WHERE resumable_uploads.version = uploads.version AND holder_until <= ${now}
       )
   )`
+}
+
+/** SQL that leaves only the uploads that the narrow credential has begun; empty without one. */
+export function begunBy(credential: RawBuilder<unknown> | undefined): RawBuilder<unknown> {
+  return credential === undefined ? sql`` : sql`AND uploads.credential = ${credential}`
 }
 
 /** Includes deleted users until they are purged. */
@@ -261,6 +273,7 @@ export function isCurrent({ now }: Clock): RawBuilder<boolean> {
 export interface FoundUpload extends NamedFile {
   readonly objectKey: ObjectKey
   readonly reserved: number
+  readonly credential: string | null
   readonly state: UploadRow['state']
   readonly outcome: string | null
   readonly now: number
@@ -281,12 +294,13 @@ export async function findUpload(
   const { rows } = await run(tx, selectUpload, { userId, version })
   const [row] = rows
   if (row === undefined) return undefined
-  const { ownName, ownKey, reserved, state, outcome, now, ...file } = row
+  const { ownName, ownKey, reserved, credential, state, outcome, now, ...file } = row
   const held = holdingOf(isFile(file) ? file : undefined, now)
-  return { userId, name: ownName, objectKey: ownKey, reserved, state, outcome, now, held }
+  const own = { userId, name: ownName, objectKey: ownKey }
+  return { ...own, reserved, credential, state, outcome, now, held }
 }
 
-type SelectedUpload = Pick<FoundUpload, 'reserved' | 'state' | 'outcome' | 'now'> & {
+type SelectedUpload = Pick<FoundUpload, 'reserved' | 'credential' | 'state' | 'outcome' | 'now'> & {
   readonly ownName: FileName
   readonly ownKey: ObjectKey
 }
@@ -300,7 +314,7 @@ type NoFile = { readonly [K in keyof File]: null }
 function selectUpload(slot: Slot<UploadId>, { now }: Rule) {
   return sql<SelectedUpload & (File | NoFile)>`
     SELECT uploads.name AS "ownName", uploads.object_key AS "ownKey", reserved_bytes AS reserved,
-      state, outcome, ${now} AS now, ${FILE_COLUMNS}
+      credential, state, outcome, ${now} AS now, ${FILE_COLUMNS}
     FROM uploads
     LEFT JOIN files ON files.user_id = uploads.user_id || '' AND files.name = uploads.name
     WHERE uploads.version = ${slot('version')} AND uploads.user_id = ${slot('userId')}

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
+import { limitFor, shareOf } from '../../core/quota/shares.ts'
 import { inline, type Slot } from '../statement.ts'
-import { bigint, isActive, type Rule, runningUploads } from './ledger-sql.ts'
+import { begunBy, bigint, isActive, type Rule, runningUploads } from './ledger-sql.ts'
 import {
   type Evictable,
   evictableIn,
@@ -30,11 +31,63 @@ export interface UploadNeed extends Need {
   readonly maxFiles: Sql
 }
 
+/** The limit that the number of uploads must be below for another one to be let in. */
+export interface Most {
+  readonly all: Sql
+  /** Of the narrow credential that begins the upload. */
+  readonly own?: OwnMost | undefined
+}
+
+interface OwnMost {
+  readonly credential: Sql
+  readonly most: Sql
+}
+
+/** The values of a `Most`. */
+export interface MostValues {
+  readonly most: number
+  readonly mostOwn: number
+  readonly credential: string | null
+}
+
+/** The values for a limit that holds for all, of which a narrow credential has a share. */
+export function mostValues(limit: number, credential: string | undefined): MostValues {
+  const most = limitFor(limit, credential)
+  return { most, mostOwn: shareOf(limit).own, credential: credential ?? null }
+}
+
+export function mostOfAll(slot: Slot<MostValues>): Most {
+  return { all: bigint(slot('most')) }
+}
+
+export function mostOfNarrow(slot: Slot<MostValues>): Most {
+  const own = { credential: slot('credential'), most: bigint(slot('mostOwn')) }
+  return { ...mostOfAll(slot), own }
+}
+
 /** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
-export function mayBegin(rule: Rule, need: UploadNeed, maxUploads: Sql): RawBuilder<boolean> {
+export function mayBegin(rule: Rule, need: UploadNeed, most: Most): RawBuilder<boolean> {
+  const { own } = most
+  const ownRunning = own && sql`AND ${runningUploads(rule.now, own.credential)} < ${own.most}`
   return sql<boolean>`(
-    ${mayCommit(rule, need)} AND ${runningUploads(rule.now)} < ${maxUploads}
+    ${mayStart(rule, need, own)} AND ${runningUploads(rule.now)} < ${most.all} ${ownRunning ?? sql``}
   )`
+}
+
+/** As `mayCommit`; what a narrow credential begins, if one is given, must also leave others room for their garbage. */
+export function mayStart(rule: Rule, need: UploadNeed, narrow: unknown): RawBuilder<boolean> {
+  return sql<boolean>`(${mayRestore(rule, need)} AND ${mayLeaveGarbage(rule, need, narrow)})`
+}
+
+/** The part of `mayStart` that `mayCommit` and the bound for narrow credentials demand of garbage. */
+export function mayLeaveGarbage(
+  rule: Rule,
+  sizes: Pick<UploadNeed, 'size' | 'ownReserved'>,
+  narrow: unknown,
+): RawBuilder<boolean> {
+  const isBounded = isGarbageBounded(rule, sizes)
+  if (narrow === undefined) return isBounded
+  return sql<boolean>`(${isBounded} AND ${isGarbageBoundedForNarrow(rule)})`
 }
 
 export interface Announcement {
@@ -48,11 +101,13 @@ export interface Announcement {
 export function mayCreate(
   rule: Rule,
   need: UploadNeed & Announcement,
-  maxUnfinished: Sql,
+  most: Most,
 ): RawBuilder<boolean> {
+  const { own } = most
+  const ownUnfinished = own && sql`AND ${unfinishedUploads(rule.now, own).count} < ${own.most}`
   return sql<boolean>`(
-    ${mayCommit(rule, need)}
-    AND ${unfinishedUploads(rule.now).count} < ${maxUnfinished}
+    ${mayStart(rule, need, own)}
+    AND ${unfinishedUploads(rule.now).count} < ${most.all} ${ownUnfinished ?? sql``}
     AND ${mayAnnounce(rule, need)}
   )`
 }
@@ -62,12 +117,18 @@ export function mayAnnounce(
   { now, capacity }: Rule,
   { version, announced }: Announcement,
 ): RawBuilder<boolean> {
-  const { count, bytes } = unfinishedUploads(now, version)
+  const { count, bytes } = unfinishedUploads(now, { except: version })
   return sql<boolean>`(${count} = 0 OR ${bytes} + ${announced} <= ${capacity})`
 }
 
-/** The unfinished resumable uploads of the user in the `quotas` row. */
-export function unfinishedUploads(now: RawBuilder<number>, except: Sql = sql`''`) {
+interface WhichUploads {
+  readonly except?: Sql | undefined
+  readonly credential?: Sql | undefined
+}
+
+/** The unfinished resumable uploads of the user in the `quotas` row: all, or those of a narrow credential. */
+export function unfinishedUploads(now: RawBuilder<number>, which: WhichUploads = {}) {
+  const { except = sql`''`, credential } = which
   // Not a join: with a plan from a time of few rows, that would read all uploads that have ended.
   const from = sql`
     FROM (
@@ -77,7 +138,7 @@ export function unfinishedUploads(now: RawBuilder<number>, except: Sql = sql`''`
       ) AS announced_bytes
       FROM uploads
       WHERE uploads.user_id = quotas.user_id AND uploads.version <> ${except}
-        AND uploads.state = 'pending' AND uploads.lease_until > ${now}
+        AND uploads.state = 'pending' AND uploads.lease_until > ${now} ${begunBy(credential)}
     ) AS unfinished
   `
   // As in `capacityInForce`: summed as floating point, exact up to 2^53 - 1.
@@ -166,7 +227,7 @@ const GARBAGE = sql`(garbage_bytes + history_excess)`
 // does what the history has beyond its allowance, until the sweep drops it.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
-export function isGarbageBounded(
+function isGarbageBounded(
   { capacity }: Rule,
   { size, ownReserved }: { readonly size: Sql; readonly ownReserved: Sql },
 ) {
@@ -179,10 +240,12 @@ export function isGarbageBounded(
 }
 
 /**
- * Whether visitors of links may send more. What they have reserved can become garbage too; the owner may then still
+ * Whether narrow credentials may send more. What they have reserved can become garbage too; the owner may then still
  * replace or delete half of the capacity, since its garbage and files may hold three times the capacity.
  */
-export function isGarbageBoundedForDrops(capacity: Sql): RawBuilder<boolean> {
+export function isGarbageBoundedForNarrow({
+  capacity,
+}: Pick<Rule, 'capacity'>): RawBuilder<boolean> {
   return sql<boolean>`(
     ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES / 2)}
     OR 2 * (${GARBAGE} + reserved_bytes) <= 3 * ${capacity}
@@ -206,6 +269,7 @@ interface Upload {
 interface Limits {
   readonly userCreatedAt: number
   readonly maxFiles: number
+  readonly credential?: string | undefined
 }
 
 export function needOf(values: NeedValues, room: Room | undefined): UploadNeed {
@@ -213,7 +277,7 @@ export function needOf(values: NeedValues, room: Room | undefined): UploadNeed {
 }
 
 /** The values in an `UploadNeed`. */
-export interface NeedValues extends Limits {
+export interface NeedValues extends Omit<Limits, 'credential'> {
   readonly size: number
   readonly growth: number
   readonly ownReserved: number
@@ -221,11 +285,12 @@ export interface NeedValues extends Limits {
 }
 
 export function needValues(
-  { userCreatedAt, maxFiles }: Limits,
+  { userCreatedAt, maxFiles: limit, credential }: Limits,
   { size, replaced, ownReserved }: Upload,
 ): NeedValues {
   const newFiles = replaced === undefined ? 1 : 0
   const growth = growthOver(replaced, size)
+  const maxFiles = limitFor(limit, credential)
   return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles }
 }
 

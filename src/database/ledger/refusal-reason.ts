@@ -11,7 +11,7 @@ import { bigint, type LedgerTx, runningUploads } from './ledger-sql.ts'
 import {
   type Announcement,
   hasRoom,
-  isGarbageBounded,
+  mayLeaveGarbage,
   type Need,
   unfinishedUploads,
 } from './quota-rule.ts'
@@ -30,11 +30,15 @@ interface Refused {
   readonly announcement?: Need & Announcement
   /** Set for an upload that evicts. */
   readonly room?: Room | undefined
+  /** Whether the refused rule was `mayStart` (by default), and not `mayCommit`. */
+  readonly isStart?: boolean
 }
 
 type StateRow = Usage &
   Pick<UserRow, 'status' | 'created_at'> & {
     readonly uploads: number
+    readonly own_uploads: number | null
+    readonly own_unfinished: number | null
     readonly garbage_wait_ms: number | null
     readonly has_room: number
     readonly unfinished_count: number
@@ -45,22 +49,29 @@ type StateRow = Usage &
 export async function refusalReason(
   tx: LedgerTx,
   limits: QuotaLimits,
-  { need, announcement, room }: Refused,
+  { need, announcement, room, isStart = true }: Refused,
 ): Promise<AppError> {
   const { db, now, capacity } = tx
   const { size: requested, newFiles, ownReserved } = need
+  const credential = limits.credential === undefined ? undefined : sql`${limits.credential}`
   const isBounded =
     ownReserved === undefined
       ? sql`1 = 1`
-      : isGarbageBounded(tx, { size: bigint(requested), ownReserved: bigint(ownReserved) })
+      : mayLeaveGarbage(
+          tx,
+          { size: bigint(requested), ownReserved: bigint(ownReserved) },
+          isStart ? credential : undefined,
+        )
   const whole = room && (await findAllRoom(tx, room))
   const evictable = whole && evictableIn(inline(whole))
   const hasItsRoom =
     announcement === undefined ? sql`1 = 0` : hasRoom(tx, { ...announcement, evictable })
-  const unfinished = unfinishedUploads(now, announcement?.version)
+  const unfinished = unfinishedUploads(now, { except: announcement?.version })
   const { rows } = await sql<StateRow>`
     SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
       ${runningUploads(now)} AS uploads,
+      ${credential ? runningUploads(now, credential) : sql`NULL`} AS own_uploads,
+      ${credential ? unfinishedUploads(now, { credential }).count : sql`NULL`} AS own_unfinished,
       CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt} - ${now}, ${sql.lit(SWEEP_MS)}) END
         AS garbage_wait_ms,
       CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
@@ -90,6 +101,10 @@ function toState(row: StateRow, room: Room | undefined): QuotaState {
     createdAt: row.created_at,
     usage: usageIn(row),
     uploads: row.uploads,
+    own:
+      row.own_uploads === null || row.own_unfinished === null
+        ? undefined
+        : { uploads: row.own_uploads, unfinished: row.own_unfinished },
     garbageWaitMs: row.garbage_wait_ms ?? undefined,
     hasRoom: row.has_room === 1,
     unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },

@@ -16,7 +16,9 @@ import type {
   NewLink,
 } from '../../core/links/link-ledger.ts'
 import { callerOf } from '../../core/users/caller.ts'
+import { explainReached, type Reached, reachedBound } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'
 import {
   bigint,
   type Clock,
@@ -26,7 +28,7 @@ import {
   lockUser,
 } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
-import { isGarbageBoundedForDrops } from '../ledger/quota-rule.ts'
+import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Session } from '../ledger/session.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
@@ -57,10 +59,10 @@ async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
   const ends = createdBy.isJwt ? null : await endOf(tx, link)
   await assertBelowLimit(tx, link)
   const { rows } = await sql<LinkColumns>`
-    INSERT INTO links (sha256, link_id, user_id, token_id, device_id, kind, name, prefix, label,
+    INSERT INTO links (sha256, link_id, user_id, token_id, device_id, credential, kind, name, prefix, label,
       password_hash, max_uses, created_at, expires_at)
     SELECT ${link.sha256}, ${link.linkId}, ${userId}, ${createdBy.tokenId},
-      ${createdBy.deviceId ?? null}, ${terms.kind}, ${terms.target.name ?? null},
+      ${createdBy.deviceId ?? null}, ${createdBy.credential ?? null}, ${terms.kind}, ${terms.target.name ?? null},
       ${terms.target.prefix ?? null}, ${terms.label}, ${terms.passwordHash ?? null},
       ${bigint(terms.maxUses ?? sql`NULL`)}, instant,
       COALESCE(instant + ${bigint(link.expiresInMs ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)})
@@ -83,24 +85,26 @@ async function endOf(
   return end
 }
 
-async function assertBelowLimit(tx: LedgerTx, { userId }: NewLink): Promise<void> {
-  if ((await countLinks(tx, userId)) < MAX_LINKS) return
+async function assertBelowLimit(tx: LedgerTx, link: NewLink): Promise<void> {
+  if ((await reachedLimit(tx, link)) === undefined) return
+  const { userId } = link
   await sql`DELETE FROM links WHERE user_id = ${userId} AND NOT ${isUsable({ now: safeNow(tx) })}`.execute(
     tx.db,
   )
-  if ((await countLinks(tx, userId)) < MAX_LINKS) return
-  throw new AppError(
-    'link_limit_exceeded',
-    `The user already has the maximum of ${MAX_LINKS} links.`,
-    { facts: { max_links: MAX_LINKS } },
-  )
+  const reached = await reachedLimit(tx, link)
+  if (reached === undefined) return
+  const detail = explainReached(reached, 'links')
+  throw new AppError('link_limit_exceeded', detail, { facts: { max_links: reached.bound } })
 }
 
-async function countLinks({ db }: LedgerTx, userId: NewLink['userId']): Promise<number> {
-  const { rows } = await sql<{ readonly links: number }>`
-    SELECT COUNT(*) AS links FROM links WHERE user_id = ${userId}
+async function reachedLimit(
+  { db }: LedgerTx,
+  { userId, createdBy: { credential } }: NewLink,
+): Promise<Reached | undefined> {
+  const { rows } = await sql<HeldRow>`
+    SELECT COUNT(*) AS held, ${heldBy(credential)} AS own FROM links WHERE user_id = ${userId}
   `.execute(db)
-  return Number(rows[0]?.links)
+  return reachedBound(MAX_LINKS, heldIn(rows[0], credential))
 }
 
 /** SQL for whether a row of `links` has not expired, and has so many uses left. */
@@ -115,17 +119,20 @@ async function findLink(
   options?: { readonly evenUsedUp: boolean },
 ): Promise<FoundLink | undefined> {
   const { rows } = await sql<LinkColumns & OwnerRow>`
-    SELECT ${LINK_COLUMNS}, users.id AS user_id, status, users.created_at AS user_created_at
+    SELECT ${LINK_COLUMNS}, credential, users.id AS user_id, status,
+      users.created_at AS user_created_at
     FROM links JOIN users ON users.id = links.user_id AND users.status = 'active'
     WHERE links.sha256 = ${sha256} AND ${isUsable(tx, options?.evenUsedUp === true ? 0 : 1)}
   `.execute(tx.db)
   const [row] = rows
   if (row === undefined) return undefined
   const { user_id: id, status, user_created_at: created_at } = row
-  return { link: toLink(row), owner: callerOf(toUser({ id, status, created_at })) }
+  const link = toLink(row)
+  const owner = callerOf(toUser({ id, status, created_at }))
+  return { link, owner, credential: row.credential ?? link.linkId }
 }
 
-interface OwnerRow {
+interface OwnerRow extends Pick<LinkRow, 'credential'> {
   readonly user_id: LinkRow['user_id']
   readonly status: UserRow['status']
   readonly user_created_at: number
@@ -223,12 +230,12 @@ export async function assertMayBeginDrop(
 
 async function permitsDrops({ db, capacity }: LedgerTx, userId: UserId): Promise<boolean> {
   const { rows } = await sql`
-    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isGarbageBoundedForDrops(capacity)}
+    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isGarbageBoundedForNarrow({ capacity })}
   `.execute(db)
   return rows.length > 0
 }
 
-type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'user_id'>
+type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'credential' | 'user_id'>
 
 function toLink(row: LinkColumns): Link {
   return {

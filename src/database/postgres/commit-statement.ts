@@ -18,7 +18,10 @@ import {
 import type { Slot } from '../statement.ts'
 import { type Expected, NO_FILE } from './expected-file.ts'
 
-export interface CommitValues extends CommitUpload, Expected {}
+export interface CommitValues extends CommitUpload, Expected {
+  /** For the upload of a narrow credential. */
+  readonly narrowMaxFiles: number
+}
 
 export type CommittedRow = File & Usage & { readonly replaced: boolean }
 
@@ -35,11 +38,15 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     growth: sql`change.growth`,
     ownReserved: sql`change.reserved`,
     newFiles: sql`CASE WHEN change.replaced THEN 0 ELSE 1 END`,
-    maxFiles: sql`CAST(${slot('maxFiles')} AS BIGINT)`,
+    maxFiles: sql`CASE
+      WHEN change.credential IS NULL THEN CAST(${slot('maxFiles')} AS BIGINT)
+      ELSE CAST(${slot('narrowMaxFiles')} AS BIGINT)
+    END`,
   }
   return sql`
     WITH found AS MATERIALIZED (
-      SELECT user_id AS owner, name, object_key, reserved_bytes AS reserved, ${now} AS now FROM uploads
+      SELECT user_id AS owner, name, object_key, reserved_bytes AS reserved,
+             credential, ${now} AS now FROM uploads
       WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
     ), change AS MATERIALIZED (
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,

@@ -4,10 +4,19 @@ import type { BeginUpload, CommitUpload } from '../../core/uploads/upload-ledger
 import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
+import { limitFor, shareOf } from '../../core/quota/shares.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
-import { mayBegin, mayCreate } from '../ledger/quota-rule.ts'
+import {
+  mayBegin,
+  mayCreate,
+  type Most,
+  mostOfAll,
+  mostOfNarrow,
+  type MostValues,
+  mostValues,
+} from '../ledger/quota-rule.ts'
 import {
   firstLeaseMs,
   insertResumable,
@@ -29,15 +38,14 @@ interface ReserveValues extends Caller, Expected {
   readonly leaseMs: number
 }
 
-interface BeginValues extends ReserveValues {
-  readonly maxUploads: number
+/** Whether a narrow credential begins the upload, which then reserves nothing yet. */
+interface Kind {
+  readonly isNarrow: boolean
 }
 
-interface CreateValues extends ReserveValues, ResumableValues {
-  readonly version: Version
-  readonly userId: UserId
-  readonly maxUnfinished: number
-}
+type BeginValues = ReserveValues & MostValues
+
+type CreateValues = BeginValues & ResumableValues
 
 /**
  * One PostgreSQL statement each, under the user's lock from an earlier statement. If it returns no row, nothing
@@ -53,8 +61,14 @@ export interface UploadStatements {
 }
 
 export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatements {
-  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(rule, slot))
-  const create = compileOnce<CreateValues>(db, (slot) => createStatement(rule, slot))
+  const beginAs = (kind: Kind) =>
+    compileOnce<BeginValues>(db, (slot) => beginStatement(rule, slot, kind))
+  const createAs = (kind: Kind) =>
+    compileOnce<CreateValues>(db, (slot) => createStatement(rule, slot, kind))
+  const begin = beginAs({ isNarrow: false })
+  const beginNarrow = beginAs({ isNarrow: true })
+  const create = createAs({ isNarrow: false })
+  const createNarrow = createAs({ isNarrow: true })
   const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(rule, slot))
   return {
     lock: compileOnce<{ readonly userId: UserId }>(
@@ -67,23 +81,31 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
         sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) FOR UPDATE SKIP LOCKED`,
     ),
     begin(upload) {
-      const { precondition, linkId, evict } = upload
+      const { precondition, linkId, evict, credential } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
-      return begin({ ...upload, expected })
+      const statement = credential === undefined ? begin : beginNarrow
+      const maxFiles = limitFor(upload.maxFiles, credential)
+      return statement({
+        ...upload,
+        ...mostValues(upload.maxUploads, credential),
+        maxFiles,
+        expected,
+      })
     },
     create(upload) {
-      const { precondition, linkId, evict } = upload
+      const { precondition, linkId, evict, credential } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
-      return create({
+      const statement = credential === undefined ? create : createNarrow
+      return statement({
         ...resumableValues(upload),
+        ...mostValues(upload.maxUnfinished, credential),
         userCreatedAt: upload.userCreatedAt,
         name: upload.name,
         objectKey: upload.objectKey,
         bytes: upload.length ?? 0,
-        maxFiles: upload.maxFiles,
-        maxUnfinished: upload.maxUnfinished,
+        maxFiles: limitFor(upload.maxFiles, credential),
         leaseMs: firstLeaseMs(upload),
         expected,
       })
@@ -92,21 +114,26 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
       const { precondition, linkId, evict } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
-      return commit({ ...upload, expected })
+      const narrowMaxFiles = shareOf(upload.maxFiles).all
+      return commit({ ...upload, narrowMaxFiles, expected })
     },
   }
 }
 
-function beginStatement(rule: Rule, slot: Slot<BeginValues>) {
-  const mayReserve = mayBegin(rule, needOf(slot), slot('maxUploads'))
-  const { reserved, insert } = reserve(rule, slot, mayReserve)
+function beginStatement(rule: Rule, slot: Slot<BeginValues>, kind: Kind) {
+  const mayReserve = mayBegin(rule, needOf(slot), mostOf(slot, kind))
+  const { reserved, insert } = reserve(rule, slot, { ...kind, mayReserve })
   return sql`WITH ${reserved} ${insert} RETURNING version`
 }
 
-function createStatement(rule: Rule, slot: Slot<CreateValues>) {
+function mostOf(slot: Slot<BeginValues>, { isNarrow }: Kind): Most {
+  return isNarrow ? mostOfNarrow(slot) : mostOfAll(slot)
+}
+
+function createStatement(rule: Rule, slot: Slot<CreateValues>, kind: Kind) {
   const need = { ...needOf(slot), version: slot('version'), announced: bytesOf(slot) }
-  const mayReserve = mayCreate(rule, need, slot('maxUnfinished'))
-  const { reserved, insert } = reserve(rule, slot, mayReserve)
+  const mayReserve = mayCreate(rule, need, mostOf(slot, kind))
+  const { reserved, insert } = reserve(rule, slot, { ...kind, mayReserve })
   return sql`
     WITH ${reserved}, begun AS (
       ${insert} RETURNING ${UPLOAD_COLUMNS}
@@ -132,9 +159,15 @@ function needOf(slot: Slot<ReserveValues>) {
   }
 }
 
+interface Reserving extends Kind {
+  readonly mayReserve: RawBuilder<boolean>
+}
+
 /** The CTEs that reserve the growth where `mayReserve` holds, and then the INSERT of the row of `uploads`. */
-function reserve({ now }: Rule, slot: Slot<ReserveValues>, mayReserve: RawBuilder<boolean>) {
+function reserve({ now }: Rule, slot: Slot<BeginValues>, { isNarrow, mayReserve }: Reserving) {
   const bytes = bytesOf(slot)
+  // As `reservedAtFirst`.
+  const first = isNarrow ? sql`CAST(0 AS BIGINT)` : sql`growth.bytes`
   const reserved = sql`
     growth AS MATERIALIZED (
       SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, 1 - COUNT(*) AS new_files,
@@ -142,19 +175,20 @@ function reserve({ now }: Rule, slot: Slot<ReserveValues>, mayReserve: RawBuilde
              COALESCE(MAX(expires_at), ${sql.lit(NEVER)}) AS expires_at
       FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
     ), reserved AS (
-      UPDATE quotas SET reserved_bytes = reserved_bytes + growth.bytes
+      UPDATE quotas SET reserved_bytes = reserved_bytes + ${first}
       FROM growth
       WHERE user_id = ${slot('userId')}
         AND growth.version = COALESCE(${slot('expected')}, growth.version)
         AND growth.expires_at > ${now}
         AND ${mayReserve}
-      RETURNING growth.bytes
+      RETURNING ${first} AS bytes
     )
   `
   const insert = sql`
-    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
+    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, credential, state,
+      lease_until)
     SELECT ${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
-           reserved.bytes, 'pending', ${now} + CAST(${slot('leaseMs')} AS BIGINT)
+           reserved.bytes, ${isNarrow ? slot('credential') : sql`NULL`}, 'pending', ${now} + CAST(${slot('leaseMs')} AS BIGINT)
     FROM reserved
   `
   return { reserved, insert }

@@ -11,17 +11,24 @@ import {
 import { evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
-import { mayCreate, needOf, needValues } from '../ledger/quota-rule.ts'
+import {
+  mayCreate,
+  mostOfAll,
+  mostOfNarrow,
+  mostValues,
+  needOf,
+  needValues,
+} from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
-import { insertUpload } from '../uploads/begin.ts'
+import { insertUpload, reservedAtFirst } from '../uploads/begin.ts'
 import { findRow, toResumable } from './rows.ts'
 
 export async function createResumable(
   tx: LedgerTx,
   upload: CreateResumable,
 ): Promise<ResumableUpload> {
-  const { userId, version, name, objectKey, linkId, length: size = 0 } = upload
+  const { userId, version, name, objectKey, linkId, credential, length: size = 0 } = upload
   await lockUser(tx, userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
@@ -34,10 +41,13 @@ export async function createResumable(
     version: sql`${version}`,
     announced: bigint(size),
   }
-  const mayReserve = mayCreate(tx, announcement, bigint(upload.maxUnfinished))
+  const most = inline(mostValues(upload.maxUnfinished, credential))
+  const mostFrom = credential === undefined ? mostOfAll : mostOfNarrow
+  const mayReserve = mayCreate(tx, announcement, mostFrom(most))
+  const first = reservedAtFirst(need, credential)
   const reserved = await sql`
     UPDATE quotas
-    SET reserved_bytes = reserved_bytes + ${need.growth}
+    SET reserved_bytes = reserved_bytes + ${first}
     WHERE user_id = ${userId} AND ${mayReserve}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
@@ -45,9 +55,9 @@ export async function createResumable(
   }
 
   const leaseMs = firstLeaseMs(upload)
-  const { growth } = need
   const isEvicting = room ? 1 : 0
-  await run(tx, insertUpload, { version, userId, name, objectKey, growth, isEvicting, leaseMs })
+  const values = { version, userId, name, objectKey, first, isEvicting, leaseMs } as const
+  await run(tx, insertUpload, { ...values, credential: credential ?? null })
   await insertResumable(tx.now, inline(resumableValues(upload))).execute(tx.db)
   const row = await findRow(tx, upload)
   if (row === undefined) throw new TypeError('The inserted row was not found')
@@ -61,12 +71,12 @@ export function firstLeaseMs({ emptyLifetimeMs, maxLifetimeMs }: CreateResumable
 export type ResumableValues = ReturnType<typeof resumableValues>
 
 export function resumableValues(upload: CreateResumable) {
-  const { length, precondition } = upload
+  const { length, precondition, credential } = upload
   return {
     version: upload.version,
     userId: upload.userId,
     length: length ?? null,
-    announced: length ?? 0,
+    announced: credential === undefined ? (length ?? 0) : 0,
     partSize: upload.partSize,
     metadata: upload.metadata,
     visibility: upload.visibility ?? null,

@@ -13,9 +13,13 @@ import {
 } from '../ledger/ledger-sql.ts'
 import { type Eviction, evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
+import { shareOf } from '../../core/quota/shares.ts'
 import {
+  growthOver,
+  isGarbageBoundedForNarrow,
   mayAnnounce,
   mayCommit,
+  mayStart,
   needOf,
   type NeedValues,
   needValues,
@@ -30,14 +34,15 @@ export async function isPrepared(tx: LedgerTx, append: PrepareAppend): Promise<b
   if (demand.row.may_commit === 1) return true
   // What may be evicted is searched under the lock: few uploads evict, and fewer need to.
   if (demand.eviction !== undefined) return false
-  throw await refusalReason(tx, append, { need: demand.need })
+  const { need, credential } = demand
+  throw await refusalReason(tx, { ...append, credential }, { need })
 }
 
 export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void> {
   const { userId, version, length } = append
   await lockUser(tx, userId)
   const demand = await demandOf(tx, append)
-  const { row, need, missing, announced, isDeclared } = demand
+  const { row, need, missing, announced, isDeclared, credential } = demand
   const room = await findRoom(tx, need, demand.eviction)
   const announcement = {
     ...needOf(need, room),
@@ -49,10 +54,10 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${missing}
-    WHERE user_id = ${userId} AND ${mayCommit(tx, announcement)} AND ${mayGrow}
+    WHERE user_id = ${userId} AND ${mayStart(tx, announcement, credential)} AND ${mayGrow}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, append, { need, announcement, room })
+    throw await refusalReason(tx, { ...append, credential }, { need, announcement, room })
   }
   await sql`
     UPDATE uploads SET reserved_bytes = reserved_bytes + ${missing} WHERE version = ${version}
@@ -72,6 +77,8 @@ interface Demand {
   readonly row: AppendedRow
   readonly need: NeedValues
   readonly eviction: Eviction | undefined
+  /** The narrow credential that created the upload. */
+  readonly credential: string | undefined
   /** Bytes to reserve in addition. */
   readonly missing: number
   readonly announced: number
@@ -83,23 +90,26 @@ type ReplacedFile = Pick<File, 'version' | 'size' | 'updatedAt'>
 
 /** Only transactions with the user's lock end an upload, replace its file or declare its length. */
 async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
-  const { bytes, length, sha256 } = append
+  const { bytes, reserved = bytes, length, sha256 } = append
   const row = await unfinishedRow(tx, append)
   await assertDeclarable(tx, append, row)
   const replaced = replacedBy(row)
   const file = row.file_expired === 1 ? undefined : replaced
   const { userId, userCreatedAt } = append
   await assertPrecondition(tx, { userId, userCreatedAt, precondition: preconditionOf(row) }, file)
-  const need = needValues(append, { size: bytes, replaced, ownReserved: row.reserved_bytes })
-  const missing = Math.max(0, need.growth - row.reserved_bytes)
-  const announced = Math.max(row.announced_bytes, length ?? bytes)
+  const credential = row.credential ?? undefined
+  const sizes = { size: bytes, replaced, ownReserved: row.reserved_bytes }
+  const need = needValues({ ...append, credential }, sizes)
+  const missing = Math.max(0, growthOver(replaced, reserved) - row.reserved_bytes)
+  const said = credential === undefined ? (length ?? bytes) : reserved
+  const announced = Math.max(row.announced_bytes, said)
   const isDeclared =
     (length === undefined || row.length_bytes !== null) &&
     (sha256 === undefined || row.expected_sha256 !== null)
   const isChange = missing > 0 || announced > row.announced_bytes || !isDeclared
   const { name, version, evict } = row
   const eviction = evictionOf({ userId, name, version, evict: evict ?? undefined })
-  return { row, need, eviction, missing, announced, isDeclared, isChange }
+  return { row, need, eviction, credential, missing, announced, isDeclared, isChange }
 }
 
 /** The row of an upload with the file that it would replace, and whether it could be committed with these bytes. */
@@ -124,8 +134,11 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
         growth: sql`CASE WHEN files.size >= ${size} THEN 0 ELSE ${size} - COALESCE(files.size, 0) END`,
         ownReserved: sql`uploads.reserved_bytes`,
         newFiles: sql`CASE WHEN files.version IS NULL THEN 1 ELSE 0 END`,
-        maxFiles: bigint(append.maxFiles),
-      })}
+        maxFiles: sql`CASE
+          WHEN uploads.credential IS NULL THEN ${bigint(append.maxFiles)}
+          ELSE ${bigint(shareOf(append.maxFiles).all)}
+        END`,
+      })} AND (uploads.credential IS NULL OR ${isGarbageBoundedForNarrow(tx)})
     ) THEN 1 ELSE 0 END AS may_commit
   `
   const { rows } = await sql<AppendedRow>`

@@ -13,7 +13,7 @@ import type { Clock, Clocked } from '../ledger/ledger-sql.ts'
 type UploadColumns = Pick<
   UploadRow,
   'name' | 'object_key' | 'reserved_bytes' | 'state' | 'lease_until'
->
+> & { readonly credential: string | null }
 
 export type ResumableRow = ResumableUploadRow &
   UploadColumns & {
@@ -43,7 +43,8 @@ export function selectResumables(
 }
 
 export const UPLOAD_COLUMNS = sql`
-  uploads.name, uploads.object_key, uploads.reserved_bytes, uploads.state, uploads.lease_until
+  uploads.name, uploads.object_key, uploads.reserved_bytes, uploads.state, uploads.lease_until,
+  uploads.credential
 `
 
 // Listed, because a migration may change the meaning of `*` in a prepared statement.
@@ -109,6 +110,7 @@ export function toResumable(row: ResumableRow): ResumableUpload {
     visibility: row.visibility ?? undefined,
     precondition: preconditionOf(row),
     linkId: row.link_id ?? undefined,
+    credential: row.credential ?? undefined,
     evict: row.evict ?? undefined,
     expiresInMs: row.expires_in ?? undefined,
     expectedSha256: row.expected_sha256 ?? undefined,

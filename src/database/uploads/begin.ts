@@ -1,21 +1,30 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Slot } from '../statement.ts'
-import { type Evictable, evictableIn, evictionOf, type Room } from '../ledger/evictable.ts'
+import { inline, type Slot } from '../statement.ts'
+import { evictableIn, evictionOf, type Room } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import {
   assertPrecondition,
-  bigint,
   fileNamed,
   type LedgerTx,
   lockUser,
   type Rule,
   run,
 } from '../ledger/ledger-sql.ts'
-import { mayBegin, needFrom, needOf, type NeedValues, needValues } from '../ledger/quota-rule.ts'
+import {
+  mayBegin,
+  mostOfAll,
+  mostOfNarrow,
+  type MostValues,
+  mostValues,
+  needFrom,
+  needOf,
+  type NeedValues,
+  needValues,
+} from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
 
@@ -23,38 +32,69 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  const { userId, version, name, objectKey, leaseMs, maxUploads, linkId } = upload
+  const { userId, version, name, objectKey, leaseMs, linkId, credential } = upload
   if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId, isResumable: false })
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
-  const { growth } = need
-  const values = { ...need, userId, maxUploads }
   const room = await findRoom(tx, need, evictionOf(upload))
-  const reserved = room
-    ? await run(tx, reserveEvicting, { ...values, ...room })
-    : await run(tx, reserve, values)
+  const first = reservedAtFirst(need, credential)
+  const reserved = await reserve(tx, { upload, need, first, room })
   if (reserved.numAffectedRows !== 1n) throw await refusalReason(tx, upload, { need, room })
   const isEvicting = room ? 1 : 0
-  await run(tx, insertUpload, { version, userId, name, objectKey, growth, isEvicting, leaseMs })
+  const values = { version, userId, name, objectKey, first, isEvicting, leaseMs } as const
+  await run(tx, insertUpload, { ...values, credential: credential ?? null })
 }
 
-interface Reserve extends NeedValues {
+/** A narrow credential reserves nothing for bytes that it has only announced. */
+export function reservedAtFirst(
+  { growth }: Pick<NeedValues, 'growth'>,
+  credential: string | undefined,
+): number {
+  return credential === undefined ? growth : 0
+}
+
+interface Reserving {
+  readonly upload: CheckBegin
+  readonly need: NeedValues
+  readonly first: number
+  readonly room: Room | undefined
+}
+
+function reserve(tx: LedgerTx, { upload, need, first, room }: Reserving) {
+  const { userId, credential } = upload
+  const values = { ...need, userId, first, ...mostValues(upload.maxUploads, credential) }
+  if (room !== undefined) {
+    const reserve = credential === undefined ? reserveEvicting : reserveNarrowEvicting
+    return run(tx, reserve, { ...values, ...room })
+  }
+  return run(tx, credential === undefined ? reservePlainly : reserveNarrow, values)
+}
+
+interface Reserve extends NeedValues, MostValues {
   readonly userId: UserId
-  readonly maxUploads: number
+  /** As `reservedAtFirst`. */
+  readonly first: number
 }
 
-function reserve(slot: Slot<Reserve>, rule: Rule) {
-  return reserveFor(slot, rule, undefined)
+function reservePlainly(slot: Slot<Reserve>, rule: Rule) {
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot), mostOfAll(slot)))
 }
 
 function reserveEvicting(slot: Slot<Reserve & Room>, rule: Rule) {
-  return reserveFor(slot, rule, evictableIn(slot))
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot)), mostOfAll(slot)))
 }
 
-function reserveFor(slot: Slot<Reserve>, rule: Rule, evictable: Evictable | undefined) {
-  const mayReserve = mayBegin(rule, needFrom(slot, evictable), bigint(slot('maxUploads')))
+function reserveNarrow(slot: Slot<Reserve>, rule: Rule) {
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot), mostOfNarrow(slot)))
+}
+
+function reserveNarrowEvicting(slot: Slot<Reserve & Room>, rule: Rule) {
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot)), mostOfNarrow(slot)))
+}
+
+function reserveWhere(slot: Slot<Reserve>, mayReserve: RawBuilder<boolean>) {
   return sql`
     UPDATE quotas
-    SET reserved_bytes = reserved_bytes + ${slot('growth')}
+    SET reserved_bytes = reserved_bytes + ${slot('first')}
     WHERE user_id = ${slot('userId')} AND ${mayReserve}
   `
 }
@@ -64,27 +104,31 @@ interface Insert {
   readonly userId: UserId
   readonly name: FileName
   readonly objectKey: ObjectKey
-  readonly growth: number
+  readonly first: number
   readonly isEvicting: 0 | 1
+  readonly credential: string | null
   readonly leaseMs: number
 }
 
 export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
   return sql`
-    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, is_evicting, state,
-      lease_until)
+    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, is_evicting, credential,
+      state, lease_until)
     VALUES (${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
-            ${slot('growth')}, ${slot('isEvicting')}, 'pending', ${now} + ${slot('leaseMs')})
+            ${slot('first')}, ${slot('isEvicting')}, ${slot('credential')}, 'pending',
+            ${now} + ${slot('leaseMs')})
   `
 }
 
 export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  const { userId, maxUploads } = upload
+  const { userId, credential } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const room = await findRoom(tx, need, evictionOf(upload))
-  const isAccepted = mayBegin(tx, needOf(need, room), bigint(maxUploads))
+  const most = inline(mostValues(upload.maxUploads, credential))
+  const mostFrom = credential === undefined ? mostOfAll : mostOfNarrow
+  const isAccepted = mayBegin(tx, needOf(need, room), mostFrom(most))
   const { rows } = await sql`
     SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isAccepted}
   `.execute(tx.db)

@@ -34,9 +34,10 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const { file: old, expired, row: replaced } = found.held
   const file = committedFile(upload, { found, old })
   const { userId, userCreatedAt, version, size, maxFiles, garbageDelayMs, evict } = upload
-  const ownReserved = found.reserved
+  const { reserved: ownReserved } = found
+  const credential = found.credential ?? undefined
   const eviction = evictionOf({ userId, version, name: found.name, evict })
-  const need = needValues(upload, { size, replaced, ownReserved })
+  const need = needValues({ ...upload, credential }, { size, replaced, ownReserved })
   const { room, evicted } = eviction ? await makeRoom(tx, need, eviction) : {}
   const outcome = { file, replaced: old !== undefined, evicted: evicted && measure(evicted) }
   await settleAsCommitted(tx, { upload, outcome })
@@ -51,7 +52,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, maxFiles, room },
+    upload: { ownReserved, maxFiles, credential, room },
   })
   return { ...outcome, usage }
 }

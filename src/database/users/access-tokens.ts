@@ -19,6 +19,8 @@ import type {
   NewAccessToken,
 } from '../../core/users/user-store.ts'
 import { safeNow } from '../clock/safe-now.ts'
+import { explainReached, reachedBound } from '../../core/quota/shares.ts'
+import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'
 import { bigint, type Clocked } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
@@ -29,14 +31,16 @@ export async function add(tx: Clocked, token: NewAccessToken): Promise<AccessTok
   const { db, now } = tx
   const { userId, scope, parent } = token
   await forgetEnded(tx, userId)
-  await assertBelowLimit(tx, userId)
+  await assertBelowLimit(tx, token)
   if (scope?.deviceId !== undefined) await assertDevice(db, { userId, deviceId: scope.deviceId })
   const ends = await findEnd(tx, token)
   const { rows } = await sql<AccessTokenRow>`
-    INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at, scope, device_id, parent_id)
+    INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at, scope, device_id, parent_id,
+      credential)
     SELECT ${token.sha256}, ${token.tokenId}, ${userId}, ${token.label}, instant,
            COALESCE(instant + ${bigint(token.expiresInMs ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)}),
-           ${scopeJson(scope)}, ${scope?.deviceId ?? null}, ${parent?.tokenId ?? null}
+           ${scopeJson(scope)}, ${scope?.deviceId ?? null}, ${parent?.tokenId ?? null},
+           ${parent?.credential ?? null}
     FROM (SELECT ${now} AS instant) AS moment
     RETURNING *
   `.execute(db)
@@ -44,15 +48,19 @@ export async function add(tx: Clocked, token: NewAccessToken): Promise<AccessTok
   return toAccessToken(rows[0])
 }
 
-async function assertBelowLimit({ db, now }: Clocked, userId: UserId): Promise<void> {
-  const { rows } = await sql<{ readonly valid: number }>`
-    SELECT COUNT(*) AS valid FROM access_tokens
+async function assertBelowLimit(
+  { db, now }: Clocked,
+  { userId, parent }: NewAccessToken,
+): Promise<void> {
+  const { rows } = await sql<HeldRow>`
+    SELECT COUNT(*) AS held, ${heldBy(parent?.credential)} AS own FROM access_tokens
     WHERE user_id = ${userId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})
   `.execute(db)
-  if (Number(rows[0]?.valid) < MAX_VALID_TOKENS) return
-  const detail = `The user already has the maximum of ${MAX_VALID_TOKENS} valid access tokens.`
+  const reached = reachedBound(MAX_VALID_TOKENS, heldIn(rows[0], parent?.credential))
+  if (reached === undefined) return
+  const detail = explainReached(reached, 'valid access tokens')
   throw new AppError('access_token_limit_exceeded', detail, {
-    facts: { max_access_tokens: MAX_VALID_TOKENS },
+    facts: { max_access_tokens: reached.bound },
   })
 }
 
@@ -116,7 +124,8 @@ export async function findUser(
   { sha256, evenExpired = false }: { readonly sha256: string; readonly evenExpired?: boolean },
 ): Promise<AccessTokenUser | undefined> {
   const { rows } = await sql<FoundRow>`
-    SELECT users.id, status, users.created_at, expires_at - ${now} AS expires_in_ms, token_id, scope, device_id
+    SELECT users.id, status, users.created_at, expires_at - ${now} AS expires_in_ms, token_id, scope, device_id,
+      credential
     FROM access_tokens JOIN users ON users.id = access_tokens.user_id
     WHERE access_tokens.sha256 = ${sha256}
       AND revoked_at IS NULL
@@ -129,13 +138,14 @@ export async function findUser(
     user: toUser(row),
     tokenId: row.token_id,
     scope: toScope(row),
+    credential: row.scope === null ? undefined : (row.credential ?? row.token_id),
     isJwt: false,
     expiresInMs: row.expires_in_ms ?? undefined,
   }
 }
 
 type FoundRow = UserRow &
-  Pick<AccessTokenRow, 'token_id' | 'scope' | 'device_id'> & {
+  Pick<AccessTokenRow, 'token_id' | 'scope' | 'device_id' | 'credential'> & {
     readonly expires_in_ms: number | null
   }
 

@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { onAbort } from '../../core/async/on-abort.ts'
-import { tooManyRequests } from '../../core/errors.ts'
 import { busy, FairSemaphore } from '../../core/memory/fair-semaphore.ts'
+import { HeldCounts } from '../../core/quota/held-counts.ts'
+import { tooManyOf } from '../../core/quota/shares.ts'
 import { ownerOf } from '../server/reader-slots.ts'
 import { requestSignal } from '../server/request-outcome.ts'
 
@@ -26,14 +27,20 @@ export function createListingTurns(options: {
 }): ReadInTurn {
   const { shutdown, atOnce, waitMs = WAIT_MS } = options
   const turns = new FairSemaphore({ bytes: atOnce, reserve: { bytes: 0, largest: 0 } })
+  const waiting = new HeldCounts(MAX_WAITING)
   return async (reply, read, gone = requestSignal(reply, shutdown)) => {
-    const { owner: userId } = ownerOf(reply.request)
-    if (turns.waitingOf(userId) >= MAX_WAITING) throw tooManyRequests(TOO_MANY, WAIT_HINT_MS)
+    const reader = ownerOf(reply.request)
+    const reached = waiting.reached(reader)
+    if (reached !== undefined) throw tooManyOf(reached, COUNTED, TOLD)
     const leave = new AbortController()
     using _ = onAbort(gone, () => leave.abort(gone.reason))
     const late = setTimeout(() => leave.abort(busy(LATE)), waitMs)
-    const turn = turns.acquire({ userId, bytes: 1, signal: leave.signal })
-    const permit = await turn.finally(() => clearTimeout(late))
+    waiting.add(reader, 1)
+    const turn = turns.acquire({ userId: reader.owner, bytes: 1, signal: leave.signal })
+    const permit = await turn.finally(() => {
+      waiting.add(reader, -1)
+      clearTimeout(late)
+    })
     try {
       return await read()
     } finally {
@@ -60,5 +67,5 @@ const LATE = 'Other listings take too long.'
 
 /** Listings of an owner. They are read within a second. */
 export const MAX_WAITING = 256
-const TOO_MANY = `This user or address already has the maximum of ${MAX_WAITING} listings that wait for their turn.`
-const WAIT_HINT_MS = 1_000
+const COUNTED = 'listings that wait for their turn'
+const TOLD = { waitMs: 1_000, whose: 'user or address' }

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError, tooManyRequests } from '../../core/errors.ts'
+import { AppError } from '../../core/errors.ts'
+import { HeldCounts, type Holder } from '../../core/quota/held-counts.ts'
+import { tooManyOf } from '../../core/quota/shares.ts'
 import { clientAddressOf } from './forwarded.ts'
 
 export interface ReaderLimits {
-  /** Maximum per user, or per address without a token. */
+  /** Maximum per user, of which a narrow credential has a share, or per address without a token. */
   readonly perOwner: number
   /** Maximum in all. */
   readonly total: number
@@ -11,7 +13,7 @@ export interface ReaderLimits {
   readonly counted: string
 }
 
-export interface Reader {
+export interface Reader extends Holder {
   /** The user, or the address without a token. */
   readonly owner: string
   readonly isUser: boolean
@@ -33,10 +35,10 @@ export interface ReaderSlot {
 }
 
 export function ownerOf(request: FastifyRequest): Reader {
-  const { userId } = request.user ?? {}
+  const { userId, credential } = request.user ?? {}
   return userId === undefined
     ? { owner: `address ${clientAddressOf(request)}`, isUser: false }
-    : { owner: `user ${userId}`, isUser: true }
+    : { owner: `user ${userId}`, credential, isUser: true }
 }
 
 /** A younger answer has no meaningful rate yet. */
@@ -56,13 +58,14 @@ const WAIT_MS = 5_000
 export class ReaderSlots {
   readonly #limits: ReaderLimits
   readonly #taken = new Map<ReaderSlot, Taken>()
-  readonly #perOwner = new Map<string, number>()
+  readonly #perOwner: HeldCounts
   readonly #now: () => number
   #total = 0
   #refusedAt = Number.NEGATIVE_INFINITY
 
   constructor(limits: ReaderLimits, now: () => number = () => performance.now()) {
     this.#limits = limits
+    this.#perOwner = new HeldCounts(limits.perOwner)
     this.#now = now
   }
 
@@ -73,10 +76,11 @@ export class ReaderSlots {
 
   /** Returns an idempotent release. Throws `too_many_requests` (owner's limit) or `unavailable` (none gives way). */
   take(slot: ReaderSlot): () => void {
-    const { perOwner, total, counted } = this.#limits
-    const { size } = slot
-    const { owner } = slot.reader
-    if (this.#ownedBy(owner) + size > perOwner) throw tooMany(this.#limits)
+    const { total, counted } = this.#limits
+    const { size, reader } = slot
+    const reached = this.#perOwner.reached(reader, size)
+    if (reached !== undefined)
+      throw tooManyOf(reached, counted, { waitMs: WAIT_MS, whose: 'user or address' })
     while (this.#total + size > total) {
       if (this.#endOneFor(slot)) continue
       this.#refusedAt = this.#now()
@@ -84,22 +88,16 @@ export class ReaderSlots {
     }
     const release = (): void => {
       if (!this.#taken.delete(slot)) return
-      this.#add(owner, -size)
+      this.#add(reader, -size)
     }
     this.#taken.set(slot, { since: this.#now(), bytes: takenBytes(slot.socket), release })
-    this.#add(owner, size)
+    this.#add(reader, size)
     return release
   }
 
-  #ownedBy(owner: string): number {
-    return this.#perOwner.get(owner) ?? 0
-  }
-
-  #add(owner: string, size: number): void {
+  #add(reader: Reader, size: number): void {
     this.#total += size
-    const owned = this.#ownedBy(owner) + size
-    if (owned === 0) this.#perOwner.delete(owner)
-    else this.#perOwner.set(owner, owned)
+    this.#perOwner.add(reader, size)
   }
 
   #endOneFor({ reader }: ReaderSlot): boolean {
@@ -137,13 +135,6 @@ interface Answer {
   readonly ageMs: number
   /** Average bytes per second since the answer began. */
   readonly rate: number
-}
-
-function tooMany({ perOwner, counted }: ReaderLimits): AppError {
-  return tooManyRequests(
-    `This user or address already has the maximum of ${perOwner} ${counted}.`,
-    WAIT_MS,
-  )
 }
 
 /** Bytes the kernel has taken; a write in progress counts when it is complete. */

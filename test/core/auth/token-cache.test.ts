@@ -32,7 +32,14 @@ function foundOf(answer: Answer): Promise<AccessTokenUser | undefined> {
   if (answer instanceof Promise) return answer
   const { userId, expiresInMs } = answer
   const user = { userId, status: 'active', createdAt: 0 } as const
-  return Promise.resolve({ user, expiresInMs, tokenId: 'token', scope: undefined, isJwt: false })
+  return Promise.resolve({
+    user,
+    expiresInMs,
+    tokenId: 'token',
+    scope: undefined,
+    isJwt: false,
+    credential: undefined,
+  })
 }
 
 /** A lookup that is under way until the test answers it. */

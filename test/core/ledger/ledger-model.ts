@@ -7,6 +7,8 @@ interface PendingUpload {
   readonly name: string
   /** The prefix of the files that it may evict, if it may. */
   readonly evict: string | undefined
+  /** The narrow credential that began it. */
+  readonly credential: string | undefined
   reserved: number
 }
 
@@ -34,6 +36,11 @@ export interface Evicted {
 
 interface Evicting {
   readonly evict: string | undefined
+}
+
+/** Of the limits, a narrow credential leaves the last tenth to others, and takes a quarter at most. */
+interface Narrow {
+  readonly credential: string | undefined
 }
 
 interface Write {
@@ -107,16 +114,19 @@ export class LedgerModel {
     return this.#all().filter((file) => !this.#isOver(file))
   }
 
-  begin(upload: Write & Evicting & { readonly id: string; readonly bytes: number }): Answer {
-    const { name, evict } = upload
+  begin(
+    upload: Write & Evicting & Narrow & { readonly id: string; readonly bytes: number },
+  ): Answer {
+    const { name, evict, credential } = upload
     const growth = this.#growth(name, upload.bytes)
     const refusal = this.#refusalOfDemand(upload)
     if (refusal !== undefined) return { code: refusal }
-    if (this.#pending.size >= this.#maxUploads) return { code: 'too_many_requests' }
+    if (this.#isBusy(upload)) return { code: 'too_many_requests' }
     const evictable = this.#evictable(upload)
-    if (this.#isOneTooMany(name, evictable.length)) return { code: 'file_count_exceeded' }
+    if (this.#isOneTooMany(upload, evictable.length)) return { code: 'file_count_exceeded' }
     if (!this.#hasRoomFor(growth, { ...upload, evictable })) return full(upload, evictable)
-    this.#pending.set(upload.id, { name, evict, reserved: growth })
+    const reserved = credential === undefined ? growth : 0
+    this.#pending.set(upload.id, { name, evict, credential, reserved })
     return { code: 'ok' }
   }
 
@@ -153,7 +163,7 @@ export class LedgerModel {
     while (!this.#fits(upload, { id, size, leaving })) {
       const next = evictable[leaving.length]
       if (next === undefined) {
-        const isCount = this.#isOneTooMany(name, leaving.length)
+        const isCount = this.#isOneTooMany(upload, leaving.length)
         return isCount ? { code: 'file_count_exceeded' } : full(upload, evictable)
       }
       leaving.push(next.name)
@@ -258,14 +268,15 @@ export class LedgerModel {
   }
 
   #fits(
-    { name, evict, reserved: own }: PendingUpload,
+    upload: PendingUpload,
     {
       id,
       size,
       leaving,
     }: { readonly id: string; readonly size: number; readonly leaving: readonly string[] },
   ): boolean {
-    if (this.#isOneTooMany(name, leaving.length)) return false
+    const { name, evict, reserved: own } = upload
+    if (this.#isOneTooMany(upload, leaving.length)) return false
     const growth = this.#growth(name, size)
     const { capacity, used, reserved } = this.usage
     const left = used - sum(leaving.map((each) => this.#files.get(each)?.size ?? 0))
@@ -318,9 +329,25 @@ export class LedgerModel {
     return this.#meets({ name, precondition }) ? undefined : 'precondition_failed'
   }
 
-  #isOneTooMany(name: string, evictable: number): boolean {
-    return !this.#files.has(name) && this.#files.size - evictable >= this.#maxFiles
+  #isBusy({ credential }: Narrow): boolean {
+    const all = this.#pending.size
+    if (credential === undefined) return all >= this.#maxUploads
+    const own = [...this.#pending.values()].filter((each) => each.credential === credential)
+    const isTaken = own.length >= Math.ceil(this.#maxUploads / 4)
+    return isTaken || all >= withoutReserve(this.#maxUploads)
   }
+
+  #isOneTooMany(
+    { name, credential }: Narrow & { readonly name: string },
+    evictable: number,
+  ): boolean {
+    const most = credential === undefined ? this.#maxFiles : withoutReserve(this.#maxFiles)
+    return !this.#files.has(name) && this.#files.size - evictable >= most
+  }
+}
+
+function withoutReserve(limit: number): number {
+  return limit - Math.ceil(limit / 10)
 }
 
 function full({ evict }: Evicting, evictable: readonly ModelFile[]): Answer {

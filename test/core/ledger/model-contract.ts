@@ -54,6 +54,7 @@ interface Begin {
   readonly name: string
   readonly bytes: number
   readonly evict: string | undefined
+  readonly credential: string | undefined
   readonly expiry: Expiry
   readonly demand: Demand
 }
@@ -97,6 +98,7 @@ const bytes = fc.oneof(
 )
 const name = fc.constantFrom(...NAMES)
 const evict = fc.constantFrom(undefined, undefined, ...PREFIXES, 'cam-' as const)
+const credential = fc.constantFrom(undefined, undefined, undefined, 'phone', 'camera')
 const expiry = fc.oneof(
   { weight: 6, arbitrary: fc.constant('never' as const) },
   { weight: 2, arbitrary: fc.constantFrom('late', 'soon') },
@@ -117,7 +119,7 @@ const change = {
   overwrite: fc.boolean(),
 }
 const settling = { upload, bytes, demand, visibility, expiry }
-const writing = { user, name, bytes, evict, expiry, demand }
+const writing = { user, name, bytes, evict, credential, expiry, demand }
 
 const kinds = <K extends Operation['kind']>(...all: K[]): fc.Arbitrary<K> => fc.constantFrom(...all)
 
@@ -247,16 +249,17 @@ async function begin(
   { harness, uploads }: World,
   upload: Omit<Begin, 'user'> & { readonly owner: Owner },
 ): Promise<void> {
-  const { owner, name, bytes, evict } = upload
+  const { owner, name, bytes, evict, credential } = upload
   const version = createVersion()
   const precondition = preconditionOf(owner, upload)
   const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS }
-  const terms = { ...limits, precondition, evict: prefixOf(evict) }
+  const terms = { ...limits, precondition, evict: prefixOf(evict), credential }
   const { userId, userCreatedAt } = owner.account
   const asked = { userId, userCreatedAt, name: parseFileName(name), bytes, ...terms }
   const mayBegin = await answerOf(harness.ledger.checkBegin(asked))
   const begun = await answerOf(owner.account.begin(name, bytes, { version, ...terms }))
-  const expected = owner.model.begin({ id: version, name, bytes, precondition, evict })
+  const said = { id: version, name, bytes, precondition, evict, credential }
+  const expected = owner.model.begin(said)
   expect([mayBegin, begun]).toEqual([expected, expected])
   uploads.push({ owner, version, name, evict })
 }

@@ -158,7 +158,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         const { expiresAt } = await users.addAccessToken({ ...parent, expiresInMs: 3_600_000 })
         const child = () => ({
           ...tokenOf(userId),
-          parent: { tokenId: parent.tokenId, isJwt: false },
+          parent: { tokenId: parent.tokenId, isJwt: false, credential: undefined },
         })
         expect(await users.addAccessToken(child())).toMatchObject({ expiresAt })
         const longer = users.addAccessToken({ ...child(), expiresInMs: 3_600_001 })
@@ -172,7 +172,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         await users.addAccessToken(parent)
         const children = Array.from({ length: 8 }, () => ({
           ...tokenOf(userId),
-          parent: { tokenId: parent.tokenId, isJwt: false },
+          parent: { tokenId: parent.tokenId, isJwt: false, credential: undefined },
         }))
         await Promise.all([
           ...children.slice(0, 4).map((child) => outcomeOf(users.addAccessToken(child))),

@@ -17,6 +17,7 @@ import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
 import { ledgerEvictionSearchContract } from '../../core/ledger/eviction-search-contract.ts'
+import { ledgerNarrowContract } from '../../core/ledger/narrow-contract.ts'
 import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerClockContract } from '../../core/ledger/clock-contract.ts'
@@ -38,6 +39,8 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerRetentionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerEvictionContract('PostgreSQL', () => openPostgresHarness())
   ledgerEvictionSearchContract('PostgreSQL', () => openPostgresHarness())
+  ledgerNarrowContract('PostgreSQL', () => openPostgresHarness())
+  ledgerNarrowContract('PostgreSQL, step by step', openSteps)
   ledgerDescriptionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerDescriptionContract('PostgreSQL, step by step', openSteps)
   ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())

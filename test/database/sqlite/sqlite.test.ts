@@ -32,6 +32,7 @@ import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
 import { ledgerEvictionSearchContract } from '../../core/ledger/eviction-search-contract.ts'
+import { ledgerNarrowContract } from '../../core/ledger/narrow-contract.ts'
 import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
 import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
 import { ledgerClockContract } from '../../core/ledger/clock-contract.ts'
@@ -71,6 +72,7 @@ ledgerBatchContract('SQLite', openSqliteHarness, 30)
 ledgerRetentionContract('SQLite', openSqliteHarness)
 ledgerEvictionContract('SQLite', openSqliteHarness)
 ledgerEvictionSearchContract('SQLite', openSqliteHarness)
+ledgerNarrowContract('SQLite', openSqliteHarness)
 ledgerDescriptionContract('SQLite', openSqliteHarness)
 ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)

@@ -236,7 +236,13 @@ export function linksSuite(open: OpenService): void {
           maxUses: undefined,
           passwordHash: undefined,
         } as const
-        const createdBy = { tokenId, isJwt: false, isScoped: true, deviceId: undefined }
+        const createdBy = {
+          tokenId,
+          isJwt: false,
+          isScoped: true,
+          credential: tokenId,
+          deviceId: undefined,
+        }
         const added = service.ledger.addLink({
           ...callerOf(await service.accessTokens.verify(token)),
           terms,

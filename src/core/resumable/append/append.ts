@@ -8,7 +8,7 @@ import type { MemoryAllocation } from '../../memory/allocation.ts'
 import { detachBuffer } from '../../objects/object-store.ts'
 import { insufficientStorage } from '../../uploads/free-space.ts'
 import type { IncomingFile } from '../../uploads/store-content.ts'
-import { GrowingReservation } from '../../quota/growing-reservation.ts'
+import { GrowingReservation, UNRESERVED_BYTES } from '../../quota/growing-reservation.ts'
 import { REVERIFY_MS } from '../../uploads/upload.ts'
 import { createByteMeter } from '../../uploads/byte-meter.ts'
 import { AppendRecorder } from './append-recorder.ts'
@@ -88,8 +88,11 @@ export async function appendBytes(
   const { userId, userCreatedAt, version, length, sha256, signal } = request
   const upload = { ...found, length: found.length ?? length }
   assertFits(options, request, upload)
-  const covered = upload.length ?? upload.offset + (request.bodySize ?? 0)
-  const prepared = { userId, userCreatedAt, version, bytes: covered, maxFiles, length, sha256 }
+  const bytes = upload.length ?? upload.offset + (request.bodySize ?? 0)
+  const { credential, offset } = upload
+  const arrived = offset > UNRESERVED_BYTES ? offset : 0
+  const reserved = credential === undefined ? bytes : arrived
+  const prepared = { userId, userCreatedAt, version, bytes, reserved, maxFiles, length, sha256 }
   await ledger.prepareAppend(prepared)
   // It neither adds a byte nor seals the upload, so it need not claim it.
   if (request.bodySize === 0 && upload.offset !== upload.length) {
@@ -98,7 +101,7 @@ export async function appendBytes(
     await ledger.confirm()
     return { offset: upload.offset, sealed: undefined, cut: undefined }
   }
-  using allocation = await options.memory.allocate({ userId, signal })
+  using allocation = await options.memory.allocate({ userId, credential, signal })
   using running = options.running.start({ version, epoch: claimedEpoch(upload) })
   const claimed = await claimUpload(options, request, upload)
   using recorder = new AppendRecorder(options, {
@@ -107,7 +110,8 @@ export async function appendBytes(
   })
   const extend = (bytes: number): Promise<void> =>
     ledger.prepareAppend({ userId, userCreatedAt, version, bytes, maxFiles })
-  const reservation = new GrowingReservation({ covered, extend })
+  const covered = credential === undefined ? bytes : Math.max(offset, UNRESERVED_BYTES)
+  const reservation = new GrowingReservation({ covered, max: upload.length, extend })
   const append = { ...claimed, allocation, running, recorder, reservation }
   try {
     return await receive(options, request, append)

@@ -214,7 +214,13 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
         userCreatedAt: account.userCreatedAt,
         linkId,
         sha256: sha256(linkId),
-        createdBy: { tokenId: 'jwt', isJwt: true, isScoped: false, deviceId: undefined },
+        createdBy: {
+          tokenId: 'jwt',
+          isJwt: true,
+          isScoped: false,
+          credential: undefined,
+          deviceId: undefined,
+        },
         terms: {
           kind: 'drop',
           target: { prefix: '' as FileNamePrefix },

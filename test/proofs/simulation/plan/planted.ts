@@ -60,7 +60,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
           WHERE user_id = ${upload.userId} AND state = 'pending'
         `.execute(database.kysely)
         if ((rows[0]?.uploads ?? 0) >= upload.maxUploads) {
-          throw uploadCountExceeded(upload.maxUploads)
+          throw uploadCountExceeded({ bound: upload.maxUploads, of: 'user' })
         }
         return ledger.begin(upload)
       },
