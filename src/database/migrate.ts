@@ -14,6 +14,7 @@ import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
 import { changes } from './migrations/2026-11-26-changes.ts'
 import { history } from './migrations/2026-11-28-history.ts'
 import { expiryIndexes, retention } from './migrations/2026-12-01-retention.ts'
+import { dates } from './migrations/2026-12-11-dates.ts'
 import { links } from './migrations/2026-11-30-links.ts'
 import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
 import { metadata } from './migrations/2026-12-03-metadata.ts'
@@ -181,6 +182,7 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-04-daily-usage': dailyUsage({ clustered }),
     '2026-12-05-users-by-creation': usersByCreation(),
     '2026-12-06-operator-actions': operatorActions({ bytewise }),
+    '2026-12-11-dates': dates(),
     '2026-12-13-history-expiry': historyExpiry(),
     '2026-12-13-history-expiry-indexes': historyExpiryIndexes(),
     '2026-12-14-credentials': credentials({ bytewise }),

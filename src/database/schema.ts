@@ -116,6 +116,10 @@ export interface QuotaRow {
   /** Times of the newest change and of the one before it; 0 if there is none. */
   readonly changed_at: number
   readonly previously_changed_at: number
+  /** The date of the newest commit that changed files or the state of the capacity; never goes back. */
+  readonly newest_at: Generated<number>
+  /** The latest `Last-Modified` of a content whose name was freed since. */
+  readonly freed_at: Generated<number>
   /** As last recorded; `null` if the previous release created the user and no change has followed. */
   readonly capacity_state: CapacityState | null
 }
@@ -140,6 +144,8 @@ export interface FileRow extends VersionRow {
   readonly expires_at: Generated<number>
   /** 1 if evictions spare the file, else 0. */
   readonly is_kept: Generated<0 | 1>
+  /** See `File`. */
+  readonly modified_at: Generated<number>
 }
 
 /** Reservation and write-ahead journal: the row exists before the object store receives the first byte. */

@@ -218,6 +218,7 @@ const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
     updatedAt: Number.MAX_SAFE_INTEGER,
     expiresAt: NEVER,
     isKept: 0,
+    modifiedAt: Number.MAX_SAFE_INTEGER,
     mediaType: MEDIA_TYPE,
     metadata: METADATA,
   },

@@ -59,6 +59,8 @@ export interface File extends FileVersion {
   readonly expiresAt: number
   /** 1 if evictions spare the file, else 0. */
   readonly isKept: 0 | 1
+  /** The date of the content for HTTP if that has to be later than `updatedAt`, else 0: see `lastModified`. */
+  readonly modifiedAt: number
 }
 
 export const NEVER = Number.MAX_SAFE_INTEGER

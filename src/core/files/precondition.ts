@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { type Dated, lastModified } from './last-modified.ts'
 import type { Version } from '../objects/object-key.ts'
 
 /** Etags without quotes, one of which must match. `*` matches any file. */
@@ -15,9 +16,8 @@ export interface Precondition {
 }
 
 /** What a precondition compares of a file. */
-export interface Comparable {
+export interface Comparable extends Dated {
   readonly version: Version
-  readonly updatedAt: number
 }
 
 /** Evaluates the precondition of a write. `file` is `undefined` if the name has no file. */
@@ -47,5 +47,5 @@ function has(tags: EntityTags, file: Comparable | undefined): boolean {
 
 function isUnmodified({ ifUnmodifiedSince }: Precondition, file: Comparable | undefined): boolean {
   if (ifUnmodifiedSince === undefined || file === undefined) return true
-  return !isModifiedSince(file.updatedAt, ifUnmodifiedSince)
+  return !isModifiedSince(lastModified(file), ifUnmodifiedSince)
 }

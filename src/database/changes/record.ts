@@ -4,14 +4,8 @@ import { type CapacityState, capacityState } from '../../core/quota/capacity.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { noteExcess } from '../history/trim.ts'
-import {
-  bigint,
-  capacityInForce,
-  type Clock,
-  type LedgerTx,
-  type Rule,
-  run,
-} from '../ledger/ledger-sql.ts'
+import { type AccountDates, DATE_COLUMNS, nextDate } from '../ledger/dates.ts'
+import { bigint, capacityInForce, type LedgerTx, run } from '../ledger/ledger-sql.ts'
 import { insertion, insertRows } from '../ledger/insert-rows.ts'
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
 import { queueChanges } from '../webhooks/queue.ts'
@@ -19,7 +13,7 @@ import type { ChangeRow } from '../schema.ts'
 import type { Slot } from '../statement.ts'
 
 /** The end of an account's changes, as the UPDATE of the `quotas` row that counts new ones returns it. */
-export interface FeedEnd {
+export interface FeedEnd extends AccountDates {
   readonly changeCount: number
   readonly changedAt: number
   readonly previouslyChangedAt: number
@@ -29,16 +23,24 @@ export interface FeedEnd {
 /** Of rows that are a `FeedEnd`. */
 export const FEED_END_COLUMNS = sql`
   change_count AS "changeCount", changed_at AS "changedAt",
-  previously_changed_at AS "previouslyChangedAt", capacity_state AS state
+  previously_changed_at AS "previouslyChangedAt", capacity_state AS state, ${DATE_COLUMNS}
 `
 
-/** The part of an UPDATE of the `quotas` row that counts as many changes. */
-export function countChanges(slot: Slot<{ readonly events: number }>, { now }: Clock) {
+export interface Counted {
+  readonly events: number
+  /** The time by the clock. */
+  readonly now: number
+}
+
+/** The part of an UPDATE of the `quotas` row that counts as many changes, and dates them. */
+export function countChanges(slot: Slot<Counted>, stepMs?: RawBuilder<unknown>) {
   const events = bigint(slot('events'))
+  const at = nextDate(bigint(slot('now')), stepMs)
   return sql`
+    newest_at = ${at},
     change_count = change_count + ${events},
     previously_changed_at = CASE WHEN ${events} > 0 THEN changed_at ELSE previously_changed_at END,
-    changed_at = CASE WHEN ${events} > 0 THEN ${now} ELSE changed_at END
+    changed_at = CASE WHEN ${events} > 0 THEN ${at} ELSE changed_at END
   `
 }
 
@@ -46,12 +48,13 @@ interface Recorded {
   readonly userId: UserId
   readonly events: readonly ChangeEvent[]
   readonly end: FeedEnd
+  readonly now: number
 }
 
 /** Records events under the user's lock, after `countChanges` has counted them. */
 export async function recordChanges(
   tx: LedgerTx,
-  { userId, events, end }: Recorded,
+  { userId, events, end, now }: Recorded,
 ): Promise<void> {
   const { changeCount, changedAt: at, previouslyChangedAt } = end
   const before = changeCount - events.length
@@ -64,7 +67,7 @@ export async function recordChanges(
     previousAt: index === 0 ? previouslyChangedAt : at,
   }))
   await insertRows(tx, rows, CHANGES)
-  if (events.length > 0) await queueChanges(tx, { userId, delivered: before, at })
+  if (events.length > 0) await queueChanges(tx, { userId, delivered: before, at: now })
   if (Math.floor(before / TRIM_EVERY) === Math.floor(changeCount / TRIM_EVERY)) return
   // More than come between two calls, so that the number also shrinks.
   const limit = 2 * TRIM_EVERY + events.length
@@ -145,31 +148,35 @@ interface Noted {
   /** What counts as recorded if nothing is. */
   readonly before: Usage
   readonly usage: Usage
+  readonly now: number
+  /** Whether its commit has a date already. */
+  readonly isDated?: boolean
 }
 
 /** Records the state of the capacity, and a change if it is another one than before. Under the user's lock. */
 export async function noteState(
   tx: LedgerTx,
-  { userId, known, before, usage }: Noted,
+  { userId, known, before, usage, now, isDated = false }: Noted,
 ): Promise<void> {
   const state = capacityState(usage)
   if (state === known) return
   const { capacity, used } = usage
   const isChange = state !== (known ?? capacityState(before))
   const events: ChangeEvent[] = isChange ? [{ type: `capacity.${state}`, capacity, used }] : []
-  const { rows } = await run(tx, setState, { userId, state, events: events.length })
-  if (rows[0] !== undefined) await recordChanges(tx, { userId, events, end: rows[0] })
+  const set = { userId, state, events: events.length, now, stepMs: isDated ? 0 : 1 }
+  const { rows } = await run(tx, setState, set)
+  if (rows[0] !== undefined) await recordChanges(tx, { userId, events, end: rows[0], now })
 }
 
-interface SetState {
+interface SetState extends Counted {
   readonly userId: UserId
   readonly state: CapacityState
-  readonly events: number
+  readonly stepMs: number
 }
 
-function setState(slot: Slot<SetState>, rule: Rule) {
+function setState(slot: Slot<SetState>) {
   return sql<FeedEnd>`
-    UPDATE quotas SET capacity_state = ${slot('state')}, ${countChanges(slot, rule)}
+    UPDATE quotas SET capacity_state = ${slot('state')}, ${countChanges(slot, bigint(slot('stepMs')))}
     WHERE user_id = ${slot('userId')} RETURNING ${FEED_END_COLUMNS}
   `
 }
@@ -201,15 +208,18 @@ async function noteSince(
   const usage = await capacityOf(tx, { userId, capacity: tx.capacity })
   if (before === undefined || usage === undefined) return
   if (usage.hasHistory === 1) await noteExcess(tx, userId)
-  await noteState(tx, { userId, known: usage.state, before, usage })
+  await noteState(tx, { userId, known: usage.state, before, usage, now: usage.now })
 }
 
+type CapacityRow = Usage &
+  Pick<FeedEnd, 'state'> & { readonly hasHistory: number; readonly now: number }
+
 async function capacityOf(
-  { db }: LedgerTx,
+  { db, now }: LedgerTx,
   { userId, capacity }: { readonly userId: UserId; readonly capacity: RawBuilder<number> },
 ) {
-  const { rows } = await sql<Usage & Pick<FeedEnd, 'state'> & { readonly hasHistory: number }>`
-    SELECT ${USAGE_COLUMNS}, ${capacity} AS capacity, capacity_state AS state,
+  const { rows } = await sql<CapacityRow>`
+    SELECT ${USAGE_COLUMNS}, ${capacity} AS capacity, capacity_state AS state, ${now} AS now,
       CASE WHEN history_bytes > 0 THEN 1 ELSE 0 END AS "hasHistory"
     FROM quotas WHERE user_id = ${userId}
   `.execute(db)

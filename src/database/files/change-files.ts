@@ -111,16 +111,18 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
     held.apply(each.changes)
   }
   try {
-    const usage = await applyChanges(tx, {
+    const { usage, dated } = await applyChanges(tx, {
       userId,
       userCreatedAt,
       changes: planned.flatMap((each) => each.changes),
+      now: held.now,
       garbageDelayMs,
       by: byOperator ? 'operator' : undefined,
       restore: maxFiles === undefined ? undefined : { maxFiles },
     })
     await discardMarkers(tx, { userId, keys: marked })
-    return { planned, usage, restored: restoredKeys(held, planned) }
+    const made = planned.map((each) => ({ ...each, file: each.file && dated(each.file) }))
+    return { planned: made, usage, restored: restoredKeys(held, planned) }
   } catch (error) {
     throw isAppError(error) && BEYOND_QUOTA.has(error.code)
       ? beyondQuota(error, { planned, refusalOf })

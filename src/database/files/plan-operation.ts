@@ -94,6 +94,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     metadata,
     expiresAt: fileExpiresAt,
     isKept: old?.isKept ?? 0,
+    modifiedAt: 0,
   }
   return { file, changes: [...endExpired(expired), { type: 'restored', file, old }] }
 }

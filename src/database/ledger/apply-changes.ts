@@ -6,6 +6,7 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import { limitFor } from '../../core/quota/shares.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import {
+  type Counted,
   countChanges,
   FEED_END_COLUMNS,
   type FeedEnd,
@@ -28,11 +29,14 @@ import { mayCommit, mayRestore, needFrom, type NeedValues } from './quota-rule.t
 import { refusalReason } from './refusal-reason.ts'
 import { evictableIn, type Room } from './evictable.ts'
 import { becomesPast } from './changed-rows.ts'
+import { dateChanges, type DatedChanges, freedDate, raiseFreedAt } from './dates.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 import { writeRows } from './write-rows.ts'
 
 interface Changes extends Caller {
   readonly changes: readonly FileChange[]
+  /** The time by the clock. */
+  readonly now: number
   readonly garbageDelayMs: number
   /** Set for the commit of an upload: its reservation, which the changes release, and the user's file limit. */
   readonly upload?: {
@@ -54,12 +58,12 @@ interface Changes extends Caller {
 /**
  * The one place where files change. (`sweep/purge.ts` and `rebuild/` have statements for many rows; the commit statement
  * in `postgres/commit-statement.ts` is held to this function by tests.) Under the user's lock, updates the figures,
- * writes the rows, records what users are told, and moves each object that no file refers to any more to the
+ * gives the files their dates (`dates.ts`), writes the rows, records what users are told, and moves each object that no file refers to any more to the
  * history or to garbage, which a trigger counts. Throws if the user may not write, and for an upload or a restore also if
  * the quota refuses it. The quota is compared with what all changes together leave.
  */
-export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
-  const { userId, userCreatedAt, garbageDelayMs, upload, restore } = applied
+export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Applied> {
+  const { userId, userCreatedAt, now, garbageDelayMs, upload, restore } = applied
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
@@ -69,16 +73,24 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usag
     userCreatedAt,
     ...figures,
     events: events.length,
+    now,
+    freedAt: freedDate(changes),
     ownReserved: upload?.ownReserved ?? 0,
     maxFiles: limitFor(limits?.maxFiles ?? 0, limits?.credential),
   })
   if (rows[0] === undefined) throw await refusal(tx, applied, figures)
-  await writeRows(tx, { userId, changes, garbageDelayMs })
+  const { at } = rows[0]
+  const { changes: made, dated } = dateChanges(changes, rows[0])
+  await writeRows(tx, { userId, changes: made, at, garbageDelayMs })
   const usage = usageIn(rows[0])
-  await recordChanges(tx, { userId, events, end: rows[0] })
+  await recordChanges(tx, { userId, events, end: rows[0], now })
   const before = { ...usage, used: usage.used - figures.usedBytes }
-  await noteState(tx, { userId, known: rows[0].state, before, usage })
-  return usage
+  await noteState(tx, { userId, known: rows[0].state, before, usage, now, isDated: true })
+  return { usage, dated }
+}
+
+export interface Applied extends Pick<DatedChanges, 'dated'> {
+  readonly usage: Usage
 }
 
 async function refusal(
@@ -167,11 +179,11 @@ function move(
   return run(tx, by === undefined ? moveForOwner : MOVES[by], values)
 }
 
-interface Move extends Caller {
+interface Move extends Caller, Counted {
   readonly ownReserved: number
   readonly usedBytes: number
   readonly files: number
-  readonly events: number
+  readonly freedAt: number
   readonly pastBytes: number
   readonly pastVersions: number
 }
@@ -217,7 +229,8 @@ function moveFigures(
         reserved_bytes = reserved_bytes - ${slot('ownReserved')},
         file_count = file_count + ${slot('files')},
         ${rule.historyLifetimeMs > 0 ? sql`${countHistory(rule, past)},` : sql``}
-        ${countChanges(slot, rule)}
+        ${raiseFreedAt(slot('freedAt'))},
+        ${countChanges(slot)}
     WHERE user_id = ${slot('userId')} AND ${mayMove}
     RETURNING ${USAGE_COLUMNS}, ${rule.capacity} AS capacity, ${FEED_END_COLUMNS}
   `

@@ -5,7 +5,7 @@ import type { PastVersion } from '../../core/history/past-version.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { Rule } from './ledger-sql.ts'
 
-export type EndedFile = File & Pick<PastVersion, 'endedAs'>
+export type EndedFile = File & Pick<PastVersion, 'endedAt' | 'endedAs'>
 
 /** The net effect of changes on the rows. */
 export interface ChangedRows {
@@ -18,7 +18,13 @@ export interface ChangedRows {
   readonly garbage: readonly File[]
 }
 
-export function changedRows(rule: Rule, changes: readonly FileChange[]): ChangedRows {
+interface Dated {
+  readonly changes: readonly FileChange[]
+  /** The date of the commit. */
+  readonly at: number
+}
+
+export function changedRows(rule: Rule, { changes, at }: Dated): ChangedRows {
   const rows = new Map<FileName, Row>()
   const past = new Map<Version, EndedFile>()
   const restored = new Set<Version>()
@@ -36,7 +42,7 @@ export function changedRows(rule: Rule, changes: readonly FileChange[]): Changed
     if (type === 'restored' && !past.delete(file.version)) restored.add(file.version)
     if (old === undefined || old.version === file?.version) continue
     const endedAs = file === undefined ? 'deleted' : 'replaced'
-    if (becomesPast(rule, change)) past.set(old.version, { ...old, endedAs })
+    if (becomesPast(rule, change)) past.set(old.version, { ...old, endedAt: at, endedAs })
     else garbage.push(old)
   }
   const { cleared, written } = writes(rows)

@@ -26,6 +26,7 @@ const FILE_MEMBERS = {
   ...VERSION_MEMBERS,
   expiresAt: 'expires_at',
   isKept: 'is_kept',
+  modifiedAt: 'modified_at',
 } as const satisfies Record<keyof File, keyof FileRow>
 
 function columnsOf(table: string, members: Readonly<Record<string, string>>): RawBuilder<unknown> {
@@ -74,7 +75,8 @@ export const REPLACE_FILE = sql`
   ON CONFLICT (user_id, name) DO UPDATE
   SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
       sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at,
-      expires_at = excluded.expires_at, media_type = excluded.media_type, metadata = excluded.metadata
+      expires_at = excluded.expires_at, media_type = excluded.media_type, metadata = excluded.metadata,
+      modified_at = excluded.modified_at
 `
 
 /** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */

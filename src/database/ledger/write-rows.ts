@@ -15,15 +15,17 @@ import { fileValues, INSERT_FILE, INSERT_PAST, OVERWRITE_FILE, versionValues } f
 interface Written {
   readonly userId: UserId
   readonly changes: readonly FileChange[]
+  /** The date of the commit. */
+  readonly at: number
   readonly garbageDelayMs: number
 }
 
 /** Writes the net effect of the changes on `files`, `history` and `garbage`, in few statements. */
 export async function writeRows(
   tx: LedgerTx,
-  { userId, changes, garbageDelayMs }: Written,
+  { userId, changes, at, garbageDelayMs }: Written,
 ): Promise<void> {
-  const { cleared, written, restored, past, garbage } = changedRows(tx, changes)
+  const { cleared, written, restored, past, garbage } = changedRows(tx, { changes, at })
   await deleteFiles(tx, { userId, names: cleared })
   await insertRows(tx, written, FILES)
   await deletePast(tx, restored)
@@ -41,8 +43,8 @@ const FILES = insertion<File>(
 )
 
 const PAST = insertion<EndedFile>(
-  (slot, { now }) => sql`
-    (${versionValues(slot)}, ${now}, ${slot('endedAs')}, ${slot('expiresAt')})
+  (slot) => sql`
+    (${versionValues(slot)}, ${slot('endedAt')}, ${slot('endedAs')}, ${slot('expiresAt')})
   `,
   (rows) => sql`${INSERT_PAST} VALUES ${rows}`,
 )

@@ -6,6 +6,7 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import { countHistory, garbageBytes } from '../ledger/counted-bytes.ts'
+import { nextDate } from '../ledger/dates.ts'
 import { mayCommit } from '../ledger/quota-rule.ts'
 import {
   FILE_COLUMNS,
@@ -54,7 +55,8 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
              COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
              COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at,
-             COALESCE(old.is_kept, 0) AS is_kept, CAST(${slot('mediaType')} AS TEXT) AS media_type,
+             COALESCE(old.is_kept, 0) AS is_kept, ${lastModified()} AS old_modified_at,
+             CAST(${slot('mediaType')} AS TEXT) AS media_type,
              NULLIF(COALESCE(${slot('metadata')}, old.metadata), ${sql.lit(NO_METADATA)}) AS metadata,
              COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
@@ -66,7 +68,8 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
           reserved_bytes = reserved_bytes - change.reserved,
           file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END,
           ${keepsHistory(rule) ? sql`${countPast(rule)},` : sql``}
-          change_count = change_count + 1, previously_changed_at = changed_at, changed_at = change.now
+          change_count = change_count + 1, previously_changed_at = changed_at,
+          newest_at = ${nextDate(sql`change.now`)}, changed_at = ${nextDate(sql`change.now`)}
       FROM change
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
@@ -74,24 +77,26 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
         AND ${mayCommit(rule, need)}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_size + ${size}`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
-      RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at
+      RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at,
+                newest_at AS at, freed_at
     ), recorded AS (
       INSERT INTO changes
         (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility)
       SELECT ${slot('userId')}, change_count,
-             CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, now,
+             CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, at,
              previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility
       FROM change, moved
     ), ${rule.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             visibility, now, now, media_type, metadata, expires_at, is_kept
+             visibility, at, at, media_type, metadata, expires_at, is_kept,
+             ${dateAfter(sql`CASE WHEN replaced THEN old_modified_at ELSE freed_at END`)}
       FROM change, moved
       ${REPLACE_FILE}
       RETURNING ${FILE_COLUMNS}
     ), settled AS (
       UPDATE uploads
-      SET state = 'committed', settled_at = put."updatedAt",
+      SET state = 'committed', settled_at = change.now,
           outcome = ${outcomeJson({ file: 'put', replaced: sql`change.replaced` })}
       FROM put, change
       WHERE uploads.version = put.version AND uploads.state = 'pending'
@@ -105,6 +110,23 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     SELECT put.*, change.replaced, moved.used, moved.reserved, moved."fileCount", moved.capacity
     FROM put, change, moved
   `
+}
+
+/** As the function of this name, of the row `old`. */
+function lastModified() {
+  return sql`GREATEST(${wholeSecond(sql`old.updated_at`)}, old.modified_at)`
+}
+
+/** As the function of this name, for a commit `at`. */
+function dateAfter(previous: RawBuilder<unknown>) {
+  return sql`(
+    SELECT CASE WHEN previous < ${wholeSecond(sql`at`)} THEN 0 ELSE previous + 1000 END
+    FROM (SELECT ${previous} AS previous) AS dates
+  )`
+}
+
+function wholeSecond(time: RawBuilder<unknown>) {
+  return sql`(${time} - ${time} % 1000)`
 }
 
 function keepsHistory({ historyLifetimeMs }: Rule): boolean {
@@ -130,7 +152,7 @@ function past(slot: Slot<CommitValues>) {
   return sql`past AS (
     ${INSERT_PAST}
     SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
-           old_created_at, old_updated_at, old_media_type, old_metadata, now, 'replaced',
+           old_created_at, old_updated_at, old_media_type, old_metadata, at, 'replaced',
            old_expires_at
     FROM change, moved WHERE past = 1
   ),`

@@ -229,20 +229,29 @@ async function addFiles({ db, now }: Settling, files: readonly ReadObject[]): Pr
   `.execute(db)
   const versions = sql.join(files.map(({ version }) => version))
   await sql`
-    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count, changed_at)
-    SELECT user_id, SUM(size), 0, COUNT(*), ${now} FROM rebuild_objects WHERE version IN (${versions})
+    INSERT INTO quotas
+      (user_id, used_bytes, reserved_bytes, file_count, changed_at, newest_at, freed_at)
+    SELECT user_id, SUM(size), 0, COUNT(*), ${now}, ${now}, ${secondAfter(now)} FROM rebuild_objects WHERE version IN (${versions})
     GROUP BY user_id
     ON CONFLICT (user_id) DO UPDATE SET
       used_bytes = quotas.used_bytes + excluded.used_bytes,
       file_count = quotas.file_count + excluded.file_count
   `.execute(db)
-  await sql`${INSERT_FILE} VALUES ${sql.join(files.map(rowOf))}`.execute(db)
+  const modifiedAt = secondAfter(now)
+  await sql`
+    ${INSERT_FILE} VALUES ${sql.join(files.map((file) => rowOf(file, modifiedAt)))}
+  `.execute(db)
 }
 
-function rowOf(file: ReadObject): RawBuilder<unknown> {
+/** Later than any date that a content of the names had before the rebuild. */
+function secondAfter(now: RawBuilder<number>): RawBuilder<number> {
+  return sql<number>`((${now} / 1000 + 1) * 1000)`
+}
+
+function rowOf(file: ReadObject, modifiedAt: RawBuilder<number>): RawBuilder<unknown> {
   const { userId, name, version, objectKey, size, sha256, beganAt, mediaType, metadata } = file
   return sql`(
     ${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt},
-    ${beganAt}, ${mediaType}, ${metadata}, ${NEVER}, 0
+    ${beganAt}, ${mediaType}, ${metadata}, ${NEVER}, 0, ${modifiedAt}
   )`
 }

@@ -86,7 +86,7 @@ interface Demand {
   readonly isChange: boolean
 }
 
-type ReplacedFile = Pick<File, 'version' | 'size' | 'updatedAt'>
+type ReplacedFile = Pick<File, 'version' | 'size' | 'updatedAt' | 'modifiedAt'>
 
 /** Only transactions with the user's lock end an upload, replace its file or declare its length. */
 async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
@@ -117,6 +117,7 @@ type AppendedRow = ResumableRow & {
   readonly file_version: Version | null
   readonly file_size: number | null
   readonly file_updated_at: number | null
+  readonly file_modified_at: number | null
   readonly file_expired: number
   readonly may_commit: number
 }
@@ -125,6 +126,7 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
   const size = bigint(append.bytes)
   const more = sql`
     , files.version AS file_version, files.size AS file_size, files.updated_at AS file_updated_at,
+    files.modified_at AS file_modified_at,
     CASE WHEN files.expires_at <= ${tx.now} THEN 1 ELSE 0 END AS file_expired,
     CASE WHEN EXISTS (
       SELECT 1 FROM quotas
@@ -151,9 +153,10 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
 }
 
 function replacedBy(row: AppendedRow): ReplacedFile | undefined {
-  const { file_version: version, file_size: size, file_updated_at: updatedAt } = row
+  const { file_version: version, file_size: size } = row
+  const { file_updated_at: updatedAt, file_modified_at: modifiedAt } = row
   if (version === null || size === null || updatedAt === null) return undefined
-  return { version, size, updatedAt }
+  return { version, size, updatedAt, modifiedAt: modifiedAt ?? 0 }
 }
 
 async function unfinishedRow(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow> {

@@ -32,12 +32,14 @@ export async function expireFiles(
   { userId, limit, garbageDelayMs }: Parameters<SweepLedger['expireFiles']>[0],
 ): Promise<number> {
   await lockUser(tx, userId)
-  const { rows } = await sql<File>`
-    SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id AND status <> 'deleted'
+  const { rows } = await sql<File & { readonly now: number }>`
+    SELECT ${FILE_COLUMNS}, ${tx.now} AS now FROM files JOIN users ON users.id = files.user_id AND status <> 'deleted'
     WHERE files.user_id = ${userId} AND ${isOver(tx)} ORDER BY files.expires_at LIMIT ${limit}
   `.execute(tx.db)
-  if (rows.length === 0) return 0
-  const changes = rows.map((old) => ({ type: 'expired', old }) as const)
-  await applyChanges(tx, { userId, userCreatedAt: 0, changes, garbageDelayMs, by: 'sweep' })
+  const [first] = rows
+  if (first === undefined) return 0
+  const { now } = first
+  const changes = rows.map(({ now: _now, ...old }) => ({ type: 'expired', old }) as const)
+  await applyChanges(tx, { userId, userCreatedAt: 0, changes, now, garbageDelayMs, by: 'sweep' })
   return rows.length
 }

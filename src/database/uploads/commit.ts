@@ -39,13 +39,14 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const eviction = evictionOf({ userId, version, name: found.name, evict })
   const need = needValues({ ...upload, credential }, { size, replaced, ownReserved })
   const { room, evicted } = eviction ? await makeRoom(tx, need, eviction) : {}
-  const outcome = { file, replaced: old !== undefined, evicted: evicted && measure(evicted) }
-  await settleAsCommitted(tx, { upload, outcome })
+  if (found.state !== 'pending') throw await lostReason(tx, upload)
   await assertPrecondition(tx, upload, old)
   await countDrop(tx, upload)
-  const usage = await applyChanges(tx, {
+  const { now } = found
+  const { usage, dated } = await applyChanges(tx, {
     userId,
     userCreatedAt,
+    now,
     garbageDelayMs,
     changes: [
       ...(evicted ?? []).map((each) => ({ type: 'evicted', old: each }) as const),
@@ -54,6 +55,12 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
     ],
     upload: { ownReserved, maxFiles, credential, room },
   })
+  const outcome = {
+    file: dated(file),
+    replaced: old !== undefined,
+    evicted: evicted && measure(evicted),
+  }
+  await settleAsCommitted(tx, { upload, now, outcome })
   return { ...outcome, usage }
 }
 
@@ -93,31 +100,35 @@ function committedFile(
     metadata: described === NO_METADATA ? null : described,
     expiresAt: expiresInMs === undefined ? NEVER : found.now + expiresInMs,
     isKept: old?.isKept ?? 0,
+    modifiedAt: 0,
   }
 }
 
 /** The compare-and-set that mirrors the one in `abort`: exactly one of the two changes the row. */
-async function settleAsCommitted(
-  tx: LedgerTx,
-  { upload, outcome }: { readonly upload: CommitUpload; readonly outcome: Outcome },
-): Promise<void> {
-  const { version, userId, updatedAt } = outcome.file
-  const values = { version, userId, updatedAt, outcome: JSON.stringify(outcome) }
+async function settleAsCommitted(tx: LedgerTx, { upload, now, outcome }: Settling): Promise<void> {
+  const { version, userId } = outcome.file
+  const values = { version, userId, now, outcome: JSON.stringify(outcome) }
   const settled = await run(tx, settleUpload, values)
   if (settled.numAffectedRows !== 1n) throw await lostReason(tx, upload)
+}
+
+interface Settling {
+  readonly upload: CommitUpload
+  readonly now: number
+  readonly outcome: Outcome
 }
 
 interface Settled {
   readonly version: Version
   readonly userId: UserId
-  readonly updatedAt: number
+  readonly now: number
   readonly outcome: string
 }
 
 function settleUpload(slot: Slot<Settled>) {
   return sql`
     UPDATE uploads
-    SET state = 'committed', settled_at = ${slot('updatedAt')}, outcome = ${slot('outcome')}
+    SET state = 'committed', settled_at = ${slot('now')}, outcome = ${slot('outcome')}
     WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
   `
 }

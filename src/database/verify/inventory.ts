@@ -237,8 +237,14 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
     SELECT ${column} FROM changes WHERE user_id = users.id ORDER BY sequence DESC LIMIT 1
   ), 0)`
   await sql`
-    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count, change_count, changed_at)
-    SELECT id, 0, 0, 0, ${last(sql`sequence`)}, ${last(sql`at`)} FROM users WHERE id = ${userId}
+    INSERT INTO quotas
+      (user_id, used_bytes, reserved_bytes, file_count, change_count, changed_at, newest_at, freed_at)
+    SELECT id, 0, 0, 0, ${last(sql`sequence`)}, ${last(sql`at`)}, newest, (newest / 1000 + 1) * 1000
+    FROM users CROSS JOIN (
+      SELECT COALESCE(MAX(updated_at), 0) AS newest FROM files
+      WHERE user_id = ${userId} AND updated_at >= 0
+    ) AS dates
+    WHERE id = ${userId}
     ON CONFLICT (user_id) DO NOTHING
   `.execute(db)
   const counted = countedFigures(sql`quotas.user_id`)

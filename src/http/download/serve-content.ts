@@ -9,6 +9,7 @@ import type {
 import type { Static } from 'typebox'
 import type { FairShare } from '../../core/async/fair-share.ts'
 import type { FileVersion } from '../../core/files/file.ts'
+import { formatLastModified } from '../../core/files/last-modified.ts'
 import { DEFAULT_MEDIA_TYPE, inlineType } from '../../core/files/media-type.ts'
 import {
   type Extent,
@@ -128,7 +129,7 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
   addVary(reply, 'Want-Repr-Digest')
   void reply.headers({
     etag: `"${file.version}"`,
-    'last-modified': new Date(file.updatedAt).toUTCString(),
+    'last-modified': formatLastModified(file, Date.now()),
     'cache-control': UNTRANSFORMED,
   })
   // A 304 has it too: the browser may have cached the content without a digest.

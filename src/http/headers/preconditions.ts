@@ -5,6 +5,7 @@ import {
   type Precondition,
   preconditionFailed,
 } from '../../core/files/precondition.ts'
+import { lastModified } from '../../core/files/last-modified.ts'
 import { parseHttpDate } from './http-date.ts'
 import { MAX_PARSED_LENGTH } from './parsed-length.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -41,18 +42,18 @@ export function parsePreconditions(headers: IncomingHttpHeaders): Preconditions 
 /** In the order of RFC 9110 section 13.2.2. `etag` is strong and unquoted; dates are ms since the epoch. */
 export function evaluatePreconditions(
   conditions: Preconditions,
-  { etag, lastModified }: { readonly etag: string; readonly lastModified: number },
+  { etag, lastModified: modifiedAt }: { readonly etag: string; readonly lastModified: number },
 ): 'met' | 'not_modified' | 'failed' {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions
   if (ifMatch !== undefined) {
     if (!includesEntityTag(ifMatch, etag)) return 'failed'
   } else if (ifUnmodifiedSince !== undefined) {
-    if (isModifiedSince(lastModified, ifUnmodifiedSince)) return 'failed'
+    if (isModifiedSince(modifiedAt, ifUnmodifiedSince)) return 'failed'
   }
   if (ifNoneMatch !== undefined) {
     if (includesEntityTag(ifNoneMatch, etag)) return 'not_modified'
   } else if (ifModifiedSince !== undefined) {
-    if (!isModifiedSince(lastModified, ifModifiedSince)) return 'not_modified'
+    if (!isModifiedSince(modifiedAt, ifModifiedSince)) return 'not_modified'
   }
   return 'met'
 }
@@ -114,8 +115,9 @@ export function selectRepresentation(
   { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
   file: FileVersion,
 ): 'nothing' | Extent {
-  const { version: etag, updatedAt: lastModified, size } = file
-  const outcome = evaluatePreconditions(parsePreconditions(headers), { etag, lastModified })
+  const { version: etag, size } = file
+  const validators = { etag, lastModified: lastModified(file) }
+  const outcome = evaluatePreconditions(parsePreconditions(headers), validators)
   if (outcome === 'failed') throw preconditionFailed()
   if (outcome === 'not_modified') return 'nothing'
   const { range, 'if-range': ifRange } = headers

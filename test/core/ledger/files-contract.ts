@@ -214,7 +214,8 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await harness.advance(5)
         const changed = await account.change('a', { newName: 'b' })
         expect(changed.updatedAt).toBeGreaterThan(file.updatedAt)
-        expect(changed).toEqual({ ...file, name: 'b', updatedAt: changed.updatedAt })
+        const { updatedAt, modifiedAt } = changed
+        expect(changed).toEqual({ ...file, name: 'b', updatedAt, modifiedAt })
         expect(await account.list()).toEqual([changed])
         expect(await account.usage()).toMatchObject({ used: 60, reserved: 0, fileCount: 1 })
         expect((await harness.keys(account.userId)).garbage).toEqual([])
@@ -258,7 +259,8 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         const b = await account.put('b', 30, { visibility: 'public' })
         const change = { newName: 'b', overwrite: true, garbageDelayMs: 70_000 }
         const changed = await account.change('a', change)
-        expect(changed).toEqual({ ...a.file, name: 'b', updatedAt: changed.updatedAt })
+        const { updatedAt, modifiedAt } = changed
+        expect(changed).toEqual({ ...a.file, name: 'b', updatedAt, modifiedAt })
         expect(await account.list()).toEqual([changed])
         expect(await account.usage()).toMatchObject({ used: 60, reserved: 0, fileCount: 1 })
         await expectGarbage(b.file.objectKey, 70_000)

@@ -234,6 +234,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
           metadata: null,
           expiresAt: NEVER,
           isKept: 0,
+          modifiedAt: 0,
         })
         expect(Math.abs(file.updatedAt - harness.now())).toBeLessThan(5_000)
         expect({ replaced, usage }).toEqual({

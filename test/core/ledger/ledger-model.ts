@@ -17,8 +17,8 @@ export interface ModelFile {
   readonly version: string
   readonly size: number
   readonly visibility: Visibility
-  /** By the ledger's clock, as is `expiresAt`. */
   readonly updatedAt: number
+  /** By the ledger's clock. */
   readonly expiresAt: number
   readonly isKept: boolean
 }
@@ -50,12 +50,13 @@ interface Write {
 
 /**
  * One user's ledger in plain arithmetic. Each method answers what the real one should: a result, or
- * an error's code. Time is `now`, which the test moves.
+ * an error's code. Time is `now`, and `date` that of the newest change; the test moves both.
  */
 export class LedgerModel {
   active = true
   granted = 0
   now = 0
+  date = 0
   /** Names in the order in which they were evicted. */
   readonly evicted: string[] = []
   /** Names of the files that were removed because they had expired. */
@@ -182,7 +183,7 @@ export class LedgerModel {
       version: id,
       size,
       visibility: said.visibility ?? old?.visibility ?? 'private',
-      updatedAt: this.now,
+      updatedAt: this.date,
       expiresAt: expiresInMs === undefined ? NEVER : this.now + expiresInMs,
       isKept: old?.isKept ?? false,
     })
@@ -223,7 +224,7 @@ export class LedgerModel {
       visibility: change.visibility ?? file.visibility,
       isKept: change.isKept ?? file.isKept,
       expiresAt: change.expiresAt ?? file.expiresAt,
-      updatedAt: this.now,
+      updatedAt: this.date,
     })
     return 'ok'
   }

@@ -281,7 +281,7 @@ async function settle({ harness, uploads }: World, operation: Settle): Promise<v
     const expiresInMs = { never: undefined, soon: 1, late: LONG_MS }[expiry]
     const limits = { maxFiles: MAX_FILES, precondition, visibility, evict, expiresInMs }
     const { answer, value } = await resultOf(account.commit(version, bytes, limits))
-    stamp(model, model.isCommitted(version) ? undefined : value?.file)
+    if (!model.isCommitted(version)) stamp(model, value?.file, expiresInMs)
     expect(answer).toEqual(
       model.commit(version, { size: bytes, precondition, visibility, expiresInMs }),
     )
@@ -290,12 +290,17 @@ async function settle({ harness, uploads }: World, operation: Settle): Promise<v
   }
 }
 
-/** Moves the model's time to that of the change which the ledger has answered. */
-function stamp(model: LedgerModel, file: File | undefined): void {
+/** Moves the model's times to those of the change which the ledger has answered. */
+function stamp(model: LedgerModel, file: File | undefined, expiresInMs?: number): void {
   if (file === undefined) return
+  const { updatedAt, expiresAt } = file
+  const now = expiresInMs === undefined ? model.now : expiresAt - expiresInMs
   // The clocks of the test and of the database round.
-  expect(file.updatedAt).toBeGreaterThanOrEqual(model.now - 1)
-  model.now = file.updatedAt
+  expect(now).toBeGreaterThanOrEqual(model.now - 1)
+  expect(updatedAt).toBeGreaterThanOrEqual(now - 1)
+  expect(updatedAt).toBeGreaterThan(model.date)
+  model.now = now
+  model.date = updatedAt
 }
 
 async function changeFiles(

@@ -1,4 +1,3 @@
-import { NEVER } from '../../../src/core/files/file.ts'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
@@ -264,8 +263,10 @@ async function fill(bed: VerifyBed, count: number): Promise<readonly ObjectKey[]
   }))
   await bed.database.transaction(async (db) => {
     await sql`
-      INSERT INTO files SELECT 'alice', value ->> 'name', value ->> 'version', value ->> 'key', 1,
-        'unread', 'private', 0, 0, ${NEVER}, 0, NULL, NULL FROM json_each(${JSON.stringify(rows)})
+      INSERT INTO files
+        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      SELECT 'alice', value ->> 'name', value ->> 'version', value ->> 'key', 1,
+        'unread', 'private', 0, 0 FROM json_each(${JSON.stringify(rows)})
     `.execute(db)
     await sql`UPDATE quotas SET used_bytes = ${count}, file_count = ${count} WHERE user_id = 'alice'`.execute(
       db,

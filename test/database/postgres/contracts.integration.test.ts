@@ -3,6 +3,7 @@ import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { ledgerBatchContract } from '../../core/ledger/batch-contract.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
+import { ledgerDatesContract } from '../../core/ledger/dates-contract.ts'
 import { ledgerDescriptionContract } from '../../core/ledger/description-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
@@ -30,6 +31,7 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
   ledgerChangesContract('PostgreSQL', () => openPostgresHarness())
+  ledgerDatesContract('PostgreSQL', (options) => openPostgresHarness(undefined, options), 20)
   ledgerWebhooksContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())

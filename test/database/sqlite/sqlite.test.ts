@@ -18,6 +18,7 @@ import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
 import { ledgerBatchContract } from '../../core/ledger/batch-contract.ts'
 import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
 import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
+import { ledgerDatesContract } from '../../core/ledger/dates-contract.ts'
 import { ledgerDescriptionContract } from '../../core/ledger/description-contract.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
@@ -64,6 +65,7 @@ import { readUsage } from '../../support/read-usage.ts'
 ledgerContract('SQLite', openSqliteHarness)
 ledgerFilesContract('SQLite', openSqliteHarness)
 ledgerChangesContract('SQLite', openSqliteHarness)
+ledgerDatesContract('SQLite', openSqliteHarness, 60)
 ledgerWebhooksContract('SQLite', openSqliteHarness)
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService } from '../../support/service/test-service.ts'
-import { remove, validatorsOf, WRITES, write } from '../file-requests.ts'
+import { change, remove, validatorsOf, WRITES, write } from '../file-requests.ts'
 import {
   bodyOf,
   download,
@@ -50,14 +51,38 @@ export function conditionalWritesSuite(open: OpenService): void {
     })
 
     it.each(metConditions())('%s is done', async (_what, headersOf) => {
-      const { user } = placed
       for (const method of WRITES) {
+        const { user } = await placeFile(service)
         const headers = headersOf(await validatorsOf(service, { user }))
         const { status } = await write(service, { method, user, headers })
         expect({ method, status }).toEqual({ method, status: method === 'DELETE' ? 204 : 200 })
+        expect(await usageOf(service, user)).toMatchObject({ reserved: 0 })
       }
-      expect(await usageOf(service, user)).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     })
+
+    it.each(['PUT', 'DELETE and PUT', 'a rename'])(
+      'H13 If-Unmodified-Since the date of a content that was replaced in its second, by %s, changes nothing',
+      async (how) => {
+        const { user } = placed
+        await upload(service, { method: 'PUT', user, name: 'other', content: 'other' })
+        const { modified } = await validatorsOf(service, { user })
+        if (how !== 'PUT') await remove(service, { user })
+        if (how === 'a rename') {
+          const body = { name: 'file.bin' }
+          await change(service, { user, name: 'other', body })
+        } else await upload(service, { method: 'PUT', user, content: 'other' })
+        await nextSecond()
+        const headers = { 'If-Unmodified-Since': modified }
+        const current = await validatorsOf(service, { user })
+        for (const method of WRITES) {
+          expectProblem(await write(service, { method, user, headers }), FAILED)
+        }
+        const since = { 'If-Modified-Since': modified }
+        expect((await download(service, { user, headers: since })).status).toBe(200)
+        const again = { 'If-Modified-Since': current.modified }
+        expect((await download(service, { user, headers: again })).status).toBe(304)
+      },
+    )
 
     it.each(failedConditions())('%s changes nothing (I2)', async (_what, headersOf) => {
       const { user } = placed
@@ -118,6 +143,11 @@ export function conditionalWritesSuite(open: OpenService): void {
 
   beforeTheBody(open)
   whileTheBodyComes(open)
+}
+
+/** When the date of a second content of a second is sent, and holds. */
+async function nextSecond(): Promise<void> {
+  await delay(1000 - (Date.now() % 1000))
 }
 
 /** A condition that is refused above the ports: nothing is called that could change anything. */

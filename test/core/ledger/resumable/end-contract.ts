@@ -166,6 +166,7 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
           ...file,
           name: 'b',
           updatedAt: expect.any(Number) as unknown,
+          modifiedAt: expect.any(Number) as unknown,
         })
         const later = { ...named, userCreatedAt: account.userCreatedAt + 1 }
         expect(await harness.ledger.findVersion(later)).toBeUndefined()

@@ -203,9 +203,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
             const asked = begun(upload.version)
             if (!isAppError(error, 'unavailable') || asked === undefined) throw error
             const { name, objectKey } = asked
-            const times = { createdAt: 0, updatedAt: 0, expiresAt: NEVER, isKept: 0 as const }
+            const times = { createdAt: 0, updatedAt: 0, modifiedAt: 0, expiresAt: NEVER }
             const described = { visibility: 'private', mediaType: null, metadata: null } as const
-            const file = { ...upload, ...times, ...described, name, objectKey }
+            const isKept = 0
+            const file = { ...upload, ...times, ...described, isKept, name, objectKey } as const
             const usage = { capacity: 0, used: 0, reserved: 0, fileCount: 0 }
             return { file, replaced: false, usage }
           }
