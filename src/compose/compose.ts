@@ -230,7 +230,7 @@ function createUseCases(config: Config, opened: Opened) {
     userStore: users,
     users: administeredUsers,
     accessTokens,
-    links: createLinks({ ledger, failedAttempts }),
+    links: createLinks({ ledger, failedAttempts, maxLifeMs: config.maxLinkLifeMs }),
     failedAttempts,
     feed,
     grantPeriods: createGrantPeriods(ledger),

@@ -19,6 +19,7 @@ import {
   parseHistoryShare,
   parseHeaderToken,
   parseLogFormat,
+  parseLinkLifetime,
   parseLogLevel,
   parseObjectStore,
   parseOrigins,
@@ -128,6 +129,8 @@ function readSettings(reader: Reader) {
     historyLifetimeMs: setting('HISTORY_LIFETIME', '30d', parseHistoryLifetime),
     /** In per cent of the capacity. */
     historyShare: setting('HISTORY_SHARE', '50', parseHistoryShare),
+    /** `undefined`: links may live for ever. */
+    maxLinkLifeMs: setting('MAX_LINK_LIFETIME', '0', parseLinkLifetime),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     maxUnfinished: setting('MAX_UNFINISHED_UPLOADS', '100', parseCount),
     lifetimeMs: setting('UPLOAD_LIFETIME', '24h', parseUploadLifetime),

@@ -100,6 +100,14 @@ export function parseHistoryLifetime(text: string): number {
   throw new Error('must be 0, or a duration from 1h to 3650d, such as 12h or 30d')
 }
 
+/** `undefined` for 0: without a limit. */
+export function parseLinkLifetime(text: string): number | undefined {
+  if (text === '0') return undefined
+  const ms = parseDuration(text)
+  if (ms >= 60_000 && ms <= 3650 * 24 * HOUR_MS) return ms
+  throw new Error('must be 0, or a duration from 1min to 3650d, such as 12h or 30d')
+}
+
 export function parseHistoryShare(text: string): number {
   const share = parseCount(text)
   if (share <= 100) return share

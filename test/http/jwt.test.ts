@@ -123,6 +123,35 @@ describe('a JWT as the access token', () => {
     expectProblem(reply, { status: 403, code: 'user_suspended' })
   })
 
+  it('leaves no link and no token beyond a suspension of its user', async () => {
+    const service = await open()
+    const user = await service.createUser(MIB)
+    await upload(service, { user, name: 'f', content: 'hello' })
+    const headers = { ...JSON_TYPE, ...(await cookieOf({ sub: user.userId })) }
+    const make = async (path: string, body: object, more = headers) => {
+      const sent = { method: 'POST', path, headers: more, body: JSON.stringify(body) }
+      return jsonOf(await ask(service, sent))
+    }
+    const link = { kind: 'download', name: 'f' }
+    const { access_token: made } = await make('/users/me/access-tokens', {})
+    const ofMade = { ...JSON_TYPE, cookie: `access_token=${String(made)}` }
+    const { secret: own } = await make('/users/me/links', link, { ...JSON_TYPE, ...user })
+    const secrets = [
+      (await make('/users/me/links', link))['secret'],
+      (await make('/users/me/links', link, ofMade))['secret'],
+    ]
+    const statusOf = async (secret: unknown) =>
+      (await ask(service, { path: `/links/${String(secret)}/f` })).status
+    const statuses = () => Promise.all([...secrets, own].map(statusOf))
+    expect(await statuses()).toEqual([200, 200, 200])
+    await service.users.setUserStatus(user.userId, 'suspended')
+    expect(await statuses()).toEqual([404, 404, 404])
+    await service.users.setUserStatus(user.userId, 'active')
+    expect(await statuses()).toEqual([404, 404, 200])
+    expectProblem(await download(service, { headers: ofMade, name: 'f' }), INVALID)
+    expect((await download(service, { user, name: 'f' })).body.toString()).toBe('hello')
+  })
+
   it('is undecided while the identity provider is out of reach, and issued tokens work', async () => {
     const service = await open({ createsUsers: true })
     const user = await service.createUser(MIB)

@@ -288,7 +288,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     const page = await open({ actions: ['create'] })
     await pick(page, [{ path: 'a.txt', content: 'x'.repeat(100) }])
     const state = page.locator('.upload-state')
-    await expect.poll(() => state.textContent()).toContain('90 bytes more needed')
+    await expect.poll(() => state.textContent()).toContain('There is not enough space.')
     expectOneUploadRefused()
   })
 

@@ -26,6 +26,13 @@ export interface JwtUsers {
   ): Promise<AccessTokenUser | undefined>
 }
 
+/** Whether a `tokenId` is a JWT's, a SHA-256, and not the UUID of an issued token. */
+export function isJwtId(tokenId: string): boolean {
+  return tokenId.length === SHA256_HEX_LENGTH
+}
+
+const SHA256_HEX_LENGTH = 64
+
 /** Maps JWTs of the identity provider to users. */
 export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOptions): JwtUsers {
   return {

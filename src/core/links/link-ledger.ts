@@ -10,6 +10,8 @@ export interface NewLink extends Caller {
   readonly createdBy: LinkMaker
   readonly terms: Pick<Link, 'kind' | 'target' | 'label' | 'maxUses' | 'passwordHash'>
   readonly expiresInMs: number | undefined
+  /** Without `expiresInMs`, the link expires after this time at the latest. */
+  readonly maxLifeMs?: number | undefined
 }
 
 /** The token that creates a link. */

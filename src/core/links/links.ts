@@ -47,7 +47,7 @@ export interface Links {
   /**
    * Creates a link that works until it expires, is used up or is revoked. It is revoked with the caller's token, and
    * expires with it as `LinkLedger.addLink` says. Rejects with `scope_insufficient` unless the token itself permits what
-   * the link permits, and with `link_limit_exceeded`.
+   * the link permits, with `invalid_parameter` for a longer life than `maxLifeMs`, and with `link_limit_exceeded`.
    */
   create(link: CreateLink): Promise<CreatedLink>
 
@@ -91,8 +91,10 @@ const SECRET = /^crl_[A-Za-z0-9_-]{43}$/
 export function createLinks(options: {
   readonly ledger: LinkLedger
   readonly failedAttempts?: FailedAttemptLimiter | undefined
+  /** How long a link may live at most; without it, as long as its owner says. */
+  readonly maxLifeMs?: number | undefined
 }): Links {
-  const { ledger, failedAttempts } = options
+  const { ledger, failedAttempts, maxLifeMs } = options
   const passwords = createPasswordChecks(failedAttempts)
   const running = new Map<string, number>()
 
@@ -147,7 +149,8 @@ export function createLinks(options: {
           deviceId: token.scope?.deviceId,
         },
         terms: { kind, target, label, maxUses, passwordHash },
-        expiresInMs: lifeOf(terms, token),
+        expiresInMs: lifeOf(terms, token, maxLifeMs),
+        maxLifeMs,
       })
       return { ...link, secret }
     },
@@ -195,9 +198,19 @@ export function createLinks(options: {
 
 const GARBAGE_WAIT_MS = 60_000
 
-function lifeOf(terms: Terms, token: AccessTokenUser): number | undefined {
+/** As asked; no longer than a JWT with a scope. Throws `invalid_parameter` for more than the maximum. */
+function lifeOf(
+  terms: Terms,
+  token: AccessTokenUser,
+  maxLifeMs = Number.POSITIVE_INFINITY,
+): number | undefined {
   const asked = lifeMs(terms)
-  return token.isJwt && token.scope !== undefined ? lifeWithin(token, asked) : asked
+  if (asked !== undefined && asked > maxLifeMs) {
+    const seconds = Math.floor(maxLifeMs / 1000)
+    throw invalidParameter('expires_in', `expires_in of a link must be at most ${seconds} here.`)
+  }
+  if (!token.isJwt || token.scope === undefined) return asked
+  return Math.min(lifeWithin(token, asked), maxLifeMs)
 }
 
 /** Of `ListLinks` and `NamedLink`: what the caller's token sees. */

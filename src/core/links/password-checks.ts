@@ -3,6 +3,7 @@ import type { ClientAddress } from '../auth/client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from '../auth/failed-attempt-limiter.ts'
 import { tooManyRequests } from '../errors.ts'
 import { FairSemaphore } from '../memory/fair-semaphore.ts'
+import { createGuessLimiter } from './guess-limiter.ts'
 import { deriveKey, hashPassword, isKey, isPassword } from './link-password.ts'
 
 /** What a visitor shows for a link with a password. */
@@ -24,7 +25,8 @@ export interface PasswordChecks {
 
   /**
    * Whether the credentials are right. A wrong password counts as a failed attempt of the address, together with wrong
-   * tokens; a blocked address gets `too_many_requests`, unless it shows a key, which cannot be guessed.
+   * tokens, and as a try of the link (`GuessLimiter`). Rejects with `too_many_requests` for a blocked address and for a
+   * link that was tried too often, unless the visitor shows a key, which cannot be guessed.
    */
   areRight(hash: string, credentials: VisitorCredentials): Promise<boolean>
 
@@ -40,8 +42,12 @@ const MAX_WAITING = 4
 
 const MAX_KNOWN = 10_000
 
-/** If `failedAttempts` is omitted, guessing is not limited. */
-export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter): PasswordChecks {
+/** If `failedAttempts` is omitted, addresses are not limited. */
+export function createPasswordChecks(
+  failedAttempts?: FailedAttemptLimiter,
+  clock?: () => number,
+): PasswordChecks {
+  const guesses = createGuessLimiter(clock)
   const turns = new FairSemaphore({ bytes: AT_ONCE, reserve: { bytes: 0, largest: 0 } })
   const keys = createKnownKeys()
 
@@ -69,13 +75,16 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter): Pas
   ): Promise<string | undefined> {
     // Also before a known password: otherwise it could be guessed fast during a block.
     assertNotBlocked(address)
+    guesses.assertMayTry(hash)
     const known = keys.get(hash, password)
     if (known !== undefined) return known
     const key = await inTurn({ id: address, signal }, async () => {
       // Attempts that waited for their turn together count before the next one.
       assertNotBlocked(address)
+      guesses.beginTry(hash)
       const found = isPassword(password) ? await deriveKey(hash, password) : undefined
       if (found === undefined) failedAttempts?.note(address)
+      else guesses.giveBack(hash)
       return found
     })
     if (key !== undefined) keys.add({ hash, password, key })

@@ -136,7 +136,10 @@ export interface UserStore {
   /** Finds a user of any status. */
   findUser(userId: UserId): Promise<User | undefined>
 
-  /** Guarantees that every later read finds this status. Takes the user's lock. */
+  /**
+   * Guarantees that every later read finds this status. A suspension also ends the tokens and links that JWTs have made,
+   * and what was made with these tokens, for good. Takes the user's lock.
+   */
   setUserStatus(userId: UserId, status: 'active' | 'suspended'): Promise<User>
 
   /**

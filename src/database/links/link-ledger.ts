@@ -56,7 +56,9 @@ async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
   await lockUser(tx, userId)
   const inactive = await inactiveReason(tx, link)
   if (inactive !== undefined) throw inactive
-  const ends = createdBy.isJwt ? null : await endOf(tx, link)
+  const { end: ends, left } = createdBy.isJwt ? NO_END : await endOf(tx, link)
+  const { expiresInMs, maxLifeMs = Number.POSITIVE_INFINITY } = link
+  const bound = maxLifeMs < (left ?? Number.POSITIVE_INFINITY) ? maxLifeMs : undefined
   await assertBelowLimit(tx, link)
   const { rows } = await sql<LinkColumns>`
     INSERT INTO links (sha256, link_id, user_id, token_id, device_id, credential, kind, name, prefix, label,
@@ -65,7 +67,7 @@ async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
       ${createdBy.deviceId ?? null}, ${createdBy.credential ?? null}, ${terms.kind}, ${terms.target.name ?? null},
       ${terms.target.prefix ?? null}, ${terms.label}, ${terms.passwordHash ?? null},
       ${bigint(terms.maxUses ?? sql`NULL`)}, instant,
-      COALESCE(instant + ${bigint(link.expiresInMs ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)})
+      COALESCE(instant + ${bigint(expiresInMs ?? bound ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)})
     FROM (SELECT ${now} AS instant) AS moment
     RETURNING ${LINK_COLUMNS}
   `.execute(db)
@@ -73,16 +75,18 @@ async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
   return toLink(rows[0])
 }
 
+const NO_END = { end: null, left: null }
+
 /** When the token ends that makes the link; `null` if the link may outlive it. */
 async function endOf(
   tx: LedgerTx,
   { userId, createdBy, expiresInMs = 0 }: NewLink,
-): Promise<number | null> {
+): Promise<{ readonly end: number | null; readonly left: number | null }> {
   const { tokenId, isScoped } = createdBy
   const { end, left, isChild } = await requireValidToken(tx, { userId, tokenId })
-  if (!isScoped && !isChild) return null
+  if (!isScoped && !isChild) return NO_END
   if (left !== null && expiresInMs > left) throw expiresTooLate()
-  return end
+  return { end, left }
 }
 
 async function assertBelowLimit(tx: LedgerTx, link: NewLink): Promise<void> {

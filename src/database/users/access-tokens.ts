@@ -8,7 +8,8 @@ import {
   type Scope,
 } from '../../core/auth/scope.ts'
 import { AppError, isAppError } from '../../core/errors.ts'
-import { accessTokenInvalid } from '../../core/users/caller.ts'
+import { isJwtId } from '../../core/auth/jwt-users.ts'
+import { accessTokenInvalid, inactiveUser } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type {
   AccessToken,
@@ -77,10 +78,23 @@ async function findEnd(
   tx: Clocked,
   { userId, parent, expiresInMs = 0 }: NewAccessToken,
 ): Promise<number | null> {
-  if (parent === undefined || parent.isJwt) return null
+  if (parent === undefined) return null
+  if (parent.isJwt) {
+    // A suspension has ended what JWTs had made; a parent with a row has ended with it.
+    await assertActive(tx.db, userId)
+    return null
+  }
   const { end, left } = await requireValidToken(tx, { userId, tokenId: parent.tokenId })
   if (left !== null && expiresInMs > left) throw expiresTooLate()
   return end
+}
+
+async function assertActive(db: Kysely<Tables>, userId: UserId): Promise<void> {
+  const { rows } = await sql<Pick<UserRow, 'status'>>`
+    SELECT status FROM users WHERE id = ${userId}
+  `.execute(db)
+  const status = rows[0]?.status
+  if (status !== 'active') throw inactiveUser(status)
 }
 
 interface ValidToken {
@@ -197,7 +211,15 @@ export async function revoke(
   if (own === undefined || (parentId !== undefined && own.parent_id !== parentId)) {
     throw new AppError('not_found', 'The user has no access token with this id.')
   }
-  const ended = sql`user_id = ${userId} AND token_id IN (${sql.join([...descendantsOf(tokenId, rows)])})`
+  await end({ db, now }, { userId, tokenIds: descendantsOf(tokenId, rows) })
+}
+
+/** Ends the tokens, and the links that they have made. */
+async function end(
+  { db, now }: Clocked,
+  { userId, tokenIds }: { readonly userId: UserId; readonly tokenIds: ReadonlySet<string> },
+): Promise<void> {
+  const ended = sql`user_id = ${userId} AND token_id IN (${sql.join([...tokenIds])})`
   await sql`
     UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now}) WHERE ${ended}
   `.execute(db)
@@ -205,6 +227,23 @@ export async function revoke(
 }
 
 type Descent = Pick<AccessTokenRow, 'token_id' | 'parent_id'>
+
+/** Call it under the user's lock: ends the tokens and links that JWTs have made, and what was made with those tokens. */
+export async function revokeOfJwts({ db, now }: Clocked, userId: UserId): Promise<void> {
+  const { rows } = await sql<Descent>`
+    SELECT token_id, parent_id FROM access_tokens WHERE user_id = ${userId}
+  `.execute(db)
+  const ended = new Set<string>()
+  for (const { parent_id: parentId } of rows) {
+    if (parentId === null || !isJwtId(parentId)) continue
+    for (const id of descendantsOf(parentId, rows)) ended.add(id)
+  }
+  const { rows: makers } = await sql<{ readonly token_id: string }>`
+    SELECT DISTINCT token_id FROM links WHERE user_id = ${userId}
+  `.execute(db)
+  for (const { token_id: id } of makers) if (isJwtId(id)) ended.add(id)
+  if (ended.size > 0) await end({ db, now }, { userId, tokenIds: ended })
+}
 
 /** The token, what was made with it, with those, and so on. */
 function descendantsOf(tokenId: string, rows: readonly Descent[]): ReadonlySet<string> {

@@ -37,7 +37,10 @@ export function createUserStore(database: Database, options: LedgerOptions): Use
     createUser: (userId) => transaction((tx) => createUser(tx, userId)),
     findUser: (userId) => database.query((db) => findUser(db, userId)),
     setUserStatus: (userId, status) =>
-      locked(userId, ({ db }) => setStatus(db, { userId, status })),
+      locked(userId, async (tx) => {
+        if (status === 'suspended') await accessTokens.revokeOfJwts(tx, userId)
+        return await setStatus(tx.db, { userId, status })
+      }),
     deleteUser: (userId) =>
       transaction(async (tx) => {
         await lockUser(tx, userId)

@@ -179,7 +179,10 @@ export function ledgerBatchContract(
         restore(createVersion()),
       ].map(async (each) => await outcomeOf(batch([{ ...each, scope }])))
       expect(await Promise.all(outcomes)).toEqual(['scope_insufficient', 'not_found', 'not_found'])
-      const sharing = { ...scope, actions: ['share'] } as const
+      const blind = { ...scope, actions: ['share'] } as const
+      const refused = batch([{ ...restore(file.version), scope: blind }])
+      expect(await outcomeOf(refused)).toBe('scope_insufficient')
+      const sharing = { ...scope, actions: ['read', 'share'] } as const
       expect(await outcomeOf(batch([{ ...restore(file.version), scope: sharing }]))).toBe('ok')
       await harness.ledger.dropVersion({ ...account, ...other, garbageDelayMs: LONG_MS })
       const gone = [restore(other.version), { ...restore(other.version), scope }]

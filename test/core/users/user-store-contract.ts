@@ -184,6 +184,64 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         }
       })
 
+      it('that JWTs have made end for good with a suspension, and so do those made with them', async () => {
+        const jwt = 'a'.repeat(64)
+        const other = tokenOf(userId)
+        const ofOther = {
+          ...tokenOf(userId),
+          parent: { tokenId: other.tokenId, isJwt: false, credential: undefined },
+        }
+        const made = {
+          ...tokenOf(userId),
+          parent: { tokenId: jwt, isJwt: true, credential: undefined },
+        }
+        const child = {
+          ...tokenOf(userId),
+          parent: { tokenId: made.tokenId, isJwt: false, credential: undefined },
+        }
+        const grandchild = {
+          ...tokenOf(userId),
+          parent: { tokenId: child.tokenId, isJwt: false, credential: undefined },
+        }
+        const all = [other, ofOther, made, child, grandchild]
+        for (const token of all) await users.addAccessToken(token)
+        await users.setUserStatus(userId, 'suspended')
+        await users.setUserStatus(userId, 'active')
+        const found = await Promise.all(
+          all.map(async ({ sha256 }) => (await users.findAccessTokenUser(sha256))?.tokenId),
+        )
+        expect(found).toEqual([other.tokenId, ofOther.tokenId, undefined, undefined, undefined])
+        // An activation ends nothing.
+        const again = {
+          ...tokenOf(userId),
+          parent: { tokenId: jwt, isJwt: true, credential: undefined },
+        }
+        await users.addAccessToken(again)
+        await users.setUserStatus(userId, 'active')
+        expect(await users.findAccessTokenUser(again.sha256)).toBeDefined()
+      })
+
+      it('that JWTs make during a suspension are ended by it or refused', async () => {
+        const children = Array.from({ length: 8 }, (_, at) => ({
+          ...tokenOf(userId),
+          parent: { tokenId: String(at).repeat(64), isJwt: true, credential: undefined },
+        }))
+        await Promise.all([
+          ...children.slice(0, 4).map((child) => outcomeOf(users.addAccessToken(child))),
+          users.setUserStatus(userId, 'suspended'),
+          ...children.slice(4).map((child) => outcomeOf(users.addAccessToken(child))),
+        ])
+        const late = {
+          ...tokenOf(userId),
+          parent: { tokenId: 'b'.repeat(64), isJwt: true, credential: undefined },
+        }
+        expect(await outcomeOf(users.addAccessToken(late))).toBe('user_suspended')
+        await users.setUserStatus(userId, 'active')
+        for (const { sha256 } of children) {
+          expect(await users.findAccessTokenUser(sha256)).toBeUndefined()
+        }
+      })
+
       it("cannot be revoked by another's user id, or when there is none", async () => {
         const token = tokenOf(userId)
         await users.addAccessToken(token)

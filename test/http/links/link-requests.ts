@@ -7,6 +7,7 @@ export interface Made {
   readonly url: string
   readonly secret: string
   readonly uses_left: number | null
+  readonly created_at: string
   readonly expires_at: string | null
 }
 

@@ -29,6 +29,72 @@ export function linksSuite(open: OpenService): void {
     await service.stop()
   })
 
+  it('a link lives no longer than the operator permits', async () => {
+    const service = await open({ maxLinkLifeMs: 60_000 })
+    const user = await service.createUser(MIB)
+    const full = secretOf(user)
+    const scoped = await issue(service, user, { actions: ['create', 'share'] })
+    const { secret: short } = await service.accessTokens.issue({
+      userId: user.userId,
+      label: '',
+      expiresInSeconds: 30,
+      scope: { actions: ['create', 'share'] },
+    })
+    const lifeOf = async (token: string, terms = {}) => {
+      const made = await createLink(service, { token, kind: 'drop', prefix: '', ...terms })
+      const { created_at, expires_at } = made
+      return Date.parse(expires_at ?? '') - Date.parse(created_at)
+    }
+    expect(await lifeOf(full)).toBe(60_000)
+    expect(await lifeOf(scoped)).toBe(60_000)
+    expect(await lifeOf(full, { expires_in: 60 })).toBe(60_000)
+    expect(await lifeOf(full, { expires_in: 5 })).toBe(5_000)
+    expect(await lifeOf(short)).toBeLessThan(30_001)
+    const body = JSON.stringify({ kind: 'drop', prefix: '', expires_in: 61 })
+    const asked = { method: 'POST', path: LINKS, headers: JSON_TYPE, body, token: full }
+    expect(await problemOf(await send(service, asked))).toMatchObject({
+      status: 400,
+      parameter: 'expires_in',
+    })
+    await service.stop()
+  })
+
+  it('a link with a password is tried 20 times, and then every 10 s, from all addresses', async () => {
+    const service = await open({ trustedProxies: ['127.0.0.1'] })
+    const user = await service.createUser(MIB)
+    await upload(service, { user, name: 'f', content: 'content' })
+    const terms = { token: secretOf(user), kind: 'download', prefix: '', password: '0099' }
+    const { secret } = await createLink(service, terms)
+    const other = await createLink(service, terms)
+    const get = (password: string, at: number, more = {}) =>
+      visit(service, {
+        secret,
+        path: '/f',
+        headers: { ...basic(password), 'X-Forwarded-For': `192.0.2.${at}`, ...more },
+      })
+    const opened = await visit(service, {
+      secret,
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: JSON.stringify({ password: '0099' }),
+    })
+    const Cookie = opened.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const guesses = Array.from({ length: 30 }, (_, at) => get(`${at}`, at))
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+    // More if the guesses took longer than 10 s.
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(20)
+    expect(statuses.filter((status) => status === 401).length).toBeLessThan(25)
+    const late = await get('0099', 99)
+    expect(late.status).toBe(429)
+    const wait = Number(late.headers.get('retry-after'))
+    expect(wait).toBeGreaterThanOrEqual(1)
+    expect(wait).toBeLessThanOrEqual(10)
+    expect((await get('wrong', 98, { Cookie })).status).toBe(200)
+    const elsewhere = { secret: other.secret, path: '/f', headers: basic('0099') }
+    expect((await visit(service, elsewhere)).status).toBe(200)
+    await service.stop()
+  })
+
   describe('a link', () => {
     let service: TestService
     let user: TestUser

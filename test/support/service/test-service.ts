@@ -48,6 +48,7 @@ type Limits = Pick<
   | 'deviceModels'
   | 'webhooks'
   | 'historyLifetimeMs'
+  | 'maxLinkLifeMs'
 >
 
 export interface TestServiceOptions
