@@ -63,8 +63,16 @@ export interface Fragments {
   readonly bytewise: RawBuilder<unknown>
   /** SQL for where `part` begins in `text`, in characters from 1; 0 if it is not there. */
   readonly indexOf: (text: RawBuilder<unknown>, part: RawBuilder<unknown>) => RawBuilder<number>
+  readonly textList: TextList
   /** Ends a CREATE TABLE whose rows are found only by their primary key, and stored in it if the engine can do that. */
   readonly clustered: RawBuilder<unknown>
+}
+
+/** Any number of texts as one value, so that a statement is the same for all numbers. */
+export interface TextList {
+  /** SQL for whether the list has the text of the column. */
+  readonly has: (list: RawBuilder<unknown>, column: RawBuilder<unknown>) => RawBuilder<boolean>
+  readonly valueOf: (texts: readonly string[]) => unknown
 }
 
 /** `when` and `statement` are SQL that both engines accept, with the row as `NEW` or `OLD`. */

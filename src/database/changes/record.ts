@@ -6,7 +6,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { noteExcess } from '../history/trim.ts'
 import { type AccountDates, DATE_COLUMNS, nextDate } from '../ledger/dates.ts'
 import { bigint, capacityInForce, type LedgerTx, run } from '../ledger/ledger-sql.ts'
-import { insertion, insertRows } from '../ledger/insert-rows.ts'
+import { insertion } from '../ledger/insert-rows.ts'
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
 import { queueChanges } from '../webhooks/queue.ts'
 import type { ChangeRow } from '../schema.ts'
@@ -66,7 +66,7 @@ export async function recordChanges(
     at,
     previousAt: index === 0 ? previouslyChangedAt : at,
   }))
-  await insertRows(tx, rows, CHANGES)
+  await insertChanges(tx, rows)
   if (events.length > 0) await queueChanges(tx, { userId, delivered: before, at: now })
   if (Math.floor(before / TRIM_EVERY) === Math.floor(changeCount / TRIM_EVERY)) return
   // More than come between two calls, so that the number also shrinks.
@@ -112,7 +112,22 @@ type Insert = Details &
     readonly previousAt: number
   }
 
-const CHANGES = insertion<Insert>(
+const insertChanges = insertion<Insert>(
+  [
+    'userId',
+    'sequence',
+    'type',
+    'at',
+    'previousAt',
+    'name',
+    'version',
+    'size',
+    'sha256',
+    'visibility',
+    'previousName',
+    'capacity',
+    'used',
+  ],
   (slot) => sql`
     (${slot('userId')}, ${slot('sequence')}, ${slot('type')}, ${slot('at')}, ${slot('previousAt')},
      ${slot('name')}, ${slot('version')}, ${slot('size')}, ${slot('sha256')}, ${slot('visibility')},

@@ -3,7 +3,7 @@ import type { HistoryLedger, Unmarked } from '../../core/history/history-ledger.
 import { markerKey, type ObjectKey } from '../../core/objects/object-key.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { insertion, insertRows } from '../ledger/insert-rows.ts'
+import { insertion } from '../ledger/insert-rows.ts'
 import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
 
@@ -22,7 +22,7 @@ export async function discardMarkers(
   { userId, keys, delayMs = RETENTION_MS }: Discarded,
 ): Promise<void> {
   const rows = keys.map((key) => ({ key: markerKey(key), delayMs, userId }))
-  await insertRows(tx, rows, MARKERS)
+  await insertMarkers(tx, rows)
 }
 
 type Marker = Required<Pick<Discarded, 'userId' | 'delayMs'>> & {
@@ -30,7 +30,8 @@ type Marker = Required<Pick<Discarded, 'userId' | 'delayMs'>> & {
 }
 
 /** Postpones the removal of those that are garbage already. */
-const MARKERS = insertion<Marker>(
+const insertMarkers = insertion<Marker>(
+  ['key', 'delayMs', 'userId'],
   (slot, { now }) => sql`
     (${slot('key')}, ${now} + ${bigint(slot('delayMs'))}, ${slot('userId')},
      ${sql.lit(OBJECT_OVERHEAD_BYTES)})

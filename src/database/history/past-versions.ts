@@ -9,11 +9,17 @@ import type { PastVersion } from '../../core/history/past-version.ts'
 import { NEVER } from '../../core/files/file.ts'
 import { objectKey, type Version } from '../../core/objects/object-key.ts'
 import type { Caller } from '../../core/users/caller.ts'
-import { chunks } from '../../core/async/chunks.ts'
-import { dbFor, ROWS_AT_ONCE } from '../ledger/insert-rows.ts'
-import { isActive, type LedgerTx, listedOwner } from '../ledger/ledger-sql.ts'
+import {
+  bigint,
+  isActive,
+  type LedgerTx,
+  listedOwner,
+  type Rule,
+  run,
+} from '../ledger/ledger-sql.ts'
 import { VERSION_COLUMNS } from '../ledger/rows.ts'
 import { scan } from '../scan.ts'
+import type { Slot } from '../statement.ts'
 
 type Lifetime = Pick<LedgerTx, 'now' | 'historyLifetimeMs'>
 
@@ -114,18 +120,19 @@ export async function readPast(
   tx: LedgerTx,
   { userId, userCreatedAt, versions }: ReadPast,
 ): Promise<ReadonlyMap<Version, FoundPast | 'gone'>> {
-  const db = dbFor(tx, versions)
-  const found = new Map<Version, FoundPast | 'gone'>()
-  for (const page of chunks(versions, ROWS_AT_ONCE)) {
-    const { rows } = await sql<FoundRow>`
-      SELECT ${PAST_COLUMNS}, is_marked, ${tx.now} AS now, ${isExpired(tx)} AS is_expired
-      FROM history
-      WHERE version IN (${sql.join(page)}) AND user_id = ${userId}
-        AND ${isActive(sql<number>`${userCreatedAt}`, sql`${userId}`)}
-    `.execute(db)
-    for (const row of rows) found.set(row.version, toFoundPast(tx, row))
-  }
-  return found
+  if (versions.length === 0) return new Map()
+  const wanted = { userId, userCreatedAt, versions: tx.textList.valueOf(versions) }
+  const { rows } = await run(tx, selectPast, wanted)
+  return new Map(rows.map((row) => [row.version, toFoundPast(tx, row)]))
+}
+
+function selectPast(slot: Slot<Caller & { readonly versions: unknown }>, rule: Rule) {
+  return sql<FoundRow>`
+    SELECT ${PAST_COLUMNS}, is_marked, ${rule.now} AS now, ${isExpired(rule)} AS is_expired
+    FROM history
+    WHERE ${rule.textList.has(slot('versions'), sql`version`)} AND user_id = ${slot('userId')}
+      AND ${isActive(bigint(slot('userCreatedAt')), slot('userId'))}
+  `
 }
 
 function toFoundPast(tx: LedgerTx, found: FoundRow): FoundPast | 'gone' {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { insertion, insertRows } from './insert-rows.ts'
+import { insertion } from './insert-rows.ts'
 import { bigint, type LedgerTx } from './ledger-sql.ts'
 import { garbageBytes } from './counted-bytes.ts'
 
@@ -18,10 +18,11 @@ export async function discardObjects(
   tx: LedgerTx,
   objects: readonly DiscardedObject[],
 ): Promise<void> {
-  await insertRows(tx, objects, GARBAGE)
+  await insertGarbage(tx, objects)
 }
 
-const GARBAGE = insertion<DiscardedObject>(
+const insertGarbage = insertion<DiscardedObject>(
+  ['objectKey', 'garbageDelayMs', 'userId', 'size'],
   (slot, { now }) => sql`
     (${slot('objectKey')}, ${now} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},
      ${garbageBytes(slot('size'))})

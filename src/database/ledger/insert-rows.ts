@@ -1,44 +1,49 @@
 import { type RawBuilder, sql } from 'kysely'
-import { chunks } from '../../core/async/chunks.ts'
-import { type Build, inline, type Slot } from '../statement.ts'
+import type { Build, Slot } from '../statement.ts'
 import { type LedgerTx, type Rule, run } from './ledger-sql.ts'
 
-/** How rows of one kind are inserted. A constant, as what `run` takes. */
-export interface Insertion<V> {
-  readonly one: Build<Rule, V, unknown>
-  readonly many: (rows: readonly V[], rule: Rule) => RawBuilder<unknown>
-}
+/** Inserts any number of rows, by few statements that are compiled once. */
+export type InsertRows<V> = (tx: LedgerTx, rows: readonly V[]) => Promise<void>
 
-/** `rowOf` builds the values of a row, in parentheses, and `around` the statement around rows. */
-export function insertion<V>(
+/**
+ * `members` are those of a row that the statement takes. `rowOf` builds the values of a row, in parentheses, and `around` the statement around rows. The result is a constant, as
+ * what `run` takes: to compile a statement of many rows takes longer than to run it.
+ */
+export function insertion<V extends object>(
+  members: readonly (keyof V)[],
   rowOf: (slot: Slot<V>, rule: Rule) => RawBuilder<unknown>,
   around: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
-): Insertion<V> {
-  return {
-    one: (slot, rule) => around(rowOf(slot, rule)),
-    many: (rows, rule) => around(sql.join(rows.map((row) => rowOf(inline(row), rule)))),
+): InsertRows<V> {
+  const sizes = SIZES.map((size) => {
+    const places = Array.from({ length: size }, (_, at) => at)
+    const build: Build<Rule, Values, unknown> = (slot, rule) =>
+      around(sql.join(places.map((at) => rowOf(slotAt(slot, members, at), rule))))
+    return { size, build }
+  })
+  return async (tx, rows) => {
+    let done = 0
+    for (const { size, build } of sizes) {
+      for (; rows.length - done >= size; done += size) {
+        await run(tx, build, valuesOf(rows.slice(done, done + size), members))
+      }
+    }
   }
 }
 
-/** Inserts a few rows by the prepared statement, and many by as few statements as possible. */
-export async function insertRows<V>(
-  tx: LedgerTx,
-  rows: readonly V[],
-  { one, many }: Insertion<V>,
-): Promise<void> {
-  if (rows.length <= MOST_SINGLE) {
-    for (const row of rows) await run(tx, one, row)
-    return
+/** A row has at most 14 values, so no statement has more parameters than SQLite allows. */
+const SIZES = [250, 100, 50, 20, 10, 5, 2, 1] as const
+
+/** The values of rows, one row after the other. */
+type Values = readonly unknown[]
+
+function slotAt<V>(slot: Slot<Values>, members: readonly (keyof V)[], at: number): Slot<V> {
+  return <K extends keyof V>(member: K) => {
+    const place = members.indexOf(member)
+    if (place === -1) throw new TypeError(`The statement takes no ${String(member)}`)
+    return slot(at * members.length + place) as RawBuilder<V[K]>
   }
-  for (const page of chunks(rows, ROWS_AT_ONCE)) await many(page, tx).execute(dbFor(tx, rows))
 }
 
-/** For a statement that names as many rows: with the plugin, each number of many would prepare another statement. */
-export function dbFor({ db }: LedgerTx, rows: readonly unknown[]): LedgerTx['db'] {
-  return rows.length <= MOST_SINGLE ? db : db.withoutPlugins()
+function valuesOf<V>(rows: readonly V[], members: readonly (keyof V)[]): Values {
+  return rows.flatMap((row) => members.map((member) => row[member]))
 }
-
-export const MOST_SINGLE = 2
-
-/** A row has at most 13 values, so no statement has more parameters than SQLite allows. */
-export const ROWS_AT_ONCE = 250

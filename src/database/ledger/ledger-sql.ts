@@ -39,6 +39,7 @@ export interface Rule extends Clock {
   readonly historyLifetimeMs: number
   /** In per cent of the capacity. */
   readonly historyShare: number
+  readonly textList: Fragments['textList']
 }
 
 export interface LedgerTx extends Rule, Clocked {

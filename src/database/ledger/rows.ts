@@ -49,14 +49,17 @@ export const INSERT_PAST = sql.raw(
   `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as, expires_at)`,
 )
 
+export const MEMBERS_OF_VERSION = Object.keys(VERSION_MEMBERS) as (keyof FileVersion)[]
+export const MEMBERS_OF_FILE = Object.keys(FILE_MEMBERS) as (keyof File)[]
+
 /** The values of `INSERT_PAST`, but for the last three. */
 export function versionValues(slot: Slot<FileVersion>): RawBuilder<unknown> {
-  return sql.join(Object.keys(VERSION_MEMBERS).map((member) => slot(member as keyof FileVersion)))
+  return sql.join(MEMBERS_OF_VERSION.map((member) => slot(member)))
 }
 
 /** The values of `INSERT_FILE`. */
 export function fileValues(slot: Slot<File>): RawBuilder<unknown> {
-  return sql.join(Object.keys(FILE_MEMBERS).map((member) => slot(member as keyof File)))
+  return sql.join(MEMBERS_OF_FILE.map((member) => slot(member)))
 }
 
 /**

@@ -42,9 +42,9 @@ export interface LedgerOptions {
 export function createSession(database: Database, options: LedgerOptions): Session {
   const { baseCapacity, queuesWebhooks = false, historyLifetimeMs = 0 } = options
   const historyShare = historyLifetimeMs > 0 ? (options.historyShare ?? 0) : 0
-  const { kysely, now, forUpdate, indexOf, keepIndexOrder, changesPerUser } = database
+  const { kysely, now, forUpdate, indexOf, keepIndexOrder, textList, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare }
+  const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare, textList }
   const compile = createCompiler(kysely, rule)
   const searches = new EvictionSearches()
   const common = { ...rule, forUpdate, indexOf, baseCapacity, compile, searches, keepIndexOrder }

@@ -35,6 +35,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     confirmation: sql`SELECT pg_logical_emit_message(true, 'cloud_repository_confirm', '')`,
     bytewise: sql`"C"`,
     indexOf: (text, part) => sql<number>`strpos(${text}, ${part})`,
+    textList: {
+      has: (list, column) => sql<boolean>`${column} = ANY(CAST(${list} AS TEXT[]))`,
+      valueOf: (texts) => texts,
+    },
     clustered: sql``,
     createTrigger: ({ name, event, when, statement }) => [
       sql.raw(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS

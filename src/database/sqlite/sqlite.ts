@@ -51,6 +51,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     confirmation: undefined,
     bytewise: sql`BINARY`,
     indexOf: (text, part) => sql<number>`instr(${text}, ${part})`,
+    textList: {
+      has: (list, column) => sql<boolean>`${column} IN (SELECT value FROM json_each(${list}))`,
+      valueOf: (texts) => JSON.stringify(texts),
+    },
     clustered: sql`WITHOUT ROWID`,
     createTrigger: ({ name, event, when, statement }) => [
       sql.raw(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN ${statement}; END`),
