@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type {
   CompiledQuery,
   Kysely,
@@ -13,6 +14,7 @@ import { createLockWaits } from './lock-waits.ts'
 import type { MigrationIndex } from './migrations/index-definition.ts'
 import { type Repeats, withRepeats } from './repeats.ts'
 import type { Tables } from './schema.ts'
+import { NOBODY, TimeShares } from './time-shares.ts'
 
 export interface Database extends EngineParts {
   /** Runs statements outside a transaction. Repeats `work`, and rejects, as `transaction` does. */
@@ -30,8 +32,9 @@ export interface Database extends EngineParts {
    * PostgreSQL, is locked. Waiting for a row holds no connection for longer than `LOCK_WAIT_MS`.
    * Rejects with the `AppError` that `work` threw, after the rollback and `confirm`; with `unavailable` when the
    * database failed, which leaves the outcome of a running commit unknown; with any other error unchanged.
+   * `by` is the user whose time it takes: users share the time of the database (`time-shares.ts`).
    */
-  transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>, by?: string): Promise<T>
 
   /**
    * Guarantees that all changes that a read before the call has seen are as durable as if this process had committed
@@ -84,13 +87,15 @@ export interface RowTrigger {
 }
 
 /** Runs `work` in a transaction that is durable when it resolves; rejects with the error of `work` or the database. */
-export type Transact = <T>(work: (tx: Transaction<Tables>) => Promise<T>) => Promise<T>
+export type Transact = <T>(work: (tx: Transaction<Tables>) => Promise<T>, by?: string) => Promise<T>
 
 export type Execute = <R>(statement: CompiledQuery<R>) => Promise<QueryResult<R>>
 
 export interface Batch {
   /** Locks rows until the transaction ends. If it returns no row, nothing else is sent. */
   readonly lock: CompiledQuery
+  /** Whose time it takes. */
+  readonly users?: readonly string[] | undefined
   /** `lock` waits for rows that were found locked. */
   readonly waits?: boolean | undefined
   /** Called again on a repeat. Each statement takes effect entirely or not at all, whatever the others return. */
@@ -148,6 +153,7 @@ export function createDatabase(engine: Engine): Database {
   const { classify, lockTimeoutMs, release, transact, confirmation, ...parts } = engine
   const { kysely, runBatch, keepIndexOrder, migrateAlone, connections } = parts
   let isFull = false
+  const shares = new TimeShares()
   const lanes = connections && createLockWaits(connections().limit)
   const repeats: Repeats = {
     lockTimeoutMs,
@@ -167,11 +173,12 @@ export function createDatabase(engine: Engine): Database {
       withRepeats(() => work(kysely), repeats),
       confirm,
     )
-  const attempt: Transact = transact ?? ((work) => kysely.transaction().execute(work))
+  const attempt: Transact =
+    transact ?? inShares((work) => kysely.transaction().execute(work), shares)
   const locking = { ...repeats, lane: lanes?.mayWait }
-  const transaction: Database['transaction'] = (work) =>
+  const transaction: Database['transaction'] = (work, by) =>
     confirmRefusal(
-      withRepeats(() => attempt(work), locking),
+      withRepeats(() => attempt(work, by), locking),
       confirm,
     )
   return {
@@ -179,11 +186,13 @@ export function createDatabase(engine: Engine): Database {
     migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), repeats)),
     runBatch:
       runBatch &&
-      ((batch) =>
-        withRepeats(() => runBatch(batch), {
-          ...repeats,
-          lane: batch.waits === true ? lanes?.waits : undefined,
-        })),
+      (async (batch) => {
+        const began = performance.now()
+        const lane = batch.waits === true ? lanes?.waits : undefined
+        const answers = await withRepeats(() => runBatch(batch), { ...repeats, lane })
+        for (const by of batch.users ?? []) shares.note(by, performance.now() - began)
+        return answers
+      }),
     query,
     transaction,
     confirm,
@@ -210,5 +219,20 @@ export function createDatabase(engine: Engine): Database {
       await kysely.destroy()
       await release()
     },
+  }
+}
+
+/** Has a user pause after a long transaction, since it takes a processor and a disk from those of others. */
+function inShares(transact: Transact, shares: TimeShares): Transact {
+  return async (work, by = NOBODY) => {
+    for (let pause = shares.pauseOf(by); pause > 0; pause = shares.pauseOf(by)) {
+      await setTimeout(pause)
+    }
+    const began = performance.now()
+    try {
+      return await transact(work)
+    } finally {
+      shares.charge(by, performance.now() - began)
+    }
   }
 }

@@ -67,7 +67,7 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
     queueTimeoutMs,
     transaction: (work) => database.transaction((db) => work(txOn(db))),
     change: (userId, work) =>
-      userSemaphore(userId, () => database.transaction((db) => work(inTransaction(db)))),
+      userSemaphore(userId, () => database.transaction((db) => work(inTransaction(db)), userId)),
     execute: (userId, statement) => userSemaphore(userId, () => database.execute(statement)),
     query: (work) => database.query((db) => work(txOn(db))),
     queryPrepared: (work) => database.query((db) => work(txOn(db.withPlugin(PREPARED)))),

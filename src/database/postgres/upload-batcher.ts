@@ -81,6 +81,7 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadSteps 
     const answers = await runBatch({
       lock,
       waits,
+      users: [...batch.keys()],
       take(locked) {
         users = []
         entries = []

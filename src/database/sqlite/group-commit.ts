@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
 import type { Execute, Transact } from '../database.ts'
 import type { Tables } from '../schema.ts'
+import { LONG_MS, NOBODY, TimeShares } from '../time-shares.ts'
+import { TurnQueue } from './turn-queue.ts'
 
 export interface GroupCommitOptions {
   readonly kysely: Kysely<Tables>
@@ -13,37 +15,49 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Concurrent transactions share one COMMIT and so one disk write, in call order. Each has a savepoint: one that throws
- * is undone alone, and later ones see the changes of earlier ones. Nobody is answered before the COMMIT, not even with
- * a refusal, since its reason may be another's change. If the COMMIT fails, all reject with its error.
+ * Concurrent transactions share one COMMIT and so one disk write. Each has a savepoint: one that throws is undone alone,
+ * and later ones see the changes of earlier ones. Nobody is answered before the COMMIT, not even with a refusal, since its
+ * reason may be another's change. If the COMMIT fails, all reject with its error.
+ *
+ * Users share the time of the writer: the user who has used least of it lately is next, with transactions in call order. A
+ * group ends before a transaction that would probably make the others wait, which then has a group of its own.
  */
 export function createGroupCommit(options: GroupCommitOptions): Transact {
-  const waiting: Member[] = []
+  const shares = new TimeShares()
+  const queue = new TurnQueue<Member>(shares)
   let isRunning = false
 
   async function run(): Promise<void> {
     isRunning = true
-    while (waiting.length > 0) {
+    while (queue.size > 0) {
       // Lets transactions that are ready join, and other work run between two groups.
       await setImmediate()
-      await commitTogether(waiting.splice(0, MAX_MEMBERS), options)
+      const pause = queue.pause()
+      if (pause > 0) await setTimeout(Math.min(pause, MAX_PAUSE_MS))
+      else await commitTogether(queue, shares, options)
     }
     isRunning = false
   }
 
-  return (work) =>
+  return (work, by = NOBODY) =>
     new Promise((resolve, reject) => {
       const attempt = AsyncLocalStorage.bind(async (tx: Transaction<Tables>) => {
         const value = await work(tx)
         return () => resolve(value)
       })
-      waiting.push({ attempt, reject })
+      queue.add(by, { attempt, reject })
       if (!isRunning) void run()
     })
 }
 
 /** Bounds how long the thread does nothing else. */
 const MAX_MEMBERS = 64
+
+/** A group with shorter transactions is as long as one of these. */
+const MAX_GROUP_MS = LONG_MS
+
+/** What arrives during a pause waits no longer. */
+const MAX_PAUSE_MS = 2
 
 interface Member {
   /** Resolves to a function that reports success to the caller. */
@@ -54,23 +68,36 @@ interface Member {
 type Tell = () => void
 
 async function commitTogether(
-  members: readonly Member[],
+  queue: TurnQueue<Member>,
+  shares: TimeShares,
   { kysely, execute, isInTransaction }: GroupCommitOptions,
 ): Promise<void> {
+  const members: Member[] = []
   try {
     const tells = await kysely.transaction().execute(async (tx) => {
-      const isAlone = members.length === 1
+      const isAlone = queue.size === 1
       const done: Tell[] = []
-      for (const member of members) {
+      const start = performance.now()
+      for (let spent = 0; members.length < MAX_MEMBERS; spent = performance.now() - start) {
+        const next = queue.take(members.length === 0 ? Infinity : MAX_GROUP_MS - spent)
+        if (next === undefined) break
+        members.push(next.item)
+        const began = performance.now()
         const attempt = isAlone
-          ? member.attempt(tx)
-          : undoAlone(tx, { member, execute, isInTransaction })
-        done.push(await attempt)
+          ? next.item.attempt(tx)
+          : undoAlone(tx, { member: next.item, execute, isInTransaction })
+        try {
+          done.push(await attempt)
+        } finally {
+          shares.charge(next.by, performance.now() - began)
+        }
       }
       return done
     })
     for (const tell of tells) tell()
   } catch (error) {
+    // None has begun if another connection has the lock.
+    if (members.length === 0) members.push(...queue.takeAny(MAX_MEMBERS))
     for (const { reject } of members) reject(error)
   }
 }

@@ -122,7 +122,7 @@ describe('group commit', () => {
     expect(await transact((tx) => put(tx, 'next'))).toBe('next')
   })
 
-  it('fails all when the database itself rolls back', async () => {
+  it('fails all that has run when the database itself rolls back, and then goes on', async () => {
     connection.exec(`INSERT INTO written (key) VALUES ('there')`)
     const settled = await Promise.allSettled([
       transact((tx) => put(tx, 'a')),
@@ -130,8 +130,8 @@ describe('group commit', () => {
       transact((tx) => put(tx, 'b')),
     ])
     const failed = { status: 'rejected', reason: { errcode: 1555 } }
-    expect(settled).toMatchObject([failed, failed, failed])
-    expect(written()).toEqual(['there'])
+    expect(settled).toMatchObject([failed, failed, { status: 'fulfilled' }])
+    expect(written()).toEqual(['there', 'b'])
     expect(await transact((tx) => put(tx, 'next'))).toBe('next')
   })
 
@@ -148,6 +148,23 @@ describe('group commit', () => {
     expect(settled).toMatchObject([busy, busy])
     expect(begun).toEqual([])
     expect(await transact((tx) => put(tx, 'next'))).toBe('next')
+  })
+
+  it('commits what is short before a long transaction of another user, which then pauses', async () => {
+    const work = (key: string, ms: number) => async (tx: Transaction<Tables>) => {
+      for (const end = performance.now() + ms; performance.now() < end;);
+      await put(tx, key)
+      return events.push(key)
+    }
+    await transact(work('first', 20), 'ann')
+    const long = ['a1', 'a2'].map((key) => transact(work(key, 20), 'ann'))
+    const short = ['b1', 'b2', 'b3'].map((key) => transact(work(key, 0), 'bob'))
+    await Promise.all(short)
+    const since = performance.now()
+    await Promise.all([...long, transact(work('b4', 0), 'bob')])
+    // 20 ms each, and twice as long between them.
+    expect(performance.now() - since).toBeGreaterThan(75)
+    expect(events.join(' ')).toMatch(/b1.*b2.*b3.*COMMIT.*a1.*COMMIT.*a2/)
   })
 
   it('takes at most 64 at a time, and lets what else waits have its turn between', async () => {
