@@ -3,6 +3,11 @@ import { timeOf } from '../objects/object-key.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
 import { formatUploadMetadata } from './upload-metadata.ts'
 
+/** Whether the file has the name that its upload gave it, as far as it tells: nothing has changed since it was created. */
+export function isAsUploaded({ createdAt, updatedAt }: File): boolean {
+  return createdAt === updatedAt
+}
+
 /** Describes a finished upload whose row has been deleted, from its file. */
 export function finishedUpload(file: File): ResumableUpload {
   const { userId, version, name, objectKey: key, size, sha256, visibility, updatedAt } = file

@@ -19,6 +19,13 @@ export function uploadGone(outcome: FinalState): AppError {
   return new AppError('upload_gone', GONE[outcome], { facts: { outcome } })
 }
 
+/** Clients take an offset equal to the length for a stored file, and would not send it again. */
+export function uploadSuperseded(): AppError {
+  const detail =
+    'This upload is finished, but its file has been replaced, renamed or deleted since. Create a new upload.'
+  return new AppError('upload_gone', detail, { facts: { outcome: 'finished' } })
+}
+
 /** Whether clients may be told the offset: equal to the length, it would say that the file is stored (I12). */
 export function mayTellOffset({ state, offset, length }: UploadProgress): boolean {
   return state === 'finished' || offset !== length

@@ -20,8 +20,14 @@ import {
   finishUpload,
   repeatCommit,
 } from './finish.ts'
-import { finishedUpload } from './finished-upload.ts'
-import { assertUnfinished, uploadBusy, uploadGone, uploadNotFound } from './refusals.ts'
+import { finishedUpload, isAsUploaded } from './finished-upload.ts'
+import {
+  assertUnfinished,
+  uploadBusy,
+  uploadGone,
+  uploadNotFound,
+  uploadSuperseded,
+} from './refusals.ts'
 import type { NamedResumable, ResumablePage, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
 import { DigestCache } from './append/running-digest.ts'
@@ -55,8 +61,8 @@ export interface ResumableUploads {
 
   /**
    * Resolves to the upload with the offset at which to continue. Stops a running append, and finishes an upload that
-   * has all its bytes. An offset equal to the length means that the file is committed. Rejects with `not_found` and
-   * `upload_gone`, and as `finishUpload` does.
+   * has all its bytes. An offset equal to the length means that the file is committed, and is the current one of the name
+   * that the creation gave. Rejects with `not_found` and `upload_gone`, and as `finishUpload` does.
    */
   resume(upload: NamedUpload): Promise<ResumableUpload>
 
@@ -129,11 +135,22 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
 
   async function existing(named: NamedResumable): Promise<ResumableUpload> {
     const found = await ledger.findResumable(named)
-    if (found !== undefined) return found
+    if (found !== undefined) return await current(found, named)
     // The row of a finished upload is deleted after a while, but its file remains.
     const file = named.linkId === undefined ? await ledger.findVersion(named) : undefined
-    if (file === undefined) throw uploadNotFound()
+    if (file === undefined || !isAsUploaded(file)) throw uploadNotFound()
     return finishedUpload(file)
+  }
+
+  /** Rejects with `upload_gone` for a finished upload whose file is not the current one of its name (I12). */
+  async function current(
+    upload: ResumableUpload,
+    { userId, userCreatedAt, version }: NamedResumable,
+  ): Promise<ResumableUpload> {
+    if (upload.state !== 'finished') return upload
+    const file = await ledger.findVersion({ userId, userCreatedAt, version })
+    if (file?.name !== upload.name) throw uploadSuperseded()
+    return upload
   }
 
   /** Stops a running append. */
@@ -147,7 +164,7 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     if (found.state !== 'open') return found
     const upload = await running.takeOver(named, found, signal)
     if (upload === undefined) throw uploadNotFound()
-    return upload
+    return await current(upload, named)
   }
 
   async function resume(request: NamedUpload): Promise<ResumableUpload> {

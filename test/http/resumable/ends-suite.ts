@@ -9,8 +9,10 @@ import {
   MIB,
   type OpenService,
   SHORT_LINGER,
+  upload,
   usageOf,
 } from '../fixture.ts'
+import { change, remove } from '../file-requests.ts'
 import {
   append,
   appended,
@@ -97,6 +99,51 @@ export function uploadEndsSuite(open: OpenService): void {
       await expectFile(service, upload, 'four')
     })
 
+    it.each(SUPERSEDED)(
+      'R42 after its file was %s is 410 for every request',
+      async (_how, change) => {
+        const upload = await createUpload(service, { user, name: 'file.bin', length: 4 })
+        await appended(service, upload, { body: 'four' })
+        expect(await offsetOf(service, upload)).toBe(4)
+        await change(service, user)
+        for (const reply of [
+          await append(service, upload, { offset: 4, body: '' }),
+          await append(service, upload, { offset: 0, body: 'four' }),
+          await look(service, upload),
+          await cancel(service, upload),
+        ]) {
+          expect(expectProblem(reply, GONE)['outcome']).toBe('finished')
+        }
+        const { status, headers } = await head(service, upload)
+        expect({ status, offset: headers['upload-offset'] }).toEqual({
+          status: 410,
+          offset: undefined,
+        })
+      },
+    )
+
+    it('R42 after its file was renamed and renamed back says that it is stored', async () => {
+      const upload = await createUpload(service, { user, name: 'file.bin', length: 4 })
+      await appended(service, upload, { body: 'four' })
+      await rename(service, user, { from: 'file.bin', to: 'other' })
+      expect((await head(service, upload)).status).toBe(410)
+      await rename(service, user, { from: 'other', to: 'file.bin' })
+      expect(await offsetOf(service, upload)).toBe(4)
+    })
+
+    it('R42 is forgotten with its journal, unless nothing has changed its file since', async () => {
+      const forgotten = async (name: string) => {
+        const upload = await createUpload(service, { user, name, length: 4 })
+        await appended(service, upload, { body: 'four' })
+        return upload
+      }
+      const [kept, renamed] = [await forgotten('kept'), await forgotten('renamed')]
+      await rename(service, user, { from: 'renamed', to: 'other' })
+      await service.ledger.forgetUploads({ retentionMs: -60_000, limit: 1000 })
+      expect(await offsetOf(service, kept)).toBe(4)
+      expect((await head(service, renamed)).status).toBe(404)
+    })
+
     it('by its expiry is 410 with that reason', async () => {
       const upload = await createUpload(service, { user, length: 9 })
       await appended(service, upload, { body: 'four' })
@@ -108,6 +155,35 @@ export function uploadEndsSuite(open: OpenService): void {
       await expectOnlyFilesOf(service, { user, names: [] })
     })
   })
+}
+
+type Change = (service: TestService, user: TestUser) => Promise<unknown>
+
+/** What makes another content, or none, of the name of an upload. */
+const SUPERSEDED: readonly (readonly [how: string, change: Change])[] = [
+  ['deleted', (service, user) => remove(service, { user })],
+  ['replaced', (service, user) => upload(service, { method: 'PUT', user, content: 'five!' })],
+  [
+    'replaced by the same content',
+    (service, user) => upload(service, { method: 'PUT', user, content: 'four' }),
+  ],
+  ['renamed', (service, user) => rename(service, user, { from: 'file.bin', to: 'other' })],
+  [
+    'replaced by a rename',
+    async (service, user) => {
+      await upload(service, { method: 'PUT', user, name: 'other', content: 'other' })
+      await rename(service, user, { from: 'other', to: 'file.bin' })
+    },
+  ],
+]
+
+async function rename(
+  service: TestService,
+  user: TestUser,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const body = { name: to, overwrite: true }
+  expect((await change(service, { user, name: from, body })).status).toBe(200)
 }
 
 /** Ends an upload as the check for expired leases does. */

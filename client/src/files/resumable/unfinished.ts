@@ -89,9 +89,13 @@ const CANCEL_MS = 5_000
 /** The file of a finished upload. The response to the last append does not describe it. */
 export async function storedFile({ http, one }: Creation, id: string): Promise<UploadedFile> {
   const { signal } = one.options
-  const { file } = await http.json<UnfinishedUpload>({ path: `${UPLOADS}/${id}`, signal })
-  if (file === null) throw superseded()
-  return file as UploadedFile
+  try {
+    const { file } = await http.json<UnfinishedUpload>({ path: `${UPLOADS}/${id}`, signal })
+    if (file !== null) return file as UploadedFile
+  } catch (error) {
+    throw isFinished(error) ? superseded(error) : error
+  }
+  throw superseded()
 }
 
 /** The error that tells why there is no such upload any more. */
@@ -101,9 +105,13 @@ export async function endOf({ http, one }: Creation, id: string): Promise<unknow
     await http.call({ path: `${UPLOADS}/${id}`, signal })
     return clientError('connection_lost', 'The service did not find an upload that it has.')
   } catch (error) {
-    const isFinished = isProblem(error, 'upload_gone') && error.problem.outcome === 'finished'
-    return isFinished ? superseded(error) : error
+    return isFinished(error) ? superseded(error) : error
   }
+}
+
+/** Of an upload that was asked for: its file is not the current one any more. */
+function isFinished(error: unknown): boolean {
+  return isProblem(error, 'upload_gone') && error.problem.outcome === 'finished'
 }
 
 function superseded(cause?: unknown): CloudRepositoryError {
