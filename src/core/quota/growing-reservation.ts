@@ -27,10 +27,12 @@ export class GrowingReservation {
   }
 
   async #grow(bytes: number): Promise<void> {
-    const { max = Number.MAX_SAFE_INTEGER } = this.#options
-    // Doubling keeps the calls few and reserves little for a small file; a single chunk reserves only its size.
-    const step = this.#covered === 0 ? 0 : Math.min(bytes, MAX_STEP)
-    const end = Math.min(bytes + step, Math.max(bytes, max))
+    const { max } = this.#options
+    // Doubling keeps the calls few and reserves little for a small file; a single chunk reserves only its size. With a
+    // maximum, larger steps reserve no more than that in the end.
+    const growth = max === undefined ? bytes : 3 * bytes
+    const step = this.#covered === 0 ? 0 : Math.min(growth, MAX_STEP)
+    const end = Math.min(bytes + step, Math.max(bytes, max ?? Infinity))
     try {
       await this.#extend(end)
     } catch (error) {
