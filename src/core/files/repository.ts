@@ -1,5 +1,6 @@
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
 import { fileNotFound, type File } from './file.ts'
+import { limitFor } from '../quota/shares.ts'
 import type { FileName } from './file-name.ts'
 import { type Audience, type ListedFiles, type Listing, MAX_SCANNED_FILES } from './listing.ts'
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
@@ -145,10 +146,15 @@ export function createRepository(options: RepositoryOptions): Repository {
         garbageDelayMs,
       })
     },
-    async changeAll({ userId, userCreatedAt, reverify, operations }) {
+    async changeAll({ userId, userCreatedAt, credential, reverify, operations }) {
       await reverify()
-      const batch = { userId, userCreatedAt, operations, maxFiles, garbageDelayMs }
-      const changed = await ledger.changeFiles(batch)
+      const changed = await ledger.changeFiles({
+        userId,
+        userCreatedAt,
+        operations,
+        maxFiles: limitFor(maxFiles, credential),
+        garbageDelayMs,
+      })
       await removeMarkers(objects, changed.restored)
       return changed
     },

@@ -2,6 +2,7 @@ import { sleep } from '../async/sleep.ts'
 import { EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
 import { openContent, type OpenedFile, type SelectContent } from '../files/open-content.ts'
+import { limitFor } from '../quota/shares.ts'
 import type { VersionRestore } from '../files/operation.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Version } from '../objects/object-key.ts'
@@ -105,7 +106,7 @@ export function createHistory(options: HistoryOptions): History {
         overwrite,
         precondition,
         scope,
-        maxFiles,
+        maxFiles: limitFor(maxFiles, past.credential),
         garbageDelayMs,
       })
       await removeMarkers(objects, [restored.file.objectKey])

@@ -3,7 +3,6 @@ import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
-import { limitFor } from '../../core/quota/shares.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import {
   type Counted,
@@ -42,15 +41,11 @@ interface Changes extends Caller {
   readonly upload?: {
     readonly ownReserved: number
     readonly maxFiles: number
-    /** The narrow credential that began it. */
-    readonly credential: string | undefined
     /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
     readonly room: Room | undefined
   }
   /** Set for changes that may restore files. */
-  readonly restore?:
-    | { readonly maxFiles: number; readonly credential?: string | undefined }
-    | undefined
+  readonly restore?: { readonly maxFiles: number } | undefined
   /** Set for those who may also end files of a suspended user. The sweep has found the user itself. */
   readonly by?: 'operator' | 'sweep' | undefined
 }
@@ -67,7 +62,6 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
-  const limits = upload ?? restore
   const { rows } = await move(tx, applied, {
     userId,
     userCreatedAt,
@@ -76,7 +70,7 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
     now,
     freedAt: freedDate(changes),
     ownReserved: upload?.ownReserved ?? 0,
-    maxFiles: limitFor(limits?.maxFiles ?? 0, limits?.credential),
+    maxFiles: (upload ?? restore)?.maxFiles ?? 0,
   })
   if (rows[0] === undefined) throw await refusal(tx, applied, figures)
   const { at } = rows[0]
@@ -98,7 +92,7 @@ async function refusal(
   { userId, userCreatedAt, upload, restore, by }: Changes,
   { size, newFiles }: ReturnType<typeof figuresOf>,
 ): Promise<Error> {
-  const { maxFiles, credential } = upload ?? restore ?? {}
+  const { maxFiles } = upload ?? restore ?? {}
   if (maxFiles === undefined) {
     const byOperator = by === 'operator'
     const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
@@ -106,8 +100,7 @@ async function refusal(
   }
   const { ownReserved, room } = upload ?? {}
   const need = { size, newFiles, ownReserved }
-  const limits = { userId, userCreatedAt, maxFiles, credential }
-  return await refusalReason(tx, limits, { need, room, isStart: false })
+  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room })
 }
 
 /** Tells expired files that have expired by the safe time from the others, whose content must not be destroyed. */

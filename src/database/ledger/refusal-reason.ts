@@ -30,8 +30,6 @@ interface Refused {
   readonly announcement?: Need & Announcement
   /** Set for an upload that evicts. */
   readonly room?: Room | undefined
-  /** Whether the refused rule was `mayStart` (by default), and not `mayCommit`. */
-  readonly isStart?: boolean
 }
 
 type StateRow = Usage &
@@ -49,7 +47,7 @@ type StateRow = Usage &
 export async function refusalReason(
   tx: LedgerTx,
   limits: QuotaLimits,
-  { need, announcement, room, isStart = true }: Refused,
+  { need, announcement, room }: Refused,
 ): Promise<AppError> {
   const { db, now, capacity } = tx
   const { size: requested, newFiles, ownReserved } = need
@@ -60,7 +58,7 @@ export async function refusalReason(
       : mayLeaveGarbage(
           tx,
           { size: bigint(requested), ownReserved: bigint(ownReserved) },
-          isStart ? credential : undefined,
+          credential,
         )
   const whole = room && (await findAllRoom(tx, room))
   const evictable = whole && evictableIn(inline(whole))

@@ -3,6 +3,7 @@ import { type File, NEVER } from '../../core/files/file.ts'
 import { NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
+import { limitFor } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
 import { linkNotFound } from '../../core/links/link.ts'
@@ -33,11 +34,11 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
   const { file: old, expired, row: replaced } = found.held
   const file = committedFile(upload, { found, old })
-  const { userId, userCreatedAt, version, size, maxFiles, garbageDelayMs, evict } = upload
+  const { userId, userCreatedAt, version, size, garbageDelayMs, evict } = upload
   const { reserved: ownReserved } = found
-  const credential = found.credential ?? undefined
+  const maxFiles = limitFor(upload.maxFiles, found.credential ?? undefined)
   const eviction = evictionOf({ userId, version, name: found.name, evict })
-  const need = needValues({ ...upload, credential }, { size, replaced, ownReserved })
+  const need = needValues({ userCreatedAt, maxFiles }, { size, replaced, ownReserved })
   const { room, evicted } = eviction ? await makeRoom(tx, need, eviction) : {}
   if (found.state !== 'pending') throw await lostReason(tx, upload)
   await assertPrecondition(tx, upload, old)
@@ -53,7 +54,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, maxFiles, credential, room },
+    upload: { ownReserved, maxFiles, room },
   })
   const outcome = {
     file: dated(file),

@@ -18,7 +18,7 @@ export function narrowSuite(open: OpenService): void {
     let user: TestUser
     let full: string
     beforeAll(async () => {
-      service = await open({ maxFiles: 100, maxUnfinished: 12 })
+      service = await open({ maxFiles: 100, maxUnfinished: 12, historyLifetimeMs: 60_000 })
     })
     afterAll(() => service.stop())
     beforeEach(async () => {
@@ -176,6 +176,22 @@ export function narrowSuite(open: OpenService): void {
       })
       expect(Object.fromEntries(codes)).toEqual({ 200: 90, 403: 5 })
       expect(await refusal(full, put('mine'))).toBeUndefined()
+      const archivist = await make(full, { actions: ['read', 'create', 'history'] })
+      expect(await refusal(full, { method: 'DELETE', path: '/users/me/repo/mine' })).toBeUndefined()
+      const { versions } = (await (
+        await send(service, { path: '/users/me/history', token: full })
+      ).json()) as { versions: readonly { version: string }[] }
+      const version = versions[0]?.version ?? ''
+      const one = post(`/users/me/history/${version}/restore`, '{}')
+      const batch = post(
+        '/users/me/batch',
+        JSON.stringify({ operations: [{ op: 'restore', version }] }),
+      )
+      for (const restore of [one, batch]) {
+        const tooMany = { code: 'file_count_exceeded', max_files: 90 }
+        expect(await refusal(archivist, restore)).toMatchObject(tooMany)
+      }
+      expect(await refusal(full, one)).toBeUndefined()
     })
   })
 }
