@@ -31,7 +31,7 @@ export interface FiledObject {
 
 /** What clients say of a content. */
 export interface ContentDescription {
-  /** `null` is the default. */
+  /** `null`: none was stated, so responses have that of the extension of the name (`http/headers/served-media-type.ts`). */
   readonly mediaType: MediaType | null
   /** `null` if there is none. */
   readonly metadata: Metadata | null
@@ -39,7 +39,7 @@ export interface ContentDescription {
 
 /** What an upload says of its content. */
 export interface SentDescription {
-  /** Without one, the file has the default, also if it replaces another one. */
+  /** Without one, the file has none, also if it replaces another one. */
   readonly mediaType?: MediaType | null | undefined
   /** `undefined` keeps the metadata of the replaced file; a new file has none. */
   readonly metadata?: Metadata | undefined

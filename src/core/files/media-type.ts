@@ -17,16 +17,33 @@ export const MEDIA_TYPE_PATTERN = `^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=
 
 const MEDIA_TYPE = new RegExp(MEDIA_TYPE_PATTERN)
 
-/** As an upload states it: `null`, which stands for the default, if it is absent, malformed or too long. */
+/**
+ * As an upload states it: `null` if it states none, or the default, which clients send for any file. Malformed and too
+ * long ones count as none.
+ */
 export function mediaTypeOf(text: string | undefined): MediaType | null {
   const type = text?.trim() ?? ''
   if (type.length > MAX_MEDIA_TYPE_BYTES || !MEDIA_TYPE.test(type)) return null
-  return type.toLowerCase() === DEFAULT_MEDIA_TYPE ? null : (type as MediaType)
+  return essenceOf(type) === DEFAULT_MEDIA_TYPE ? null : (type as MediaType)
 }
 
-/** As `mediaTypeOf`, but throws `invalid_parameter` unless the text is a media type. */
-export function parseMediaType(text: string): MediaType | null {
-  if (text.length <= MAX_MEDIA_TYPE_BYTES && MEDIA_TYPE.test(text)) return mediaTypeOf(text)
+/** Of a request whose body is the file: many programs send the type of a form, with whatever they send. */
+export function bodyMediaTypeOf(text: string | undefined): MediaType | null {
+  const type = mediaTypeOf(text)
+  return type !== null && essenceOf(type) === FORM_MEDIA_TYPE ? null : type
+}
+
+const FORM_MEDIA_TYPE = 'application/x-www-form-urlencoded'
+
+/** Without parameters, in lower case. */
+function essenceOf(type: string): string {
+  const [whole = ''] = type.split(';', 1)
+  return whole.trim().toLowerCase()
+}
+
+/** As a user sets it, so the default stays. Throws `invalid_parameter` unless the text is a media type. */
+export function parseMediaType(text: string): MediaType {
+  if (text.length <= MAX_MEDIA_TYPE_BYTES && MEDIA_TYPE.test(text)) return text as MediaType
   const detail = `media_type must be a media type such as image/jpeg, at most ${MAX_MEDIA_TYPE_BYTES} bytes.`
   throw invalidParameter('media_type', detail)
 }
@@ -64,7 +81,7 @@ const UTF_8 = /^[ \t]*;[ \t]*charset=(?:utf-8|"utf-8")$/i
  */
 export function inlineType(mediaType: MediaType | null): string | undefined {
   const [whole = ''] = (mediaType ?? '').split(';', 1)
-  const type = whole.trim().toLowerCase()
+  const type = essenceOf(whole)
   const known = INLINE_TYPES.find((each) => each === type)
   if (known !== PLAIN_TEXT) return known
   const parameters = (mediaType ?? '').slice(whole.length)

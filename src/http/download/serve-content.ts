@@ -22,6 +22,7 @@ import {
 import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
 import { discardUnread } from '../body/discard-body.ts'
 import { addVary, contentDisposition, UNTRANSFORMED } from '../headers/content-headers.ts'
+import { servedMediaType } from '../headers/served-media-type.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
 import { Type } from '../openapi/type.ts'
@@ -143,7 +144,7 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
   }
   // Browsers must save the content, or show it if it is asked for, and never run it; see `SECURITY_HEADERS`.
   const { inline } = reply.request.query as Static<typeof CONTENT_QUERY>
-  const type = inline === 'true' ? inlineType(file.mediaType) : undefined
+  const type = inline === 'true' ? inlineType(servedMediaType(file)) : undefined
   void reply.headers({
     'accept-ranges': 'bytes',
     'content-type': type ?? DEFAULT_MEDIA_TYPE,

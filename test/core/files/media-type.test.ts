@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  bodyMediaTypeOf,
   INLINE_TYPES,
   inlineType,
   MAX_MEDIA_TYPE_BYTES,
@@ -42,10 +43,35 @@ describe('a media type', () => {
     expect(() => parseMediaType(text)).toThrow(/media_type must be/)
   })
 
-  it('is the default if there is none, and has no other way to be written', () => {
+  it.each([
+    'application/octet-stream',
+    'Application/Octet-Stream',
+    'application/octet-stream; charset=binary',
+  ])('is not stated by an upload that says %j, but by a user who sets it', (text) => {
+    expect(mediaTypeOf(text)).toBeNull()
+    expect(bodyMediaTypeOf(text)).toBeNull()
+    expect(parseMediaType(text)).toBe(text)
+  })
+
+  it('is not stated by nothing', () => {
     expect(mediaTypeOf(undefined)).toBeNull()
-    expect(mediaTypeOf('Application/Octet-Stream')).toBeNull()
-    expect(parseMediaType('application/octet-stream')).toBeNull()
+    expect(bodyMediaTypeOf(undefined)).toBeNull()
+  })
+
+  it.each([
+    'application/x-www-form-urlencoded',
+    'Application/X-WWW-Form-Urlencoded; charset=UTF-8',
+    ' application/x-www-form-urlencoded ',
+  ])('is not stated by a body with %j, but by the part of a form', (text) => {
+    expect(bodyMediaTypeOf(text)).toBeNull()
+    expect(mediaTypeOf(text)).toBe(text.trim())
+  })
+
+  it('of a body is any other', () => {
+    expect(bodyMediaTypeOf('text/plain; a=b')).toBe('text/plain; a=b')
+    expect(bodyMediaTypeOf('multipart/form-data; boundary=x')).toBe(
+      'multipart/form-data; boundary=x',
+    )
   })
 })
 

@@ -3,6 +3,7 @@ import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { sharing, SHORT_LINGER } from '../fixture.ts'
 import { changesSuite } from '../writes/changes-suite.ts'
 import { conditionalWritesSuite } from '../writes/conditional-writes-suite.ts'
+import { derivedTypesSuite } from '../writes/derived-types-suite.ts'
 import { descriptionsSuite } from '../writes/descriptions-suite.ts'
 import { digestsSuite } from '../writes/digests-suite.ts'
 import { fileNamesSuite } from '../writes/file-names-suite.ts'
@@ -16,6 +17,7 @@ describe('the service on SQLite and local files', () => {
   const open = sharing(openEmbedded, undefined, SHORT_LINGER)
   uploadsSuite(open)
   descriptionsSuite(open)
+  derivedTypesSuite(open)
   rawUploadsSuite(open)
   digestsSuite(open)
   conditionalWritesSuite(open)

@@ -329,7 +329,7 @@ export function linksSuite(open: OpenService): void {
           kind: 'download',
           needs_password: false,
           label: 'A',
-          files: [{ name: 'a b.txt', size: 7, media_type: 'application/octet-stream' }],
+          files: [{ name: 'a b.txt', size: 7, media_type: 'text/plain' }],
           next_cursor: null,
           expires_at: null,
           uses_left: null,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ERROR_KINDS } from '../../../core/error-codes.ts'
 import { formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
-import { mediaTypeOf } from '../../../core/files/media-type.ts'
+import { bodyMediaTypeOf } from '../../../core/files/media-type.ts'
 import { formatUploadMetadata } from '../../../core/resumable/upload-metadata.ts'
 import { assertRawBody } from '../../body/raw-body.ts'
 import { bodySize, receivedContentType } from '../../headers/content-headers.ts'
@@ -93,7 +93,7 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const { headers } = request
   const { uploads, basePath, maxFileSize, idleTimeoutMs, shutdown } = options
   const target = uploadTarget(request)
-  const mediaType = mediaTypeOf(receivedContentType(request.raw))
+  const mediaType = bodyMediaTypeOf(receivedContentType(request.raw))
   const description = { mediaType, metadata: parseFileMetadata(headers) }
   const { userId, userCreatedAt, reverify } = target
   const { isLast, length, checksum } = parseContent(headers, 0)

@@ -1,6 +1,6 @@
 import type { Visibility } from '../../../core/files/file.ts'
 import type { Repository } from '../../../core/files/repository.ts'
-import { mediaTypeOf } from '../../../core/files/media-type.ts'
+import { bodyMediaTypeOf } from '../../../core/files/media-type.ts'
 import type { Metadata } from '../../../core/files/metadata.ts'
 import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
@@ -65,7 +65,7 @@ export async function receiveBody(
   return await repository.upload({
     ...target,
     visibility: () => to.visibility,
-    mediaType: mediaTypeOf(receivedContentType(request.raw)),
+    mediaType: bodyMediaTypeOf(receivedContentType(request.raw)),
     metadata: () => to.metadata,
     incoming,
     signal,

@@ -140,8 +140,9 @@ export const RAW_UPLOAD = {
   operationId: 'putFile',
   summary: 'Upload a file as the request body',
   description:
-    'The body is stored byte for byte. Its `Content-Type` is the media type of the file; if it is missing or ' +
-    'malformed, that is `application/octet-stream`. The request is safe to repeat. ' +
+    'The body is stored byte for byte. Its `Content-Type` is the media type of the file; if it is missing, ' +
+    'malformed, `application/octet-stream` or `application/x-www-form-urlencoded`, the extension of the name ' +
+    'decides. The request is safe to repeat. ' +
     'By the IETF draft "Resumable Uploads for HTTP", the body can also be the first part of the file.',
   requestBody: {
     description: 'The content of the file. Without a body, an empty file is stored.',

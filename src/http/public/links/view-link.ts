@@ -2,13 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileName, type FileNamePrefix, isFileName } from '../../../core/files/file-name.ts'
 import type { File } from '../../../core/files/file.ts'
-import { DEFAULT_MEDIA_TYPE } from '../../../core/files/media-type.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { LINK_KINDS, usesLeft, visibleName } from '../../../core/links/link.ts'
 import type { Links, Visit } from '../../../core/links/links.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { addVary } from '../../headers/content-headers.ts'
+import { servedMediaType } from '../../headers/served-media-type.ts'
 import { Bytes, OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import type { Exchange } from '../../pages/session-cookie.ts'
@@ -143,8 +143,8 @@ async function findOnly(repository: Repository, owner: Visit['owner'], name: Fil
   }
 }
 
-function fileReply({ name, size, mediaType }: Pick<File, 'name' | 'size' | 'mediaType'>) {
-  return { name, size, media_type: mediaType ?? DEFAULT_MEDIA_TYPE }
+function fileReply(file: Pick<File, 'name' | 'size' | 'mediaType'>) {
+  return { name: file.name, size: file.size, media_type: servedMediaType(file) }
 }
 
 function restIn([rest, another]: Key): string | undefined {
