@@ -3,6 +3,7 @@ import { formatBytes } from '../../shared/format.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { FileContent } from '../file-content.ts'
+import { decodeText } from './decode-text.ts'
 
 export interface TextViewProps {
   readonly file: FileEntry
@@ -21,9 +22,9 @@ export function TextView({ file, content, onFail }: TextViewProps) {
     async function load(): Promise<void> {
       const { signal } = leaving
       const bytes = await content.read(file, { from: 0, to: MAX_TEXT_BYTES, signal })
-      if (bytes.includes(0)) onFail()
-      // As a stream, so that a character that is cut in two is left out.
-      else setText(new TextDecoder().decode(bytes, { stream: bytes.length < file.size }))
+      const decoded = decodeText(bytes, bytes.length >= file.size)
+      if (decoded === undefined) onFail()
+      else setText(decoded)
     }
     load().catch(() => {
       if (!leaving.signal.aborted) onFail()
