@@ -7,6 +7,7 @@ export type EntityTags = '*' | readonly string[]
 
 /** Conditions on the current file of the name (RFC 9110 section 13.1). */
 export interface Precondition {
+  /** Without the weak ones, which never match; so none if all were weak. */
   readonly ifMatch?: EntityTags | undefined
   readonly ifNoneMatch?: EntityTags | undefined
   /** Milliseconds since 1970; ignored if `ifMatch` is present. */
@@ -28,9 +29,17 @@ export function isMet(precondition: Precondition, file: Comparable | undefined):
   return matched && (ifNoneMatch === undefined || !has(ifNoneMatch, file))
 }
 
-export function preconditionFailed(): AppError {
-  return new AppError('precondition_failed', 'A precondition of the request does not hold.')
+export function preconditionFailed({ ifMatch }: Precondition = {}): AppError {
+  const isWeak = Array.isArray(ifMatch) && ifMatch.length === 0
+  return new AppError(
+    'precondition_failed',
+    isWeak ? WEAK_TAGS : 'A precondition of the request does not hold.',
+  )
 }
+
+const WEAK_TAGS =
+  'If-Match has weak entity tags (W/"...") only, which match no file. The service sends strong ones: a proxy that ' +
+  'compresses responses has weakened them. Send the etag without W/, or turn that compression off.'
 
 export function includesEntityTag(tags: EntityTags, etag: string): boolean {
   return tags === '*' || tags.includes(etag)

@@ -75,7 +75,7 @@ async function assertAcceptable(
   if (precondition !== undefined) {
     assertStorable(precondition)
     const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
-    if (!isMet(precondition, file)) throw preconditionFailed()
+    if (!isMet(precondition, file)) throw preconditionFailed(precondition)
   }
   if (length > maxFileSize) throw fileTooLarge(maxFileSize)
   await space?.assertRoom(length)

@@ -103,5 +103,5 @@ function assertMet(
   { precondition = {} }: { readonly precondition?: Precondition | undefined },
   file: File | undefined,
 ): void {
-  if (!isMet(precondition, file)) throw preconditionFailed()
+  if (!isMet(precondition, file)) throw preconditionFailed(precondition)
 }

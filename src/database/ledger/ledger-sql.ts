@@ -203,7 +203,7 @@ export async function assertPrecondition(
 ): Promise<void> {
   const { precondition } = demand
   if (precondition === undefined || isMet(precondition, file)) return
-  throw (await inactiveReason(tx, demand)) ?? preconditionFailed()
+  throw (await inactiveReason(tx, demand)) ?? preconditionFailed(precondition)
 }
 
 /** Why the user may not write, which takes precedence over any other refusal; `undefined` if they may. */

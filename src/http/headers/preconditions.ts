@@ -117,8 +117,9 @@ export function selectRepresentation(
 ): 'nothing' | Extent {
   const { version: etag, size } = file
   const validators = { etag, lastModified: lastModified(file) }
-  const outcome = evaluatePreconditions(parsePreconditions(headers), validators)
-  if (outcome === 'failed') throw preconditionFailed()
+  const conditions = parsePreconditions(headers)
+  const outcome = evaluatePreconditions(conditions, validators)
+  if (outcome === 'failed') throw preconditionFailed(conditions)
   if (outcome === 'not_modified') return 'nothing'
   const { range, 'if-range': ifRange } = headers
   if (method !== 'GET' || range === undefined) return 'whole'

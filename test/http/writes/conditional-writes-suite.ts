@@ -109,6 +109,25 @@ export function conditionalWritesSuite(open: OpenService): void {
       }
     })
 
+    it('If-Match with weak entity tags only is told that a proxy has weakened them', async () => {
+      const { user, etag } = placed
+      const headers = { 'If-Match': `W/${etag}, W/"other"` }
+      for (const method of WRITES) {
+        const problem = expectProblem(await write(service, { method, user, headers }), FAILED)
+        expect(problem['detail']).toContain('a proxy that compresses')
+      }
+      const other = expectProblem(
+        await upload(service, {
+          method: 'PUT',
+          user,
+          headers: { 'If-Match': OTHER },
+          content: 'x',
+        }),
+        FAILED,
+      )
+      expect(other['detail']).not.toContain('proxy')
+    })
+
     it('If-None-Match: * makes a file once', async () => {
       const { user } = placed
       const create = { user, name: 'once', headers: { 'If-None-Match': '*' } } as const
