@@ -12,8 +12,3 @@ export async function* inChunks<T>(
   }
   if (batch.length > 0) yield batch
 }
-
-/** As `inChunks`, of an array. */
-export function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[], void> {
-  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size)
-}
