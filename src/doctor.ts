@@ -10,10 +10,12 @@ import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
+import { hasTables } from './database/schema.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import {
   databaseWarnings,
+  objectStoreWarnings,
   openDatabase,
   openObjectStore,
   openRedirect,
@@ -158,11 +160,12 @@ async function useDatabase(config: Config): Promise<string> {
   try {
     const ledger = createLedger(database, { baseCapacity: 0 })
     assertClock(await ledger.check())
-    held = heldLead((await ledger.readClock()).stored)
     if (config.database.kind === 'postgres' && !(await mayCreateTables(database))) {
       throw new Error('Its user may not create tables. Make the user the owner of the database.')
     }
     if (await createRebuildJournal(database).isUnfinished()) throw new Error(REBUILD_INTERRUPTED)
+    // Also before the first start, which creates the tables.
+    if (await database.query(hasTables)) held = heldLead((await ledger.readClock()).stored)
     warnings = await databaseWarnings(config.database, database)
   } finally {
     await database.close()
@@ -212,7 +215,9 @@ async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<str
     await objects.close()
   }
   if (objectStore.kind === 's3') {
-    return `wrote, read and deleted an object in the bucket ${objectStore.bucket}`
+    const text = `wrote, read and deleted an object in the bucket ${objectStore.bucket}`
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    return withWarnings(text, await objectStoreWarnings(objectStore, signal))
   }
   const { directory } = objectStore
   const packed = formatByteSize(await measurePack(directory))

@@ -62,6 +62,17 @@ export async function openObjectStore(
   })
 }
 
+/** Settings of the object store that are probably unintended. */
+export async function objectStoreWarnings(
+  config: ObjectStoreConfig,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (config.kind === 'file') return []
+  const { bucket, region, endpoint, forcePathStyle, credentials } = config
+  const { bucketWarnings } = await import('../object-store/s3/bucket-warnings.ts')
+  return bucketWarnings({ bucket, region, endpoint, forcePathStyle, credentials, signal })
+}
+
 /** `undefined`: the service sends all contents itself. */
 export async function openRedirect(
   config: ObjectStoreConfig,

@@ -318,6 +318,12 @@ export interface LeaderLeaseRow {
   readonly lease_until: number
 }
 
+/** Whether the service has been started on this database. */
+export async function hasTables(db: Kysely<Tables>): Promise<boolean> {
+  const tables = await db.introspection.getTables()
+  return tables.some(({ name }) => name === 'chores')
+}
+
 /** Whether a rebuild is running or was interrupted: its table `rebuild_objects` exists only then. */
 export async function isRebuilding(db: Kysely<Tables>): Promise<boolean> {
   const tables = await db.introspection.getTables()

@@ -2,8 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  ListObjectVersionsCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutObjectLockConfigurationCommand,
+} from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { diagnose } from '../../src/doctor.ts'
+import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
 import { runSql } from '../support/run-sql.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { temporaryFolder } from '../support/service/program.ts'
@@ -97,3 +106,79 @@ describe.skipIf(minio === undefined)('the doctor, for downloads that are redirec
     expect(await examine({ S3_PUBLIC_ENDPOINT })).toMatchObject({ result: 'failed' })
   })
 })
+
+describe.skipIf(minio === undefined)('the doctor, for a bucket that keeps what is deleted', () => {
+  const opened = new AsyncDisposableStack()
+  let settings: ReturnType<typeof freshBucket>
+  let client: ReturnType<typeof createS3Client>
+  let environment: Readonly<Record<string, string>>
+  beforeAll(async () => {
+    settings = freshBucket(minio)
+    client = createS3Client(settings)
+    opened.defer(() => removeVersions(client, settings.bucket))
+    const DATA_DIR = await temporaryFolder(opened)
+    environment = { DATA_DIR, ...s3Settings(settings) }
+    await client.send(
+      new CreateBucketCommand({ Bucket: settings.bucket, ObjectLockEnabledForBucket: true }),
+    )
+  })
+  afterAll(() => opened.disposeAsync())
+
+  async function examine() {
+    const found = await diagnose(environment)
+    return found.find(({ check }) => check === 'object store')
+  }
+  const plain = () => `wrote, read and deleted an object in the bucket ${settings.bucket}`
+
+  it('warns unless a rule expires what is not current', async () => {
+    const warned = await examine()
+    expect(warned).toMatchObject({ result: 'ok' })
+    expect(warned?.detail).toMatch(/, with warnings: the bucket keeps versions, .*versions$/)
+    const Rules = [
+      {
+        ID: 'expire',
+        Status: 'Enabled' as const,
+        Filter: { Prefix: '' },
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+      },
+    ]
+    await client.send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket: settings.bucket,
+        LifecycleConfiguration: { Rules },
+      }),
+    )
+    expect(await examine()).toMatchObject({ result: 'ok', detail: plain() })
+  })
+
+  it('warns of locks', async () => {
+    await client.send(
+      new PutObjectLockConfigurationCommand({
+        Bucket: settings.bucket,
+        ObjectLockConfiguration: {
+          ObjectLockEnabled: 'Enabled',
+          Rule: { DefaultRetention: { Mode: 'GOVERNANCE', Days: 1 } },
+        },
+      }),
+    )
+    expect((await examine())?.detail).toContain('with warnings: the bucket locks objects')
+  })
+})
+
+/** Also of locked objects. */
+async function removeVersions(
+  client: ReturnType<typeof createS3Client>,
+  Bucket: string,
+): Promise<void> {
+  const { Versions = [], DeleteMarkers = [] } = await client.send(
+    new ListObjectVersionsCommand({ Bucket }),
+  )
+  for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
+    const BypassGovernanceRetention = true
+    await client.send(
+      new DeleteObjectCommand({ Bucket, Key, VersionId, BypassGovernanceRetention }),
+    )
+  }
+  await client.send(new DeleteBucketCommand({ Bucket }))
+  client.destroy()
+}

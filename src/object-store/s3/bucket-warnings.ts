@@ -1,0 +1,66 @@
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
+  GetObjectLockConfigurationCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { createS3Client } from './sdk-client.ts'
+
+export interface BucketPlace {
+  readonly bucket: string
+  readonly region: string
+  readonly endpoint: string | undefined
+  readonly forcePathStyle: boolean
+  readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+  readonly signal: AbortSignal
+}
+
+/** Settings of the bucket with which removed objects go on taking space. What may not be read counts as right. */
+export async function bucketWarnings(place: BucketPlace): Promise<readonly string[]> {
+  const { bucket, region, endpoint, forcePathStyle, credentials, signal } = place
+  const client = createS3Client({ region, endpoint, forcePathStyle, credentials })
+  try {
+    const [keepsVersions, locks] = await Promise.all([
+      isUnlessRefused(keepsVersionsForGood(client, bucket, signal)),
+      isUnlessRefused(locksObjects(client, bucket, signal)),
+    ])
+    return [keepsVersions ? [VERSIONED] : [], locks ? [LOCKED] : []].flat()
+  } finally {
+    client.destroy()
+  }
+}
+
+const VERSIONED =
+  'the bucket keeps versions, so deleted files go on taking space: switch versioning off, or add a lifecycle rule that ' +
+  'expires noncurrent versions'
+
+const LOCKED = 'the bucket locks objects, so deleted files go on taking space until the lock ends'
+
+async function isUnlessRefused(asked: Promise<boolean>): Promise<boolean> {
+  return asked.catch(() => false)
+}
+
+async function keepsVersionsForGood(
+  client: S3Client,
+  bucket: string,
+  abortSignal: AbortSignal,
+): Promise<boolean> {
+  const of = { Bucket: bucket }
+  const { Status } = await client.send(new GetBucketVersioningCommand(of), { abortSignal })
+  if (Status !== 'Enabled') return false
+  // Without any rule, S3 answers with an error.
+  const { Rules = [] } = await client
+    .send(new GetBucketLifecycleConfigurationCommand(of), { abortSignal })
+    .catch(() => ({ Rules: [] }))
+  return !Rules.some((rule) => rule.Status === 'Enabled' && rule.NoncurrentVersionExpiration)
+}
+
+async function locksObjects(
+  client: S3Client,
+  bucket: string,
+  abortSignal: AbortSignal,
+): Promise<boolean> {
+  const command = new GetObjectLockConfigurationCommand({ Bucket: bucket })
+  const { ObjectLockConfiguration: lock } = await client.send(command, { abortSignal })
+  return lock?.Rule !== undefined
+}
