@@ -57,10 +57,17 @@ const FORBIDDEN = new RegExp(`[${FORBIDDEN_CHARACTERS}]`)
 function faultOf(text: string): string | undefined {
   if (text === '') return 'is empty'
   if (text === '.' || text === '..') return 'must not be "." or ".."'
-  if (FORBIDDEN.test(text)) return 'contains a slash, a backslash or a control character'
+  const [forbidden] = FORBIDDEN.exec(text) ?? []
+  if (forbidden !== undefined) return `contains ${describe(forbidden)}`
   if (!text.isWellFormed()) return 'is not valid UTF-8'
-  if (Buffer.byteLength(text) > MAX_FILE_NAME_BYTES) {
-    return `is longer than ${MAX_FILE_NAME_BYTES} bytes`
-  }
-  return undefined
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= MAX_FILE_NAME_BYTES) return undefined
+  return `is too long: it has ${bytes} bytes of UTF-8, and at most ${MAX_FILE_NAME_BYTES} are allowed`
+}
+
+function describe(forbidden: string): string {
+  if (forbidden === '/') return 'a slash'
+  if (forbidden === '\\') return 'a backslash'
+  const code = forbidden.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
+  return `a control character (U+${code})`
 }

@@ -57,6 +57,8 @@ const ALLOWED_HEADERS = [
   'Tus-Resumable',
   'Upload-Checksum',
   'Upload-Complete',
+  // Refused, but by an answer that says why, not by the preflight.
+  'Upload-Concat',
   'Upload-Defer-Length',
   'Upload-Draft-Interop-Version',
   'Upload-Length',

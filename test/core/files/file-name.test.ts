@@ -14,6 +14,19 @@ describe('parseFileName', () => {
     expect(() => parseFileName('secret/name')).toThrow(/^(?!.*secret)/)
   })
 
+  it.each([
+    ['', 'is empty'],
+    ['..', 'must not be "." or ".."'],
+    ['a/b', 'contains a slash'],
+    ['a\\b', 'contains a backslash'],
+    ['a\n', 'contains a control character (U+000A)'],
+    ['a\u007f', 'contains a control character (U+007F)'],
+    ['\ud83d', 'is not valid UTF-8'],
+    ['ä'.repeat(150), 'is too long: it has 300 bytes of UTF-8, and at most 255 are allowed'],
+  ])('says of %j which rule it breaks', (name, rule) => {
+    expect(() => parseFileName(name)).toThrow(`The file name ${rule}.`)
+  })
+
   it('takes exactly what the rule allows, unchanged (property)', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),

@@ -298,7 +298,9 @@ export function creationSuite(open: OpenService): void {
     it('with Upload-Concat is 400, since uploads are not concatenated', async () => {
       for (const concat of ['partial', 'final;/users/me/uploads/a /users/me/uploads/b', '']) {
         const headers = { ...TUS, 'Upload-Concat': concat }
-        expectProblem(await create(service, { user, length: 4, headers }), WRONG_HEADER)
+        const reply = await create(service, { user, length: 4, headers })
+        const { detail } = expectProblem(reply, WRONG_HEADER)
+        expect(detail).toContain('parallelUploads: 1')
       }
     })
   })

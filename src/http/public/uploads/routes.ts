@@ -138,11 +138,14 @@ function byProtocol(tus: Handler, draft: Handler): Handler {
   return (request, reply) => (speaksDraft(request) ? draft : tus)(request, reply)
 }
 
+const CONCAT =
+  'is not supported: send a file as one upload (`parallelUploads: 1` of Uppy and tus-js-client)'
+
 function createHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { headers } = request
     if (headers['upload-concat'] !== undefined) {
-      throw invalid('Upload-Concat', 'is not supported')
+      throw invalid('Upload-Concat', CONCAT)
     }
     const length = parseNewLength(headers)
     const metadata = parseMetadata(headers)
