@@ -109,7 +109,9 @@ export interface QuotaRow {
   /** What `history` counts, and how many rows it has. */
   readonly history_bytes: number
   readonly history_count: number
-  /** By how much `history_bytes` exceeded the allowance when either last changed. Counts as garbage. */
+  /** The part of `history_bytes` that is protected. */
+  readonly history_protected: Generated<number>
+  /** By how much the other part exceeded the allowance when either last changed. Counts as garbage. */
   readonly history_excess: number
   /** The sequence of the newest change; 0 before the first one. */
   readonly change_count: number
@@ -146,6 +148,8 @@ export interface FileRow extends VersionRow {
   readonly is_kept: Generated<0 | 1>
   /** See `File`. */
   readonly modified_at: Generated<number>
+  /** See `File.storedBy`. */
+  readonly stored_by: string | null
 }
 
 /** Reservation and write-ahead journal: the row exists before the object store receives the first byte. */
@@ -243,6 +247,12 @@ export interface HistoryRow extends VersionRow {
   readonly expires_at: Generated<number>
   /** 1 if the store has the marker, else 0. */
   readonly is_marked: number
+  /** The narrow credential that has ended it; `null` if the account itself has. */
+  readonly ended_by: string | null
+  /** 1 if a narrow credential has ended what another one, or the account, had stored; else 0. */
+  readonly is_foreign: Generated<0 | 1>
+  /** 1 while the trimming spares it, else 0. */
+  readonly is_protected: Generated<0 | 1>
 }
 
 /** A change of an account. Its transaction has locked the user's row in `quotas`, which counts it. */

@@ -64,10 +64,13 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
     history: async (userId) => {
       const { rows } = await sql<PastFigures>`
         SELECT history_bytes AS bytes, history_count AS versions, history_excess AS excess,
+          history_protected AS "protectedBytes",
           (SELECT CAST(COALESCE(SUM(size + 4096), 0) AS BIGINT) FROM history
             WHERE history.user_id = quotas.user_id) AS "countedBytes",
           (SELECT COUNT(*) FROM history WHERE history.user_id = quotas.user_id)
-            AS "countedVersions"
+            AS "countedVersions",
+          (SELECT CAST(COALESCE(SUM(size + 4096), 0) AS BIGINT) FROM history
+            WHERE history.user_id = quotas.user_id AND is_protected = 1) AS "countedProtected"
         FROM quotas WHERE user_id = ${userId}`.execute(database.kysely)
       const [figures] = rows
       if (figures === undefined) throw new Error('There is no such user.')

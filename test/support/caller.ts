@@ -1,4 +1,4 @@
-import type { AuthorizedCaller, Caller } from '../../src/core/users/caller.ts'
+import type { Actor, AuthorizedCaller, Caller } from '../../src/core/users/caller.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'
 
@@ -9,6 +9,6 @@ export async function callerNamed(users: UserStore, userId: UserId): Promise<Cal
 }
 
 /** A caller whose access token stays good. */
-export function authorized({ userId, userCreatedAt }: Caller): AuthorizedCaller {
-  return { userId, userCreatedAt, reverify: async () => undefined }
+export function authorized({ userId, userCreatedAt, credential }: Actor): AuthorizedCaller {
+  return { userId, userCreatedAt, credential, reverify: async () => undefined }
 }

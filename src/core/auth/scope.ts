@@ -128,9 +128,18 @@ export function assertMayFinish(
   const mustExist = precondition?.mustExist === true || precondition?.ifMatch !== undefined
   if (!mustExist) assertPermits(scoped, ['create'])
   if (visibility !== undefined) assertMaySetVisibility(scoped, visibility)
-  if (evict === undefined) return
+  if (evict !== undefined) assertMayEvict(scoped, evict)
+}
+
+/**
+ * Evicted files leave no history, so to evict is to purge: throws `scope_insufficient` unless the scope permits to delete
+ * files with the prefix and to purge the history, or its uploads evict these files without being asked.
+ */
+function assertMayEvict(scoped: Scoped, prefix: FileNamePrefix): void {
   const own = ownEviction(scoped)
-  if (own === undefined || !evict.startsWith(own)) assertPermits(scoped, ['delete'], evict)
+  if (own !== undefined && prefix.startsWith(own)) return
+  assertPermits(scoped, ['delete'], prefix)
+  assertPermits(scoped, ['history'])
 }
 
 /** The prefix of the files that the token's uploads evict without being asked. */
@@ -149,14 +158,14 @@ export function assertEveryName(scoped: Scoped): void {
 }
 
 /**
- * The prefix of the files that an upload may evict: as it asks, which needs `delete`, else as its token says. Throws
- * `scope_insufficient`.
+ * The prefix of the files that an upload may evict: as it asks, else as its token says. Throws `scope_insufficient` as
+ * `assertMayEvict` does.
  */
 export function permittedEviction(
   scoped: Scoped,
   asked: FileNamePrefix | undefined,
 ): FileNamePrefix | undefined {
-  if (asked !== undefined) assertPermits(scoped, ['delete'], asked)
+  if (asked !== undefined) assertMayEvict(scoped, asked)
   return asked ?? ownEviction(scoped)
 }
 
@@ -176,7 +185,8 @@ export function childScope(
   if (wider !== undefined) throw insufficient(wider)
   if (!prefix.startsWith(parent.prefix)) throw insufficient('prefix')
   if (parent.deviceId !== undefined && deviceId !== parent.deviceId) throw insufficient('device_id')
-  const mayEvict = parent.whenFull === 'evict_oldest' || parent.actions.includes('delete')
+  const mayPurge = parent.actions.includes('delete') && parent.actions.includes('history')
+  const mayEvict = parent.whenFull === 'evict_oldest' || mayPurge
   if (whenFull === 'evict_oldest' && !mayEvict) throw insufficient('when_full')
   return { actions, prefix, deviceId, whenFull }
 }

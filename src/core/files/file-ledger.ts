@@ -4,7 +4,7 @@ import type { Audience, ListAudience, ListedFiles, Listing } from './listing.ts'
 import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Usage } from '../users/account-ledger.ts'
-import type { Caller } from '../users/caller.ts'
+import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 
 export interface FindFile {
@@ -35,17 +35,17 @@ export interface SelectFiles extends Caller {
 /** What an archive needs of a file. */
 export type ArchivedFile = Pick<FileVersion, 'name' | 'objectKey' | 'size' | 'updatedAt'>
 
-export interface DeleteFile extends Caller, FileDeletion {
+export interface DeleteFile extends Actor, FileDeletion {
   readonly garbageDelayMs: number
   /** Also of a suspended user. A deleted one is `not_found`. */
   readonly byOperator?: boolean | undefined
 }
 
-export interface UpdateFile extends Caller, FileUpdate {
+export interface UpdateFile extends Actor, FileUpdate {
   readonly garbageDelayMs: number
 }
 
-export interface ChangeFiles extends Caller {
+export interface ChangeFiles extends Actor {
   /** At least one. */
   readonly operations: readonly FileOperation[]
   readonly maxFiles: number

@@ -61,6 +61,11 @@ export interface File extends FileVersion {
   readonly isKept: 0 | 1
   /** The date of the content for HTTP if that has to be later than `updatedAt`, else 0: see `lastModified`. */
   readonly modifiedAt: number
+  /**
+   * The narrow credential by which the content was stored, or restored; `null` if the account itself did. An upload of the
+   * same content keeps it.
+   */
+  readonly storedBy: string | null
 }
 
 export const NEVER = Number.MAX_SAFE_INTEGER

@@ -125,15 +125,17 @@ export function createRepository(options: RepositoryOptions): Repository {
       if (report === undefined) throw inactiveUser(undefined)
       return { ...report, unfinished: await ledger.measureUnfinished(userId) }
     },
-    async remove({ userId, userCreatedAt, reverify, name, precondition }) {
+    async remove({ userId, userCreatedAt, credential, reverify, name, precondition }) {
       await reverify()
-      await ledger.deleteFile({ userId, userCreatedAt, name, precondition, garbageDelayMs })
+      const caller = { userId, userCreatedAt, credential }
+      await ledger.deleteFile({ ...caller, name, precondition, garbageDelayMs })
     },
     async change(change) {
       await change.reverify()
       return await ledger.updateFile({
         userId: change.userId,
         userCreatedAt: change.userCreatedAt,
+        credential: change.credential,
         name: change.name,
         newName: change.newName,
         visibility: change.visibility,
@@ -151,6 +153,7 @@ export function createRepository(options: RepositoryOptions): Repository {
       const changed = await ledger.changeFiles({
         userId,
         userCreatedAt,
+        credential,
         operations,
         maxFiles: limitFor(maxFiles, credential),
         garbageDelayMs,

@@ -41,7 +41,8 @@ export function createHistoryAdministration({
     restore: async ({ userId, version, name, overwrite }) => {
       const { userCreatedAt } = await findActive(users, userId)
       const reverify = async (): Promise<void> => undefined
-      return await history.restore({ userId, userCreatedAt, reverify, version, name, overwrite })
+      const caller = { userId, userCreatedAt, credential: undefined, reverify }
+      return await history.restore({ ...caller, version, name, overwrite })
     },
   }
 }

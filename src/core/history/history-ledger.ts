@@ -2,7 +2,7 @@ import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { VersionRestore } from '../files/operation.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
-import type { Caller } from '../users/caller.ts'
+import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { PastVersion } from './past-version.ts'
 
@@ -35,7 +35,7 @@ export interface FindPastVersion extends Caller {
   readonly version: Version
 }
 
-export interface RestoreVersion extends Caller, VersionRestore {
+export interface RestoreVersion extends Actor, VersionRestore {
   readonly maxFiles: number
   readonly garbageDelayMs: number
 }
@@ -83,15 +83,19 @@ export interface HistoryLedger {
   /** Drops up to `limit` of the caller's versions that ended by then, oldest end first, and returns how many. */
   dropHistory(page: DropPage): Promise<number>
 
-  /** Users with expired versions, or with more than their allowance; `except` lists at most 1000 users to skip. */
+  /**
+   * Users with expired versions, with versions whose protection is over, or with more than their allowance; `except`
+   * lists at most 1000 users to skip.
+   */
   listUsersToTrim(options: {
     readonly except: readonly UserId[]
     readonly limit: number
   }): Promise<readonly UserId[]>
 
   /**
-   * Drops up to `limit` versions of a user that have expired, or that exceed the allowance, oldest end first. Returns how
-   * many; less than `limit` means that none is left.
+   * Drops versions of a user that have expired, or that exceed the allowance (README.md, "The allowance"), and ends the
+   * protection of those that have had it long enough. Returns how many it has dropped or left unprotected, at most
+   * `limit`; less means that none is left.
    */
   trimHistory(trim: {
     readonly userId: UserId

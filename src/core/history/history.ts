@@ -96,11 +96,13 @@ export function createHistory(options: HistoryOptions): History {
     open: (past) =>
       openContent({ objects, find: () => stat(past), select: past.select, signal: past.signal }),
     async restore(past) {
-      const { userId, userCreatedAt, version, name, overwrite, precondition, scope } = past
+      const { userId, userCreatedAt, credential, version, name, overwrite } = past
+      const { precondition, scope } = past
       await past.reverify()
       const restored = await ledger.restoreVersion({
         userId,
         userCreatedAt,
+        credential,
         version,
         name,
         overwrite,

@@ -1,7 +1,7 @@
 import { type AppError, isAppError } from '../errors.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
-import type { AuthorizedCaller, Caller } from '../users/caller.ts'
+import type { Actor, AuthorizedCaller, Caller } from '../users/caller.ts'
 import { discard } from './abort.ts'
 import { endedAlready, uploadBusy } from './refusals.ts'
 import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
@@ -100,13 +100,14 @@ async function endedSince(
 /** Repeats a commit whose outcome is unknown: for the same version, its result is the same. */
 async function commit(
   { ledger, maxFiles, garbageDelayMs }: FinishOptions,
-  { userId, userCreatedAt }: Caller,
+  { userId, userCreatedAt, credential }: Actor,
   { upload, stored }: { readonly upload: ResumableUpload; readonly stored: StoredObject },
 ): Promise<CommittedUpload> {
   const { mediaType, metadata } = sentDescription(upload)
   const finished = {
     userId,
     userCreatedAt,
+    credential,
     version: upload.version,
     size: stored.size,
     sha256: stored.sha256,

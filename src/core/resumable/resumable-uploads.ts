@@ -102,8 +102,9 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     if (request.length !== 0 || request.hasContent) {
       return { version, offset: 0, expiresAt, cut: undefined, committed: undefined }
     }
-    const { userId, userCreatedAt, reverify, shutdown } = request
-    const named = { userId, userCreatedAt, reverify, version, signal: shutdown, shutdown }
+    const { userId, userCreatedAt, credential, reverify, shutdown } = request
+    const caller = { userId, userCreatedAt, credential, reverify }
+    const named = { ...caller, version, signal: shutdown, shutdown }
     return { version, ...(await append(emptyAppend(named, 0))) }
   }
 

@@ -3,7 +3,7 @@ import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Usage } from '../users/account-ledger.ts'
-import type { Caller } from '../users/caller.ts'
+import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 
 export interface CheckBegin extends Caller {
@@ -57,7 +57,7 @@ export interface UploadTerms {
   readonly linkId?: string | undefined
 }
 
-export interface CommitUpload extends Caller, UploadTerms, SentDescription {
+export interface CommitUpload extends Actor, UploadTerms, SentDescription {
   readonly version: Version
   /** Size in bytes, as reported by the object store. */
   readonly size: number

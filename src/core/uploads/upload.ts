@@ -1,4 +1,4 @@
-import { accessRefusal, type AuthorizedCaller, type Caller, watchAccess } from '../users/caller.ts'
+import { accessRefusal, type AuthorizedCaller, type Actor, watchAccess } from '../users/caller.ts'
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
@@ -76,7 +76,7 @@ export interface UploadFile extends UploadTarget {
   readonly signal: AbortSignal
 }
 
-export interface AdmitFile extends Caller, Pick<AuthorizedCaller, 'credential'> {
+export interface AdmitFile extends Actor {
   readonly name: FileName
   /** Lower bound of the file size in bytes. */
   readonly min: number
@@ -155,6 +155,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       const finished = {
         userId,
         userCreatedAt,
+        credential,
         version,
         size,
         sha256,

@@ -9,13 +9,19 @@ export interface Caller {
   readonly userCreatedAt: number
 }
 
-export interface AuthorizedCaller extends Caller {
+/** The account, and what acts for it where it changes files. */
+export interface Actor extends Caller {
   /**
-   * The narrow credential that acts, of which the account's limits leave a share (core/quota/README.md): the id of a link,
-   * or of the first token with a scope among the request's token and those that it was made from. `undefined` for a token
-   * without a scope.
+   * The narrow credential that acts, of which the account's limits leave a share (core/quota/README.md), and whose ends
+   * displace nothing of others (core/history/README.md): the id of a link, or of the first token with a scope among the
+   * request's token and those that it was made from. `undefined` for a token without a scope, and for operators.
    */
   readonly credential?: string | undefined
+}
+
+export interface AuthorizedCaller extends Actor {
+  /** Always said, so that no request is taken for one of the account itself. */
+  readonly credential: string | undefined
   /**
    * Guarantees that at most 5 s ago the caller was still authorized. Rejects with `access_token_invalid` if the token
    * was revoked or the user deleted, with `user_suspended`, or with `unavailable` if this can't be determined. Does not

@@ -13,6 +13,8 @@ export interface Figures {
   /** What past versions count, and their number. */
   readonly history: number
   readonly historyCount: number
+  /** The part of `history` that is protected. */
+  readonly historyProtected: number
 }
 
 /** A user's recorded and recounted figures, from one snapshot. */

@@ -104,6 +104,11 @@ function driftOf({ isUser, recorded, counted }: Balance): readonly Difference[] 
     { kind: 'garbage_bytes', recorded: recorded.garbage, found: counted.garbage },
     { kind: 'history_bytes', recorded: recorded.history, found: counted.history },
     { kind: 'history_count', recorded: recorded.historyCount, found: counted.historyCount },
+    {
+      kind: 'history_protected',
+      recorded: recorded.historyProtected,
+      found: counted.historyProtected,
+    },
   ]
   const drift = figures.filter(({ recorded, found }) => recorded !== found)
   return isUser ? drift : [{ kind: 'stray_quota' }, ...drift]

@@ -15,6 +15,7 @@ export const FINDING_KINDS = [
   'garbage_bytes',
   'history_bytes',
   'history_count',
+  'history_protected',
   'missing_quota',
   'stray_quota',
   // The row of a file or a past version against its object.

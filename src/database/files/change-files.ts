@@ -12,7 +12,7 @@ import { versionGoneFor } from '../../core/history/past-version.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
-import type { Caller } from '../../core/users/caller.ts'
+import type { Actor, Caller } from '../../core/users/caller.ts'
 import { discardMarkers } from '../history/markers.ts'
 import { isGarbage } from '../history/past-versions.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
@@ -22,8 +22,8 @@ import { type Planned, planOperation } from './plan-operation.ts'
 
 /** See `FileLedger.changeFiles`. */
 export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<ChangedFiles> {
-  const { userId, userCreatedAt, operations, maxFiles, garbageDelayMs } = batch
-  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator: false, maxFiles }
+  const { userId, userCreatedAt, credential, operations, maxFiles, garbageDelayMs } = batch
+  const terms = { userId, userCreatedAt, credential, garbageDelayMs, byOperator: false, maxFiles }
   const asked = { terms, operations, refusalOf: refusalOfOperation }
   const { planned, usage, restored } = await perform(tx, asked)
   return { files: planned.map(({ file }) => file), usage, restored }
@@ -31,8 +31,15 @@ export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<Cha
 
 /** See `FileLedger.deleteFile`. */
 export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<Version> {
-  const { userId, userCreatedAt, garbageDelayMs, byOperator = false } = request
-  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator, maxFiles: undefined }
+  const { userId, userCreatedAt, credential, garbageDelayMs, byOperator = false } = request
+  const terms = {
+    userId,
+    userCreatedAt,
+    credential,
+    garbageDelayMs,
+    byOperator,
+    maxFiles: undefined,
+  }
   const { name, precondition } = request
   const { planned } = await performOne(tx, terms, { op: 'delete', name, precondition })
   const [deletion] = planned.changes
@@ -42,8 +49,15 @@ export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<Ver
 
 /** See `FileLedger.updateFile`. */
 export async function updateFile(tx: LedgerTx, request: UpdateFile): Promise<File> {
-  const { userId, userCreatedAt, garbageDelayMs, ...update } = request
-  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator: false, maxFiles: undefined }
+  const { userId, userCreatedAt, credential, garbageDelayMs, ...update } = request
+  const terms = {
+    userId,
+    userCreatedAt,
+    credential,
+    garbageDelayMs,
+    byOperator: false,
+    maxFiles: undefined,
+  }
   const { planned } = await performOne(tx, terms, { op: 'update', ...update })
   return currentFile(planned)
 }
@@ -53,8 +67,8 @@ export async function restoreVersion(
   tx: LedgerTx,
   request: RestoreVersion,
 ): Promise<CommittedUpload> {
-  const { userId, userCreatedAt, garbageDelayMs, maxFiles } = request
-  const terms = { userId, userCreatedAt, garbageDelayMs, byOperator: false, maxFiles }
+  const { userId, userCreatedAt, credential, garbageDelayMs, maxFiles } = request
+  const terms = { userId, userCreatedAt, credential, garbageDelayMs, byOperator: false, maxFiles }
   const { version, name, overwrite, precondition, scope } = request
   const restore = { op: 'restore', version, name, overwrite, precondition, scope } as const
   const { planned, usage } = await performOne(tx, terms, restore)
@@ -67,7 +81,7 @@ function currentFile({ file }: Planned): File {
   return file
 }
 
-interface Terms extends Caller {
+interface Terms extends Actor {
   readonly garbageDelayMs: number
   readonly byOperator: boolean
   /** `undefined` unless files may be restored, since nothing else can exceed it. */
@@ -98,9 +112,9 @@ interface Perform {
 /** Plans the operations in memory, one after the other, and applies all that they change at once. */
 async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
   const { terms, operations, refusalOf } = request
-  const { userId, userCreatedAt, garbageDelayMs, byOperator, maxFiles } = terms
+  const { userId, userCreatedAt, credential, garbageDelayMs, byOperator, maxFiles } = terms
   await lockUser(tx, userId)
-  const held = await readHoldings(tx, { userId, userCreatedAt, operations })
+  const held = await readHoldings(tx, { userId, userCreatedAt, credential, operations })
   const planned: Planned[] = []
   const marked: ObjectKey[] = []
   for (const [index, operation] of operations.entries()) {
@@ -114,6 +128,7 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
     const { usage, dated } = await applyChanges(tx, {
       userId,
       userCreatedAt,
+      credential,
       changes: planned.flatMap((each) => each.changes),
       now: held.now,
       garbageDelayMs,

@@ -3,7 +3,7 @@ import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { FileOperation } from '../../core/files/operation.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import type { Caller } from '../../core/users/caller.ts'
+import type { Actor } from '../../core/users/caller.ts'
 import { type FoundPast, readPast } from '../history/past-versions.ts'
 import { becomesPast } from '../ledger/changed-rows.ts'
 import { type Holding, holdingOf, type LedgerTx } from '../ledger/ledger-sql.ts'
@@ -13,12 +13,15 @@ import { readFiles } from '../ledger/read-files.ts'
 export class Holdings {
   /** The time of the changes, by the database's clock. 0 if nothing was found, so that nothing can change. */
   readonly now: number
+  /** Of the caller. */
+  readonly credential: string | undefined
   readonly #historyLifetimeMs: number
   readonly #files: Map<FileName, File>
   readonly #past: Map<Version, FoundPast | 'gone'>
 
-  constructor({ now, historyLifetimeMs, files, past }: HoldingsOptions) {
+  constructor({ now, credential, historyLifetimeMs, files, past }: HoldingsOptions) {
     this.now = now
+    this.credential = credential
     this.#historyLifetimeMs = historyLifetimeMs
     this.#files = new Map(files.map((file) => [file.name, file]))
     this.#past = new Map(past)
@@ -54,7 +57,7 @@ export class Holdings {
       return
     }
     const endedAs = change.file === undefined ? 'deleted' : 'replaced'
-    const { isKept: _isKept, expiresAt: fileExpiresAt, ...version } = old
+    const { isKept: _isKept, storedBy: _storedBy, expiresAt: fileExpiresAt, ...version } = old
     const expiresAt = Math.min(now + historyLifetimeMs, fileExpiresAt)
     const past = { ...version, endedAt: now, endedAs, expiresAt, fileExpiresAt } as const
     this.#past.set(old.version, { past, isMarked: false, now })
@@ -63,18 +66,19 @@ export class Holdings {
 
 interface HoldingsOptions {
   readonly now: number
+  readonly credential: string | undefined
   readonly historyLifetimeMs: number
   readonly files: readonly File[]
   readonly past: ReadonlyMap<Version, FoundPast | 'gone'>
 }
 
-interface Wanted extends Caller {
+interface Wanted extends Actor {
   readonly operations: readonly FileOperation[]
 }
 
 /** Under the user's lock. */
 export async function readHoldings(tx: LedgerTx, wanted: Wanted): Promise<Holdings> {
-  const { userId, userCreatedAt, operations } = wanted
+  const { userId, userCreatedAt, credential, operations } = wanted
   const versions = operations.flatMap((each) => (each.op === 'restore' ? each.version : []))
   const past = await readPast(tx, { userId, userCreatedAt, versions })
   const found = [...past.values()].filter((each) => each !== 'gone')
@@ -84,7 +88,7 @@ export async function readHoldings(tx: LedgerTx, wanted: Wanted): Promise<Holdin
   const files = rows.map(({ now: _now, ...file }) => file)
   const { historyLifetimeMs } = tx
   const now = Math.max(0, ...found.map((each) => each.now), ...rows.map((row) => row.now))
-  return new Holdings({ now, historyLifetimeMs, files, past })
+  return new Holdings({ now, credential, historyLifetimeMs, files, past })
 }
 
 function namesOf(operation: FileOperation): readonly FileName[] {

@@ -95,6 +95,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     expiresAt: fileExpiresAt,
     isKept: old?.isKept ?? 0,
     modifiedAt: 0,
+    storedBy: held.credential ?? null,
   }
   return { file, changes: [...endExpired(expired), { type: 'restored', file, old }] }
 }

@@ -39,14 +39,19 @@ export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<numb
   await discardMarkers(tx, { userId: owner, keys: rows.filter(isMarked).map(keyOf), delayMs })
   const unmarked = rows.filter((row) => !isMarked(row))
   await postponeMarkers(tx, { keys: unmarked.map(keyOf), delayMs })
-  await deletePast(
-    tx,
-    rows.map(({ version }) => version),
-  )
-  const bytes = rows.reduce((sum, { size }) => sum + size + OBJECT_OVERHEAD_BYTES, 0)
-  const counted = countHistory(tx, { bytes: sql`${-bytes}`, versions: sql`${-rows.length}` })
+  const versions = rows.map(({ version }) => version)
+  const spared = await deletePast(tx, versions)
+  const counted = countHistory(tx, {
+    bytes: sql`${-bytesOf(rows)}`,
+    versions: sql`${-rows.length}`,
+    protectedBytes: sql`${-spared}`,
+  })
   await sql`UPDATE quotas SET ${counted} WHERE user_id = ${userId}`.execute(tx.db)
   return rows.length
+}
+
+function bytesOf(rows: readonly DroppedRow[]): number {
+  return rows.reduce((sum, { size }) => sum + size + OBJECT_OVERHEAD_BYTES, 0)
 }
 
 const isMarked = (row: DroppedRow): boolean => row.is_marked === 1
@@ -56,7 +61,7 @@ interface Selected {
   readonly userId: UserId
   readonly limit: number
   readonly where?: RawBuilder<unknown>
-  readonly order?: RawBuilder<unknown>
+  readonly order?: RawBuilder<unknown> | undefined
 }
 
 /** Oldest end first, unless `order` says otherwise. */

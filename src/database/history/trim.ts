@@ -1,11 +1,12 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { excessOf, OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
 import { safeNow } from '../clock/safe-now.ts'
+import { allowanceOf, excessOf, OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
 import { capacityByAnyClock, type LedgerTx } from '../ledger/ledger-sql.ts'
-import { type DroppedRow, dropVersions, versionsToDrop } from './drop.ts'
+import { type DroppedRow, dropVersions, ofVersions, versionsToDrop } from './drop.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
+import { countProtected, PROTECTION_MS } from './protection.ts'
 
 export async function listUsersToTrim(
   tx: LedgerTx,
@@ -25,64 +26,186 @@ export async function listUsersToTrim(
     SELECT user_id FROM (
       SELECT user_id FROM history WHERE ${isOver(safe)} ${ofOthers} ORDER BY expires_at LIMIT ${limit}
     ) AS expired
+    UNION
+    SELECT user_id FROM (
+      SELECT user_id FROM history WHERE ${isReleased(safe)} ${ofOthers} ORDER BY ended_at LIMIT ${limit}
+    ) AS released
     LIMIT ${limit}
   `.execute(tx.db)
   return rows.map((row) => row.user_id)
 }
 
+/** Of a row of `history`: whether its protection is over. */
+function isReleased({ now }: Pick<LedgerTx, 'now'>): RawBuilder<boolean> {
+  return sql<boolean>`(is_protected = 1 AND ended_at <= ${now} - ${PROTECTION_MS})`
+}
+
+type Trim = Parameters<HistoryLedger['trimHistory']>[0]
+
 /** Under the user's lock. */
-export async function trimHistory(
-  tx: LedgerTx,
-  { userId, limit, garbageDelayMs }: Parameters<HistoryLedger['trimHistory']>[0],
-): Promise<number> {
-  const expired = await expiredVersions(tx, { userId, limit })
-  const dropped = await dropVersions(tx, { userId, rows: expired, garbageDelayMs })
-  if (dropped === limit) return dropped
-  const excess = await noteExcess({ ...tx, capacity: capacityByAnyClock(tx) }, userId)
-  if (excess === 0) return dropped
-  const oldest = await versionsToDrop(tx, { userId, limit: limit - dropped })
+export async function trimHistory(tx: LedgerTx, trim: Trim): Promise<number> {
+  let { limit } = trim
+  for (const step of STEPS) {
+    while (limit > 0) {
+      const handled = await step(tx, { ...trim, limit })
+      limit -= handled
+      if (handled === 0) break
+    }
+  }
+  return trim.limit - limit
+}
+
+async function dropExpired(tx: LedgerTx, trim: Trim): Promise<number> {
+  const safe = bySafeTime(tx)
+  const outlived = { ...trim, where: hasOutlived(safe), order: undefined }
+  const over = { ...trim, where: isOver(safe), order: sql`expires_at` }
+  for (const selected of [outlived, over]) {
+    const rows = await versionsToDrop(tx, selected)
+    if (rows.length > 0) return await dropVersions(tx, { ...trim, rows })
+  }
+  return 0
+}
+
+/** Versions whose protection is over stay where the allowance has room for them. The others go, so that they displace none. */
+async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
+  const { userId } = trim
+  const where = isReleased(bySafeTime(tx))
+  const rows = await versionsToDrop(tx, { ...trim, where })
+  if (rows.length === 0) return 0
+  let { room } = await readFigures(byAnyClock(tx), userId)
+  const kept = new Set<DroppedRow>()
+  for (const row of rows) {
+    const bytes = bytesOf(row)
+    if (bytes > room) continue
+    kept.add(row)
+    room -= bytes
+  }
+  if (kept.size > 0) {
+    const versions = [...kept].map(({ version }) => version)
+    await sql`UPDATE history SET is_protected = 0 WHERE ${ofVersions(versions)}`.execute(tx.db)
+    const bytes = [...kept].reduce((sum, row) => sum + bytesOf(row), 0)
+    await countProtected(byAnyClock(tx), { userId, bytes: -bytes })
+  }
+  await dropVersions(tx, { ...trim, rows: rows.filter((row) => !kept.has(row)) })
+  return rows.length
+}
+
+/**
+ * What narrow credentials have ended goes before what the account itself has, so that it displaces none of that. Of
+ * several credentials, the one goes first whose versions among the newest ones make up most of the excess, and it loses
+ * no more than they hold: what it itself had stored first, oldest end first.
+ */
+async function dropNarrow(tx: LedgerTx, trim: Trim): Promise<number> {
+  const { excess } = await readFigures(byAnyClock(tx), trim.userId)
+  if (excess === 0) return 0
+  const { userId } = trim
+  const debtor = await findDebtor(tx, { userId, excess })
+  if (debtor === undefined) return 0
+  const where = sql`ended_by = ${debtor.credential} AND ${NARROW}`
+  const order = sql`is_foreign, ended_at, version`
+  const rows = await versionsToDrop(tx, { ...trim, where, order })
+  return await dropVersions(tx, { ...trim, rows: worth(rows, Math.min(excess, debtor.bytes)) })
+}
+
+/** The condition of the indexes. */
+const NARROW = sql`ended_by IS NOT NULL AND is_protected = 0`
+
+interface Debtor {
+  readonly credential: string
+  readonly bytes: number
+}
+
+async function findDebtor(
+  { db }: LedgerTx,
+  { userId, excess }: { readonly userId: UserId; readonly excess: number },
+): Promise<Debtor | undefined> {
+  for (const limit of NEWEST) {
+    const { rows } = await sql<{ readonly ended_by: string; readonly size: number }>`
+      SELECT ended_by, size FROM history WHERE user_id = ${userId} AND ${NARROW}
+      ORDER BY ended_at DESC, version DESC LIMIT ${limit}
+    `.execute(db)
+    const debts = new Map<string, number>()
+    let left = excess
+    for (const row of rows) {
+      if (left <= 0) break
+      debts.set(row.ended_by, (debts.get(row.ended_by) ?? 0) + bytesOf(row))
+      left -= bytesOf(row)
+    }
+    if (left > 0 && rows.length === limit && limit !== NEWEST.at(-1)) continue
+    const [most] = [...debts].toSorted(([, one], [, other]) => other - one)
+    return most && { credential: most[0], bytes: most[1] }
+  }
+  return undefined
+}
+
+/** How many of the newest versions are looked at: mostly few are more than the allowance. */
+const NEWEST: readonly number[] = [32, 1_000]
+
+/** Oldest end first. Protected versions go only if they fill all that is looked at. */
+async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
+  const { userId, limit } = trim
+  const { excess } = await readFigures(byAnyClock(tx), userId)
+  if (excess === 0) return 0
+  const { rows: unprotected } = await sql<DroppedRow>`
+    SELECT version, object_key, size, is_marked FROM (
+      SELECT version, object_key, size, is_marked, is_protected FROM history
+      WHERE user_id = ${userId} ORDER BY ended_at, version LIMIT ${MOST_PASSED_OVER}
+    ) AS oldest
+    WHERE is_protected = 0 LIMIT ${limit}
+  `.execute(tx.db)
+  const rows = unprotected.length > 0 ? unprotected : await versionsToDrop(tx, trim)
   // Only if the figures have drifted: the user would be listed for ever.
-  if (oldest.length === 0) await clearExcess(tx, userId)
-  const rows = worth(oldest, excess)
-  return dropped + (await dropVersions(tx, { userId, rows, garbageDelayMs }))
+  if (rows.length === 0) await clearExcess(tx, userId)
+  return await dropVersions(tx, { ...trim, rows: worth(rows, excess) })
 }
 
 function bySafeTime(tx: LedgerTx): LedgerTx {
   return { ...tx, now: safeNow(tx) }
 }
 
-interface Page {
-  readonly userId: UserId
-  readonly limit: number
+/** The excess by which versions are dropped. */
+function byAnyClock(tx: LedgerTx): LedgerTx {
+  return { ...tx, capacity: capacityByAnyClock(tx) }
 }
 
-async function expiredVersions(tx: LedgerTx, page: Page): Promise<readonly DroppedRow[]> {
-  const safe = bySafeTime(tx)
-  const outlived = await versionsToDrop(tx, { ...page, where: hasOutlived(safe) })
-  const limit = page.limit - outlived.length
-  if (limit === 0) return outlived
-  const where = sql`${isOver(safe)} AND NOT ${hasOutlived(safe)}`
-  const order = sql`expires_at`
-  return [...outlived, ...(await versionsToDrop(tx, { ...page, limit, where, order }))]
+const MOST_PASSED_OVER = 20_000
+
+const STEPS = [dropExpired, releaseProtected, dropNarrow, dropOldest] as const
+
+function bytesOf({ size }: { readonly size: number }): number {
+  return size + OBJECT_OVERHEAD_BYTES
 }
 
 /** The first ones that hold at least as many bytes, or all. */
-function worth<T extends DroppedRow>(rows: readonly T[], bytes: number): readonly T[] {
+function worth(rows: readonly DroppedRow[], bytes: number): readonly DroppedRow[] {
   let left = bytes
-  return rows.filter(({ size }) => {
+  return rows.filter((row) => {
     if (left <= 0) return false
-    left -= size + OBJECT_OVERHEAD_BYTES
+    left -= bytesOf(row)
     return true
   })
 }
 
-/** Records, under the user's lock, by how much the history exceeds the allowance, and returns it. */
-export async function noteExcess(tx: LedgerTx, userId: UserId): Promise<number> {
-  const { rows } = await sql<{ readonly history_excess: number }>`
-    UPDATE quotas SET history_excess = ${excessOf(tx, sql`history_bytes`)}
-    WHERE user_id = ${userId} RETURNING history_excess
+interface Figures {
+  readonly excess: number
+  /** What the allowance has left for versions that are not protected; negative if there are too many. */
+  readonly room: number
+}
+
+/** Records, under the user's lock, by how much the history exceeds the allowance. */
+async function readFigures(tx: LedgerTx, userId: UserId): Promise<Figures> {
+  const { rows } = await sql<Figures>`
+    UPDATE quotas SET history_excess = ${excessOf(tx, { bytes: sql`history_bytes` })}
+    WHERE user_id = ${userId}
+    RETURNING history_excess AS excess,
+      ${allowanceOf(tx)} - history_bytes + history_protected AS room
   `.execute(tx.db)
-  return rows[0]?.history_excess ?? 0
+  return rows[0] ?? { excess: 0, room: 0 }
+}
+
+/** As `readFigures`, after the capacity has changed. */
+export async function noteExcess(tx: LedgerTx, userId: UserId): Promise<void> {
+  await readFigures(tx, userId)
 }
 
 async function clearExcess({ db }: LedgerTx, userId: UserId): Promise<void> {

@@ -3,7 +3,7 @@ import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
-import type { Caller } from '../../core/users/caller.ts'
+import type { Actor, Caller } from '../../core/users/caller.ts'
 import {
   type Counted,
   countChanges,
@@ -32,7 +32,7 @@ import { dateChanges, type DatedChanges, freedDate, raiseFreedAt } from './dates
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 import { writeRows } from './write-rows.ts'
 
-interface Changes extends Caller {
+interface Changes extends Actor {
   readonly changes: readonly FileChange[]
   /** The time by the clock. */
   readonly now: number
@@ -58,7 +58,7 @@ interface Changes extends Caller {
  * the quota refuses it. The quota is compared with what all changes together leave.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Applied> {
-  const { userId, userCreatedAt, now, garbageDelayMs, upload, restore } = applied
+  const { userId, userCreatedAt, credential, now, garbageDelayMs, upload, restore } = applied
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
@@ -75,7 +75,7 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
   if (rows[0] === undefined) throw await refusal(tx, applied, figures)
   const { at } = rows[0]
   const { changes: made, dated } = dateChanges(changes, rows[0])
-  await writeRows(tx, { userId, changes: made, at, garbageDelayMs })
+  await writeRows(tx, { userId, changes: made, credential, at, garbageDelayMs })
   const usage = usageIn(rows[0])
   await recordChanges(tx, { userId, events, end: rows[0], now })
   const before = { ...usage, used: usage.used - figures.usedBytes }

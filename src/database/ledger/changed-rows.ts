@@ -5,7 +5,13 @@ import type { PastVersion } from '../../core/history/past-version.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { Rule } from './ledger-sql.ts'
 
-export type EndedFile = File & Pick<PastVersion, 'endedAt' | 'endedAs'>
+export type EndedFile = File &
+  Pick<PastVersion, 'endedAt' | 'endedAs'> & {
+    /** The narrow credential that has ended it; `null` for the account itself. */
+    readonly endedBy: string | null
+    /** 1 if a narrow credential has ended what another one, or the account, had stored; else 0. */
+    readonly isForeign: 0 | 1
+  }
 
 /** The net effect of changes on the rows. */
 export interface ChangedRows {
@@ -20,15 +26,18 @@ export interface ChangedRows {
 
 interface Dated {
   readonly changes: readonly FileChange[]
+  /** The narrow credential that makes them. */
+  readonly credential: string | undefined
   /** The date of the commit. */
   readonly at: number
 }
 
-export function changedRows(rule: Rule, { changes, at }: Dated): ChangedRows {
+export function changedRows(rule: Rule, { changes, credential, at }: Dated): ChangedRows {
   const rows = new Map<FileName, Row>()
   const past = new Map<Version, EndedFile>()
   const restored = new Set<Version>()
   const garbage: File[] = []
+  const endedBy = credential ?? null
   /** `before` counts for the first change of a name. */
   const rowOf = (name: FileName, before: File | undefined): Row => {
     const row = rows.get(name) ?? { before, after: undefined }
@@ -42,8 +51,11 @@ export function changedRows(rule: Rule, { changes, at }: Dated): ChangedRows {
     if (type === 'restored' && !past.delete(file.version)) restored.add(file.version)
     if (old === undefined || old.version === file?.version) continue
     const endedAs = file === undefined ? 'deleted' : 'replaced'
-    if (becomesPast(rule, change)) past.set(old.version, { ...old, endedAt: at, endedAs })
-    else garbage.push(old)
+    if (!becomesPast(rule, change)) garbage.push(old)
+    else {
+      const isForeign = endedBy === null || old.storedBy === endedBy ? 0 : 1
+      past.set(old.version, { ...old, endedAt: at, endedAs, endedBy, isForeign })
+    }
   }
   const { cleared, written } = writes(rows)
   return { cleared, written, restored: [...restored], past: [...past.values()], garbage }

@@ -12,22 +12,39 @@ export function garbageBytes(size: RawBuilder<unknown>): RawBuilder<number> {
 /** The part of an UPDATE of the `quotas` row that counts versions that enter and leave the history. */
 export function countHistory(
   rule: Rule,
-  change: { readonly bytes: RawBuilder<unknown>; readonly versions: RawBuilder<unknown> },
+  change: {
+    readonly bytes: RawBuilder<unknown>
+    readonly versions: RawBuilder<unknown>
+    /** Of them; none by default. */
+    readonly protectedBytes?: RawBuilder<unknown>
+  },
 ): RawBuilder<unknown> {
   const [bytes, versions] = [bigint(change.bytes), bigint(change.versions)]
   const counted = sql`history_bytes + ${bytes}`
+  const protectedBytes =
+    change.protectedBytes && sql`history_protected + ${bigint(change.protectedBytes)}`
+  const excess = excessOf(rule, { bytes: counted, protectedBytes })
   return sql`
     history_bytes = ${counted},
     history_count = history_count + ${versions},
-    history_excess = CASE WHEN ${bytes} = 0 THEN history_excess ELSE ${excessOf(rule, counted)} END
+    ${protectedBytes === undefined ? sql`` : sql`history_protected = ${protectedBytes},`}
+    history_excess = CASE WHEN ${bytes} = 0 THEN history_excess ELSE ${excess} END
   `
 }
 
-/** The bytes of the history beyond its allowance. */
-export function excessOf(rule: Rule, counted: RawBuilder<unknown>): RawBuilder<number> {
+interface Held {
+  readonly bytes: RawBuilder<unknown>
+  readonly protectedBytes?: RawBuilder<unknown> | undefined
+}
+
+/** The bytes of the history beyond its allowance, without what is protected. */
+export function excessOf(
+  rule: Rule,
+  { bytes, protectedBytes = sql`history_protected` }: Held,
+): RawBuilder<number> {
   return sql<number>`(
     SELECT CASE WHEN excess > 0 THEN excess ELSE 0 END
-    FROM (SELECT ${counted} - ${allowanceOf(rule)} AS excess) AS beyond
+    FROM (SELECT ${bytes} - (${protectedBytes}) - ${allowanceOf(rule)} AS excess) AS beyond
   )`
 }
 

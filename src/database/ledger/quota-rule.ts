@@ -219,7 +219,7 @@ function reservedWith({ growth, ownReserved }: Need): Sql {
 }
 
 /** Garbage that is always allowed, in bytes, so that small repositories can be overwritten too. */
-const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
+export const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
 
 const GARBAGE = sql`(garbage_bytes + history_excess)`
 

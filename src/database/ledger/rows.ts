@@ -27,6 +27,7 @@ const FILE_MEMBERS = {
   expiresAt: 'expires_at',
   isKept: 'is_kept',
   modifiedAt: 'modified_at',
+  storedBy: 'stored_by',
 } as const satisfies Record<keyof File, keyof FileRow>
 
 function columnsOf(table: string, members: Readonly<Record<string, string>>): RawBuilder<unknown> {
@@ -44,15 +45,16 @@ export const VERSION_COLUMNS = columnsOf('history', VERSION_MEMBERS)
 
 export const INSERT_FILE = sql.raw(`INSERT INTO files (${Object.values(FILE_MEMBERS).join(', ')})`)
 
-/** As `INSERT_FILE`, with the time and the kind of its end, and its expiry, after the columns of the version. */
+/** As `INSERT_FILE`, with what is said of its end after the columns of the version. */
 export const INSERT_PAST = sql.raw(
-  `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as, expires_at)`,
+  `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as, expires_at, ended_by,
+    is_foreign, is_protected)`,
 )
 
 export const MEMBERS_OF_VERSION = Object.keys(VERSION_MEMBERS) as (keyof FileVersion)[]
 export const MEMBERS_OF_FILE = Object.keys(FILE_MEMBERS) as (keyof File)[]
 
-/** The values of `INSERT_PAST`, but for the last three. */
+/** The values of `INSERT_PAST`, but for those of its end. */
 export function versionValues(slot: Slot<FileVersion>): RawBuilder<unknown> {
   return sql.join(MEMBERS_OF_VERSION.map((member) => slot(member)))
 }
@@ -79,7 +81,7 @@ export const REPLACE_FILE = sql`
   SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
       sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at,
       expires_at = excluded.expires_at, media_type = excluded.media_type, metadata = excluded.metadata,
-      modified_at = excluded.modified_at
+      modified_at = excluded.modified_at, stored_by = excluded.stored_by
 `
 
 /** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */

@@ -5,7 +5,9 @@ import type { FileName } from '../../core/files/file-name.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
-import { changedRows, type EndedFile } from './changed-rows.ts'
+import { countProtected, protect, type ProtectedFile } from '../history/protection.ts'
+import { changedRows } from './changed-rows.ts'
+import { garbageBytes } from './counted-bytes.ts'
 import { discardObjects } from './garbage.ts'
 import { insertion } from './insert-rows.ts'
 import { type LedgerTx, type Rule, run } from './ledger-sql.ts'
@@ -22,6 +24,8 @@ import {
 interface Written {
   readonly userId: UserId
   readonly changes: readonly FileChange[]
+  /** The narrow credential that makes them. */
+  readonly credential: string | undefined
   /** The date of the commit. */
   readonly at: number
   readonly garbageDelayMs: number
@@ -30,13 +34,13 @@ interface Written {
 /** Writes the net effect of the changes on `files`, `history` and `garbage`, in few statements. */
 export async function writeRows(
   tx: LedgerTx,
-  { userId, changes, at, garbageDelayMs }: Written,
+  { userId, changes, credential, at, garbageDelayMs }: Written,
 ): Promise<void> {
-  const { cleared, written, restored, past, garbage } = changedRows(tx, { changes, at })
+  const { cleared, written, restored, past, garbage } = changedRows(tx, { changes, credential, at })
   await deleteFiles(tx, { userId, names: cleared })
   await insertFiles(tx, written)
-  await deletePast(tx, restored)
-  await insertPast(tx, past)
+  await countProtected(tx, { userId, bytes: -(await deletePast(tx, restored)) })
+  await insertPast(tx, await protect(tx, { userId, past }))
   await discardObjects(
     tx,
     garbage.map(({ objectKey, size }) => ({ objectKey, userId, size, garbageDelayMs })),
@@ -50,10 +54,11 @@ const insertFiles = insertion<File>(
   (rows) => sql`${INSERT_FILE} VALUES ${rows} ${OVERWRITE_FILE}`,
 )
 
-const insertPast = insertion<EndedFile>(
-  [...MEMBERS_OF_VERSION, 'endedAt', 'endedAs', 'expiresAt'],
+const insertPast = insertion<ProtectedFile>(
+  [...MEMBERS_OF_VERSION, 'endedAt', 'endedAs', 'expiresAt', 'endedBy', 'isForeign', 'isProtected'],
   (slot) => sql`
-    (${versionValues(slot)}, ${slot('endedAt')}, ${slot('endedAs')}, ${slot('expiresAt')})
+    (${versionValues(slot)}, ${slot('endedAt')}, ${slot('endedAs')}, ${slot('expiresAt')},
+     ${slot('endedBy')}, ${slot('isForeign')}, ${slot('isProtected')})
   `,
   (rows) => sql`${INSERT_PAST} VALUES ${rows}`,
 )
@@ -80,18 +85,32 @@ function deleteNamed(
   return sql`DELETE FROM files WHERE user_id = ${slot('userId')} AND ${isNamed}`
 }
 
-/** Takes versions out of the history. */
-export async function deletePast(tx: LedgerTx, versions: readonly Version[]): Promise<void> {
+/** Takes versions out of the history. Resolves to the bytes of those that are protected, which it does not count. */
+export async function deletePast(tx: LedgerTx, versions: readonly Version[]): Promise<number> {
   const [version, ...others] = versions
-  if (version === undefined) return
-  if (others.length === 0) await run(tx, deleteVersion, { version })
-  else await run(tx, deleteVersions, { versions: tx.textList.valueOf(versions) })
+  if (version === undefined) return 0
+  const { rows } =
+    others.length === 0
+      ? await run(tx, deleteVersion, { version })
+      : await run(tx, deleteVersions, { versions: tx.textList.valueOf(versions) })
+  return rows.reduce((sum, { isProtected, bytes }) => sum + (isProtected === 1 ? bytes : 0), 0)
 }
 
+interface PastBytes {
+  readonly isProtected: number
+  readonly bytes: number
+}
+
+const PAST_BYTES = sql`is_protected AS "isProtected", ${garbageBytes(sql`size`)} AS bytes`
+
 function deleteVersion(slot: Slot<{ readonly version: Version }>) {
-  return sql`DELETE FROM history WHERE version = ${slot('version')}`
+  return sql<PastBytes>`
+    DELETE FROM history WHERE version = ${slot('version')} RETURNING ${PAST_BYTES}
+  `
 }
 
 function deleteVersions(slot: Slot<{ readonly versions: unknown }>, { textList }: Rule) {
-  return sql`DELETE FROM history WHERE ${textList.has(slot('versions'), sql`version`)}`
+  return sql<PastBytes>`
+    DELETE FROM history WHERE ${textList.has(slot('versions'), sql`version`)} RETURNING ${PAST_BYTES}
+  `
 }

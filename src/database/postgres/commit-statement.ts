@@ -47,7 +47,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   return sql`
     WITH found AS MATERIALIZED (
       SELECT user_id AS owner, name, object_key, reserved_bytes AS reserved,
-             credential, ${now} AS now FROM uploads
+             credential, COALESCE(credential, ${slot('credential')}) AS actor, ${now} AS now FROM uploads
       WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
     ), change AS MATERIALIZED (
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
@@ -58,7 +58,8 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              COALESCE(old.is_kept, 0) AS is_kept, ${lastModified()} AS old_modified_at,
              CAST(${slot('mediaType')} AS TEXT) AS media_type,
              NULLIF(COALESCE(${slot('metadata')}, old.metadata), ${sql.lit(NO_METADATA)}) AS metadata,
-             COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at
+             COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at,
+             CASE WHEN old.sha256 = ${slot('sha256')} THEN old.stored_by ELSE actor END AS stored_by
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
       LEFT JOIN files AS old ON old.user_id = found.owner AND old.name = found.name
@@ -74,6 +75,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND change.old_expires_at > change.now
+        ${keepsHistory(rule) ? sql`AND NOT change.is_foreign` : sql``}
         AND ${mayCommit(rule, need)}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_size + ${size}`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
@@ -90,7 +92,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
              visibility, at, at, media_type, metadata, expires_at, is_kept,
-             ${dateAfter(sql`CASE WHEN replaced THEN old_modified_at ELSE freed_at END`)}
+             ${dateAfter(sql`CASE WHEN replaced THEN old_modified_at ELSE freed_at END`)}, stored_by
       FROM change, moved
       ${REPLACE_FILE}
       RETURNING ${FILE_COLUMNS}
@@ -133,13 +135,18 @@ function keepsHistory({ historyLifetimeMs }: Rule): boolean {
   return historyLifetimeMs > 0
 }
 
-/** As `becomesPast` in `applyChanges`: 1 if the old content becomes history, else 0. */
+/**
+ * As `becomesPast` in `applyChanges`: 1 if the old content becomes history, else 0. What is foreign, and may have to be
+ * protected, is left to the steps.
+ */
 function whatIsPast(slot: Slot<CommitValues>) {
   return sql`,
     CASE WHEN old.sha256 <> ${slot('sha256')} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
     old.visibility AS old_visibility, old.created_at AS old_created_at,
     old.updated_at AS old_updated_at, old.media_type AS old_media_type,
-    old.metadata AS old_metadata
+    old.metadata AS old_metadata,
+    COALESCE(old.sha256 <> ${slot('sha256')} AND actor IS NOT NULL
+      AND old.stored_by IS DISTINCT FROM actor, FALSE) AS is_foreign
   `
 }
 
@@ -153,7 +160,7 @@ function past(slot: Slot<CommitValues>) {
     ${INSERT_PAST}
     SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
            old_created_at, old_updated_at, old_media_type, old_metadata, at, 'replaced',
-           old_expires_at
+           old_expires_at, actor, 0, 0
     FROM change, moved WHERE past = 1
   ),`
 }

@@ -252,6 +252,6 @@ function rowOf(file: ReadObject, modifiedAt: RawBuilder<number>): RawBuilder<unk
   const { userId, name, version, objectKey, size, sha256, beganAt, mediaType, metadata } = file
   return sql`(
     ${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt},
-    ${beganAt}, ${mediaType}, ${metadata}, ${NEVER}, 0, ${modifiedAt}
+    ${beganAt}, ${mediaType}, ${metadata}, ${NEVER}, 0, ${modifiedAt}, NULL
   )`
 }

@@ -47,6 +47,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const { usage, dated } = await applyChanges(tx, {
     userId,
     userCreatedAt,
+    credential: actorOf(upload, found),
     now,
     garbageDelayMs,
     changes: [
@@ -82,10 +83,17 @@ async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<
   return { file, replaced, evicted, usage }
 }
 
+/** The narrow credential that began the upload, or, of a resumable one, that finishes it. */
+function actorOf(upload: CommitUpload, found: FoundUpload): string | undefined {
+  return found.credential ?? upload.credential
+}
+
 function committedFile(
-  { version, size, sha256, visibility, expiresInMs, mediaType = null, metadata }: CommitUpload,
+  upload: CommitUpload,
   { found, old }: { readonly found: FoundUpload; readonly old: File | undefined },
 ): File {
+  const { version, size, sha256, visibility, expiresInMs } = upload
+  const { mediaType = null, metadata } = upload
   const described = metadata ?? old?.metadata ?? NO_METADATA
   return {
     userId: found.userId,
@@ -102,6 +110,7 @@ function committedFile(
     expiresAt: expiresInMs === undefined ? NEVER : found.now + expiresInMs,
     isKept: old?.isKept ?? 0,
     modifiedAt: 0,
+    storedBy: old?.sha256 === sha256 ? old.storedBy : (actorOf(upload, found) ?? null),
   }
 }
 

@@ -68,6 +68,7 @@ interface BalanceRow extends Figures {
   readonly garbage_bytes: number | null
   readonly history_bytes: number | null
   readonly history_count: number | null
+  readonly history_protected: number | null
   readonly now: number
 }
 
@@ -80,6 +81,10 @@ function countedFigures(id: RawBuilder<unknown>) {
       WHERE user_id = ${id}
     )`,
     historyCount: sql`(SELECT COUNT(*) FROM history WHERE user_id = ${id})`,
+    historyProtected: sql`(
+      SELECT CAST(COALESCE(SUM(${garbageBytes(sql`size`)}), 0) AS BIGINT) FROM history
+      WHERE user_id = ${id} AND is_protected = 1
+    )`,
     reserved: sql`(
       SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
       WHERE user_id = ${id} AND state = 'pending'
@@ -102,8 +107,9 @@ async function balances(
   const { rows } = await sql<BalanceRow>`
     SELECT ids.id, CASE WHEN users.id IS NULL THEN 0 ELSE 1 END AS is_user,
       quotas.used_bytes, quotas.reserved_bytes, quotas.file_count, quotas.garbage_bytes,
-      quotas.history_bytes, quotas.history_count,
+      quotas.history_bytes, quotas.history_count, quotas.history_protected,
       ${counted.history} AS history, ${counted.historyCount} AS "historyCount",
+      ${counted.historyProtected} AS "historyProtected",
       ${counted.used} AS used, ${counted.reserved} AS reserved, ${counted.fileCount} AS "fileCount",
       ${counted.garbage} AS garbage, ${now} AS now
     FROM (${ids}) AS ids
@@ -115,16 +121,17 @@ async function balances(
 }
 
 function toBalance(row: BalanceRow): Balance {
-  const { used, reserved, fileCount, garbage, history, historyCount } = row
+  const { used, reserved, fileCount, garbage, history, historyCount, historyProtected } = row
   const { used_bytes, reserved_bytes, file_count, garbage_bytes } = row
-  const { history_bytes, history_count } = row
+  const { history_bytes, history_count, history_protected } = row
   const isRecorded =
     used_bytes !== null &&
     reserved_bytes !== null &&
     file_count !== null &&
     garbage_bytes !== null &&
     history_bytes !== null &&
-    history_count !== null
+    history_count !== null &&
+    history_protected !== null
   return {
     userId: row.id,
     isUser: row.is_user === 1,
@@ -136,9 +143,10 @@ function toBalance(row: BalanceRow): Balance {
           garbage: garbage_bytes,
           history: history_bytes,
           historyCount: history_count,
+          historyProtected: history_protected,
         }
       : undefined,
-    counted: { used, reserved, fileCount, garbage, history, historyCount },
+    counted: { used, reserved, fileCount, garbage, history, historyCount, historyProtected },
     readAt: row.now,
   }
 }
@@ -254,6 +262,7 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
     SET used_bytes = ${counted.used}, reserved_bytes = ${counted.reserved},
         file_count = ${counted.fileCount}, garbage_bytes = ${counted.garbage},
         history_bytes = ${counted.history}, history_count = ${counted.historyCount},
+        history_protected = ${counted.historyProtected},
         history_excess = CASE WHEN ${counted.historyCount} > 0 THEN 1 ELSE 0 END
     WHERE user_id = ${userId}
   `.execute(db)

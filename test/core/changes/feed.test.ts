@@ -8,6 +8,7 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import { outcomeOf } from '../ledger/fixture.ts'
+import { authorized } from '../../support/caller.ts'
 
 const NEVER_MS = 1_000_000
 const BEGINNING = { sequence: 0, at: 0 }
@@ -59,7 +60,7 @@ function bed(options: { readonly pollMs?: number; readonly reverifyMs?: number }
   const ending = new AbortController()
   const follow = (userId: UserId, more: Partial<FollowFeed> = {}) =>
     feed.follow({
-      caller: { userId, userCreatedAt: 1, reverify: async () => undefined },
+      caller: authorized({ userId, userCreatedAt: 1 }),
       after: BEGINNING,
       limit: 10,
       quietMs: NEVER_MS,
@@ -190,7 +191,8 @@ describe('those who follow a user', () => {
     const reverify = async (): Promise<void> => {
       throw new Error('revoked')
     }
-    const pages = follow(ANN, { caller: { userId: ANN, userCreatedAt: 1, reverify } })
+    const caller = { ...authorized({ userId: ANN, userCreatedAt: 1 }), reverify }
+    const pages = follow(ANN, { caller })
     await pages.next()
     await expect(pages.next()).rejects.toThrow('revoked')
   })

@@ -87,6 +87,8 @@ export interface PastFigures {
   readonly excess: number
   readonly countedBytes: number
   readonly countedVersions: number
+  readonly protectedBytes: number
+  readonly countedProtected: number
 }
 
 export interface Keys {

@@ -63,6 +63,7 @@ export function ledgerHistoryContract(
       const {
         isKept: _isKept,
         modifiedAt: _modifiedAt,
+        storedBy: _storedBy,
         expiresAt: fileExpiresAt,
         ...content
       } = first

@@ -235,6 +235,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
           expiresAt: NEVER,
           isKept: 0,
           modifiedAt: 0,
+          storedBy: null,
         })
         expect(Math.abs(file.updatedAt - harness.now())).toBeLessThan(5_000)
         expect({ replaced, usage }).toEqual({

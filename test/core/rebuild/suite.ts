@@ -99,6 +99,7 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         isKept: 0,
         // Later than any date that the name had before the rebuild.
         modifiedAt: expect.any(Number) as number,
+        storedBy: null,
       })
       const user = { userId: ALICE, status: 'active', createdAt: began }
       expect(await users.findUser(ALICE)).toEqual(user)

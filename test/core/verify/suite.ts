@@ -91,6 +91,7 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
       ['garbage_bytes', 4098],
       ['history_bytes', 4098],
       ['history_count', 1],
+      ['history_protected', 0],
     ] as const)('of %s', (figure, right) => {
       beforeEach(async () => {
         // Replaces two bytes twice: the first are garbage, the second past.

@@ -9,6 +9,7 @@ import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
+import { ledgerNarrowEndsContract } from '../../core/ledger/narrow-ends-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
 import { ledgerAuditContract } from '../../core/ledger/audit-contract.ts'
@@ -37,6 +38,8 @@ describe.skipIf(inject('postgres') === undefined)('with a server', () => {
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
   ledgerHistoryContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerHistoryContract('PostgreSQL, step by step', openSteps)
+  ledgerNarrowEndsContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
+  ledgerNarrowEndsContract('PostgreSQL, step by step', openSteps)
   ledgerBatchContract('PostgreSQL', (options) => openPostgresHarness(undefined, options), 15)
   ledgerRetentionContract('PostgreSQL', (options) => openPostgresHarness(undefined, options))
   ledgerEvictionContract('PostgreSQL', () => openPostgresHarness())

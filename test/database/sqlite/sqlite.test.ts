@@ -24,6 +24,7 @@ import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
 import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
 import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
 import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
+import { ledgerNarrowEndsContract } from '../../core/ledger/narrow-ends-contract.ts'
 import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
 import { ledgerListContract } from '../../core/ledger/list-contract.ts'
 import { ledgerAuditContract } from '../../core/ledger/audit-contract.ts'
@@ -70,6 +71,7 @@ ledgerWebhooksContract('SQLite', openSqliteHarness)
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerHistoryContract('SQLite', openSqliteHarness)
+ledgerNarrowEndsContract('SQLite', openSqliteHarness)
 ledgerBatchContract('SQLite', openSqliteHarness, 30)
 ledgerRetentionContract('SQLite', openSqliteHarness)
 ledgerEvictionContract('SQLite', openSqliteHarness)

@@ -132,7 +132,7 @@ export function retentionSuite(open: OpenService): void {
       })
     })
 
-    it('lets a token that may delete make one that evicts, and no other', async () => {
+    it('lets a token that may delete and purge make one that evicts, and no other', async () => {
       const make = (scope: object, using: string) =>
         ask(
           {
@@ -146,8 +146,13 @@ export function retentionSuite(open: OpenService): void {
       const evicting = { when_full: 'evict_oldest' }
       const sharer = await issue(service, user, { actions: ['create', 'share'] })
       expect(await problemOf(await make(evicting, sharer))).toMatchObject({ required: 'when_full' })
-      const deleter = await issue(service, user, { actions: ['create', 'share', 'delete'] })
-      const child = await make({ ...evicting, actions: ['create', 'share'] }, deleter)
+      const deletes = ['create', 'share', 'delete']
+      const deleter = await issue(service, user, { actions: deletes })
+      expect(await problemOf(await make(evicting, deleter))).toMatchObject({
+        required: 'when_full',
+      })
+      const purger = await issue(service, user, { actions: [...deletes, 'history'] })
+      const child = await make({ ...evicting, actions: ['create', 'share'] }, purger)
       const { access_token: camera } = (await child.json()) as { access_token: string }
       const grandchild = (await (await make({}, camera)).json()) as { scope: object }
       expect(grandchild.scope).toMatchObject({ actions: ['create', 'share'], ...evicting })

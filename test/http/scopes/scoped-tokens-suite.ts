@@ -558,7 +558,11 @@ export function scopedTokensSuite(open: OpenService): void {
         insufficient('delete'),
       )
       expect(await evicting(await allowed({ ...rolling, prefix: 'in-' }))).toBeUndefined()
-      expect(await evicting(await allowed({ prefix: 'in-' }, 'delete'))).toBeUndefined()
+      expect(await evicting(await allowed({ prefix: 'in-' }, 'delete'))).toMatchObject(
+        insufficient('history'),
+      )
+      const purging = await allowed({ prefix: 'in-' }, 'delete', 'history')
+      expect(await evicting(purging)).toBeUndefined()
     })
   })
 }

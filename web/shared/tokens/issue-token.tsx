@@ -119,5 +119,6 @@ function wordsOf(limit: TokenScope | null, preset: Preset): readonly string[] {
 }
 
 function mayEvict(limit: TokenScope | null): boolean {
-  return permits(limit, 'delete') || limit?.when_full === 'evict_oldest'
+  const mayPurge = permits(limit, 'delete') && permits(limit, 'history')
+  return mayPurge || limit?.when_full === 'evict_oldest'
 }

@@ -5,7 +5,8 @@ import type { Permissions } from '../permissions.ts'
 const NEEDS = {
   share: ['share'],
   rename: ['delete', 'create'],
-  stay: ['replace'],
+  // It can set an expiry.
+  stay: ['replace', 'history'],
   history: ['history'],
   remove: ['delete'],
 } as const satisfies Readonly<Record<string, readonly TokenAction[]>>

@@ -14,12 +14,13 @@ export interface NamedUpload extends FinishCaller {
 
 /** Declares a length that is still deferred, and seals an upload that has all its bytes. */
 export function emptyAppend(
-  { userId, userCreatedAt, reverify, version, signal, shutdown }: NamedUpload,
+  { userId, userCreatedAt, credential, reverify, version, signal, shutdown }: NamedUpload,
   length: number,
 ): AppendToUpload {
   return {
     userId,
     userCreatedAt,
+    credential,
     reverify,
     version,
     offset: length,

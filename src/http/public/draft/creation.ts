@@ -95,7 +95,7 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   const target = uploadTarget(request)
   const mediaType = bodyMediaTypeOf(receivedContentType(request.raw))
   const description = { mediaType, metadata: parseFileMetadata(headers) }
-  const { userId, userCreatedAt, reverify } = target
+  const { userId, userCreatedAt, credential, reverify } = target
   const { isLast, length, checksum } = parseContent(headers, 0)
   assertCreation(headers)
   const hasContent = bodySize(headers) !== 0
@@ -109,7 +109,7 @@ async function create(request: FastifyRequest, reply: FastifyReply, options: Cre
   })
   const { version, expiresAt, committed } = created
   request.upload = { id: version, offset: 0 }
-  const named = { userId, userCreatedAt, reverify, version }
+  const named = { userId, userCreatedAt, credential, reverify, version }
   const location = `${basePath}${UPLOADS_PATH}/${version}`
   const draft = { 'upload-draft-interop-version': INTEROP_VERSION }
   void reply.headers({ ...draft, 'cache-control': 'no-store' })

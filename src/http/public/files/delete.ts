@@ -13,10 +13,9 @@ export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   const { repository, idleTimeoutMs, shutdown: signal } = options
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
     const file = ownFile(request, ['delete'])
-    const { userId, userCreatedAt, reverify, name } = file
     const precondition = writePrecondition(request, file)
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
-    await repository.remove({ userId, userCreatedAt, reverify, name, precondition })
+    await repository.remove({ ...file, precondition })
     return reply.code(204).send()
   })
 }

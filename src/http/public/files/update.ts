@@ -142,6 +142,8 @@ export function permittedChange(
   const { media_type: type, metadata } = asked
   const others = [isKept, expiry, type, metadata]
   if (others.some((value) => value !== undefined)) assertPermits(caller, ['replace'])
+  // A file that expires leaves no history.
+  if (typeof expiry === 'string') assertPermits(caller, ['history'])
   if (text !== undefined) assertPermits(caller, ['delete'])
   const newName = text === undefined ? undefined : parseFileName(text)
   if (newName !== undefined) assertMayRename(caller, { newName, overwrite })

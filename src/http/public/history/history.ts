@@ -118,11 +118,10 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
 
   app.delete(HISTORY, DROP_ALL, async (request, reply) => {
     const caller = requireUser(request, ['history'])
-    const { userId, userCreatedAt, reverify } = caller
     assertEveryName(caller)
     await discardBody({ request, reply }, discarding)
     const signal = requestSignal(reply, shutdown)
-    await history.dropAll({ userId, userCreatedAt, reverify, signal })
+    await history.dropAll({ ...caller, signal })
     return reply.code(204).send()
   })
 

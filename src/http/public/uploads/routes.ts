@@ -153,7 +153,7 @@ function createHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions)
     const hasContent = bodySize(headers) !== 0
     if (hasContent) assertAppendable(headers)
     const target = access.create(request, metadata)
-    const { userId, userCreatedAt, reverify } = target
+    const { userId, userCreatedAt, credential, reverify } = target
     const created = await uploads.create({
       ...target,
       length,
@@ -166,7 +166,7 @@ function createHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions)
     request.upload = { id: version, offset: created.offset }
     void reply.code(201).header('location', access.locationOf(request, version))
     if (!hasContent) return answerAppend(reply, created)
-    const named = { userId, userCreatedAt, reverify, version }
+    const named = { userId, userCreatedAt, credential, reverify, version }
     const first = { ...named, offset: 0, checksum, idleTimeoutMs, shutdown }
     const append = appendOf(request, reply, first)
     try {

@@ -1,0 +1,272 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import { type Account, LONG_MS, type LedgerHarness, openAccount, outcomeOf } from './fixture.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+const OVERHEAD = 4096
+const MIB = 2 ** 20
+/** About a tenth of the capacity. */
+const TENTH = 100_000
+
+/** Narrow credentials: two cameras, and a thief. */
+const [CAM, OTHER, THIEF] = ['cam', 'other', 'thief'] as const
+
+/** The account itself. */
+const OWNER = null
+
+type By = string | typeof OWNER
+
+/** What narrow credentials end displaces nothing that others have ended, and spares what others had stored. */
+export function ledgerNarrowEndsContract(
+  name: string,
+  open: (options: Partial<LedgerOptions>) => Promise<LedgerHarness>,
+): void {
+  describe(`what narrow credentials end in the ledger on ${name}`, () => {
+    let harness: LedgerHarness
+    let account: Account
+
+    beforeAll(async () => {
+      harness = await open({ historyLifetimeMs: 30 * DAY_MS, historyShare: 50, baseCapacity: MIB })
+    })
+    afterAll(() => harness.close())
+    beforeEach(async () => {
+      account = await openAccount(harness)
+    })
+
+    const drop = { garbageDelayMs: LONG_MS }
+    const put = async (file: string, size: number, by: By = CAM) => {
+      const { file: stored } = await account.put(file, size, { credential: by ?? undefined })
+      await harness.advance(2)
+      return stored.version
+    }
+    const remove = async (file: string, by: By = CAM) => {
+      const version = await account.remove(file, { credential: by ?? undefined })
+      await harness.advance(2)
+      return version
+    }
+    /** Sweeps until nothing is left to trim; returns how many pages that took. */
+    const trim = async (limit = 3): Promise<number> => {
+      const isListed = async () =>
+        (await harness.ledger.listUsersToTrim({ except: [], limit: 1000 })).includes(account.userId)
+      let pages = 0
+      while (await isListed()) {
+        pages += 1
+        if (pages > 1000) throw new Error('The sweep does not come to an end.')
+        await harness.ledger.trimHistory({ ...account, limit, ...drop })
+      }
+      return pages
+    }
+    const past = async () => (await account.past()).map(({ version }) => version)
+    const figures = async () => {
+      const found = await harness.history(account.userId)
+      const { bytes, countedBytes, versions, countedVersions } = found
+      expect({ bytes, versions }).toEqual({ bytes: countedBytes, versions: countedVersions })
+      expect(found.protectedBytes).toBe(found.countedProtected)
+      const excess = bytes - found.protectedBytes - MIB / 2
+      expect(found.excess).toBe(Math.max(0, excess))
+      return { versions, protectedBytes: found.protectedBytes, excess: found.excess }
+    }
+    /** Ends as many bytes as twice the allowance, of its own content. */
+    const churn = async (by: By = CAM, file = 'live'): Promise<Version[]> => {
+      const versions: Version[] = []
+      for (let size = 0; size < 12; size += 1) {
+        versions.push(await put(file, TENTH + size, by))
+        if (size % 3 === 2) await trim()
+      }
+      await trim()
+      return versions
+    }
+
+    it('displaces its own versions first, oldest end first', async () => {
+      await put('thesis', 1000, OWNER)
+      const thesis = await remove('thesis', OWNER)
+      const versions = await churn()
+      const left = await past()
+      expect(left).toContain(thesis)
+      const own = left.filter((version) => version !== thesis)
+      expect(own).toEqual(versions.slice(-1 - own.length, -1).toReversed())
+      expect(own.length).toBeGreaterThan(2)
+      expect(await figures()).toMatchObject({ protectedBytes: 0, excess: 0 })
+    })
+
+    it.each([
+      ['replaces', (file: string) => put(file, 7, THIEF)],
+      ['deletes', (file: string) => remove(file, THIEF)],
+      [
+        'renames another one onto',
+        async (file: string) => {
+          await put('mine', 7, THIEF)
+          const onto = { newName: file, overwrite: true, credential: THIEF }
+          await account.change('mine', onto)
+        },
+      ],
+      [
+        'in a batch deletes',
+        async (file: string) => {
+          const { userId, userCreatedAt } = account
+          const caller = { userId, userCreatedAt, credential: THIEF }
+          const operations = [{ op: 'delete', name: parseFileName(file) }] as const
+          await harness.ledger.changeFiles({ ...caller, operations, maxFiles: 10, ...drop })
+        },
+      ],
+    ])('spares for a day what it %s and others had stored', async (_how, end) => {
+      const version = await put('thesis', MIB / 2, OWNER)
+      await end('thesis')
+      await churn(THIEF)
+      await churn(THIEF, 'thesis')
+      expect(await past()).toContain(version)
+      expect(await figures()).toMatchObject({ protectedBytes: MIB / 2 + OVERHEAD, excess: 0 })
+      await harness.advance(DAY_MS - 60_000)
+      await trim()
+      expect(await past()).toContain(version)
+      expect((await account.restore(version, { overwrite: true })).file.version).toBe(version)
+      expect(await figures()).toMatchObject({ protectedBytes: 0 })
+    })
+
+    it('is let go after a day, unless the allowance has room for it', async () => {
+      const small = await put('small', 100, OWNER)
+      const large = await put('large', MIB / 2, OWNER)
+      await put('note', 100, OWNER)
+      const note = await remove('note', OWNER)
+      for (const file of ['small', 'large']) await remove(file, THIEF)
+      expect((await figures()).excess).toBe(0)
+      await harness.advance(DAY_MS + 1)
+      await trim()
+      expect(new Set(await past())).toEqual(new Set([small, note]))
+      expect(await past()).not.toContain(large)
+      expect(await figures()).toMatchObject({ protectedBytes: 0, excess: 0 })
+    })
+
+    it('cannot be hidden by an upload of the same content', async () => {
+      const content = { sha256: 'a'.repeat(64) }
+      await account.put('thesis', 1000, content)
+      await account.put('thesis', 1000, { ...content, credential: THIEF })
+      const [file] = await account.list()
+      expect(file?.storedBy).toBeNull()
+      const version = await remove('thesis', THIEF)
+      await churn(THIEF)
+      expect(await past()).toContain(version)
+    })
+
+    it('counts what the account has restored as stored by the account', async () => {
+      const version = await put('live', 1000)
+      await put('live', 1001)
+      await account.restore(version, { overwrite: true })
+      await put('live', 1002)
+      expect((await figures()).protectedBytes).toBe(1000 + OVERHEAD)
+      await account.restore(version, { overwrite: true, credential: CAM })
+      expect((await figures()).protectedBytes).toBe(0)
+      await put('live', 1003)
+      expect((await figures()).protectedBytes).toBe(0)
+    })
+
+    it('displaces nothing that another narrow credential has ended, however little it adds', async () => {
+      await put('other', MIB / 4, OTHER)
+      const deleted = await remove('other', OTHER)
+      await put('b', MIB / 8, OTHER)
+      const second = await remove('b', OTHER)
+      await churn(CAM)
+      for (let size = 0; size < 5; size += 1) {
+        await put('live', TENTH + size)
+        await put('tiny', size)
+        await trim()
+      }
+      expect(await past()).toEqual(expect.arrayContaining([deleted, second]))
+    })
+
+    it('is trimmed of the credential that ends most, although another one has ended last', async () => {
+      await put('tiny', 1, OTHER)
+      const tiny = await remove('tiny', OTHER)
+      for (let size = 0; size < 8; size += 1) await put('live', TENTH + size)
+      await put('tiny', 2, OTHER)
+      const last = await remove('tiny', OTHER)
+      await trim()
+      expect(await past()).toEqual(expect.arrayContaining([tiny, last]))
+      expect(await figures()).toMatchObject({ excess: 0 })
+    })
+
+    it('goes before what the account has ended, whose own churn goes on as ever', async () => {
+      const first = await put('a', 2 * TENTH, OWNER)
+      for (const size of [1, 2, 3]) await put('a', 2 * TENTH + size, OWNER)
+      await put('live', 100)
+      await put('live', 101)
+      await trim()
+      const left = await past()
+      expect(left).not.toContain(first)
+      expect(left).toHaveLength(2)
+      expect(await figures()).toMatchObject({ excess: 0 })
+    })
+
+    it('never refuses an upload because of what is protected', async () => {
+      await account.grant('more', 64 * MIB)
+      for (const round of [0, 1, 2]) {
+        const files = Array.from({ length: 4 }, (_, index) => `f${index}`)
+        for (const file of files) await put(file, 15 * MIB + round, OWNER)
+        for (const file of files) await remove(file, THIEF)
+      }
+      expect(await outcomeOf(account.begin('next', 60 * MIB))).toBe('ok')
+    })
+
+    it('protects no more than twice the capacity and 64 MiB, and of other credentials half as much', async () => {
+      await account.grant('more', 127 * MIB)
+      const most = 64 * MIB
+      const protectedBytes = async () => (await harness.history(account.userId)).protectedBytes
+      const sums: number[] = []
+      for (let round = 0; round < 3; round += 1) {
+        for (const [file, stored, ended] of [
+          ['b', OTHER, CAM],
+          ['a', OWNER, THIEF],
+        ] as const) {
+          await put(file, 100 * MIB + round, stored)
+          await remove(file, ended)
+        }
+        sums.push(await protectedBytes())
+      }
+      expect(sums[0]).toBe(200 * MIB + 2 * OVERHEAD)
+      const bytes = sums.at(-1)
+      expect(bytes).toBeGreaterThan(128 * MIB + most)
+      expect(bytes).toBeLessThanOrEqual(2 * 128 * MIB + most)
+      await trim()
+      expect((await harness.history(account.userId)).excess).toBe(0)
+    })
+
+    it('never displaces what others have ended or stored, in any sequence of its changes', async () => {
+      const file = fc.constantFrom('a', 'b', 'c')
+      const change = fc.oneof(
+        fc.tuple(fc.constant('put'), file, fc.integer({ min: 1, max: 3 * TENTH })),
+        fc.tuple(fc.constant('remove'), file, fc.constant(0)),
+        fc.tuple(fc.constant('rename'), file, fc.constant(0)),
+        fc.tuple(fc.constant('trim'), file, fc.constant(0)),
+      )
+      const before = fc.array(fc.tuple(fc.constantFrom(OWNER, OTHER), file, fc.nat(TENTH / 2)), {
+        maxLength: 6,
+      })
+      await fc.assert(
+        fc.asyncProperty(before, fc.array(change, { maxLength: 12 }), async (made, changes) => {
+          account = await openAccount(harness)
+          for (const [by, each, size] of made) await put(each, size, by)
+          await trim()
+          const kept = new Set([...(await past()), ...(await account.list()).map((f) => f.version)])
+          for (const [what, on, size] of changes) {
+            const does = {
+              put: () => put(on, size, THIEF),
+              remove: () => remove(on, THIEF),
+              rename: () =>
+                account.change(on, { newName: `${on}x`, overwrite: true, credential: THIEF }),
+              trim: () => trim(),
+            }[what]
+            await outcomeOf(does())
+          }
+          await trim()
+          const left = [...(await past()), ...(await account.list()).map((f) => f.version)]
+          expect(left).toEqual(expect.arrayContaining([...kept]))
+          expect((await figures()).excess).toBe(0)
+        }),
+        { numRuns: 25 },
+      )
+    })
+  })
+}
