@@ -23,6 +23,7 @@ import { usersByCreation } from './migrations/2026-12-05-users-by-creation.ts'
 import { operatorActions } from './migrations/2026-12-06-operator-actions.ts'
 import { historyExpiry, historyExpiryIndexes } from './migrations/2026-12-13-history-expiry.ts'
 import { narrowEnds, narrowEndsIndexes } from './migrations/2026-12-13-narrow-ends.ts'
+import { linksCountBytes } from './migrations/2026-12-15-links-count-bytes.ts'
 import { credentials } from './migrations/2026-12-14-credentials.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
@@ -189,5 +190,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-13-narrow-ends': narrowEnds({ bytewise }),
     '2026-12-13-narrow-ends-indexes': narrowEndsIndexes(),
     '2026-12-14-credentials': credentials({ bytewise }),
+    '2026-12-15-links-count-bytes': linksCountBytes(),
   }
 }

@@ -82,6 +82,8 @@ export interface LinkRow {
   readonly password_hash: string | null
   readonly max_uses: number | null
   readonly uses: number
+  /** What has been sent of the next use, in units of `1 / USE_UNITS`. */
+  readonly use_fraction: number
   readonly created_at: number
   readonly expires_at: number | null
 }

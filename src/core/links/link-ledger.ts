@@ -1,6 +1,7 @@
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Link } from './link.ts'
+import type { Uses } from './uses.ts'
 
 /** A link to be stored. The password is already hashed. */
 export interface NewLink extends Caller {
@@ -79,11 +80,14 @@ export interface LinkLedger {
   removeLink(link: NamedLink): Promise<void>
 
   /**
-   * Counts `uses`, 1 by default, if `findLink` would still find the link and as many are left, and resolves to whether it
+   * Counts the uses if `findLink` would still find the link and as many are left, and resolves to whether it
    * did: one guarded statement, so that `maxUses` is exact at any number of instances. (A drop is counted by its `commit`,
    * see `CommitUpload`.)
    */
-  countUse(link: LinkKey, uses?: number): Promise<boolean>
+  countUses(link: LinkKey, uses: Uses): Promise<boolean>
+
+  /** Takes back uses that `countUses` has counted. Does nothing if there are fewer, or the link is gone. */
+  returnUses(link: LinkKey, uses: Uses): Promise<void>
 
   /** Whether the garbage of the owner permits another drop, or another append to one. */
   permitsDrops(userId: UserId): Promise<boolean>

@@ -1,4 +1,5 @@
 import { AppError, tooManyRequests } from '../errors.ts'
+import { ROUNDING_UNITS } from './uses.ts'
 import {
   type FileName,
   type FileNamePrefix,
@@ -27,6 +28,8 @@ export interface Link {
   readonly maxUses: number | undefined
   /** Counted only for a drop link, and for one with `maxUses`. */
   readonly uses: number
+  /** What has been sent of the next use, in units of `1 / USE_UNITS`. */
+  readonly useFraction: number
   /** Of a link with a password, as `hashPassword` returns it. */
   readonly passwordHash: string | undefined
 }
@@ -34,8 +37,17 @@ export interface Link {
 /** Per user, ended ones included. */
 export const MAX_LINKS = 1_000
 
+/** The uses that are left, the begun one included; 0 once the link has ended. */
 export function usesLeft({ maxUses, uses }: Pick<Link, 'maxUses' | 'uses'>): number | undefined {
   return maxUses === undefined ? undefined : maxUses - uses
+}
+
+/** How many files the link still gives whole. */
+export function wholeUsesLeft(
+  link: Pick<Link, 'maxUses' | 'uses' | 'useFraction'>,
+): number | undefined {
+  const left = usesLeft(link)
+  return left === undefined || link.useFraction <= ROUNDING_UNITS ? left : left - 1
 }
 
 /** Of all links of an account, in progress or unfinished: half of what the owner may have by default. */

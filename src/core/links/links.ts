@@ -12,6 +12,7 @@ import type { AccessTokenUser } from '../users/user-store.ts'
 import { assertMoreDrops, type Link, type LinkKind, type LinkTarget, linkNotFound } from './link.ts'
 import type { LinkLedger } from './link-ledger.ts'
 import { isPassword, MAX_PASSWORD_LENGTH } from './link-password.ts'
+import { type Uses, usesOf, usesUnsent } from './uses.ts'
 import { createPasswordChecks, type VisitorCredentials } from './password-checks.ts'
 
 export interface LinkTerms extends Terms {
@@ -69,8 +70,17 @@ export interface Links {
   /** The key of a link's password. Rejects with `link_password_invalid`, and as `PasswordChecks.keyFor` does. */
   unlock(link: Link, credentials: VisitorCredentials): Promise<string>
 
-  /** Counts a download that begins, of as many `files`. Rejects with `not_found` if the link has fewer uses left. */
-  countDownload(visit: Visit, files?: number): Promise<void>
+  /**
+   * Counts bytes of a file before they are sent, as `usesOf` says. Rejects with `not_found` if the link has fewer uses left.
+   * The returned function takes back what was not sent; `undefined` for a link that counts nothing.
+   */
+  countDownload(
+    visit: Visit,
+    download: { readonly bytes: number; readonly size: number },
+  ): Promise<((sent: number) => Promise<void>) | undefined>
+
+  /** Counts one use for each file of an archive that begins. Rejects as `countDownload` does. */
+  countArchive(visit: Visit, files: number): Promise<void>
 
   /**
    * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance
@@ -105,6 +115,10 @@ export function createLinks(options: {
     const { link, owner, credential } = found
     const { userId, userCreatedAt } = owner
     return { link, owner: { userId, userCreatedAt, credential, reverify } }
+  }
+
+  async function count({ link: { linkId }, owner: { userId } }: Visit, uses: Uses): Promise<void> {
+    if (!(await ledger.countUses({ userId, linkId }, uses))) throw linkNotFound()
   }
 
   function addRunning({ link, owner }: Visit, drops: number): void {
@@ -174,9 +188,19 @@ export function createLinks(options: {
       throw new AppError('link_password_invalid', 'The password of the link is wrong.')
     },
 
-    async countDownload({ link: { linkId, maxUses }, owner: { userId } }, files = 1) {
-      if (maxUses === undefined) return
-      if (!(await ledger.countUse({ userId, linkId }, files))) throw linkNotFound()
+    async countDownload(visit, { bytes, size }) {
+      if (visit.link.maxUses === undefined) return undefined
+      await count(visit, usesOf(bytes, size))
+      const { link, owner } = visit
+      return (sent) =>
+        ledger.returnUses(
+          { userId: owner.userId, linkId: link.linkId },
+          usesUnsent(bytes - sent, size),
+        )
+    },
+
+    async countArchive(visit, files) {
+      if (visit.link.maxUses !== undefined) await count(visit, { whole: files, fraction: 0 })
     },
 
     async beginDrop(visit) {

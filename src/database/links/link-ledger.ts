@@ -15,6 +15,7 @@ import type {
   NamedLink,
   NewLink,
 } from '../../core/links/link-ledger.ts'
+import { ROUNDING_UNITS, USE_UNITS, type Uses } from '../../core/links/uses.ts'
 import { callerOf } from '../../core/users/caller.ts'
 import { explainReached, type Reached, reachedBound } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'
@@ -45,7 +46,8 @@ export function createLinkLedger({
     findLink: (sha256, options) => queryPrepared((tx) => findLink(tx, sha256, options)),
     listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
     removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
-    countUse: (link, uses) => query((tx) => countUse(tx, link, uses)),
+    countUses: (link, uses) => query((tx) => countUses(tx, link, uses)),
+    returnUses: (link, uses) => query((tx) => returnUses(tx, link, uses)),
     permitsDrops: (userId) => query((tx) => permitsDrops(tx, userId)),
   }
 }
@@ -169,25 +171,45 @@ async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
 }
 
 /**
- * As `LinkLedger.countUse`. A commit calls it under the user's lock. Outside of one it is a single statement, so the two
+ * As `LinkLedger.countUses`. A commit calls it under the user's lock. Outside of one it is a single statement, so the two
  * cannot deadlock.
  */
-export async function countUse(
+export async function countUses(
   tx: LedgerTx,
   { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
-  uses = 1,
+  { whole, fraction }: Uses,
 ): Promise<boolean> {
+  const sum = sql`(use_fraction + ${bigint(fraction)})`
+  const uses = sql`(uses + ${bigint(whole)} + ${sum} / ${bigint(USE_UNITS)})`
+  const rest = sql`(${sum} % ${bigint(USE_UNITS)})`
+  const fits = sql`(max_uses IS NULL OR ${uses} < max_uses
+    OR (${uses} = max_uses AND ${rest} <= ${bigint(ROUNDING_UNITS)}))`
   const counted = await sql`
-    UPDATE links SET uses = uses + ${uses}
-    WHERE user_id = ${userId} AND link_id = ${linkId} AND ${isUsable(tx, uses)}
+    UPDATE links SET uses = ${uses}, use_fraction = ${rest}
+    WHERE user_id = ${userId} AND link_id = ${linkId} AND ${isUsable(tx)} AND ${fits}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND status = 'active')
   `.execute(tx.db)
   return counted.numAffectedRows === 1n
 }
 
+/** As `LinkLedger.returnUses`: one statement, like `countUses`. */
+async function returnUses(
+  { db }: LedgerTx,
+  { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
+  { whole, fraction }: Uses,
+): Promise<void> {
+  const borrowed = sql`(CASE WHEN use_fraction < ${bigint(fraction)} THEN 1 ELSE 0 END)`
+  const uses = sql`(uses - ${bigint(whole)} - ${borrowed})`
+  await sql`
+    UPDATE links SET uses = ${uses},
+      use_fraction = use_fraction - ${bigint(fraction)} + ${borrowed} * ${bigint(USE_UNITS)}
+    WHERE user_id = ${userId} AND link_id = ${linkId} AND ${uses} >= 0
+  `.execute(db)
+}
+
 /** The columns of `LinkColumns`. */
 const LINK_COLUMNS = sql`
-  link_id, kind, name, prefix, label, password_hash, max_uses, uses, links.created_at AS created_at,
+  link_id, kind, name, prefix, label, password_hash, max_uses, uses, use_fraction, links.created_at AS created_at,
   links.expires_at AS expires_at
 `
 
@@ -250,6 +272,7 @@ function toLink(row: LinkColumns): Link {
     passwordHash: row.password_hash ?? undefined,
     maxUses: row.max_uses ?? undefined,
     uses: row.uses,
+    useFraction: row.use_fraction,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
   }

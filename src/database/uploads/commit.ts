@@ -6,12 +6,13 @@ import type { Version } from '../../core/objects/object-key.ts'
 import { limitFor } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
+import { ONE_USE } from '../../core/links/uses.ts'
 import { linkNotFound } from '../../core/links/link.ts'
 import { needValues } from '../ledger/quota-rule.ts'
 import { evictionOf } from '../ledger/evictable.ts'
 import { makeRoom } from '../ledger/find-room.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
-import { countUse } from '../links/link-ledger.ts'
+import { countUses } from '../links/link-ledger.ts'
 import {
   assertPrecondition,
   findAccount,
@@ -72,7 +73,7 @@ function measure(files: readonly File[]): Evicted {
 
 async function countDrop(tx: LedgerTx, upload: CommitUpload): Promise<void> {
   const { userId, linkId } = upload
-  if (linkId === undefined || (await countUse(tx, { userId, linkId }))) return
+  if (linkId === undefined || (await countUses(tx, { userId, linkId }, ONE_USE))) return
   throw (await inactiveReason(tx, upload)) ?? linkNotFound()
 }
 

@@ -17,6 +17,8 @@ export interface SendBodyOptions {
   readonly signal: AbortSignal
   /** If aborted, the connection closes after this answer. */
   readonly stopping: AbortSignal
+  /** Called with the number of bytes that were given to the connection, if not all were. */
+  readonly onCut?: ((sent: number) => Promise<void>) | undefined
 }
 
 /**
@@ -25,16 +27,20 @@ export interface SendBodyOptions {
  */
 export async function sendBody(reply: FastifyReply, options: SendBodyOptions): Promise<void> {
   const { raw, request } = reply
-  const { body, waiting, signal } = options
+  const { body, waiting, signal, onCut } = options
   const share = waiting.join()
-  writeBatches(reply, options, share)
+  const sentBytes = writeBatches(reply, options, share)
   try {
     await finished(body, { writable: false, signal })
   } catch (error) {
     if (isAppError(error)) request.abortedBy ??= abortedBy(error)
-    if (!reply.sent && !raw.destroyed) throw error
-    if (!signal.aborted && !raw.destroyed) request.log.error({ err: error }, 'download failed')
-    raw.destroy()
+    const isUnanswered = !reply.sent && !raw.destroyed
+    if (!isUnanswered) {
+      if (!signal.aborted && !raw.destroyed) request.log.error({ err: error }, 'download failed')
+      raw.destroy()
+    }
+    await tellCut(reply, { onCut, sent: sentBytes() })
+    if (isUnanswered) throw error
   } finally {
     body.destroy()
     share.leave()
@@ -49,9 +55,10 @@ function writeBatches(
   reply: FastifyReply,
   { body, release, stopping }: SendBodyOptions,
   share: Share,
-): void {
+): () => number {
   const { raw } = reply
   const queue: Uint8Array[] = []
+  let sentBytes = 0
   let waitingBytes = 0
   let writes = 0
   let isEnded = false
@@ -68,6 +75,7 @@ function writeBatches(
       if (writes > 0 && byteLength > room) break
       room -= byteLength
       writes += 1
+      sentBytes += byteLength
       raw.write(queue.shift(), written.bind(undefined, chunk))
     }
     if (isEnded && queue.length === 0) raw.end()
@@ -99,6 +107,19 @@ function writeBatches(
   })
   // Sends the chunks that came before the error.
   body.once('error', writeBatch)
+  return () => sentBytes
+}
+
+/** A failure leaves the download counted as if it was whole. */
+async function tellCut(
+  { request }: FastifyReply,
+  { onCut, sent }: { readonly sent: number } & Pick<SendBodyOptions, 'onCut'>,
+): Promise<void> {
+  try {
+    await onCut?.(sent)
+  } catch (err) {
+    request.log.warn({ err }, 'counting a download that was cut failed')
+  }
 }
 
 /** Bypasses Fastify, and so repeats what its skipped `onSend` hooks say about `Connection: close`. */

@@ -45,6 +45,11 @@ export interface ServeOptions extends SendOptions {
   readonly redirect: DownloadRedirect | undefined
 }
 
+interface ServedFile extends OpenedFile {
+  /** Called with the number of bytes that were given to the connection, if that ends before all were. */
+  readonly onCut?: ((sent: number) => Promise<void>) | undefined
+}
+
 export interface Served<T> {
   readonly url: string
   readonly route: Pick<RouteShorthandOptions, 'onRequest' | 'preValidation'> & {
@@ -54,7 +59,7 @@ export interface Served<T> {
   /** What the request names. May throw. */
   readonly wanted: (request: FastifyRequest) => T
   readonly stat: (wanted: T) => Promise<FileVersion>
-  readonly open: (wanted: T & SelectContent) => Promise<OpenedFile>
+  readonly open: (wanted: T & SelectContent) => Promise<ServedFile>
 }
 
 /** Adds GET and HEAD of content. Conditions are evaluated once `stat` or `open` has found a file. */
@@ -93,9 +98,9 @@ export function serveContent<T extends object>(
     describe(reply, { file, selection: extentOf(selection) })
     watchSlowReader(reply, options)
     if (opened.content !== undefined) return opened.content
-    const { body, release } = opened
+    const { body, release, onCut } = opened
     if (body === undefined) return reply.send()
-    return sendBody(reply, { body, release, waiting, signal, stopping })
+    return sendBody(reply, { body, release, waiting, signal, stopping, onCut })
   })
 
   // Fastify's own HEAD route would read the whole object.

@@ -21,7 +21,7 @@ const usesOrNull = (description: string) =>
   })
 
 export const UsesLeft = usesOrNull(
-  'Downloads or drops until the link ends; `null` without a limit.',
+  'Downloads or drops until the link ends, the begun one included; `null` without a limit.',
 )
 
 export const ExpiresAt = TimeOrNull('When the link ends.', '2026-12-21T12:00:00.000Z')

@@ -4,9 +4,11 @@ import { dropsSuite } from '../links/drops-suite.ts'
 import { linkArchiveSuite } from '../links/link-archive-suite.ts'
 import { linkRacesSuite } from '../links/link-races-suite.ts'
 import { linksSuite } from '../links/links-suite.ts'
+import { linkUsesSuite } from '../links/link-uses-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   linksSuite(openEmbedded)
+  linkUsesSuite(openEmbedded)
   linkArchiveSuite(openEmbedded)
   dropsSuite(openEmbedded)
   linkRacesSuite(openEmbeddedTwins)

@@ -51,5 +51,20 @@ export function linkRacesSuite(
       const fileCount = kind === 'drop' ? max + 1 : 1
       expect(await usageOf(here, user)).toMatchObject({ fileCount, reserved: 0 })
     })
+
+    it('gives exactly as many bytes as its uses have, in ranges at once', async () => {
+      const [here] = twins
+      const user = await here.createUser(MIB)
+      await upload(here, { user, name: 'f', content: 'content' })
+      const terms = { token: secretOf(user), kind: 'download', prefix: '', max_uses: 9 }
+      const { secret } = await createLink(here, terms)
+      const request = async (at: number) => {
+        const headers = { Range: `bytes=${at % 7}-${at % 7}` }
+        const answer = await visit(twins[at % 2] ?? here, { secret, path: '/f', headers })
+        return answer.ok ? (await answer.text()).length : 0
+      }
+      const given = await Promise.all(Array.from({ length: 200 }, (_, at) => request(at)))
+      expect(given.reduce((sum, bytes) => sum + bytes, 0)).toBe(9 * 7)
+    })
   })
 }

@@ -398,31 +398,6 @@ export function linksSuite(open: OpenService): void {
         expect(await refusal(visit(service, { secret: long, path }))).toMatchObject(gone)
       })
 
-      it('counts downloads that begin, and then gives nothing', async () => {
-        await put('f', 'content')
-        const { secret, link_id: linkId } = await make({
-          kind: 'download',
-          prefix: '',
-          max_uses: 2,
-        })
-        const get = (headers = {}) => visit(service, { secret, path: '/f', headers })
-        const left = async () => (await json(visit(service, { secret })))['uses_left']
-        await (await get({ Range: 'bytes=1-' })).text()
-        await visit(service, { secret, path: '/f', method: 'HEAD' })
-        const { headers } = await get({ Range: 'bytes=1-' })
-        await get({ 'If-None-Match': headers.get('etag') ?? '' })
-        await get({ Range: 'bytes=9-' })
-        await visit(service, { secret, path: '/none' })
-        expect(await left()).toBe(2)
-        expect((await get({ Range: 'bytes=0-0' })).status).toBe(206)
-        expect(await left()).toBe(1)
-        expect((await get()).status).toBe(200)
-        expect(await refusal(get())).toMatchObject(gone)
-        expect(await refusal(get({ Range: 'bytes=1-' }))).toMatchObject(gone)
-        expect(await refusal(visit(service, { secret }))).toMatchObject(gone)
-        expect(linkId).toMatch(/-7/)
-      })
-
       it('says the same of one that never was, has expired, was revoked, or whose owner is suspended', async () => {
         await put('f', 'content')
         const terms = { kind: 'download', prefix: '' }

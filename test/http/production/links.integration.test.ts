@@ -8,9 +8,11 @@ import { dropsSuite } from '../links/drops-suite.ts'
 import { linkArchiveSuite } from '../links/link-archive-suite.ts'
 import { linkRacesSuite } from '../links/link-races-suite.ts'
 import { linksSuite } from '../links/links-suite.ts'
+import { linkUsesSuite } from '../links/link-uses-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   linksSuite(openProduction)
+  linkUsesSuite(openProduction)
   linkArchiveSuite(openProduction)
   dropsSuite(openProduction)
   linkRacesSuite(openProductionTwins)

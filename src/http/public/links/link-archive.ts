@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Archives, archiveTooLarge } from '../../../core/files/archive.ts'
 import { isFileName } from '../../../core/files/file-name.ts'
-import { type Link, usesLeft, visibleName } from '../../../core/links/link.ts'
+import { type Link, visibleName, wholeUsesLeft } from '../../../core/links/link.ts'
 import type { Links } from '../../../core/links/links.ts'
 import { archiveOf, serveArchive } from '../../download/serve-archive.ts'
 import type { ServeOptions } from '../../download/serve-content.ts'
@@ -43,11 +43,11 @@ export async function linkArchiveRoutes(
         const visible = visibleName(link, file.name)
         return visible === undefined ? [] : [{ ...file, name: visible }]
       })
-      const left = usesLeft(link)
+      const left = wholeUsesLeft(link)
       if (left !== undefined && files.length > left) throw archiveTooLarge(left)
       return { name: archiveOf(titleOf(link)), files }
     },
-    begin: (request, files) => links.countDownload(visitOf(request, 'download'), files),
+    begin: (request, files) => links.countArchive(visitOf(request, 'download'), files),
   })
 }
 
@@ -61,7 +61,8 @@ const ARCHIVE = {
   credentials: 'none',
   operationId: 'downloadArchiveByLink',
   summary: 'Download all files of a link as one ZIP archive',
-  description: 'Counts as one use of the link for each file. The path ends in a slash.',
+  description:
+    'Counts as one use of the link for each file, once it begins. The path ends in a slash.',
   parameters: { path: { secret: LINK_SECRET } },
   responses: ARCHIVE_RESPONSES,
   problems: ['not_found', 'link_password_required', 'archive_too_large'],

@@ -48,14 +48,18 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
       })
       const { file, body } = opened
       const extent = extentOf(opened.selection)
-      // Only a download that starts at byte 0 counts. It is counted once the content is open, so that a failure costs no use.
-      if (extent === 'whole' || (extent !== 'nothing' && extent.first === 0)) {
-        await links.countDownload({ link, owner }).catch((error: unknown) => {
-          if (body !== undefined) discardContent({ body })
-          throw error
-        })
-      }
-      return { ...opened, file: { ...file, name: visible } }
+      const shown = { ...opened, file: { ...file, name: visible } }
+      if (extent === 'nothing') return shown
+      const { size } = file
+      const bytes = extent === 'whole' ? size : extent.last - extent.first + 1
+      // Counted before the bytes are sent, so that no crash gives more, and once the content is open, so that a failure
+      // costs nothing.
+      const counted = links.countDownload({ link, owner }, { bytes, size })
+      const onCut = await counted.catch((error: unknown) => {
+        if (body !== undefined) discardContent({ body })
+        throw error
+      })
+      return { ...shown, onCut }
     },
   })
 
@@ -121,7 +125,7 @@ const DOWNLOAD = {
   operationId: 'downloadByLink',
   summary: 'Download a file by a link, or a range of it',
   description:
-    'A download that begins at byte 0 counts as a use of the link. The password of the link, if it has one, is sent ' +
+    'Each time as many bytes are sent as the file has counts as a use of the link. The password of the link, if it has one, is sent ' +
     'as HTTP Basic authentication with any user name.',
   parameters: { path: PATH, header: CONDITIONS },
   responses: CONTENT_RESPONSES,

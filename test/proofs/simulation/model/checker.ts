@@ -173,7 +173,8 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'findLink':
     case 'listLinks':
     case 'removeLink':
-    case 'countUse':
+    case 'countUses':
+    case 'returnUses':
     case 'listExpiredUploads':
     case 'listPendingUploads':
     case 'findUserToPurge':
