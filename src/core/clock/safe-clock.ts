@@ -71,9 +71,23 @@ const JUMP_MS = 5_000
 /** Garbage that is due so much later was written by a clock that was ahead between two readings. */
 const UNSEEN_MS = 30 * 24 * 60 * 60_000
 
+interface Known {
+  readonly stored: string | undefined
+  readonly firstAt: number
+  readonly otherAt: number
+  readonly lastAt: number
+}
+
 export function createSafeClock(options: SafeClockOptions): SafeClock {
   const { ledger, processTime = () => Infinity, steady, leaseMs, garbageDelayMs, hooks } = options
   let seen: { readonly time: SafeTime; readonly at: number } | undefined
+  /** What was stored, when this process first read that, and when it had last read another one. */
+  let known: Known = {
+    stored: undefined,
+    firstAt: -Infinity,
+    otherAt: -Infinity,
+    lastAt: -Infinity,
+  }
   let jumpedAt = -Infinity
   let isFirst = true
 
@@ -87,19 +101,35 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
   async function readClocks(): Promise<Read> {
     const { now, stored } = await ledger.readClock()
     const [at, { boot }] = [steady.now(), steady]
+    note(stored, at)
     const before = stored === undefined ? undefined : parseSafeTime(stored)
     const elapsedMs = before && elapsedSince(before, { at, boot, seen })
     const reading = { read: Math.min(now, processTime()), at, boot, elapsedMs }
-    const jumpMs = before === undefined ? 0 : jumpOf(before, reading)
+    const jumpMs = before === undefined ? 0 : jumpOf(before, reading.read, passedSince(before, at))
     if (jumpMs > JUMP_MS) jumpedAt = at
     return { stored, before, reading, jumpMs }
+  }
+
+  function note(stored: string | undefined, at: number): void {
+    const { firstAt, otherAt, lastAt } = known
+    known =
+      stored === known.stored
+        ? { stored, firstAt, otherAt, lastAt: at }
+        : { stored, firstAt: at, otherAt: lastAt, lastAt: at }
+  }
+
+  /** Another machine has stored its reading after this process last read another one. */
+  function passedSince(time: SafeTime, at: number) {
+    const isKnown = time.boot === steady.boot && at >= time.at
+    if (isKnown) return { leastMs: at - time.at, mostMs: at - time.at }
+    return { leastMs: at - known.firstAt, mostMs: at - known.otherAt }
   }
 
   /** Keeps what says most of how far the safe time has come. */
   function see(time: SafeTime): void {
     const at = steady.now()
-    const known = seen?.time.turns === time.turns ? seen.time.safe + (at - seen.at) : -Infinity
-    if (known < time.safe) seen = { time, at }
+    const reached = seen?.time.turns === time.turns ? seen.time.safe + (at - seen.at) : -Infinity
+    if (reached < time.safe) seen = { time, at }
   }
 
   function tellLead(time: SafeTime): void {

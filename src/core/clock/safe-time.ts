@@ -83,10 +83,18 @@ export function trust({ read, at, boot }: ClockReading, turns = 0): SafeTime {
   return { safe: read, read, at, boot, turns, leads: [] }
 }
 
-/** By how much the clock has moved beside the time that has passed. Without that time, only a move back is known. */
-export function jumpOf(before: SafeTime, { read, elapsedMs }: ClockReading): number {
+/**
+ * By how much the clock has moved beside the time that has passed since `before` was read, of which only these bounds may
+ * be known.
+ */
+export function jumpOf(
+  before: SafeTime,
+  read: number,
+  passed: { readonly leastMs: number; readonly mostMs: number },
+): number {
   const moved = read - before.read
-  return elapsedMs === undefined ? Math.min(0, moved) : Math.round(moved - elapsedMs)
+  if (moved < passed.leastMs) return Math.round(moved - passed.leastMs)
+  return moved > passed.mostMs ? Math.round(moved - passed.mostMs) : 0
 }
 
 /** What another process of this machine, or this process, has read, and when. */

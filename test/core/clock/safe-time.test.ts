@@ -238,21 +238,19 @@ describe('the time since a reading', () => {
 
 describe('a jump', () => {
   const time = trust({ read: START, at: 0, boot: BOOT, elapsedMs: undefined })
-  const reading = (read: number, elapsedMs: number | undefined) => ({
-    read,
-    at: 20_000,
-    boot: BOOT,
-    elapsedMs,
-  })
 
   it('is what the clock has moved beside the time that has passed', () => {
-    expect(jumpOf(time, reading(START + 20_000, 20_000))).toBe(0)
-    expect(jumpOf(time, reading(START + HOUR, 20_000))).toBe(HOUR - 20_000)
-    expect(jumpOf(time, reading(START - HOUR, 20_000))).toBe(-HOUR - 20_000)
+    const passed = { leastMs: 20_000, mostMs: 20_000 }
+    expect(jumpOf(time, START + 20_000, passed)).toBe(0)
+    expect(jumpOf(time, START + HOUR, passed)).toBe(HOUR - 20_000)
+    expect(jumpOf(time, START - HOUR, passed)).toBe(-HOUR - 20_000)
   })
 
-  it('ahead is not told from a downtime where the time that has passed is unknown', () => {
-    expect(jumpOf(time, reading(START + DAY, undefined))).toBe(0)
-    expect(jumpOf(time, reading(START - DAY, undefined))).toBe(-DAY)
+  it('is what it has moved beyond the bounds of that time, where only these are known', () => {
+    const passed = { leastMs: 0, mostMs: 20_000 }
+    expect(jumpOf(time, START + 15_000, passed)).toBe(0)
+    expect(jumpOf(time, START + HOUR, passed)).toBe(HOUR - 20_000)
+    expect(jumpOf(time, START - HOUR, passed)).toBe(-HOUR)
+    expect(jumpOf(time, START + DAY, { leastMs: 0, mostMs: Infinity })).toBe(0)
   })
 })
