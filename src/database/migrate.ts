@@ -25,6 +25,7 @@ import { historyExpiry, historyExpiryIndexes } from './migrations/2026-12-13-his
 import { narrowEnds, narrowEndsIndexes } from './migrations/2026-12-13-narrow-ends.ts'
 import { linksCountBytes } from './migrations/2026-12-15-links-count-bytes.ts'
 import { credentials } from './migrations/2026-12-14-credentials.ts'
+import { metadataBytes } from './migrations/2026-12-16-metadata-bytes.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
 import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
@@ -191,5 +192,6 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-13-narrow-ends-indexes': narrowEndsIndexes(),
     '2026-12-14-credentials': credentials({ bytewise }),
     '2026-12-15-links-count-bytes': linksCountBytes(),
+    '2026-12-16-metadata-bytes': metadataBytes(),
   }
 }

@@ -148,6 +148,8 @@ export interface FileRow extends VersionRow {
   readonly expires_at: Generated<number>
   /** 1 if evictions spare the file, else 0. */
   readonly is_kept: Generated<0 | 1>
+  /** What the metadata count, in bytes; see `countedBytes`. */
+  readonly metadata_bytes: Generated<number>
   /** See `File`. */
   readonly modified_at: Generated<number>
   /** See `File.storedBy`. */

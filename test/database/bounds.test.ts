@@ -220,6 +220,7 @@ const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
     updatedAt: Number.MAX_SAFE_INTEGER,
     expiresAt: NEVER,
     isKept: 0,
+    metadataBytes: 0,
     modifiedAt: Number.MAX_SAFE_INTEGER,
     storedBy: 'f'.repeat(64),
     mediaType: MEDIA_TYPE,

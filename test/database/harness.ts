@@ -32,7 +32,7 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
     ...clock,
     audit: async (userId) => {
       const { rows } = await sql<Audit>`SELECT
-        (SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files WHERE user_id = ${userId}) AS used,
+        (SELECT CAST(COALESCE(SUM(size + metadata_bytes), 0) AS BIGINT) FROM files WHERE user_id = ${userId}) AS used,
         (SELECT COUNT(*) FROM files WHERE user_id = ${userId}) AS "fileCount",
         (SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
           WHERE user_id = ${userId} AND state = 'pending') AS reserved`.execute(database.kysely)

@@ -59,6 +59,8 @@ export interface File extends FileVersion {
   readonly expiresAt: number
   /** 1 if evictions spare the file, else 0. */
   readonly isKept: 0 | 1
+  /** See `metadataBytes`. */
+  readonly metadataBytes: number
   /** The date of the content for HTTP if that has to be later than `updatedAt`, else 0: see `lastModified`. */
   readonly modifiedAt: number
   /**
@@ -66,6 +68,14 @@ export interface File extends FileVersion {
    * same content keeps it.
    */
   readonly storedBy: string | null
+}
+
+/** What a file counts against the capacity: its content, and what its metadata exceed their allowance by. */
+export function countedBytes({
+  size,
+  metadataBytes,
+}: Pick<File, 'size' | 'metadataBytes'>): number {
+  return size + metadataBytes
 }
 
 export const NEVER = Number.MAX_SAFE_INTEGER

@@ -7,6 +7,14 @@ export type Metadata = string & { readonly [brand]: 'Metadata' }
 
 export const MAX_METADATA_BYTES = 2048
 
+/** Metadata of so many bytes count nothing, as do the name and the media type, of at most 255 bytes each. */
+export const FREE_METADATA_BYTES = 256
+
+/** The bytes that a file counts for its metadata. Without this, empty files would be storage beside the capacity. */
+export function metadataBytes(metadata: Metadata | null | undefined): number {
+  return Math.max(0, Buffer.byteLength(metadata ?? '') - FREE_METADATA_BYTES)
+}
+
 /** Recorded as `null`. An upload that sends it removes the metadata of the replaced file. */
 export const NO_METADATA = '{}' as Metadata
 

@@ -2,7 +2,7 @@ import { invalidParameter } from '../errors.ts'
 import type { File, Visibility } from './file.ts'
 import type { FileName } from './file-name.ts'
 import type { MediaType } from './media-type.ts'
-import { mergeMetadata, type MetadataPatch } from './metadata.ts'
+import { mergeMetadata, metadataBytes, type MetadataPatch } from './metadata.ts'
 
 /** What is to change of a file. `undefined` keeps a member as it is. */
 export interface FilePatch {
@@ -26,6 +26,7 @@ export function updatedFile(old: File, patch: FilePatch, now: number): File {
   if (expiresAt !== undefined && expiresAt <= now) {
     throw invalidParameter('expires_at', 'expires_at must be in the future.')
   }
+  const described = metadata === undefined ? old.metadata : mergeMetadata(old.metadata, metadata)
   return {
     ...old,
     name,
@@ -33,7 +34,8 @@ export function updatedFile(old: File, patch: FilePatch, now: number): File {
     isKept: isKept === undefined ? old.isKept : isKept ? 1 : 0,
     expiresAt: expiresAt ?? old.expiresAt,
     mediaType,
-    metadata: metadata === undefined ? old.metadata : mergeMetadata(old.metadata, metadata),
+    metadata: described,
+    metadataBytes: metadata === undefined ? old.metadataBytes : metadataBytes(described),
     updatedAt: now,
   }
 }

@@ -5,7 +5,7 @@ import type {
   DeleteFile,
   UpdateFile,
 } from '../../core/files/file-ledger.ts'
-import type { File } from '../../core/files/file.ts'
+import { countedBytes, type File } from '../../core/files/file.ts'
 import { type FileOperation, refusalOfOperation } from '../../core/files/operation.ts'
 import type { RestoreVersion } from '../../core/history/history-ledger.ts'
 import { versionGoneFor } from '../../core/history/past-version.ts'
@@ -209,7 +209,8 @@ function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppErr
     return before <= room
   })
   if (isCount) return refusalOf(refusal, index)
-  const requested = planned[index]?.file?.size ?? 0
+  const file = planned[index]?.file
+  const requested = file ? countedBytes(file) : 0
   return refusalOf(new AppError(code, message, { facts: { ...facts, requested } }), index)
 }
 
@@ -218,5 +219,6 @@ function addedFiles({ changes }: Planned): number {
 }
 
 function addedBytes({ changes }: Planned): number {
-  return changes.reduce((sum, { file, old }) => sum + (file?.size ?? 0) - (old?.size ?? 0), 0)
+  const bytesOf = (file: File | undefined): number => (file ? countedBytes(file) : 0)
+  return changes.reduce((sum, { file, old }) => sum + bytesOf(file) - bytesOf(old), 0)
 }

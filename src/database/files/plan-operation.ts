@@ -8,6 +8,7 @@ import type {
   FileUpdate,
   VersionRestore,
 } from '../../core/files/operation.ts'
+import { metadataBytes } from '../../core/files/metadata.ts'
 import { updatedFile } from '../../core/files/patch.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
 import { versionGoneFor, versionNotFound } from '../../core/history/past-version.ts'
@@ -94,6 +95,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     metadata,
     expiresAt: fileExpiresAt,
     isKept: old?.isKept ?? 0,
+    metadataBytes: metadataBytes(metadata),
     modifiedAt: 0,
     storedBy: held.credential ?? null,
   }

@@ -1,7 +1,7 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/change.ts'
-import type { File } from '../../core/files/file.ts'
+import { countedBytes, type File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Actor, Caller } from '../../core/users/caller.ts'
 import {
@@ -58,11 +58,12 @@ interface Changes extends Actor {
  * the quota refuses it. The quota is compared with what all changes together leave.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Applied> {
-  const { userId, userCreatedAt, credential, now, garbageDelayMs, upload, restore } = applied
+  const { userId, userCreatedAt, credential, now, garbageDelayMs, upload } = applied
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
+  const restore = applied.restore ?? (isGrowth(applied, figures) ? GROWTH : undefined)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
-  const { rows } = await move(tx, applied, {
+  const values = {
     userId,
     userCreatedAt,
     ...figures,
@@ -71,8 +72,9 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
     freedAt: freedDate(changes),
     ownReserved: upload?.ownReserved ?? 0,
     maxFiles: (upload ?? restore)?.maxFiles ?? 0,
-  })
-  if (rows[0] === undefined) throw await refusal(tx, applied, figures)
+  }
+  const { rows } = await move(tx, { ...applied, restore }, values)
+  if (rows[0] === undefined) throw await refusal(tx, { ...applied, restore }, figures)
   const { at } = rows[0]
   const { changes: made, dated } = dateChanges(changes, rows[0])
   await writeRows(tx, { userId, changes: made, credential, at, garbageDelayMs })
@@ -82,6 +84,14 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
   await noteState(tx, { userId, known: rows[0].state, before, usage, now, isDated: true })
   return { usage, dated }
 }
+
+/** Whether metadata grow, which needs room as a restore does. */
+function isGrowth({ upload, by }: Changes, { growth }: { readonly growth: number }): boolean {
+  return upload === undefined && by === undefined && growth > 0
+}
+
+/** It adds no files. */
+const GROWTH: Changes['restore'] = { maxFiles: Number.MAX_SAFE_INTEGER }
 
 export interface Applied extends Pick<DatedChanges, 'dated'> {
   readonly usage: Usage
@@ -130,11 +140,13 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
   for (const change of changes) {
     const { type, file, old } = change
     const oldSize = old?.size ?? 0
-    size += file?.size ?? 0
-    usedBytes += (file?.size ?? 0) - oldSize
+    const counted = file ? countedBytes(file) : 0
+    const oldCounted = old ? countedBytes(old) : 0
+    size += counted
+    usedBytes += counted - oldCounted
     files += (file ? 1 : 0) - (old ? 1 : 0)
     if (type === 'evicted') {
-      evictedBytes += oldSize
+      evictedBytes += oldCounted
       evictedFiles += 1
     }
     if (becomesPast(rule, change)) {

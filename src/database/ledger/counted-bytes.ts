@@ -1,8 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
+import { FREE_METADATA_BYTES } from '../../core/files/metadata.ts'
 import { bigint, type Rule } from './ledger-sql.ts'
 
 /** The minimum overhead of an object or an aborted upload. Without it, the number of empty ones would be unlimited. */
 export const OBJECT_OVERHEAD_BYTES = 4096
+
+/** As `countedBytes`, of rows of `files`. */
+export const COUNTED_BYTES = sql<number>`(files.size + files.metadata_bytes)`
+
+/** As `metadataBytes`. Both engines count the bytes of UTF-8. */
+export function metadataBytesOf(metadata: RawBuilder<unknown>): RawBuilder<number> {
+  const free = sql.lit(FREE_METADATA_BYTES)
+  return sql<number>`(
+    CASE WHEN octet_length(${metadata}) > ${free} THEN octet_length(${metadata}) - ${free} ELSE 0 END
+  )`
+}
 
 /** What an object counts as garbage, and in the history. */
 export function garbageBytes(size: RawBuilder<unknown>): RawBuilder<number> {

@@ -6,6 +6,7 @@ import type { FileName } from '../../core/files/file-name.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Slot } from '../statement.ts'
 import type { Eviction, Shortage } from './evictable.ts'
+import { COUNTED_BYTES } from './counted-bytes.ts'
 import { bigint, type LedgerTx, type Rule, run } from './ledger-sql.ts'
 
 /** A file that may be evicted. */
@@ -168,7 +169,7 @@ function upTo(shortage: Shortage, found: readonly Candidate[]): readonly Candida
   return found.slice(0, count)
 }
 
-const CANDIDATE = sql`files.name AS named, files.updated_at AS age, files.size AS freed`
+const CANDIDATE = sql`files.name AS named, files.updated_at AS age, ${COUNTED_BYTES} AS freed`
 
 async function readExpired(tx: LedgerTx, eviction: Eviction) {
   return (await run(tx, selectExpired, eviction)).rows

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
+import { countedBytes, type File } from '../../core/files/file.ts'
 import { limitFor, shareOf } from '../../core/quota/shares.ts'
 import { inline, type Slot } from '../statement.ts'
 import { begunBy, bigint, isActive, type Rule, runningUploads } from './ledger-sql.ts'
@@ -184,10 +185,14 @@ export function hasRoom(rule: Rule, need: Need) {
         AND ${reserved} - ${evictable.unclaimed.awaited} <= ${capacity}
       )`
   return sql<boolean>`(
-    ${growth} = 0
-    OR used_bytes + ${reserved} <= ${capacity}
-    OR ${otherwise}
+    ${growth} = 0 ${isNew(need) ? sql`AND (${need.newFiles} <= 0 OR ${capacity} > 0)` : sql``}
+    OR ${growth} > 0 AND (used_bytes + ${reserved} <= ${capacity} OR ${otherwise})
   )`
+}
+
+/** Whether the file may be a new one. Without a capacity there is none, also if it is empty. */
+function isNew(need: Need | UploadNeed): need is UploadNeed {
+  return 'newFiles' in need
 }
 
 /** What must be evicted for `mayRestore` to accept the file: a row, unless the user is missing. */
@@ -253,12 +258,10 @@ export function isGarbageBoundedForNarrow({
 }
 
 export function growthOver(replaced: Replaced | undefined, bytes: number): number {
-  return Math.max(0, bytes - (replaced?.size ?? 0))
+  return Math.max(0, bytes - (replaced ? countedBytes(replaced) : 0))
 }
 
-interface Replaced {
-  readonly size: number
-}
+type Replaced = Pick<File, 'size' | 'metadataBytes'>
 
 interface Upload {
   readonly size: number

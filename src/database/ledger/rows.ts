@@ -26,6 +26,7 @@ const FILE_MEMBERS = {
   ...VERSION_MEMBERS,
   expiresAt: 'expires_at',
   isKept: 'is_kept',
+  metadataBytes: 'metadata_bytes',
   modifiedAt: 'modified_at',
   storedBy: 'stored_by',
 } as const satisfies Record<keyof File, keyof FileRow>
@@ -81,6 +82,7 @@ export const REPLACE_FILE = sql`
   SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
       sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at,
       expires_at = excluded.expires_at, media_type = excluded.media_type, metadata = excluded.metadata,
+      metadata_bytes = excluded.metadata_bytes,
       modified_at = excluded.modified_at, stored_by = excluded.stored_by
 `
 

@@ -22,6 +22,8 @@ import { type Expected, NO_FILE } from './expected-file.ts'
 export interface CommitValues extends CommitUpload, Expected {
   /** For the upload of a narrow credential. */
   readonly narrowMaxFiles: number
+  /** What `metadata` count. */
+  readonly metadataBytes: number
 }
 
 export type CommittedRow = File & Usage & { readonly replaced: boolean }
@@ -33,9 +35,13 @@ export type CommittedRow = File & Usage & { readonly replaced: boolean }
 export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   const { now, capacity } = rule
   const size = sql`CAST(${slot('size')} AS BIGINT)`
+  const metadata = sql`CASE
+    WHEN CAST(${slot('metadata')} AS TEXT) IS NULL THEN COALESCE(old.metadata_bytes, 0)
+    ELSE CAST(${slot('metadataBytes')} AS BIGINT)
+  END`
   const need = {
     userCreatedAt: slot('userCreatedAt'),
-    size,
+    size: sql`change.counted`,
     growth: sql`change.growth`,
     ownReserved: sql`change.reserved`,
     newFiles: sql`CASE WHEN change.replaced THEN 0 ELSE 1 END`,
@@ -52,7 +58,9 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     ), change AS MATERIALIZED (
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
              old.name IS NOT NULL AS replaced, COALESCE(old.version, ${sql.lit(NO_FILE)}) AS old_version,
-             GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
+             COALESCE(old.size + old.metadata_bytes, 0) AS old_counted,
+             ${metadata} AS metadata_bytes, ${size} + ${metadata} AS counted,
+             GREATEST(0, ${size} + ${metadata} - COALESCE(old.size + old.metadata_bytes, 0)) AS growth,
              COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
              COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at,
              COALESCE(old.is_kept, 0) AS is_kept, ${lastModified()} AS old_modified_at,
@@ -65,7 +73,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       LEFT JOIN files AS old ON old.user_id = found.owner AND old.name = found.name
     ), moved AS (
       UPDATE quotas
-      SET used_bytes = used_bytes - change.old_size + ${size},
+      SET used_bytes = used_bytes - change.old_counted + change.counted,
           reserved_bytes = reserved_bytes - change.reserved,
           file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END,
           ${keepsHistory(rule) ? sql`${countPast(rule)},` : sql``}
@@ -77,7 +85,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
         AND change.old_expires_at > change.now
         ${keepsHistory(rule) ? sql`AND NOT change.is_foreign` : sql``}
         AND ${mayCommit(rule, need)}
-        AND capacity_state = ${stateOf(sql`used_bytes - change.old_size + ${size}`, capacity)}
+        AND capacity_state = ${stateOf(sql`used_bytes - change.old_counted + change.counted`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
       RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at,
                 newest_at AS at, freed_at
@@ -91,7 +99,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     ), ${rule.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             visibility, at, at, media_type, metadata, expires_at, is_kept,
+             visibility, at, at, media_type, metadata, expires_at, is_kept, metadata_bytes,
              ${dateAfter(sql`CASE WHEN replaced THEN old_modified_at ELSE freed_at END`)}, stored_by
       FROM change, moved
       ${REPLACE_FILE}

@@ -2,11 +2,13 @@ import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { NEVER } from '../../core/files/file.ts'
 import type { BeginUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
+import { metadataBytes } from '../../core/files/metadata.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import { limitFor, shareOf } from '../../core/quota/shares.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import {
   mayBegin,
@@ -115,7 +117,12 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
       const narrowMaxFiles = shareOf(upload.maxFiles).all
-      return commit({ ...upload, narrowMaxFiles, expected })
+      return commit({
+        ...upload,
+        narrowMaxFiles,
+        expected,
+        metadataBytes: metadataBytes(upload.metadata),
+      })
     },
   }
 }
@@ -170,7 +177,7 @@ function reserve({ now }: Rule, slot: Slot<BeginValues>, { isNarrow, mayReserve 
   const first = isNarrow ? sql`CAST(0 AS BIGINT)` : sql`growth.bytes`
   const reserved = sql`
     growth AS MATERIALIZED (
-      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, 1 - COUNT(*) AS new_files,
+      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(${COUNTED_BYTES}), 0)) AS bytes, 1 - COUNT(*) AS new_files,
              COALESCE(MAX(version), ${sql.lit(NO_FILE)}) AS version,
              COALESCE(MAX(expires_at), ${sql.lit(NEVER)}) AS expires_at
       FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}

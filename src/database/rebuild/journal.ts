@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { metadataBytes } from '../../core/files/metadata.ts'
+import { metadataBytesOf } from '../ledger/counted-bytes.ts'
 import { AppError } from '../../core/errors.ts'
 import { markerKey, type ObjectKey } from '../../core/objects/object-key.ts'
 import type {
@@ -231,7 +233,7 @@ async function addFiles({ db, now }: Settling, files: readonly ReadObject[]): Pr
   await sql`
     INSERT INTO quotas
       (user_id, used_bytes, reserved_bytes, file_count, changed_at, newest_at, freed_at)
-    SELECT user_id, SUM(size), 0, COUNT(*), ${now}, ${now}, ${secondAfter(now)} FROM rebuild_objects WHERE version IN (${versions})
+    SELECT user_id, SUM(size + ${metadataBytesOf(sql`metadata`)}), 0, COUNT(*), ${now}, ${now}, ${secondAfter(now)} FROM rebuild_objects WHERE version IN (${versions})
     GROUP BY user_id
     ON CONFLICT (user_id) DO UPDATE SET
       used_bytes = quotas.used_bytes + excluded.used_bytes,
@@ -252,6 +254,6 @@ function rowOf(file: ReadObject, modifiedAt: RawBuilder<number>): RawBuilder<unk
   const { userId, name, version, objectKey, size, sha256, beganAt, mediaType, metadata } = file
   return sql`(
     ${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt},
-    ${beganAt}, ${mediaType}, ${metadata}, ${NEVER}, 0, ${modifiedAt}, NULL
+    ${beganAt}, ${mediaType}, ${metadata}, ${NEVER}, 0, ${metadataBytes(metadata)}, ${modifiedAt}, NULL
   )`
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import { invalidParameter } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Version } from '../../core/objects/object-key.ts'
@@ -86,7 +87,7 @@ interface Demand {
   readonly isChange: boolean
 }
 
-type ReplacedFile = Pick<File, 'version' | 'size' | 'updatedAt' | 'modifiedAt'>
+type ReplacedFile = Pick<File, 'version' | 'size' | 'metadataBytes' | 'updatedAt' | 'modifiedAt'>
 
 /** Only transactions with the user's lock end an upload, replace its file or declare its length. */
 async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
@@ -116,6 +117,7 @@ async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
 type AppendedRow = ResumableRow & {
   readonly file_version: Version | null
   readonly file_size: number | null
+  readonly file_metadata_bytes: number | null
   readonly file_updated_at: number | null
   readonly file_modified_at: number | null
   readonly file_expired: number
@@ -125,7 +127,7 @@ type AppendedRow = ResumableRow & {
 async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow | undefined> {
   const size = bigint(append.bytes)
   const more = sql`
-    , files.version AS file_version, files.size AS file_size, files.updated_at AS file_updated_at,
+    , files.version AS file_version, files.size AS file_size, files.metadata_bytes AS file_metadata_bytes, files.updated_at AS file_updated_at,
     files.modified_at AS file_modified_at,
     CASE WHEN files.expires_at <= ${tx.now} THEN 1 ELSE 0 END AS file_expired,
     CASE WHEN EXISTS (
@@ -133,7 +135,8 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
       WHERE quotas.user_id = resumable_uploads.user_id AND ${mayCommit(tx, {
         userCreatedAt: bigint(append.userCreatedAt),
         size,
-        growth: sql`CASE WHEN files.size >= ${size} THEN 0 ELSE ${size} - COALESCE(files.size, 0) END`,
+        growth: sql`CASE WHEN ${COUNTED_BYTES} >= ${size} THEN 0
+          ELSE ${size} - COALESCE(${COUNTED_BYTES}, 0) END`,
         ownReserved: sql`uploads.reserved_bytes`,
         newFiles: sql`CASE WHEN files.version IS NULL THEN 1 ELSE 0 END`,
         maxFiles: sql`CASE
@@ -156,7 +159,8 @@ function replacedBy(row: AppendedRow): ReplacedFile | undefined {
   const { file_version: version, file_size: size } = row
   const { file_updated_at: updatedAt, file_modified_at: modifiedAt } = row
   if (version === null || size === null || updatedAt === null) return undefined
-  return { version, size, updatedAt, modifiedAt: modifiedAt ?? 0 }
+  const metadataBytes = row.file_metadata_bytes ?? 0
+  return { version, size, metadataBytes, updatedAt, modifiedAt: modifiedAt ?? 0 }
 }
 
 async function unfinishedRow(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow> {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
@@ -62,10 +63,11 @@ async function discardFiles({ db, now }: LedgerTx, purge: Purge): Promise<number
     INSERT INTO garbage (object_key, not_before)
     SELECT object_key, ${now} + ${garbageDelayMs} ${some}
   `.execute(db)
-  const { rows } = await sql<{ readonly size: number }>`
-    DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some}) RETURNING size
+  const { rows } = await sql<{ readonly counted: number }>`
+    DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some}) 
+    RETURNING ${COUNTED_BYTES} AS counted
   `.execute(db)
-  const bytes = rows.reduce((sum, row) => sum + row.size, 0)
+  const bytes = rows.reduce((sum, row) => sum + row.counted, 0)
   await sql`
     UPDATE quotas
     SET used_bytes = used_bytes - ${bytes}, file_count = file_count - ${rows.length}

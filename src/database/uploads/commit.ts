@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type File, NEVER } from '../../core/files/file.ts'
-import { NO_METADATA } from '../../core/files/metadata.ts'
+import { countedBytes, type File, NEVER } from '../../core/files/file.ts'
+import { metadataBytes, NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import { limitFor } from '../../core/quota/shares.ts'
@@ -68,7 +68,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 }
 
 function measure(files: readonly File[]): Evicted {
-  return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) }
+  return { files: files.length, bytes: files.reduce((sum, file) => sum + countedBytes(file), 0) }
 }
 
 async function countDrop(tx: LedgerTx, upload: CommitUpload): Promise<void> {
@@ -110,6 +110,7 @@ function committedFile(
     metadata: described === NO_METADATA ? null : described,
     expiresAt: expiresInMs === undefined ? NEVER : found.now + expiresInMs,
     isKept: old?.isKept ?? 0,
+    metadataBytes: metadataBytes(described),
     modifiedAt: 0,
     storedBy: old?.sha256 === sha256 ? old.storedBy : (actorOf(upload, found) ?? null),
   }

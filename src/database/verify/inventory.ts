@@ -9,7 +9,7 @@ import type {
 } from '../../core/verify/inventory.ts'
 import { markedBy, markerKey, type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { garbageBytes } from '../ledger/counted-bytes.ts'
+import { COUNTED_BYTES, garbageBytes } from '../ledger/counted-bytes.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS, VERSION_COLUMNS } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
@@ -74,7 +74,7 @@ interface BalanceRow extends Figures {
 
 function countedFigures(id: RawBuilder<unknown>) {
   return {
-    used: sql`(SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files WHERE user_id = ${id})`,
+    used: sql`(SELECT CAST(COALESCE(SUM(${COUNTED_BYTES}), 0) AS BIGINT) FROM files WHERE user_id = ${id})`,
     fileCount: sql`(SELECT COUNT(*) FROM files WHERE user_id = ${id})`,
     history: sql`(
       SELECT CAST(COALESCE(SUM(${garbageBytes(sql`size`)}), 0) AS BIGINT) FROM history

@@ -7,7 +7,16 @@ import {
   parseMetadata,
 } from '../../../src/core/files/metadata.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
-import { type Account, LONG_MS, type LedgerHarness, openAccount, outcomeOf } from './fixture.ts'
+import { resumablesOf } from './resumable/fixture.ts'
+import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
+import {
+  type Account,
+  LONG_MS,
+  type LedgerHarness,
+  openAccount,
+  outcomeOf,
+  refusalOf,
+} from './fixture.ts'
 
 const JPEG = parseMediaType('image/jpeg')
 const PNG = parseMediaType('image/png')
@@ -100,10 +109,92 @@ export function ledgerDescriptionContract(
 
     it('change not at all if the metadata would become too large', async () => {
       const large = { large: 'x'.repeat(MAX_METADATA_BYTES - '{"large":""}'.length) }
+      await account.grant('more', 2_000)
       const { file } = await account.put('a', 1, { metadata: metadataOf(large) })
       const more = account.change('a', { newName: 'b', mediaType: PNG, metadata: { y: '' } })
       expect(await outcomeOf(more)).toBe('invalid_parameter')
       expect(await account.list()).toEqual([file])
+    })
+
+    describe('count what metadata exceed 256 bytes by', () => {
+      /** Metadata of so many bytes, which is more than their characters. */
+      const ofBytes = (bytes: number): Metadata => {
+        const rest = bytes - Buffer.byteLength('{"a":"é"}')
+        return metadataOf({ a: `é${'x'.repeat(rest)}` })
+      }
+      const audited = async () => {
+        const usage = await account.usage()
+        expect(usage).toMatchObject(await harness.audit(account.userId))
+        return usage?.used
+      }
+      const change = (bytes: number) =>
+        account.change('a', { metadata: JSON.parse(ofBytes(bytes)) as Record<string, string> })
+
+      it('by every write that adds, changes, keeps, moves and ends them', async () => {
+        await account.put('a', 10, { metadata: ofBytes(256) })
+        expect(await audited()).toBe(10)
+        await account.put('a', 10, { metadata: ofBytes(276) })
+        expect(await audited()).toBe(30)
+        const { file } = await account.put('a', 20)
+        expect(await audited()).toBe(40)
+        await account.change('a', { newName: 'b', isKept: true })
+        expect(await audited()).toBe(40)
+        await account.remove('b')
+        expect(await audited()).toBe(0)
+        await account.restore(file.version, { name: 'a' })
+        expect(await audited()).toBe(40)
+        await change(306)
+        expect(await audited()).toBe(70)
+        await account.put('a', 20, { metadata: NO_METADATA })
+        expect(await audited()).toBe(20)
+      })
+
+      it('and refuse what does not fit, byte by byte', async () => {
+        const metadata = ofBytes(356)
+        const over = { metadata: ofBytes(357) }
+        expect(await outcomeOf(account.put('a', 0, over))).toBe('capacity_exceeded')
+        await account.put('a', 0, { metadata })
+        expect(await audited()).toBe(100)
+        expect(await outcomeOf(account.put('b', 0, { metadata: ofBytes(257) }))).toBe(
+          'capacity_exceeded',
+        )
+        expect(await outcomeOf(change(357))).toBe('capacity_exceeded')
+        expect(await refusalOf(change(357))).toMatchObject({
+          facts: { capacity: 100, used: 100, requested: 101, available: 0 },
+        })
+        await account.put('b', 0)
+        await change(346)
+        expect(await audited()).toBe(90)
+        await change(356)
+        await account.remove('a')
+        expect(await audited()).toBe(0)
+      })
+
+      it('evict for them, and free what they count', async () => {
+        const evict = parseFileNamePrefix('')
+        await account.put('a', 10, { metadata: ofBytes(296) })
+        await harness.advance(2)
+        await account.put('b', 40)
+        const version = await account.begin('c', 30, { evict })
+        const { evicted } = await account.commit(version, 30, { evict, metadata: ofBytes(276) })
+        expect(evicted).toEqual({ files: 1, bytes: 50 })
+        expect(await audited()).toBe(90)
+      })
+    })
+
+    it('store no file without a capacity, not even an empty one', async () => {
+      const none = await open({ baseCapacity: 0 })
+      const owner = await openAccount(none)
+      const evict = parseFileNamePrefix('')
+      expect(await outcomeOf(owner.put('a', 0))).toBe('capacity_exceeded')
+      expect(await outcomeOf(owner.begin('a', 0, { evict }))).toBe('capacity_exceeded')
+      const resumable = resumablesOf(none.ledger, owner).create('a', 0)
+      expect(await outcomeOf(resumable)).toBe('capacity_exceeded')
+      await owner.grant('some', 1)
+      const version = await owner.begin('b', 0)
+      await owner.put('a', 1)
+      expect(await outcomeOf(owner.commit(version, 0))).toBe('ok')
+      await none.close()
     })
   })
 }

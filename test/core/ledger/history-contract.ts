@@ -62,6 +62,7 @@ export function ledgerHistoryContract(
       const [deleted, replaced] = past
       const {
         isKept: _isKept,
+        metadataBytes: _metadataBytes,
         modifiedAt: _modifiedAt,
         storedBy: _storedBy,
         expiresAt: fileExpiresAt,

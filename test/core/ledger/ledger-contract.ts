@@ -234,6 +234,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
           metadata: null,
           expiresAt: NEVER,
           isKept: 0,
+          metadataBytes: 0,
           modifiedAt: 0,
           storedBy: null,
         })

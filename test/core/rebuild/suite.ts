@@ -97,6 +97,7 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         metadata: null,
         expiresAt: NEVER,
         isKept: 0,
+        metadataBytes: 0,
         // Later than any date that the name had before the rebuild.
         modifiedAt: expect.any(Number) as number,
         storedBy: null,
