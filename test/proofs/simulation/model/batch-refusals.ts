@@ -37,7 +37,8 @@ export function assertBatchRefusal(applied: Applied, call: AppliedCall): void {
   const { model } = applied
   const before = model.user(userId)
   const end = model.trying(userId, () => {
-    for (const each of operations) perform(applied, { ...each, userId })
+    const dated = { ...applied, at: applied.clock() }
+    for (const each of operations) perform(dated, { ...each, userId })
   })
   const reserved = applied.after.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
   const isFull = usedBytes(end) > usedBytes(before) && usedBytes(end) + reserved > capacityOf(end)

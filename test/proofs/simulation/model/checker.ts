@@ -13,7 +13,7 @@ import {
 import { operationsOf } from './batch-refusals.ts'
 import { assertLedger, assertObjects } from './ledger-check.ts'
 import type { LedgerState } from './ledger-state.ts'
-import { currentFile, isOver, type Model, type ModelUser } from './model.ts'
+import { currentFile, isOver, type Model, type ModelUser, nextDate } from './model.ts'
 import { applyExpiry } from './retention.ts'
 import type { ModelUpload } from './model-upload.ts'
 import {
@@ -123,8 +123,9 @@ function apply(options: Applied, call: AppliedCall): void {
       break
     case 'expireFiles': {
       const { userId } = call.argument
+      const at = nextDate(model.user(userId), options.clock)
       const events = applyExpiry(options, { userId, ended: call.outcome.value })
-      record(model, { userId, events, clock: options.clock })
+      record(model, { userId, events, at })
       break
     }
     case 'purgeDeletedUsers':

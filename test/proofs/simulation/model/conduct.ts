@@ -4,6 +4,7 @@ import { MAX_ZOMBIE_MS } from '../plan/parameters.ts'
 import type { Action } from '../plan/plan.ts'
 import type { Process } from '../world/timeline.ts'
 import { record } from './feed.ts'
+import { nextDate } from './model.ts'
 import { demand } from './violation.ts'
 import { isAppError } from '../../../../src/core/errors.ts'
 import { type Instance, startInstance, type World } from '../world/world.ts'
@@ -104,8 +105,9 @@ async function administer(
       const { bytes } = action
       const grant = { userId, source: 'simulation', reference: '1', bytes, model: undefined }
       await users.putGrant({ ...grant, startsAt: undefined, endsAt: undefined })
+      const at = nextDate(model.user(userId), () => timeline.now)
       model.setGranted(userId, bytes)
-      return record(model, { userId, events: [], clock: () => timeline.now })
+      return record(model, { userId, events: [], at })
     }
     case 'suspend':
     case 'activate': {

@@ -20,17 +20,15 @@ export interface FileEvent {
 interface Recorded {
   readonly userId: UserId
   readonly events: readonly FileEvent[]
-  /** The database's. */
-  readonly clock: () => number
+  /** Of the commit. */
+  readonly at: number
 }
 
 /**
  * Adds to the feed what one commit should record that has changed the model: the events of files, and then one of the
  * capacity if its state differs from the one that was recorded last.
  */
-export function record(model: Model, { userId, events, clock }: Recorded): void {
-  // The database counts whole milliseconds.
-  const at = Math.trunc(clock())
+export function record(model: Model, { userId, events, at }: Recorded): void {
   const user = model.user(userId)
   const state = stateOf(user)
   const told = [

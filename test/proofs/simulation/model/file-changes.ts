@@ -10,7 +10,14 @@ import { digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { Applied, CheckerOptions } from './applied.ts'
 import { type FileEvent, record } from './feed.ts'
-import { capacityOf, currentFile, type ModelFile, type ModelUser, usedBytes } from './model.ts'
+import {
+  capacityOf,
+  currentFile,
+  type ModelFile,
+  type ModelUser,
+  nextDate,
+  usedBytes,
+} from './model.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { applyEviction, endExpired } from './retention.ts'
 import { demand } from './violation.ts'
@@ -44,6 +51,7 @@ export function applyCommit(applied: Applied, committed: Committed): void {
   const now = Math.trunc(clock())
   const { userId, version } = upload
   const before = model.user(userId)
+  const at = nextDate(before, clock)
   const old = currentFile(before, { name, now })
   demand(before.status === 'active', 'I2', `committed for a user who is ${before.status}`)
   demand(demands !== 'wrong digest', 'I2', 'committed with a digest that was not sent')
@@ -59,13 +67,13 @@ export function applyCommit(applied: Applied, committed: Committed): void {
     version,
     size: content.bytes.length,
     sha256: content.sha256,
-    updatedAt: now,
+    updatedAt: at,
     expiresAt: expiresInMs === undefined ? NEVER : now + expiresInMs,
     isKept: old?.isKept ?? false,
   }
   model.put(userId, { name, file: put })
   const type = old === undefined ? 'file.created' : 'file.replaced'
-  record(model, { userId, events: [...events, { type, name, file: put }], clock })
+  record(model, { userId, events: [...events, { type, name, file: put }], at })
   assertFits(before, model.user(userId))
 }
 
@@ -89,15 +97,22 @@ export function applyOperations(
   const { model, clock } = applied
   const before = model.user(userId)
   model.atOnce(userId, () => {
-    const events = operations.flatMap((each) => perform(applied, { ...each, userId }))
-    record(model, { userId, events, clock })
+    const at = nextDate(before, clock)
+    const dated = { ...applied, at }
+    const events = operations.flatMap((each) => perform(dated, { ...each, userId }))
+    record(model, { userId, events, at })
   })
   assertFits(before, model.user(userId))
 }
 
+interface DatedCall extends Applied {
+  /** The date of its commit. */
+  readonly at: number
+}
+
 /** Does an operation in the model, and returns what its feed should tell of it. */
 export function perform(
-  applied: Applied,
+  applied: DatedCall,
   operation: FileOperation & Pick<ChangeFiles, 'userId'>,
 ): readonly FileEvent[] {
   if (operation.op === 'restore') return performRestore(applied, operation)
@@ -120,10 +135,10 @@ function performRemoval(
 }
 
 function performUpdate(
-  applied: CheckerOptions,
+  applied: Omit<DatedCall, 'before' | 'after'>,
   change: FileUpdate & Pick<ChangeFiles, 'userId'>,
 ): readonly FileEvent[] {
-  const { model, clock } = applied
+  const { model, clock, at } = applied
   const now = Math.trunc(clock())
   const { userId, name, newName = name } = change
   const user = model.user(userId)
@@ -137,7 +152,7 @@ function performUpdate(
   demand(!isLate, 'I2', 'set an expiry that is over')
   const events: FileEvent[] = isMoved ? [...endExpired(applied, { userId, name: newName })] : []
   model.remove(userId, name)
-  const file = { ...old, isKept, expiresAt, updatedAt: now }
+  const file = { ...old, isKept, expiresAt, updatedAt: at }
   model.put(userId, { name: newName, file })
   if (displaced !== undefined) {
     events.push({ type: 'file.deleted', name: newName, file: displaced })
@@ -152,10 +167,10 @@ function performUpdate(
 
 /** Only what is past becomes current again (I15). */
 function performRestore(
-  applied: Applied,
+  applied: DatedCall,
   { userId, version, name, overwrite }: VersionRestore & Pick<ChangeFiles, 'userId'>,
 ): readonly FileEvent[] {
-  const { model, clock, before } = applied
+  const { model, clock, at, before } = applied
   const past = before.history.find((row) => row.user_id === userId && row.version === version)
   demand(past !== undefined, 'I15', 'restored a version that is not past')
   const { size, sha256 } = past
@@ -167,7 +182,7 @@ function performRestore(
   demand(old === undefined || overwrite, 'I2', 'restored over a file')
   const events = endExpired(applied, { userId, name: fileName })
   const isKept = old?.isKept ?? false
-  const file = { version, size, sha256, updatedAt: now, expiresAt: NEVER, isKept }
+  const file = { version, size, sha256, updatedAt: at, expiresAt: NEVER, isKept }
   model.put(userId, { name: fileName, file })
   return [...events, { type: 'file.restored', name: fileName, file }]
 }

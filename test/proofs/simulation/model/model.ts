@@ -12,8 +12,8 @@ export interface ModelFile {
   readonly version: Version
   readonly size: number
   readonly sha256: string
-  /** By the database's clock, as is `expiresAt`. */
   readonly updatedAt: number
+  /** By the database's clock. */
   readonly expiresAt: number
   readonly isKept: boolean
 }
@@ -127,6 +127,13 @@ export class Model {
     states.push({ since: this.#moment, user })
     this.#users.set(userId, states)
   }
+}
+
+/** The date of the user's next commit: later than that of any before, and not before the clock's time. */
+export function nextDate({ changes, files }: ModelUser, clock: () => number): number {
+  const dates = [...files.values()].map(({ updatedAt }) => updatedAt)
+  // The database counts whole milliseconds.
+  return Math.max(Math.trunc(clock()), 1 + Math.max(changes.at(-1)?.at ?? 0, ...dates))
 }
 
 export function isOver({ expiresAt }: ModelFile, now: number): boolean {
