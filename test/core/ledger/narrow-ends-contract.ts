@@ -188,6 +188,21 @@ export function ledgerNarrowEndsContract(
       expect(await figures()).toMatchObject({ excess: 0 })
     })
 
+    it('is charged to each credential that has caused a part of it, and only with that part', async () => {
+      await put('other', 2 * TENTH, OTHER)
+      await remove('other', OTHER)
+      for (const size of [1, 2, 3]) await put('live', TENTH + size)
+      await trim()
+      await put('other', 2 * TENTH, OTHER)
+      const newer = await remove('other', OTHER)
+      await put('live', TENTH + 4)
+      await put('third', TENTH, THIEF)
+      await remove('third', THIEF)
+      await trim()
+      expect(await past()).toContain(newer)
+      expect(await figures()).toMatchObject({ excess: 0 })
+    })
+
     it('goes before what the account has ended, whose own churn goes on as ever', async () => {
       const first = await put('a', 2 * TENTH, OWNER)
       for (const size of [1, 2, 3]) await put('a', 2 * TENTH + size, OWNER)

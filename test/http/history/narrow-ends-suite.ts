@@ -68,6 +68,12 @@ export function narrowEndsSuite(open: OpenService): void {
         const created = ask({ method: 'POST', path, headers: { ...headers, 'Upload-Length': '1' } })
         return resumed(created, { ...TUS, ...OFFSET_TYPE })
       },
+      async 'tus, begun by the owner'() {
+        const headers = { ...TUS, 'Upload-Metadata': `filename ${base64('thesis')}` }
+        const path = '/users/me/uploads'
+        const created = { method: 'POST', path, headers: { ...headers, 'Upload-Length': '1' } }
+        await resumed(ask(created, secretOf(user)), { ...TUS, ...OFFSET_TYPE })
+      },
       'tus in one request'() {
         const headers = { ...TUS, ...OFFSET_TYPE, 'Upload-Length': '1' }
         const named = { ...headers, 'Upload-Metadata': `filename ${base64('thesis')}` }
@@ -102,7 +108,8 @@ export function narrowEndsSuite(open: OpenService): void {
       'purges nothing of others by %s, whatever it uploads then',
       async (way) => {
         const owner = secretOf(user)
-        const { version } = await put(FILE, 'the only copy', owner)
+        // It leaves no room in the allowance for what is uploaded next, unless it counts apart.
+        const { version } = await put(FILE, 'the only copy '.repeat(100_000), owner)
         const { version: earlier } = await put('/users/me/repo/old', 'deleted before', owner)
         await ask({ method: 'DELETE', path: '/users/me/repo/old' }, owner)
         await ways[way]?.()
