@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { parseUserId } from './core/users/user-id.ts'
+import { isAppError } from './core/errors.ts'
+import { parseUserId, type UserId } from './core/users/user-id.ts'
 import type { Service } from './compose/compose.ts'
 
 const DAY_SECONDS = 24 * 3600
@@ -19,9 +20,13 @@ export async function introduceDemo(
   { url, hasPage, operatorPageUrl, showsToken }: DemoPlace,
 ): Promise<string> {
   const userId = parseUserId('demo')
-  await service.users.create(userId)
-  const terms = { userId, label: 'npm start', expiresInSeconds: DAY_SECONDS }
-  const { secret } = showsToken ? await service.accessTokens.issue(terms) : {}
+  const { secret, refusal }: Issued = await issueToken(service, { userId, showsToken }).catch(
+    (error: unknown) => {
+      // The service serves what it has.
+      if (!isAppError(error, 'insufficient_storage')) throw error
+      return { refusal: error.message }
+    },
+  )
   const file = `${url}/users/me/repo/README.md`
   const curl = `curl --cookie access_token=${secret ?? '...'}`
   const fragment = secret === undefined ? '' : `#access_token=${secret}`
@@ -30,13 +35,27 @@ export async function introduceDemo(
     : ''
   return `
 Cloud Repository listens on ${url}
-${secret === undefined ? WITHOUT_TOKEN : `Access token of the user "demo", valid for one day: ${secret}`}
+${secret === undefined ? (refusal ?? WITHOUT_TOKEN) : `Access token of the user "demo", valid for one day: ${secret}`}
 
 ${pages}Upload a file and download it again:
 
   ${curl} -w '\\n' -F 'file=@${resolve('README.md')}' ${file}
   ${curl} ${file}
 `
+}
+
+interface Issued {
+  readonly secret?: string
+  readonly refusal?: string
+}
+
+async function issueToken(
+  service: Service,
+  { userId, showsToken }: { readonly userId: UserId; readonly showsToken: boolean },
+): Promise<Issued> {
+  await service.users.create(userId)
+  const terms = { userId, label: 'npm start', expiresInSeconds: DAY_SECONDS }
+  return showsToken ? await service.accessTokens.issue(terms) : {}
 }
 
 function operatorPage(url: string | undefined): string {

@@ -7,8 +7,14 @@ import { AppError } from '../core/errors.ts'
 import type { DownloadRedirect } from '../core/objects/download-urls.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { createFreeSpace, type FreeSpace } from '../core/uploads/free-space.ts'
+import {
+  createLedgerSpace,
+  type LedgerSpace,
+  type MeasuredSpace,
+} from '../core/uploads/ledger-space.ts'
 import type { Database } from '../database/database.ts'
 import { durabilityWarnings } from '../database/postgres/server-settings.ts'
+import { createDiskReserve } from '../database/sqlite/disk-reserve.ts'
 import { openSqlite } from '../database/sqlite/sqlite.ts'
 import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
 import { measurePack } from '../object-store/filesystem/pack/pack-file.ts'
@@ -95,25 +101,52 @@ export async function openJwt(
   return { verifier: createJwtVerifier(claims), createsUsers }
 }
 
+async function freeOn(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+/** `undefined` if a server stores the data: its disks are not visible. */
+export function openLedgerSpace(
+  { database, minFreeSpace }: Config,
+  { measureFreePages }: Database,
+): LedgerSpace | undefined {
+  if (database.kind !== 'sqlite' || measureFreePages === undefined) return undefined
+  const { file } = database
+  const folder = dirname(file)
+  const measure = async (): Promise<MeasuredSpace> => {
+    const [disk, pages] = await Promise.all([freeOn(folder), measureFreePages()])
+    return { disk, pages }
+  }
+  return createLedgerSpace({
+    minBytes: minFreeSpace,
+    measure,
+    reserve: createDiskReserve(file),
+  })
+}
+
 /** Covers local disks only; those of servers are not visible. */
 export function openFreeSpace(
   { database, objectStore, minFreeSpace }: Config,
   { measureFreePages }: Database,
+  ledgerSpace: LedgerSpace | undefined,
 ): FreeSpace | undefined {
   const folders = [
     database.kind === 'sqlite' ? { path: dirname(database.file), holdsObjects: false } : [],
     objectStore.kind === 'file' ? { path: objectStore.directory, holdsObjects: true } : [],
   ].flat()
-  const measure = async (folder: string): Promise<number> => {
-    const { bavail, bsize } = await statfs(folder)
-    return bavail * bsize
-  }
   const measurePages = async (folder: string): Promise<number> => {
     if (database.kind !== 'sqlite' || measureFreePages === undefined) return 0
     const [disk, ofDatabase] = await Promise.all([stat(folder), stat(dirname(database.file))])
     return disk.dev === ofDatabase.dev ? await measureFreePages() : 0
   }
-  return createFreeSpace({ folders, minBytes: minFreeSpace, measure, measurePages })
+  return createFreeSpace({
+    folders,
+    minBytes: minFreeSpace,
+    measure: freeOn,
+    measurePages,
+    isReserveInUse: ledgerSpace && (() => ledgerSpace.isReserveInUse()),
+  })
 }
 
 /** Bytes of the pack of small objects, or `undefined` if the object store has none. */

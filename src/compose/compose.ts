@@ -3,6 +3,7 @@ import {
   openDatabase,
   openFreeSpace,
   openJwt,
+  openLedgerSpace,
   openObjectStore,
   openPackMeasure,
   openRedirect,
@@ -14,6 +15,7 @@ import { waking } from '../core/changes/waking.ts'
 import { createAuditTrail } from '../core/audit/audit-trail.ts'
 import { timeoutSignal } from '../core/async/deadline.ts'
 import type { FreeSpace } from '../core/uploads/free-space.ts'
+import type { LedgerSpace } from '../core/uploads/ledger-space.ts'
 import { createGrantPeriods } from '../core/quota/grant-periods.ts'
 import { createGrants } from '../core/quota/grants.ts'
 import { createFailedAttemptLimiter } from '../core/auth/failed-attempt-limiter.ts'
@@ -55,6 +57,7 @@ import { createWebhookSender } from '../webhooks/sender.ts'
 import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
 import { createRebuildJournal } from '../database/rebuild/journal.ts'
+import { inReserve } from '../database/sqlite/disk-reserve.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
 import { createCallMeters } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
@@ -87,6 +90,7 @@ export interface Overrides extends Partial<ServiceTimes> {
   readonly aroundPorts?: (ports: Ports) => Ports
   readonly jwt?: IdentityProvider | undefined
   readonly space?: FreeSpace | undefined
+  readonly ledgerSpace?: LedgerSpace | undefined
   /** How often the caller is verified again while a body arrives. */
   readonly reverifyMs?: number | undefined
   readonly tokenCacheMs?: number
@@ -106,16 +110,17 @@ const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 export async function openService(config: Config, overrides: Overrides = {}) {
   const { warn, thread } = overrides
   await using opened = new AsyncDisposableStack()
-  const database = overrides.database ?? (await openDatabase(config.database))
+  const start = startIn(config, overrides)
+  const database = overrides.database ?? (await start(() => openDatabase(config.database)))
   if (overrides.database === undefined) opened.defer(() => database.close())
   const { objectStore, maxFileSize } = config
   const store = overrides.objects ?? (await openObjectStore(objectStore, { maxFileSize, warn }))
   if (overrides.objects === undefined) opened.defer(() => store.close())
-  await migrate(database)
+  await start(() => migrate(database))
   for (const warning of await databaseWarnings(config.database, database)) {
     warn?.(undefined, warning)
   }
-  await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
+  await start(() => store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS)))
   const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
   const options = { ledgerOptions: ledgerOptionsOf(config), onDeath: thread?.onDeath }
   const embedded = overrides.database ? undefined : openEmbedded(config.database, options)
@@ -132,7 +137,8 @@ export async function openService(config: Config, overrides: Overrides = {}) {
     /** `undefined`: the service sends all contents itself. */
     redirect,
     /** Call before serving. Ends upload leases of dead processes (embedded database only) and returns how many. */
-    join: async () => (embedded === undefined ? 0 : endLeases(embedded, { ledger, warn })),
+    join: async () =>
+      embedded === undefined ? 0 : start(() => endLeases(embedded, { ledger, warn })),
     /** `file` must not exist; see `database/sqlite/backup.ts`. */
     backup: (file: string) => backUp(database, file),
     close: () => kept.disposeAsync(),
@@ -140,6 +146,15 @@ export async function openService(config: Config, overrides: Overrides = {}) {
 }
 
 const PREPARE_TIMEOUT_MS = 30_000
+
+type Start = <T>(step: () => Promise<T>) => Promise<T>
+
+/** What runs the steps of a start: in the reserve of the embedded database, if they find the disk full. */
+function startIn({ database }: Config, overrides: Overrides): Start {
+  if (overrides.database !== undefined || database.kind !== 'sqlite') return (step) => step()
+  const { file } = database
+  return (step) => inReserve(file, step)
+}
 
 /** With the half second of caching, a hanging dependency is reported well within 2 s. */
 const READINESS_TIMEOUT_MS = 1_000
@@ -152,17 +167,24 @@ interface Opened {
   readonly overrides: Overrides
 }
 
+interface OpenedPorts extends Opened {
+  readonly ledgerSpace: LedgerSpace | undefined
+}
+
 function createUseCases(config: Config, opened: Opened) {
   const { database, overrides } = opened
   const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
   const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
   const { garbageDelayMs = config.garbageDelayMs } = overrides
-  const { ports, metrics, readiness, memory } = createPorts(config, opened)
+  const ledgerSpace =
+    overrides.ledgerSpace ??
+    (overrides.database === undefined ? openLedgerSpace(config, database) : undefined)
+  const { ports, metrics, readiness, memory } = createPorts(config, { ...opened, ledgerSpace })
   const { users, objects } = ports
   const feed = createFeed({ ledger: ports.ledger, reverifyMs })
   const ledger = waking(ports.ledger, (userId) => feed.wake(userId))
   const { accessTokens, failedAttempts } = createAuth(users, opened)
-  const space = overrides.space ?? openFreeSpace(config, database)
+  const space = overrides.space ?? openFreeSpace(config, database, ledgerSpace)
   const repository = createRepository({
     ledger,
     objects,
@@ -305,7 +327,8 @@ function createAuth(users: UserStore, { jwt, overrides }: Opened) {
   return { accessTokens, failedAttempts }
 }
 
-function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
+function createPorts(config: Config, opened: OpenedPorts) {
+  const { database, store, writer, overrides, ledgerSpace } = opened
   const { uploadMemory, maxUploads, maxUnfinished } = config
   const { connections } = database
   const measurePack = openPackMeasure(config)
@@ -323,6 +346,7 @@ function createPorts(config: Config, { database, store, writer, overrides }: Ope
     writer,
     trace,
     meter,
+    space: ledgerSpace,
   })
   const { ledger, objects } = layered.unmetered
   const readiness = createReadiness({

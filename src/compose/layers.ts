@@ -1,6 +1,8 @@
 import type { ObjectStore } from '../core/objects/object-store.ts'
+import type { LedgerSpace } from '../core/uploads/ledger-space.ts'
 import type { UserStore } from '../core/users/user-store.ts'
 import type { Database } from '../database/database.ts'
+import { guardWrites } from '../database/guard-writes.ts'
 import { createLedger, type Ledger } from '../database/ledger/ledger.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
@@ -22,6 +24,8 @@ export interface PortsOptions {
   readonly writer: Writer | undefined
   readonly trace: PortTraces | undefined
   readonly meter: CallMeters
+  /** `undefined` unless the database is embedded. */
+  readonly space?: LedgerSpace | undefined
 }
 
 export interface LayeredPorts extends Ports {
@@ -29,9 +33,9 @@ export interface LayeredPorts extends Ports {
   readonly unmetered: Ports
 }
 
-/** Layers from the inside out: adapter, writer thread, trace, meter. */
+/** Layers from the inside out: adapter, writer thread, trace, meter, floors of free space. */
 export function layerPorts(options: PortsOptions): LayeredPorts {
-  const { database, objects, ledgerOptions, writer, trace, meter } = options
+  const { database, objects, ledgerOptions, writer, trace, meter, space } = options
   const ledger = createLedger(database, ledgerOptions)
   const users = createUserStore(database, ledgerOptions)
   const traced = {
@@ -39,10 +43,14 @@ export function layerPorts(options: PortsOptions): LayeredPorts {
     users: wrap(writer?.users(users) ?? users, trace?.users),
     objects: wrap(objects, trace?.objects, OBJECT_CALLS),
   }
-  return {
-    unmetered: traced,
+  const metered = {
     ledger: wrap(traced.ledger, meter.database),
     users: wrap(traced.users, meter.database),
+  }
+  return {
+    unmetered: traced,
+    ledger: space ? guardWrites('ledger', metered.ledger, space) : metered.ledger,
+    users: space ? guardWrites('users', metered.users, space) : metered.users,
     objects: wrap(traced.objects, meter.objectStore, OBJECT_CALLS),
   }
 }

@@ -30,7 +30,7 @@ function placesOf({ dataDir, database, objectStore }: Config): readonly string[]
     isWithin(objects) || isWithin(file) ? dataDir : [],
     isWithin(objects) ? objects : [],
     objects === undefined ? [] : [join(objects, 'users'), ...partsOf(join(objects, 'pack.sqlite'))],
-    file === undefined ? [] : [...partsOf(file), `${file}-instances`],
+    file === undefined ? [] : [...partsOf(file), `${file}-instances`, `${file}-reserve`],
   ].flat()
 }
 

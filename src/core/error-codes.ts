@@ -249,7 +249,8 @@ const KINDS = {
   insufficient_storage: {
     status: 503,
     meaning:
-      'The disk is nearly full, so uploads are refused. Other requests work. Nothing has changed.',
+      'The disk is nearly full, so uploads are refused, then also other requests that store something. Files can be ' +
+      'deleted. Nothing has changed.',
     detail: "The service's disk is nearly full, so uploads are refused.",
   },
 } as const satisfies Record<string, ErrorKind>

@@ -136,7 +136,10 @@ interface EngineParts extends Fragments {
     | undefined
   /** `undefined` if the engine has no pool. */
   readonly connections: (() => PoolUsage) | undefined
-  /** Bytes of free pages inside the file, which never shrinks; `undefined` if a server stores the data. */
+  /**
+   * Bytes of free pages inside the file, which never shrinks, less those by which the next checkpoint of the log makes it
+   * grow; `undefined` if a server stores the data.
+   */
   readonly measureFreePages: (() => Promise<number>) | undefined
   /** Writes a consistent copy to an existing empty file; `undefined` if the engine has its own backup tools. */
   readonly copyTo: ((file: string) => Promise<void>) | undefined

@@ -1,4 +1,5 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
+import { isAppError } from '../errors.ts'
 import type { HistoryLedger, Unmarked } from '../history/history-ledger.ts'
 import { markerKey, type ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
@@ -50,9 +51,16 @@ export function versionMarker(run: HistoryRun, failures: Failures): () => Promis
     const page = await ledger.listUnmarked({ except, limit: UNMARKED_PER_PAGE })
     const users = [...Map.groupBy(page, ({ userId }) => userId)]
     let [tried, marked] = [0, 0]
+    let isNoRoom = false
     await forEachConcurrent(users, PARALLEL_USERS, async ([userId, unmarked]) => {
       await failures.attemptFor(userId, async () => {
-        const versions = await ledger.journalMarkers({ userId, versions: unmarked })
+        const versions = await ledger
+          .journalMarkers({ userId, versions: unmarked })
+          .catch((error: unknown) => {
+            if (!isAppError(error, 'insufficient_storage')) throw error
+            isNoRoom = true
+            return []
+          })
         tried += versions.length
         const done = await putMarkers(run, versions)
         await ledger.recordMarkers({ userId, versions: done })
@@ -60,7 +68,8 @@ export function versionMarker(run: HistoryRun, failures: Failures): () => Promis
       })
     })
     if (tried > 0 && marked === 0) return 'gave_up'
-    isDone = page.length < UNMARKED_PER_PAGE || page.at(-1)?.endedAs === 'replaced'
+    // A later sweep marks them.
+    isDone = isNoRoom || page.length < UNMARKED_PER_PAGE || page.at(-1)?.endedAs === 'replaced'
     return isDone ? 'done' : 'more'
   }
 }

@@ -28,11 +28,13 @@ export interface MeasuredFolder {
 export interface FreeSpaceOptions {
   /** Folders on the file systems that uploads fill; empty if a server stores the bytes. */
   readonly folders: readonly MeasuredFolder[]
-  /** The floor; 0 disables the check. */
+  /** The floor. With 0, uploads are refused only while the reserve of the database is in use. */
   readonly minBytes: number
   readonly measure: (path: string) => Promise<number>
-  /** Bytes of free pages inside the embedded database, if it is on the file system of the folder; else 0. */
+  /** `MeasuredSpace.pages` of the embedded database, if it is on the file system of the folder; else 0. */
   readonly measurePages?: (path: string) => Promise<number>
+  /** `LedgerSpace.isReserveInUse` of an embedded database. */
+  readonly isReserveInUse?: (() => boolean) | undefined
 }
 
 const MAX_AGE_MS = 1_000
@@ -44,8 +46,9 @@ const MAX_AGE_MS = 1_000
  * checked.
  */
 export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefined {
-  const { folders, minBytes, measure, measurePages = async () => 0 } = options
-  if (folders.length === 0 || minBytes === 0) return undefined
+  const { folders, minBytes, measure, measurePages = async () => 0, isReserveInUse } = options
+  const isReserved = isReserveInUse ?? (() => false)
+  if (folders.length === 0 || (minBytes === 0 && isReserveInUse === undefined)) return undefined
   let measured = { free: Number.POSITIVE_INFINITY, forObjects: Number.POSITIVE_INFINITY }
   let claimed = 0
   let latest: Promise<void> | undefined
@@ -69,6 +72,7 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
   }
 
   function refresh(): Promise<void> {
+    if (minBytes === 0) return Promise.resolve()
     const now = performance.now()
     if (latest === undefined || now - measuredAt > MAX_AGE_MS) {
       measuredAt = now
@@ -78,7 +82,9 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
   }
 
   function assertFree(bytes: number): void {
+    if (isReserved()) throw insufficientStorage()
     const { free, forObjects } = measured
+    if (minBytes === 0) return
     if (free < minBytes || forObjects - claimed - bytes < minBytes) throw insufficientStorage()
   }
 
@@ -100,7 +106,7 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
     },
     hasRoom() {
       void refresh()
-      return measured.free >= minBytes
+      return measured.free >= minBytes && !isReserved()
     },
   }
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
@@ -33,6 +34,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const connection = await withRepeats(async () => connect(options), repeats)
   const driver = new SqliteDriver(connection)
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(driver) })
+  const measurePages = connection.prepare(
+    `SELECT freelist_count * page_size AS free, page_count * page_size AS whole
+     FROM pragma_freelist_count, pragma_page_count, pragma_page_size`,
+  )
   const execute: Execute = (statement) => driver.executeQuery(statement)
   return createDatabase({
     kysely,
@@ -65,12 +70,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     changesPerUser: 16,
     connections: undefined,
     measureFreePages: async () => {
-      const row = connection
-        .prepare(
-          'SELECT freelist_count * page_size AS bytes FROM pragma_freelist_count, pragma_page_size',
-        )
-        .get()
-      return Number(row?.['bytes'] ?? 0)
+      const row = measurePages.get()
+      const { size } = await stat(options.file)
+      return Number(row?.['free'] ?? 0) - Math.max(0, Number(row?.['whole'] ?? 0) - size)
     },
     // One statement is one snapshot. SQLite's backup API would restart whenever another process writes.
     copyTo: (target) =>
@@ -102,6 +104,8 @@ const PRAGMAS = [
   ['synchronous', 2],
   ['foreign_keys', 1],
   ['fullfsync', 1],
+  // After a long read, such as a backup, the log is cut again: a full disk would not get its space back otherwise.
+  ['journal_size_limit', 16 * 1024 * 1024],
 ] as const
 
 function connect(options: SqliteOptions): DatabaseSync {

@@ -41,7 +41,11 @@ export const ADMIN_API = {
     { name: 'health', description: 'Liveness and readiness probes.' },
     { name: 'about', description: 'The description of this API.' },
   ],
-  problems: { credentials: [], required: ['unauthorized'], write: ['cross_site_request'] },
+  problems: {
+    credentials: [],
+    required: ['unauthorized'],
+    write: ['cross_site_request', 'insufficient_storage'],
+  },
 } as const satisfies ApiDescription
 
 export const NO_QUERY = Type.Object({}, { additionalProperties: false })

@@ -50,8 +50,9 @@ export const PUBLIC_API = {
     { name: 'about', description: 'The description of this API.' },
   ],
   problems: {
-    credentials: [...TOKEN, 'scope_insufficient'],
+    // Any request can be the first one of a user with a JWT, who is then created.
+    credentials: [...TOKEN, 'scope_insufficient', 'insufficient_storage'],
     required: ['access_token_missing'],
-    write: ['cross_site_request', 'truncated_body'],
+    write: ['cross_site_request', 'truncated_body', 'insufficient_storage'],
   },
 } as const satisfies ApiDescription

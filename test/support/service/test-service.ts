@@ -54,7 +54,10 @@ type Limits = Pick<
 export interface TestServiceOptions
   extends
     Partial<Limits>,
-    Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'space' | 'maxArchivedFiles'>,
+    Pick<
+      Overrides,
+      'jwt' | 'leaseMs' | 'reverifyMs' | 'space' | 'ledgerSpace' | 'maxArchivedFiles'
+    >,
     NonNullable<ListenersOptions['timeouts']> {
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly failedAttemptPolicy?: FailedAttemptPolicy

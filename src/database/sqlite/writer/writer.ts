@@ -3,7 +3,8 @@ import { Thread } from '../../../core/async/thread.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
-import { READS, type WriterCall, type WriterSettings } from './protocol.ts'
+import { writeOf, type WrittenPort } from '../../write-kinds.ts'
+import type { WriterCall, WriterSettings } from './protocol.ts'
 
 /**
  * A thread for writes, so that disk writes delay no request. The first upload starts it. Until then, the calling thread
@@ -58,11 +59,10 @@ export class Writer {
   }
 
   /** Writes reject as the method does, and with `unavailable`, outcome unknown, if the thread ends or is late. */
-  #moveWrites<P extends object>(port: keyof typeof READS, direct: P): P {
-    const reads: readonly string[] = READS[port]
+  #moveWrites<P extends object>(port: WrittenPort, direct: P): P {
     const methods = Object.entries<Method>({ ...direct } as Record<string, Method>)
     const moved = methods.map(([method, run]) => {
-      if (reads.includes(method)) return [method, run]
+      if (writeOf(port, method) === undefined) return [method, run]
       const write: Method = (...args) =>
         this.#thread.hasStarted ? this.#thread.call({ port, method, args }) : run(...args)
       return [method, write]

@@ -69,7 +69,6 @@ const UPLOAD = {
     'capacity_exceeded',
     'file_count_exceeded',
     'file_too_large',
-    'insufficient_storage',
     ...DRAFT_CREATION.problems,
   ],
 } as const satisfies Partial<Operation>

@@ -139,7 +139,6 @@ const DROP_PROBLEMS = [
   'file_too_large',
   'digest_mismatch',
   'capacity_exceeded',
-  'insufficient_storage',
 ] as const
 
 const DROP = {

@@ -19,7 +19,6 @@ const CONTENT = { [APPEND_MEDIA_TYPE]: { schema: { type: 'string', format: 'bina
 /** The codes with which the body of a creation or an append can be refused. */
 const BODY_PROBLEMS = [
   'file_too_large',
-  'insufficient_storage',
   'unsupported_media_type',
   'upload_length_exceeded',
   'checksum_mismatch',

@@ -1,0 +1,179 @@
+import { AppError, isDatabaseFull } from '../errors.ts'
+
+/**
+ * What a call of the ledger, or of the user store, does to the disk of the database.
+ * - `reads`: nothing.
+ * - `grows`: leaves more rows, or larger ones, than it has found.
+ * - `ends`: ends files. That frees objects in due time, but records the end of each.
+ * - `frees`: deletes, revokes or suspends, or changes rows in place. What it adds is bounded: by rows that are there, by
+ *   operators, or by the number of instances.
+ */
+export type WriteKind = 'reads' | 'grows' | 'ends' | 'frees'
+
+export interface LedgerWrite {
+  readonly kind: Exclude<WriteKind, 'reads'>
+  /** How many rows it adds or changes, roughly. */
+  readonly rows: number
+}
+
+/** The order in which writes of the ledger are refused as the disk of the embedded database fills up. */
+export interface LedgerSpace {
+  /**
+   * Runs the write. Rejects with `insufficient_storage`, without running it, if its kind has to leave the rest of the
+   * disk to others. One that ends or frees something and finds the disk full is repeated in the space of the reserve.
+   */
+  run<T>(write: LedgerWrite, call: () => Promise<T>): Promise<T>
+
+  /** Whether the reserve is in use, according to the latest measurement. Then no upload may fill it. Never waits. */
+  isReserveInUse(): boolean
+}
+
+/** Space on the disk of the database that belongs to the service even when other programs fill the disk. */
+export interface DiskReserve {
+  /** In bytes; the same at all times. */
+  readonly size: number
+  /** Bytes that it holds now. `size` if there can be none here. */
+  measure(): Promise<number>
+  /** Gives its space to the disk, and resolves to whether it held any. */
+  release(): Promise<boolean>
+  /** Takes the space that it lacks. Resolves to whether it holds all of it. Concurrent calls share one attempt. */
+  restore(): Promise<boolean>
+}
+
+export interface LedgerSpaceOptions {
+  /** `MIN_FREE_SPACE`. With 0, only the reserve is kept. */
+  readonly minBytes: number
+  readonly measure: () => Promise<MeasuredSpace>
+  readonly reserve: DiskReserve
+  /** How old a measurement may be; one second by default. */
+  readonly maxAgeMs?: number
+}
+
+export interface MeasuredSpace {
+  /** Free bytes on the disk of the database. */
+  readonly disk: number
+  /** Bytes of free pages inside its file, less the bytes by which the file has yet to grow. */
+  readonly pages: number
+}
+
+const MAX_AGE_MS = 1_000
+
+/** How soon the disk is measured again if the last measurement has no room for a write. */
+const MIN_AGE_MS = 20
+
+/** What a write adds for each of its rows, at most: a page of the database. */
+const BYTES_PER_ROW = 4096
+
+/** Left on the disk when the reserve is made. */
+const MARGIN_BYTES = 1024 * 1024
+
+/** Creates the check for an embedded database. The README of `core/quota/` has the rule. */
+export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
+  const { minBytes, measure, reserve, maxAgeMs = MAX_AGE_MS } = options
+  const growthFloor = (minBytes / 4) * 3
+  let space = { disk: Infinity, pages: 0, reserved: reserve.size }
+  let measuredAt = -Infinity
+  let measuring: Promise<void> | undefined
+  /** Bytes of writes that run, and of those that have ended since the measurement began. */
+  let running = 0
+  let ended = 0
+  let releases = 0
+  let releasing: Promise<boolean> | undefined
+
+  async function measureNow(): Promise<void> {
+    const endedBefore = ended
+    // The database reports a missing folder.
+    const unknown: MeasuredSpace = { disk: Infinity, pages: 0 }
+    const measured = await Promise.all([measure().catch(() => unknown), reserve.measure()])
+    const [{ disk, pages }, reserved] = measured
+    space = { disk, pages, reserved }
+    ended -= endedBefore
+    const missing = reserve.size - reserved
+    if (missing === 0 || disk < missing + MARGIN_BYTES) return
+    if (await reserve.restore()) space = { pages, disk: disk - missing, reserved: reserve.size }
+  }
+
+  function refresh(maxAgeMs: number): Promise<void> {
+    if (measuring === undefined && performance.now() - measuredAt > maxAgeMs) {
+      measuredAt = performance.now()
+      measuring = measureNow().finally(() => (measuring = undefined))
+    }
+    return measuring ?? Promise.resolve()
+  }
+
+  function isInUse(): boolean {
+    // Free pages are a reserve too: SQLite's file never gives them back.
+    return space.reserved + Math.max(0, space.pages) < reserve.size
+  }
+
+  function hasRoom(kind: LedgerWrite['kind'], bytes: number): boolean {
+    const { disk, pages, reserved } = space
+    const needed = bytes + running + ended
+    if (kind === 'grows') {
+      if (isInUse()) return false
+      return minBytes === 0 || disk + Math.min(pages, minBytes / 2) - needed >= growthFloor
+    }
+    return kind === 'frees' || disk + pages + reserved - needed >= reserve.size / 2
+  }
+
+  async function claim(kind: LedgerWrite['kind'], bytes: number): Promise<void> {
+    if (kind !== 'frees') {
+      await refresh(maxAgeMs)
+      if (!hasRoom(kind, bytes)) {
+        await refresh(Math.min(MIN_AGE_MS, maxAgeMs))
+        if (!hasRoom(kind, bytes)) throw writeRefused(kind)
+      }
+    }
+    running += bytes
+  }
+
+  /** Concurrent calls share one release. */
+  function release(): Promise<boolean> {
+    releasing ??= reserve
+      .release()
+      .then((hasReleased) => {
+        if (hasReleased) releases += 1
+        space = { ...space, disk: space.disk + space.reserved, reserved: 0 }
+        measuredAt = -Infinity
+        return hasReleased
+      })
+      .finally(() => (releasing = undefined))
+    return releasing
+  }
+
+  async function repeatInReserve<T>(call: () => Promise<T>): Promise<T> {
+    const releasesBefore = releases
+    try {
+      return await call()
+    } catch (error) {
+      if (!isDatabaseFull(error)) throw error
+      if (releases === releasesBefore && !(await release())) throw error
+      return await call()
+    }
+  }
+
+  return {
+    isReserveInUse() {
+      void refresh(maxAgeMs)
+      return isInUse()
+    },
+    async run(write, call) {
+      const bytes = write.rows * BYTES_PER_ROW
+      await claim(write.kind, bytes)
+      try {
+        return await (write.kind === 'grows' ? call() : repeatInReserve(call))
+      } finally {
+        running -= bytes
+        ended += bytes
+      }
+    },
+  }
+}
+
+function writeRefused(kind: LedgerWrite['kind']): AppError {
+  const accepted = kind === 'grows' ? 'only deletions are accepted' : 'nothing more can be deleted'
+  return new AppError(
+    'insufficient_storage',
+    `The service's disk is nearly full, so ${accepted} until an operator makes room.`,
+  )
+}
