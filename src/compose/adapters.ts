@@ -110,6 +110,7 @@ async function freeOn(folder: string): Promise<number> {
 export function openLedgerSpace(
   { database, minFreeSpace }: Config,
   { measureFreePages }: Database,
+  onReserveRelease: () => void,
 ): LedgerSpace | undefined {
   if (database.kind !== 'sqlite' || measureFreePages === undefined) return undefined
   const { file } = database
@@ -121,7 +122,7 @@ export function openLedgerSpace(
   return createLedgerSpace({
     minBytes: minFreeSpace,
     measure,
-    reserve: createDiskReserve(file),
+    reserve: createDiskReserve(file, onReserveRelease),
   })
 }
 

@@ -149,11 +149,15 @@ const PREPARE_TIMEOUT_MS = 30_000
 
 type Start = <T>(step: () => Promise<T>) => Promise<T>
 
+function tellOfReserve({ warn }: Overrides): () => void {
+  return () => warn?.(undefined, 'the disk of the database is full; its reserve is in use')
+}
+
 /** What runs the steps of a start: in the reserve of the embedded database, if they find the disk full. */
 function startIn({ database }: Config, overrides: Overrides): Start {
   if (overrides.database !== undefined || database.kind !== 'sqlite') return (step) => step()
   const { file } = database
-  return (step) => inReserve(file, step)
+  return (step) => inReserve({ file, onRelease: tellOfReserve(overrides) }, step)
 }
 
 /** With the half second of caching, a hanging dependency is reported well within 2 s. */
@@ -178,7 +182,9 @@ function createUseCases(config: Config, opened: Opened) {
   const { garbageDelayMs = config.garbageDelayMs } = overrides
   const ledgerSpace =
     overrides.ledgerSpace ??
-    (overrides.database === undefined ? openLedgerSpace(config, database) : undefined)
+    (overrides.database === undefined
+      ? openLedgerSpace(config, database, tellOfReserve(overrides))
+      : undefined)
   const { ports, metrics, readiness, memory } = createPorts(config, { ...opened, ledgerSpace })
   const { users, objects } = ports
   const feed = createFeed({ ledger: ports.ledger, reverifyMs })

@@ -8,7 +8,11 @@ const RESERVE_BYTES = 8 * 1024 * 1024
 const BLOCK_BYTES = 1024 * 1024
 
 /** A file beside the embedded database, `<database>-reserve`, of the size of the reserve. Any number of processes share it. */
-export function createDiskReserve(database: string): DiskReserve {
+export function createDiskReserve(
+  database: string,
+  /** Called each time the reserve gives space to the disk. */
+  onRelease: () => void = () => undefined,
+): DiskReserve {
   const file = `${database}-reserve`
   let restoring: Promise<boolean> | undefined
 
@@ -42,6 +46,7 @@ export function createDiskReserve(database: string): DiskReserve {
       try {
         const { size } = await stat(file)
         await truncate(file)
+        if (size > 0) onRelease()
         return size > 0
       } catch {
         return false
@@ -52,11 +57,15 @@ export function createDiskReserve(database: string): DiskReserve {
 }
 
 /** Repeats a step of a start once, in the space of the reserve, if it fails while the disk is full. */
-export async function inReserve<T>(database: string, step: () => Promise<T>): Promise<T> {
+export async function inReserve<T>(
+  { file, onRelease }: { readonly file: string; readonly onRelease: () => void },
+  step: () => Promise<T>,
+): Promise<T> {
   try {
     return await step()
   } catch (error) {
-    if (!(await isDiskFull(database)) || !(await createDiskReserve(database).release())) throw error
+    if (!(await isDiskFull(file))) throw error
+    if (!(await createDiskReserve(file, onRelease).release())) throw error
     return await step()
   }
 }

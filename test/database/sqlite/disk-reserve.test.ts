@@ -16,7 +16,8 @@ describe('F08 the reserve of the embedded database', () => {
   afterEach(() => folder.remove())
 
   it('takes its space from the disk, for its owner only, and gives it back once', async () => {
-    const reserve = createDiskReserve(database)
+    let releases = 0
+    const reserve = createDiskReserve(database, () => (releases += 1))
     expect(await reserve.measure()).toBe(0)
     expect(await reserve.release()).toBe(false)
     expect(await Promise.all([reserve.restore(), reserve.restore()])).toEqual([true, true])
@@ -27,6 +28,7 @@ describe('F08 the reserve of the embedded database', () => {
     expect(await reserve.release()).toBe(true)
     expect(await reserve.release()).toBe(false)
     expect((await stat(`${database}-reserve`)).size).toBe(0)
+    expect(releases).toBe(1)
   })
 
   it('takes what it lacks after it was interrupted', async () => {

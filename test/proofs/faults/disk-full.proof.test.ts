@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, statfs } from 'node:fs/promises'
+import { mkdir, readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from '../../support/service/demo.ts'
@@ -73,6 +73,36 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
     await expectKept(demo, kept.set('file-1', fresh))
     expect((await remove(demo, 'file-1')).status).toBe(204)
     expect(demo.process.exitCode).toBe(null)
+  })
+
+  it('F08 the service starts again on a full disk after it was killed, reads, and deletes', async () => {
+    const folder = await temporaryFolder(opened)
+    const mounted = join(folder, 'small')
+    await mkdir(mounted)
+    const demo = await startDemo({
+      environment: { DATA_DIR: join(mounted, 'data'), MIN_FREE_SPACE: '0' },
+      under: [...onSmallDisk(mounted, 24 * MIB), 'sh', '-c', '"$@"; exec "$@"', 'twice'],
+      opened,
+    })
+    const kept = await place(demo, [0, 4096, 3 * MIB])
+    const filler = await fillDisk(join(inside(demo.process, mounted), 'filler'))
+    const { pid = 0 } = demo.process
+    const first = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+    process.kill(first, 'SIGKILL')
+    const again = await eventually(async () => {
+      const [, url] = [...demo.output().matchAll(/listens on (\S+)/g)].map(([, found]) => found)
+      if (url === undefined) throw new Error(`It does not listen: ${demo.output()}`)
+      return { ...demo, url }
+    })
+    await expectKept(again, kept)
+    expect((await remove(again, 'file-2')).status).toBe(204)
+    kept.delete('file-2')
+    await expectRefusal(await put(again, 'file-1', randomBytes(MIB)), NO_SPACE)
+    await filler.remove()
+    await eventually(async () =>
+      expect((await put(again, 'file-3', Buffer.from('room'))).status).toBe(200),
+    )
+    await expectKept(again, kept.set('file-3', Buffer.from('room')))
   })
 
   it('E17 F08 both refuse on one disk, keep what they have, and work again once there is room', async () => {
