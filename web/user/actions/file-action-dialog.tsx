@@ -15,7 +15,8 @@ export function FileActionDialog(props: FileActionProps) {
   if (kind === 'share') return <ShareDialog {...props} />
   if (kind === 'stay') {
     const change = (stay: StayChange) => changeFile(page, file, stay)
-    return <StayDialog file={file} change={change} onClose={onClose} />
+    const mayExpire = page.permissions.may('history')
+    return <StayDialog file={file} mayExpire={mayExpire} change={change} onClose={onClose} />
   }
   return kind === 'rename' ? <RenameDialog {...props} /> : <MoreDialog {...props} />
 }

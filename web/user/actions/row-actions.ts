@@ -5,8 +5,7 @@ import type { Permissions } from '../permissions.ts'
 const NEEDS = {
   share: ['share'],
   rename: ['delete', 'create'],
-  // It can set an expiry.
-  stay: ['replace', 'history'],
+  stay: ['replace'],
   history: ['history'],
   remove: ['delete'],
 } as const satisfies Readonly<Record<string, readonly TokenAction[]>>

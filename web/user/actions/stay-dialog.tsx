@@ -15,12 +15,14 @@ export interface StayChange {
 
 export interface StayDialogProps {
   readonly file: FileEntry
+  /** Whether the token permits to set an expiry. */
+  readonly mayExpire: boolean
   readonly change: (change: StayChange) => Promise<unknown>
   readonly onClose: () => void
 }
 
 /** Whether evictions spare a file, and when it expires. */
-export function StayDialog({ file, change, onClose }: StayDialogProps) {
+export function StayDialog({ file, mayExpire, change, onClose }: StayDialogProps) {
   const before = { keep: file.keep ?? false, day: dayOf(file.expires_at ?? null) }
   const [keep, setKeep] = useState(before.keep)
   const [day, setDay] = useState(before.day)
@@ -45,13 +47,15 @@ export function StayDialog({ file, change, onClose }: StayDialogProps) {
         isChosen={keep}
         onChange={() => setKeep(!keep)}
       />
-      <TextField
-        label={words.expires}
-        hint={words.expiresHint}
-        type="date"
-        value={day}
-        onInput={setDay}
-      />
+      {mayExpire && (
+        <TextField
+          label={words.expires}
+          hint={words.expiresHint}
+          type="date"
+          value={day}
+          onInput={setDay}
+        />
+      )}
     </FormDialog>
   )
 }
