@@ -149,7 +149,7 @@ describe('the types of the package', () => {
         try {
           return (await files.upload(file.name, file)).capacity?.available ?? 0
         } catch (error) {
-          if (isProblem(error, 'capacity_exceeded')) return error.problem.available
+          if (isProblem(error, 'capacity_exceeded')) return error.problem.available ?? 0
           throw error
         }
       }
