@@ -132,6 +132,7 @@ describe('a JWT as the access token', () => {
       const sent = { method: 'POST', path, headers: more, body: JSON.stringify(body) }
       return jsonOf(await ask(service, sent))
     }
+    const another = await cookieOf({ sub: user.userId, session: 2 })
     const link = { kind: 'download', name: 'f' }
     const { access_token: made } = await make('/users/me/access-tokens', {})
     const ofMade = { ...JSON_TYPE, cookie: `access_token=${String(made)}` }
@@ -139,15 +140,17 @@ describe('a JWT as the access token', () => {
     const secrets = [
       (await make('/users/me/links', link))['secret'],
       (await make('/users/me/links', link, ofMade))['secret'],
+      // Of a JWT that has made nothing else.
+      (await make('/users/me/links', link, { ...headers, ...another }))['secret'],
     ]
     const statusOf = async (secret: unknown) =>
       (await ask(service, { path: `/links/${String(secret)}/f` })).status
     const statuses = () => Promise.all([...secrets, own].map(statusOf))
-    expect(await statuses()).toEqual([200, 200, 200])
+    expect(await statuses()).toEqual([200, 200, 200, 200])
     await service.users.setUserStatus(user.userId, 'suspended')
-    expect(await statuses()).toEqual([404, 404, 404])
+    expect(await statuses()).toEqual([404, 404, 404, 404])
     await service.users.setUserStatus(user.userId, 'active')
-    expect(await statuses()).toEqual([404, 404, 200])
+    expect(await statuses()).toEqual([404, 404, 404, 200])
     expectProblem(await download(service, { headers: ofMade, name: 'f' }), INVALID)
     expect((await download(service, { user, name: 'f' })).body.toString()).toBe('hello')
   })

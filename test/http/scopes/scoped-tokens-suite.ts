@@ -429,7 +429,7 @@ export function scopedTokensSuite(open: OpenService): void {
       const [{ version } = { version: '' }] = files as readonly { readonly version: string }[]
       expect(await read(token, `/users/me/uploads/${version}`)).toMatchObject({ state: 'finished' })
       await expectOk(full, patch('in-a', { name: 'private', visibility: 'public' }))
-      expect(await read(token, path)).toMatchObject({ name: 'in-a', file: null })
+      expect(await refusal(token, { path })).toMatchObject({ status: 404, code: 'not_found' })
     })
 
     it('follows only the changes of its prefix, past those of others', async () => {
