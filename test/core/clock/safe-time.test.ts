@@ -175,7 +175,7 @@ describe('the safe time', () => {
     )
   })
 
-  it('destroys nothing before its period has passed, whenever it was written and however the clock jumps', () => {
+  it('G10 destroys nothing before its period has passed, whenever it was written and however the clock jumps', () => {
     fc.assert(
       fc.property(excursions, periods, (jumps, period) => {
         const machine = new Machine()

@@ -84,7 +84,7 @@ export function ledgerClockContract(
     const NOBODY = { except: [], limit: 10 }
 
     describe.each(AHEAD)('%s ahead', (_name, ahead) => {
-      it('drops no history, which can be restored afterwards', async () => {
+      it('G10 drops no history, which can be restored afterwards', async () => {
         await account.put('a', 10)
         const version = await account.remove('a')
         await jump(ahead)

@@ -139,7 +139,7 @@ describe('on a disk that is nearly full', () => {
     expect((await accepted(sent())).status).toBeLessThan(300)
   })
 
-  it('lets operators look, suspend, activate, revoke and delete', async () => {
+  it('F08 lets operators look, suspend, activate, revoke and delete', async () => {
     await call(service, { method: 'PUT', path: own('/devices/phone') })
     disk = 0
     const calls = [

@@ -129,7 +129,7 @@ describe.skipIf(skipped)('a disk that each kind of write has filled', { timeout:
   }
 
   it.each(Object.keys(KINDS))(
-    'accepts deletions and suspensions, and then uploads (%s)',
+    'F08 accepts deletions and suspensions, and then uploads (%s)',
     async (kind) => {
       const account = await createUser(kind.replaceAll(' ', '-'))
       await forEachConcurrent(
