@@ -42,6 +42,8 @@ async function open(given: OpenOptions = {}): Promise<TestService> {
   const keys = { ...provider, scopeClaim, timeoutMs: 300, warn, ...(clock && { clock }) }
   const service = await openEmbedded({
     ...options,
+    // Users who appear by themselves have no grants, and store no file without capacity.
+    ...(createsUsers && { baseCapacity: MIB }),
     jwt: { verifier: createJwtVerifier(keys), createsUsers },
     page: NO_BUILD,
   })
