@@ -52,7 +52,7 @@ export interface ClockHooks {
 /** By how much the clock was ahead of the safe time when that was stored, in milliseconds. */
 export function heldLead(stored: string | undefined): number {
   const time = stored === undefined ? undefined : parseSafeTime(stored)
-  return time === undefined ? 0 : Math.round(time.read - time.safe)
+  return time === undefined ? 0 : Math.round(time.database - time.safe)
 }
 
 export function jumpWarning(ms: number, leadMs: number): string {
@@ -104,8 +104,8 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
     note(stored, at)
     const before = stored === undefined ? undefined : parseSafeTime(stored)
     const elapsedMs = before && elapsedSince(before, { at, boot, seen })
-    const reading = { read: Math.min(now, processTime()), at, boot, elapsedMs }
-    const jumpMs = before === undefined ? 0 : jumpOf(before, reading.read, passedSince(before, at))
+    const reading = { read: Math.min(now, processTime()), database: now, at, boot, elapsedMs }
+    const jumpMs = before === undefined ? 0 : jumpOf(before, reading, passedSince(before, at))
     if (jumpMs > JUMP_MS) jumpedAt = at
     return { stored, before, reading, jumpMs }
   }
@@ -133,7 +133,7 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
   }
 
   function tellLead(time: SafeTime): void {
-    hooks?.onLead?.(Math.max(0, Math.round(time.read - time.safe)))
+    hooks?.onLead?.(Math.max(0, Math.round(time.database - time.safe)))
   }
 
   async function store(before: string | undefined, time: SafeTime): Promise<boolean> {
@@ -167,7 +167,7 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
       isFirst = false
       // Another instance has just stored one, and has noticed the jump.
       if (!isStored) return
-      if (Math.abs(jumpMs) > JUMP_MS) hooks?.onJump?.(jumpMs, Math.round(time.read - time.safe))
+      if (Math.abs(jumpMs) > JUMP_MS) hooks?.onJump?.(jumpMs, Math.round(time.database - time.safe))
     },
 
     safe: () => seen && seen.time.safe + (steady.now() - seen.at),

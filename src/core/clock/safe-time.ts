@@ -12,8 +12,10 @@
 export interface SafeTime {
   /** Milliseconds since 1970; never after `read`. */
   readonly safe: number
-  /** What the clock said. */
+  /** What the clock said: the smaller one of the database's and the process's. */
   readonly read: number
+  /** What the database's clock said, from which the times of rows come. */
+  readonly database: number
   /** When it was read, by `steadyTime` of the machine, since its start `boot`. */
   readonly at: number
   readonly boot: string
@@ -31,6 +33,7 @@ interface Lead {
 
 export interface ClockReading {
   readonly read: number
+  readonly database: number
   readonly at: number
   readonly boot: string
   /** How long ago the time before was read; `undefined` if that is unknown, as after the machine has started. */
@@ -47,9 +50,9 @@ const MAX_LEADS = 32
 
 /** The safe time after a reading. */
 export function advance(before: SafeTime, reading: ClockReading): SafeTime {
-  const { read, at, boot, elapsedMs = 0 } = reading
+  const { read, database, at, boot, elapsedMs = 0 } = reading
   const reached = before.safe + elapsedMs
-  const now = { read, at, boot }
+  const now = { read, database, at, boot }
   if (read <= reached) {
     const turns = before.turns + (read < reached - STEP_MS ? 1 : 0)
     return { ...now, safe: read, turns, leads: [] }
@@ -79,20 +82,31 @@ function lengthen(
 }
 
 /** The time of a first reading, or of one that an operator vouches for. */
-export function trust({ read, at, boot }: ClockReading, turns = 0): SafeTime {
-  return { safe: read, read, at, boot, turns, leads: [] }
+export function trust({ read, database, at, boot }: ClockReading, turns = 0): SafeTime {
+  return { safe: read, read, database, at, boot, turns, leads: [] }
+}
+
+/** The bounds of the time that has passed, which may be all that is known of it. */
+export interface Passed {
+  readonly leastMs: number
+  readonly mostMs: number
 }
 
 /**
- * By how much the clock has moved beside the time that has passed since `before` was read, of which only these bounds may
- * be known.
+ * By how much a clock has moved beside the time that has passed since `before` was read: the database's or, if that has
+ * not jumped, the process's where it is the smaller one.
  */
 export function jumpOf(
-  before: SafeTime,
-  read: number,
-  passed: { readonly leastMs: number; readonly mostMs: number },
+  before: Pick<SafeTime, 'read' | 'database'>,
+  { read, database }: Pick<ClockReading, 'read' | 'database'>,
+  passed: Passed,
 ): number {
-  const moved = read - before.read
+  const jump = movedBeside(database - before.database, passed)
+  const own = movedBeside(read - before.read, passed)
+  return Math.abs(jump) >= Math.abs(own) ? jump : own
+}
+
+function movedBeside(moved: number, passed: Passed): number {
   if (moved < passed.leastMs) return Math.round(moved - passed.leastMs)
   return moved > passed.mostMs ? Math.round(moved - passed.mostMs) : 0
 }

@@ -122,6 +122,19 @@ describe('the safe clock', () => {
     expect(world.lead).toBe(0)
   })
 
+  it('notices that the database has jumped, and pulls back, while the process has the smaller clock', async () => {
+    const world = new World()
+    const { clock, jumps } = world.instance('a', () => START + world.steady)
+    await clock.advance()
+    world.ahead = 40 * DAY
+    expect(await clock.read()).toBe(true)
+    await world.pass(EVERY, clock)
+    world.ahead = 0
+    await world.pass(EVERY, clock)
+    expect(jumps).toEqual([40 * DAY, -40 * DAY])
+    expect(world.pulledBack).toBe(2)
+  })
+
   it('says for the time of a lease that the clock has jumped ahead', async () => {
     const world = new World()
     const { clock } = world.instance('a')

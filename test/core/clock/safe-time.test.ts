@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   advance,
+  type ClockReading,
   elapsedSince,
   jumpOf,
   MAX_HELD_MS,
@@ -16,12 +17,17 @@ const HOUR = 3_600 * SECOND
 const DAY = 24 * HOUR
 const EVERY = 20 * SECOND
 
+function reading(options: Partial<ClockReading>): ClockReading {
+  const read = options.read ?? START
+  return { read, database: read, at: 0, boot: BOOT, elapsedMs: undefined, ...options }
+}
+
 /** A machine whose clock can be wrong, and a service that reads it. */
 class Machine {
   steady = 0
   ahead = 0
   boot = BOOT
-  time: SafeTime = trust({ read: START, at: 0, boot: BOOT, elapsedMs: undefined })
+  time: SafeTime = trust(reading({ at: 0 }))
 
   get clock(): number {
     return START + this.steady + this.ahead
@@ -34,14 +40,15 @@ class Machine {
   pass(ms: number): SafeTime {
     this.steady += ms
     const reached = this.time.safe + ms
-    const reading = { at: this.steady, boot: this.boot, seen: undefined }
-    const elapsedMs = elapsedSince(this.time, reading)
-    this.time = advance(this.time, {
-      read: this.clock,
+    const elapsedMs = elapsedSince(this.time, {
       at: this.steady,
       boot: this.boot,
-      elapsedMs,
+      seen: undefined,
     })
+    this.time = advance(
+      this.time,
+      reading({ read: this.clock, at: this.steady, boot: this.boot, elapsedMs }),
+    )
     if (this.time.safe > reached) this.beliefs += 1
     return this.time
   }
@@ -216,7 +223,7 @@ describe('the safe time', () => {
 })
 
 describe('the time since a reading', () => {
-  const time = trust({ read: START, at: 5_000, boot: BOOT, elapsedMs: undefined })
+  const time = trust(reading({ at: 5_000 }))
 
   it('is known on the same machine, also to another process', () => {
     expect(elapsedSince(time, { at: 8_000, boot: BOOT, seen: undefined })).toBe(3_000)
@@ -237,20 +244,28 @@ describe('the time since a reading', () => {
 })
 
 describe('a jump', () => {
-  const time = trust({ read: START, at: 0, boot: BOOT, elapsedMs: undefined })
+  const time = trust(reading({ at: 0 }))
 
   it('is what the clock has moved beside the time that has passed', () => {
     const passed = { leastMs: 20_000, mostMs: 20_000 }
-    expect(jumpOf(time, START + 20_000, passed)).toBe(0)
-    expect(jumpOf(time, START + HOUR, passed)).toBe(HOUR - 20_000)
-    expect(jumpOf(time, START - HOUR, passed)).toBe(-HOUR - 20_000)
+    expect(jumpOf(time, reading({ read: START + 20_000 }), passed)).toBe(0)
+    expect(jumpOf(time, reading({ read: START + HOUR }), passed)).toBe(HOUR - 20_000)
+    expect(jumpOf(time, reading({ read: START - HOUR }), passed)).toBe(-HOUR - 20_000)
   })
 
   it('is what it has moved beyond the bounds of that time, where only these are known', () => {
     const passed = { leastMs: 0, mostMs: 20_000 }
-    expect(jumpOf(time, START + 15_000, passed)).toBe(0)
-    expect(jumpOf(time, START + HOUR, passed)).toBe(HOUR - 20_000)
-    expect(jumpOf(time, START - HOUR, passed)).toBe(-HOUR)
-    expect(jumpOf(time, START + DAY, { leastMs: 0, mostMs: Infinity })).toBe(0)
+    expect(jumpOf(time, reading({ read: START + 15_000 }), passed)).toBe(0)
+    expect(jumpOf(time, reading({ read: START + HOUR }), passed)).toBe(HOUR - 20_000)
+    expect(jumpOf(time, reading({ read: START - HOUR }), passed)).toBe(-HOUR)
+    expect(jumpOf(time, reading({ read: START + DAY }), { leastMs: 0, mostMs: Infinity })).toBe(0)
+  })
+
+  it('of the database counts also while the process has the smaller clock, and the other way round', () => {
+    const passed = { leastMs: 0, mostMs: 0 }
+    expect(jumpOf(time, reading({ database: START + DAY }), passed)).toBe(DAY)
+    const ahead = { ...time, database: START + DAY }
+    expect(jumpOf(ahead, reading({ database: START }), passed)).toBe(-DAY)
+    expect(jumpOf(time, reading({ read: START - DAY, database: START }), passed)).toBe(-DAY)
   })
 })

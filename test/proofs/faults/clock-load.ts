@@ -95,7 +95,7 @@ export class ClockLoad {
     await this.#expectContent('month', 'guest')
     await this.#expectNewest()
     // Nothing is evicted for a restore.
-    await this.#done('DELETE', `repo/${this.#pictures.at(-1)}`)
+    for (const name of this.#pictures.slice(-2)) await this.#done('DELETE', `repo/${name}`)
     for (const version of this.#deleted) {
       await this.#done('POST', `history/${version}/restore`)
     }
