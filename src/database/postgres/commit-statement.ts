@@ -5,7 +5,7 @@ import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-le
 import type { Usage } from '../../core/users/account-ledger.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
-import { countHistory, garbageBytes } from '../ledger/counted-bytes.ts'
+import { countHistory, garbageBytes, metadataBytesOf } from '../ledger/counted-bytes.ts'
 import { nextDate } from '../ledger/dates.ts'
 import { mayCommit } from '../ledger/quota-rule.ts'
 import {
@@ -22,8 +22,6 @@ import { type Expected, NO_FILE } from './expected-file.ts'
 export interface CommitValues extends CommitUpload, Expected {
   /** For the upload of a narrow credential. */
   readonly narrowMaxFiles: number
-  /** What `metadata` count. */
-  readonly metadataBytes: number
 }
 
 export type CommittedRow = File & Usage & { readonly replaced: boolean }
@@ -35,10 +33,8 @@ export type CommittedRow = File & Usage & { readonly replaced: boolean }
 export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   const { now, capacity } = rule
   const size = sql`CAST(${slot('size')} AS BIGINT)`
-  const metadata = sql`CASE
-    WHEN CAST(${slot('metadata')} AS TEXT) IS NULL THEN COALESCE(old.metadata_bytes, 0)
-    ELSE CAST(${slot('metadataBytes')} AS BIGINT)
-  END`
+  const metadata = sql`COALESCE(found.sent_metadata, old.metadata)`
+  const metadataBytes = metadataBytesOf(metadata)
   const need = {
     userCreatedAt: slot('userCreatedAt'),
     size: sql`change.counted`,
@@ -53,19 +49,21 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   return sql`
     WITH found AS MATERIALIZED (
       SELECT user_id AS owner, name, object_key, reserved_bytes AS reserved,
-             credential, COALESCE(credential, ${slot('credential')}) AS actor, ${now} AS now FROM uploads
+             credential, COALESCE(credential, ${slot('credential')}) AS actor,
+             CAST(${slot('metadata')} AS TEXT) AS sent_metadata, ${now} AS now
+      FROM uploads
       WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
     ), change AS MATERIALIZED (
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
              old.name IS NOT NULL AS replaced, COALESCE(old.version, ${sql.lit(NO_FILE)}) AS old_version,
              COALESCE(old.size + old.metadata_bytes, 0) AS old_counted,
-             ${metadata} AS metadata_bytes, ${size} + ${metadata} AS counted,
-             GREATEST(0, ${size} + ${metadata} - COALESCE(old.size + old.metadata_bytes, 0)) AS growth,
+             ${metadataBytes} AS metadata_bytes, ${size} + ${metadataBytes} AS counted,
+             GREATEST(0, ${size} + ${metadataBytes} - COALESCE(old.size + old.metadata_bytes, 0)) AS growth,
              COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
              COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at,
              COALESCE(old.is_kept, 0) AS is_kept, ${lastModified()} AS old_modified_at,
              CAST(${slot('mediaType')} AS TEXT) AS media_type,
-             NULLIF(COALESCE(${slot('metadata')}, old.metadata), ${sql.lit(NO_METADATA)}) AS metadata,
+             NULLIF(${metadata}, ${sql.lit(NO_METADATA)}) AS metadata,
              COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at,
              CASE WHEN old.sha256 = ${slot('sha256')} THEN old.stored_by ELSE actor END AS stored_by
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}

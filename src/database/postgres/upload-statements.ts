@@ -2,7 +2,6 @@ import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { NEVER } from '../../core/files/file.ts'
 import type { BeginUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { CreateResumable } from '../../core/resumable/resumable-ledger.ts'
-import { metadataBytes } from '../../core/files/metadata.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import { limitFor, shareOf } from '../../core/quota/shares.ts'
@@ -117,12 +116,7 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
       const narrowMaxFiles = shareOf(upload.maxFiles).all
-      return commit({
-        ...upload,
-        narrowMaxFiles,
-        expected,
-        metadataBytes: metadataBytes(upload.metadata),
-      })
+      return commit({ ...upload, narrowMaxFiles, expected })
     },
   }
 }

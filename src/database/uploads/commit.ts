@@ -35,10 +35,11 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
   const { file: old, expired, row: replaced } = found.held
   const file = committedFile(upload, { found, old })
-  const { userId, userCreatedAt, version, size, garbageDelayMs, evict } = upload
+  const { userId, userCreatedAt, version, garbageDelayMs, evict } = upload
   const { reserved: ownReserved } = found
   const maxFiles = limitFor(upload.maxFiles, found.credential ?? undefined)
   const eviction = evictionOf({ userId, version, name: found.name, evict })
+  const size = countedBytes(file)
   const need = needValues({ userCreatedAt, maxFiles }, { size, replaced, ownReserved })
   const { room, evicted } = eviction ? await makeRoom(tx, need, eviction) : {}
   if (found.state !== 'pending') throw await lostReason(tx, upload)

@@ -180,6 +180,18 @@ export function ledgerDescriptionContract(
         expect(evicted).toEqual({ files: 1, bytes: 50 })
         expect(await audited()).toBe(90)
       })
+
+      it('evict another file if the first ones leave no room for them', async () => {
+        const evict = parseFileNamePrefix('')
+        for (const name of ['a', 'b', 'c']) {
+          await account.put(name, 30)
+          await harness.advance(2)
+        }
+        const version = await account.begin('d', 30, { evict })
+        const { evicted } = await account.commit(version, 30, { evict, metadata: ofBytes(276) })
+        expect(evicted).toEqual({ files: 2, bytes: 60 })
+        expect(await audited()).toBe(80)
+      })
     })
 
     it('store no file without a capacity, not even an empty one', async () => {
