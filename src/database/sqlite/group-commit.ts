@@ -75,12 +75,13 @@ async function commitTogether(
   const members: Member[] = []
   try {
     const tells = await kysely.transaction().execute(async (tx) => {
-      const isAlone = queue.size === 1
       const done: Tell[] = []
       const start = performance.now()
       for (let spent = 0; members.length < MAX_MEMBERS; spent = performance.now() - start) {
         const next = queue.take(members.length === 0 ? Infinity : MAX_GROUP_MS - spent)
         if (next === undefined) break
+        // Others can still join, but are undone alone.
+        const isAlone = members.length === 0 && queue.size === 0
         members.push(next.item)
         const began = performance.now()
         const attempt = isAlone

@@ -64,6 +64,23 @@ describe('group commit', () => {
     expect(commits()).toBe(1)
   })
 
+  it('undoes only one that throws, also if it has joined one that was alone', async () => {
+    const refusal = new AppError('not_found', 'It is not there.')
+    const joining: Promise<unknown>[] = []
+    const alone = transact(async (tx) => {
+      const joined = transact(async (its) => {
+        await put(its, 'refused')
+        throw refusal
+      })
+      joining.push(joined.catch((error: unknown) => error))
+      return await put(tx, 'alone')
+    })
+    expect(await alone).toBe('alone')
+    expect(await Promise.all(joining)).toEqual([refusal])
+    expect(written()).toEqual(['alone'])
+    expect(commits()).toBe(1)
+  })
+
   it('undoes one that throws, and only that one', async () => {
     const refusal = new AppError('not_found', 'It is not there.')
     const settled = await Promise.allSettled([
