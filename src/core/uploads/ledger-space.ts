@@ -32,11 +32,14 @@ export interface LedgerSpace {
 export interface DiskReserve {
   /** In bytes; the same at all times. */
   readonly size: number
-  /** Bytes that it holds now. `size` if there can be none here. */
+  /** Bytes that it holds now. */
   measure(): Promise<number>
   /** Gives its space to the disk, and resolves to whether it held any. */
   release(): Promise<boolean>
-  /** Takes the space that it lacks. Resolves to whether it holds all of it. Concurrent calls share one attempt. */
+  /**
+   * Takes the space that it lacks. Resolves to `false` if the disk has not enough; to `true` also where no reserve can be
+   * made. Concurrent calls share one attempt.
+   */
   restore(): Promise<boolean>
 }
 
@@ -86,11 +89,14 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
     const unknown: MeasuredSpace = { disk: Infinity, pages: 0 }
     const measured = await Promise.all([measure().catch(() => unknown), reserve.measure()])
     const [{ disk, pages }, reserved] = measured
-    space = { disk, pages, reserved }
-    ended -= endedBefore
     const missing = reserve.size - reserved
-    if (missing === 0 || disk < missing + MARGIN_BYTES) return
-    if (await reserve.restore()) space = { pages, disk: disk - missing, reserved: reserve.size }
+    const mayRestore = missing > 0 && disk >= missing + MARGIN_BYTES
+    // Until then the previous measurement holds: a reserve that is being made for the first time is not in use.
+    const isRestored = mayRestore && (await reserve.restore())
+    space = isRestored
+      ? { pages, disk: disk - missing, reserved: reserve.size }
+      : { pages, disk, reserved }
+    ended -= endedBefore
   }
 
   function refresh(maxAgeMs: number): Promise<void> {

@@ -148,6 +148,18 @@ describe('the floors of writes of the ledger', () => {
     expect(await accepted()).toEqual(kinds)
   })
 
+  it('take a reserve that is being made for one that is not in use', async () => {
+    const made = Promise.withResolvers<boolean>()
+    reserve.held = 0
+    reserve.restore = () => made.promise
+    expect(space.isReserveInUse()).toBe(false)
+    const waiting = space.run({ kind: 'grows', rows: 1 }, async () => 'done')
+    await new Promise(setImmediate)
+    expect(space.isReserveInUse()).toBe(false)
+    made.resolve(true)
+    expect(await waiting).toBe('done')
+  })
+
   describe('on a disk that another program has filled', () => {
     beforeEach(() => {
       space = floorOf(0)
