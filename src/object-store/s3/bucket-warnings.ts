@@ -4,6 +4,7 @@ import {
   GetObjectLockConfigurationCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { hasName } from './bucket.ts'
 import { createS3Client } from './sdk-client.ts'
 
 export interface BucketPlace {
@@ -15,14 +16,15 @@ export interface BucketPlace {
   readonly signal: AbortSignal
 }
 
-/** Settings of the bucket with which removed objects go on taking space. What may not be read counts as right. */
+/** Settings of the bucket with which removed objects go on taking space. A setting that cannot be read counts as right. */
 export async function bucketWarnings(place: BucketPlace): Promise<readonly string[]> {
   const { bucket, region, endpoint, forcePathStyle, credentials, signal } = place
+  const asked = { bucket, signal }
   const client = createS3Client({ region, endpoint, forcePathStyle, credentials })
   try {
     const [keepsVersions, locks] = await Promise.all([
-      isUnlessRefused(keepsVersionsForGood(client, bucket, signal)),
-      isUnlessRefused(locksObjects(client, bucket, signal)),
+      keepsVersionsForGood(client, asked).catch(() => false),
+      locksObjects(client, asked).catch(() => false),
     ])
     return [keepsVersions ? [VERSIONED] : [], locks ? [LOCKED] : []].flat()
   } finally {
@@ -36,29 +38,27 @@ const VERSIONED =
 
 const LOCKED = 'the bucket locks objects, so deleted files go on taking space until the lock ends'
 
-async function isUnlessRefused(asked: Promise<boolean>): Promise<boolean> {
-  return asked.catch(() => false)
-}
+type Asked = Pick<BucketPlace, 'bucket' | 'signal'>
 
 async function keepsVersionsForGood(
   client: S3Client,
-  bucket: string,
-  abortSignal: AbortSignal,
+  { bucket, signal: abortSignal }: Asked,
 ): Promise<boolean> {
   const of = { Bucket: bucket }
   const { Status } = await client.send(new GetBucketVersioningCommand(of), { abortSignal })
   if (Status !== 'Enabled') return false
-  // Without any rule, S3 answers with an error.
   const { Rules = [] } = await client
     .send(new GetBucketLifecycleConfigurationCommand(of), { abortSignal })
-    .catch(() => ({ Rules: [] }))
+    .catch((error: unknown) => {
+      if (!hasName(error, 'NoSuchLifecycleConfiguration')) throw error
+      return { Rules: [] }
+    })
   return !Rules.some((rule) => rule.Status === 'Enabled' && rule.NoncurrentVersionExpiration)
 }
 
 async function locksObjects(
   client: S3Client,
-  bucket: string,
-  abortSignal: AbortSignal,
+  { bucket, signal: abortSignal }: Asked,
 ): Promise<boolean> {
   const command = new GetObjectLockConfigurationCommand({ Bucket: bucket })
   const { ObjectLockConfiguration: lock } = await client.send(command, { abortSignal })
