@@ -100,7 +100,8 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
 
   async function readClocks(): Promise<Read> {
     const { now, stored } = await ledger.readClock()
-    const [at, { boot }] = [steady.now(), steady]
+    const { boot } = steady
+    const at = steady.now()
     note(stored, at)
     const before = stored === undefined ? undefined : parseSafeTime(stored)
     const elapsedMs = before && elapsedSince(before, { at, boot, seen })

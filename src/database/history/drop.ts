@@ -5,7 +5,7 @@ import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { discardObjects } from '../ledger/garbage.ts'
-import { countHistory, OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
+import { countHistory, withOverhead } from '../ledger/counted-bytes.ts'
 import { deletePast } from '../ledger/write-rows.ts'
 import type { HistoryRow } from '../schema.ts'
 import { discardMarkers, postponeMarkers } from './markers.ts'
@@ -41,17 +41,14 @@ export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<numb
   await postponeMarkers(tx, { keys: unmarked.map(keyOf), delayMs })
   const versions = rows.map(({ version }) => version)
   const spared = await deletePast(tx, versions)
+  const bytes = rows.reduce((sum, { size }) => sum + withOverhead(size), 0)
   const counted = countHistory(tx, {
-    bytes: sql`${-bytesOf(rows)}`,
+    bytes: sql`${-bytes}`,
     versions: sql`${-rows.length}`,
     protectedBytes: sql`${-spared}`,
   })
   await sql`UPDATE quotas SET ${counted} WHERE user_id = ${userId}`.execute(tx.db)
   return rows.length
-}
-
-function bytesOf(rows: readonly DroppedRow[]): number {
-  return rows.reduce((sum, { size }) => sum + size + OBJECT_OVERHEAD_BYTES, 0)
 }
 
 const isMarked = (row: DroppedRow): boolean => row.is_marked === 1

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { EndedFile } from '../ledger/changed-rows.ts'
-import { excessOf, OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
+import { excessOf, withOverhead } from '../ledger/counted-bytes.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { LEAST_GARBAGE_BYTES } from '../ledger/quota-rule.ts'
 
@@ -43,7 +43,7 @@ async function chooseProtected(
   let added = 0
   for (const { version, size, storedBy } of foreign) {
     const most = (storedBy === null ? 2 : 1) * capacity + LEAST_GARBAGE_BYTES
-    const bytes = size + OBJECT_OVERHEAD_BYTES
+    const bytes = withOverhead(size)
     if (held + added + bytes > most) continue
     chosen.add(version)
     added += bytes

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
-import { allowanceOf, excessOf, OBJECT_OVERHEAD_BYTES } from '../ledger/counted-bytes.ts'
+import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
 import { capacityByAnyClock, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { type DroppedRow, dropVersions, ofVersions, versionsToDrop } from './drop.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
@@ -75,7 +75,7 @@ async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
   let { room } = await readFigures(byAnyClock(tx), userId)
   const kept = new Set<DroppedRow>()
   for (const row of rows) {
-    const bytes = bytesOf(row)
+    const bytes = withOverhead(row.size)
     if (bytes > room) continue
     kept.add(row)
     room -= bytes
@@ -83,7 +83,7 @@ async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
   if (kept.size > 0) {
     const versions = [...kept].map(({ version }) => version)
     await sql`UPDATE history SET is_protected = 0 WHERE ${ofVersions(versions)}`.execute(tx.db)
-    const bytes = [...kept].reduce((sum, row) => sum + bytesOf(row), 0)
+    const bytes = [...kept].reduce((sum, row) => sum + withOverhead(row.size), 0)
     await countProtected(byAnyClock(tx), { userId, bytes: -bytes })
   }
   await dropVersions(tx, { ...trim, rows: rows.filter((row) => !kept.has(row)) })
@@ -128,8 +128,8 @@ async function findDebtor(
     let left = excess
     for (const row of rows) {
       if (left <= 0) break
-      debts.set(row.ended_by, (debts.get(row.ended_by) ?? 0) + bytesOf(row))
-      left -= bytesOf(row)
+      debts.set(row.ended_by, (debts.get(row.ended_by) ?? 0) + withOverhead(row.size))
+      left -= withOverhead(row.size)
     }
     if (left > 0 && rows.length === limit && limit !== NEWEST.at(-1)) continue
     const [most] = [...debts].toSorted(([, one], [, other]) => other - one)
@@ -172,16 +172,12 @@ const MOST_PASSED_OVER = 20_000
 
 const STEPS = [dropExpired, releaseProtected, dropNarrow, dropOldest] as const
 
-function bytesOf({ size }: { readonly size: number }): number {
-  return size + OBJECT_OVERHEAD_BYTES
-}
-
 /** The first ones that hold at least as many bytes, or all. */
 function worth(rows: readonly DroppedRow[], bytes: number): readonly DroppedRow[] {
   let left = bytes
   return rows.filter((row) => {
     if (left <= 0) return false
-    left -= bytesOf(row)
+    left -= withOverhead(row.size)
     return true
   })
 }

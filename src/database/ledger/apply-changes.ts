@@ -23,7 +23,7 @@ import {
   type Rule,
   run,
 } from './ledger-sql.ts'
-import { countHistory, OBJECT_OVERHEAD_BYTES } from './counted-bytes.ts'
+import { countHistory, withOverhead } from './counted-bytes.ts'
 import { mayCommit, mayRestore, needFrom, type NeedValues } from './quota-rule.ts'
 import { refusalReason } from './refusal-reason.ts'
 import { evictableIn, type Room } from './evictable.ts'
@@ -150,11 +150,11 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
       evictedFiles += 1
     }
     if (becomesPast(rule, change)) {
-      pastBytes += oldSize + OBJECT_OVERHEAD_BYTES
+      pastBytes += withOverhead(oldSize)
       pastVersions += 1
     }
     if (type === 'restored') {
-      pastBytes -= file.size + OBJECT_OVERHEAD_BYTES
+      pastBytes -= withOverhead(file.size)
       pastVersions -= 1
     }
   }

@@ -16,6 +16,11 @@ export function metadataBytesOf(metadata: RawBuilder<unknown>): RawBuilder<numbe
   )`
 }
 
+/** As `garbageBytes`, of a size that is known. */
+export function withOverhead(size: number): number {
+  return size + OBJECT_OVERHEAD_BYTES
+}
+
 /** What an object counts as garbage, and in the history. */
 export function garbageBytes(size: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`(${bigint(size)} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`

@@ -66,28 +66,39 @@ export function mostOfNarrow(slot: Slot<MostValues>): Most {
   return { ...mostOfAll(slot), own }
 }
 
+/** For a statement that is not compiled once. */
+export function mostFor(limit: number, credential: string | undefined): Most {
+  const values = inline(mostValues(limit, credential))
+  return credential === undefined ? mostOfAll(values) : mostOfNarrow(values)
+}
+
 /** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
 export function mayBegin(rule: Rule, need: UploadNeed, most: Most): RawBuilder<boolean> {
   const { own } = most
   const ownRunning = own && sql`AND ${runningUploads(rule.now, own.credential)} < ${own.most}`
   return sql<boolean>`(
-    ${mayStart(rule, need, own)} AND ${runningUploads(rule.now)} < ${most.all} ${ownRunning ?? sql``}
+    ${mayStart(rule, need, { isNarrow: own !== undefined })} AND ${runningUploads(rule.now)} < ${most.all} ${ownRunning ?? sql``}
   )`
 }
 
-/** As `mayCommit`; what a narrow credential begins, if one is given, must also leave others room for their garbage. */
-export function mayStart(rule: Rule, need: UploadNeed, narrow: unknown): RawBuilder<boolean> {
-  return sql<boolean>`(${mayRestore(rule, need)} AND ${mayLeaveGarbage(rule, need, narrow)})`
+interface Beginner {
+  /** Whether a narrow credential begins the upload. */
+  readonly isNarrow: boolean
+}
+
+/** As `mayCommit`; what a narrow credential begins must also leave others room for their garbage. */
+export function mayStart(rule: Rule, need: UploadNeed, by: Beginner): RawBuilder<boolean> {
+  return sql<boolean>`(${mayRestore(rule, need)} AND ${mayLeaveGarbage(rule, need, by)})`
 }
 
 /** The part of `mayStart` that `mayCommit` and the bound for narrow credentials demand of garbage. */
 export function mayLeaveGarbage(
   rule: Rule,
   sizes: Pick<UploadNeed, 'size' | 'ownReserved'>,
-  narrow: unknown,
+  { isNarrow }: Beginner,
 ): RawBuilder<boolean> {
   const isBounded = isGarbageBounded(rule, sizes)
-  if (narrow === undefined) return isBounded
+  if (!isNarrow) return isBounded
   return sql<boolean>`(${isBounded} AND ${isGarbageBoundedForNarrow(rule)})`
 }
 
@@ -107,7 +118,7 @@ export function mayCreate(
   const { own } = most
   const ownUnfinished = own && sql`AND ${unfinishedUploads(rule.now, own).count} < ${own.most}`
   return sql<boolean>`(
-    ${mayStart(rule, need, own)}
+    ${mayStart(rule, need, { isNarrow: own !== undefined })}
     AND ${unfinishedUploads(rule.now).count} < ${most.all} ${ownUnfinished ?? sql``}
     AND ${mayAnnounce(rule, need)}
   )`
@@ -280,7 +291,9 @@ export function needOf(values: NeedValues, room: Room | undefined): UploadNeed {
 }
 
 /** The values in an `UploadNeed`. */
-export interface NeedValues extends Omit<Limits, 'credential'> {
+export interface NeedValues {
+  readonly userCreatedAt: number
+  readonly maxFiles: number
   readonly size: number
   readonly growth: number
   readonly ownReserved: number

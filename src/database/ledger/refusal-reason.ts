@@ -58,7 +58,7 @@ export async function refusalReason(
       : mayLeaveGarbage(
           tx,
           { size: bigint(requested), ownReserved: bigint(ownReserved) },
-          credential,
+          { isNarrow: credential !== undefined },
         )
   const whole = room && (await findAllRoom(tx, room))
   const evictable = whole && evictableIn(inline(whole))

@@ -11,14 +11,7 @@ import {
 import { evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
-import {
-  mayCreate,
-  mostOfAll,
-  mostOfNarrow,
-  mostValues,
-  needOf,
-  needValues,
-} from '../ledger/quota-rule.ts'
+import { mayCreate, mostFor, needOf, needValues } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
 import { insertUpload, reservedAtFirst } from '../uploads/begin.ts'
@@ -41,9 +34,7 @@ export async function createResumable(
     version: sql`${version}`,
     announced: bigint(size),
   }
-  const most = inline(mostValues(upload.maxUnfinished, credential))
-  const mostFrom = credential === undefined ? mostOfAll : mostOfNarrow
-  const mayReserve = mayCreate(tx, announcement, mostFrom(most))
+  const mayReserve = mayCreate(tx, announcement, mostFor(upload.maxUnfinished, credential))
   const first = reservedAtFirst(need, credential)
   const reserved = await sql`
     UPDATE quotas

@@ -52,10 +52,11 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   }
   const { sha256 = null } = append
   const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, announcement) : sql`1 = 1`
+  const mayReserve = mayStart(tx, announcement, { isNarrow: credential !== undefined })
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${missing}
-    WHERE user_id = ${userId} AND ${mayStart(tx, announcement, credential)} AND ${mayGrow}
+    WHERE user_id = ${userId} AND ${mayReserve} AND ${mayGrow}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
     throw await refusalReason(tx, { ...append, credential }, { need, announcement, room })

@@ -64,7 +64,7 @@ async function discardFiles({ db, now }: LedgerTx, purge: Purge): Promise<number
     SELECT object_key, ${now} + ${garbageDelayMs} ${some}
   `.execute(db)
   const { rows } = await sql<{ readonly counted: number }>`
-    DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some}) 
+    DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some})
     RETURNING ${COUNTED_BYTES} AS counted
   `.execute(db)
   const bytes = rows.reduce((sum, row) => sum + row.counted, 0)

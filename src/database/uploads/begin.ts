@@ -3,7 +3,7 @@ import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.t
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { inline, type Slot } from '../statement.ts'
+import type { Slot } from '../statement.ts'
 import { evictableIn, evictionOf, type Room } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import {
@@ -16,6 +16,7 @@ import {
 } from '../ledger/ledger-sql.ts'
 import {
   mayBegin,
+  mostFor,
   mostOfAll,
   mostOfNarrow,
   type MostValues,
@@ -63,8 +64,8 @@ function reserve(tx: LedgerTx, { upload, need, first, room }: Reserving) {
   const { userId, credential } = upload
   const values = { ...need, userId, first, ...mostValues(upload.maxUploads, credential) }
   if (room !== undefined) {
-    const reserve = credential === undefined ? reserveEvicting : reserveNarrowEvicting
-    return run(tx, reserve, { ...values, ...room })
+    const statement = credential === undefined ? reserveEvicting : reserveNarrowEvicting
+    return run(tx, statement, { ...values, ...room })
   }
   return run(tx, credential === undefined ? reservePlainly : reserveNarrow, values)
 }
@@ -126,9 +127,7 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
   const { userId, credential } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const room = await findRoom(tx, need, evictionOf(upload))
-  const most = inline(mostValues(upload.maxUploads, credential))
-  const mostFrom = credential === undefined ? mostOfAll : mostOfNarrow
-  const isAccepted = mayBegin(tx, needOf(need, room), mostFrom(most))
+  const isAccepted = mayBegin(tx, needOf(need, room), mostFor(upload.maxUploads, credential))
   const { rows } = await sql`
     SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isAccepted}
   `.execute(tx.db)
