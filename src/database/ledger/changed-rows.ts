@@ -76,12 +76,13 @@ function writes(rows: ReadonlyMap<FileName, Row>) {
   return { cleared: cleared.map(([name]) => name), written }
 }
 
-/** Whether the old content becomes history. */
+/** Whether the old content becomes history: not if the new file has the same, for at least as long. */
 export function becomesPast(
   { historyLifetimeMs }: Pick<Rule, 'historyLifetimeMs'>,
   change: FileChange,
 ): boolean {
   const { file, old } = change
   if (old === undefined || old.version === file?.version || isDiscarded(change)) return false
-  return historyLifetimeMs > 0 && old.sha256 !== file?.sha256
+  const isHeld = file?.sha256 === old.sha256 && file.expiresAt >= old.expiresAt
+  return historyLifetimeMs > 0 && !isHeld
 }

@@ -64,7 +64,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              COALESCE(old.is_kept, 0) AS is_kept, ${lastModified()} AS old_modified_at,
              CAST(${slot('mediaType')} AS TEXT) AS media_type,
              NULLIF(${metadata}, ${sql.lit(NO_METADATA)}) AS metadata,
-             COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)}) AS expires_at,
+             ${expiry(slot)} AS expires_at,
              CASE WHEN old.sha256 = ${slot('sha256')} THEN old.stored_by ELSE actor END AS stored_by
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
@@ -120,6 +120,11 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   `
 }
 
+/** Of the new file. */
+function expiry(slot: Slot<CommitValues>) {
+  return sql`COALESCE(now + CAST(${slot('expiresInMs')} AS BIGINT), ${sql.lit(NEVER)})`
+}
+
 /** As the function of this name, of the row `old`. */
 function lastModified() {
   return sql`GREATEST(${wholeSecond(sql`old.updated_at`)}, old.modified_at)`
@@ -146,12 +151,13 @@ function keepsHistory({ historyLifetimeMs }: Rule): boolean {
  * protected, is left to the steps.
  */
 function whatIsPast(slot: Slot<CommitValues>) {
+  const isPast = sql`(old.sha256 <> ${slot('sha256')} OR ${expiry(slot)} < old.expires_at)`
   return sql`,
-    CASE WHEN old.sha256 <> ${slot('sha256')} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
+    CASE WHEN ${isPast} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
     old.visibility AS old_visibility, old.created_at AS old_created_at,
     old.updated_at AS old_updated_at, old.media_type AS old_media_type,
     old.metadata AS old_metadata,
-    COALESCE(old.sha256 <> ${slot('sha256')} AND actor IS NOT NULL
+    COALESCE(${isPast} AND actor IS NOT NULL
       AND old.stored_by IS DISTINCT FROM actor, FALSE) AS is_foreign
   `
 }

@@ -151,6 +151,19 @@ export function ledgerNarrowEndsContract(
       expect(await past()).toContain(version)
     })
 
+    it('cannot be destroyed by an upload of the same content that expires', async () => {
+      const content = { sha256: 'a'.repeat(64) }
+      const { file } = await account.put('thesis', 1000, content)
+      await account.put('thesis', 1000, { ...content, credential: THIEF, expiresInMs: 1000 })
+      await harness.advance(1001)
+      await harness.ledger.expireFiles({ userId: account.userId, limit: 10, ...drop })
+      expect(await account.list()).toEqual([])
+      expect(await past()).toEqual([file.version])
+      expect(await figures()).toMatchObject({ protectedBytes: 1000 + OVERHEAD })
+      const restored = await account.restore(file.version)
+      expect(restored.file.expiresAt).toBe(file.expiresAt)
+    })
+
     it('counts what the account has restored as stored by the account', async () => {
       const version = await put('live', 1000)
       await put('live', 1001)
