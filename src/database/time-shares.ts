@@ -77,7 +77,9 @@ export const NOBODY = ''
 
 /** Short enough that others do not notice; twenty times what a plain upload takes on SQLite. */
 export const LONG_MS = 4
-/** On PostgreSQL, a transaction is also long in terms of short ones, whose time is mostly the network's and the disk's. */
+/**
+ * On PostgreSQL, a transaction is also long in terms of short ones, whose time is mostly the network's and the disk's.
+ */
 const SHORT_ONES = 4
 const GROWTH_OF_SHORT = 1.02
 /** In lengths of the long transaction: its user has a third of the time at most. */

@@ -80,7 +80,9 @@ export function readsForUser(scoped: Scoped): boolean {
   return permits(scoped, 'read') && !hasPrefix(scoped) && scope?.deviceId === undefined
 }
 
-/** Throws `scope_insufficient`: sharing a file with others needs what a download link needs, making it private `share`. */
+/**
+ * Throws `scope_insufficient`: sharing a file with others needs what a download link needs, making it private `share`.
+ */
 export function assertMaySetVisibility(scoped: Scoped, visibility: Visibility): void {
   assertPermits(scoped, ['share'])
   if (visibility !== 'private') assertPermits(scoped, ['read'])

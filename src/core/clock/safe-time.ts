@@ -135,7 +135,7 @@ export function elapsedSince(
   return Math.max(0, seen.time.safe + (at - seen.at) - time.safe)
 }
 
-/** Undefined unless `text` is the JSON of a `SafeTime`. */
+/** `undefined` for the JSON of anything but a `SafeTime`. Throws for what is not JSON, which nothing stores. */
 export function parseSafeTime(text: string): SafeTime | undefined {
   const value = JSON.parse(text) as Partial<SafeTime>
   return typeof value.safe === 'number' && Array.isArray(value.leads)

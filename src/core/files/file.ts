@@ -31,7 +31,9 @@ export interface FiledObject {
 
 /** What clients say of a content. */
 export interface ContentDescription {
-  /** `null`: none was stated, so responses have that of the extension of the name (`http/headers/served-media-type.ts`). */
+  /**
+   * `null`: none was stated, so responses have that of the extension of the name (`http/headers/served-media-type.ts`).
+   */
   readonly mediaType: MediaType | null
   /** `null` if there is none. */
   readonly metadata: Metadata | null
@@ -64,8 +66,8 @@ export interface File extends FileVersion {
   /** The date of the content for HTTP if that has to be later than `updatedAt`, else 0: see `lastModified`. */
   readonly modifiedAt: number
   /**
-   * The narrow credential by which the content was stored, or restored; `null` if the account itself did. An upload of the
-   * same content keeps it.
+   * The narrow credential by which the content was stored, or restored; `null` if the account itself did. An upload of
+   * the same content keeps it.
    */
   readonly storedBy: string | null
 }

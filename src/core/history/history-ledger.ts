@@ -71,9 +71,9 @@ export interface HistoryLedger {
 
   /**
    * Guarantees that the version is the current file, with its version and object, or changes nothing. Rejects with
-   * `not_found` or `version_gone`, then with `scope_insufficient` as `assertMaySetVisibility` says, then with `precondition_failed`, then `file_exists`,
-   * then as the quota refuses an upload: `file_count_exceeded`, `capacity_exceeded`. The bytes are in the store already,
-   * so no bound on garbage applies.
+   * `not_found` or `version_gone`, then with `scope_insufficient` as `assertMaySetVisibility` says, then with
+   * `precondition_failed`, then `file_exists`, then as the quota refuses an upload: `file_count_exceeded`,
+   * `capacity_exceeded`. The bytes are in the store already, so no bound on garbage applies.
    */
   restoreVersion(restore: RestoreVersion): Promise<CommittedUpload>
 

@@ -71,8 +71,8 @@ export interface Links {
   unlock(link: Link, credentials: VisitorCredentials): Promise<string>
 
   /**
-   * Counts bytes of a file before they are sent, as `usesOf` says. Rejects with `not_found` if the link has fewer uses left.
-   * The returned function takes back what was not sent; `undefined` for a link that counts nothing.
+   * Counts bytes of a file before they are sent, as `usesOf` says. Rejects with `not_found` if the link has fewer uses
+   * left. The returned function takes back what was not sent; `undefined` for a link that counts nothing.
    */
   countDownload(
     visit: Visit,

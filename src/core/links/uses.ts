@@ -12,8 +12,8 @@ export interface Uses {
 export const USE_UNITS = 2 ** 50
 
 /**
- * Units by which the uses of a link may exceed their maximum: each range is rounded up by less than one, and the ranges of
- * a file must fit in one use. It is less than a byte of a file of 1 GiB.
+ * Units by which the uses of a link may exceed their maximum: each range is rounded up by less than one, and the ranges
+ * of a file must fit in one use. It is less than a byte of a file of 1 GiB.
  */
 export const ROUNDING_UNITS = 2 ** 20
 

@@ -3,7 +3,9 @@ import { timeOf } from '../objects/object-key.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
 import { formatUploadMetadata } from './upload-metadata.ts'
 
-/** Whether the file has the name that its upload gave it, as far as it tells: nothing has changed since it was created. */
+/**
+ * Whether the file has the name that its upload gave it, as far as it tells: nothing has changed since it was created.
+ */
 export function isAsUploaded({ createdAt, updatedAt }: File): boolean {
   return createdAt === updatedAt
 }

@@ -186,12 +186,13 @@ export interface Unfinished {
 export interface ResumableLedger {
   /**
    * Guarantees that the upload is in the journal and its growth is reserved, or that nothing has changed. A deferred
-   * length, and any of a narrow credential, reserves and announces nothing yet. Rejects as `begin` does, except for `maxUploads`, and with
-   * `unfinished_uploads_exceeded` (facts `unfinished_count, unfinished_bytes, max_unfinished_uploads`) in two cases: in
-   * the place of `maxUploads`, if the user would have more than `maxUnfinished` unexpired uploads; last of all, if the
-   * user has other unfinished uploads and together they announce more bytes than the current capacity. The `WHERE` of
-   * the reserving `UPDATE` decides. An upload by a link is also refused with `not_found` if the link has ended, and with
-   * `too_many_requests` as `assertMoreDrops` says of unfinished uploads.
+   * length, and any of a narrow credential, reserves and announces nothing yet. Rejects as `begin` does, except for
+   * `maxUploads`, and with `unfinished_uploads_exceeded` (facts `unfinished_count, unfinished_bytes,
+   * max_unfinished_uploads`) in two cases: in the place of `maxUploads`, if the user would have more than
+   * `maxUnfinished` unexpired uploads; last of all, if the user has other unfinished uploads and together they announce
+   * more bytes than the current capacity. The `WHERE` of the reserving `UPDATE` decides. An upload by a link is also
+   * refused with `not_found` if the link has ended, and with `too_many_requests` as `assertMoreDrops` says of
+   * unfinished uploads.
    */
   createResumable(upload: CreateResumable): Promise<ResumableUpload>
 
@@ -208,11 +209,11 @@ export interface ResumableLedger {
 
   /**
    * Guarantees that a commit of `bytes` bytes would not be refused at this moment, and that the growth of a file of
-   * `reserved` bytes is reserved. Declares `length` and `sha256` if given. Takes the user's lock only if it has to write. Rejects with
-   * `not_found`; with `upload_gone` if it has ended without a file; with `invalid_parameter` if a different length or
-   * digest was declared, or if this length is below the offset; as `commit` does; if a deferred length grows, as
-   * `createResumable` does for announced bytes; and with `upload_busy` for a finished upload, and for a declaration
-   * while an append holds the upload.
+   * `reserved` bytes is reserved. Declares `length` and `sha256` if given. Takes the user's lock only if it has to
+   * write. Rejects with `not_found`; with `upload_gone` if it has ended without a file; with `invalid_parameter` if a
+   * different length or digest was declared, or if this length is below the offset; as `commit` does; if a deferred
+   * length grows, as `createResumable` does for announced bytes; and with `upload_busy` for a finished upload, and for
+   * a declaration while an append holds the upload.
    */
   prepareAppend(append: PrepareAppend): Promise<void>
 

@@ -20,8 +20,8 @@ export const LONGEST_LEASE_MS = 60_000
 export interface LeaderLeases {
   /**
    * Acquires or renews the leader lease for `leaseMs` from now. Resolves to `false` if another holder's lease is
-   * running; one that ends later than `LONGEST_LEASE_MS` from now is over. The lease only saves work. Correctness must not depend on it: a late holder loses the lease without
-   * noticing.
+   * running; one that ends later than `LONGEST_LEASE_MS` from now is over. The lease only saves work. Correctness must
+   * not depend on it: a late holder loses the lease without noticing.
    */
   acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>
 

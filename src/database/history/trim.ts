@@ -66,7 +66,10 @@ async function dropExpired(tx: LedgerTx, trim: Trim): Promise<number> {
   return 0
 }
 
-/** Versions whose protection is over stay where the allowance has room for them. The others go, so that they displace none. */
+/**
+ * Versions whose protection is over stay where the allowance has room for them. The others go, so that they displace
+ * none.
+ */
 async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
   const { userId } = trim
   const where = isReleased(bySafeTime(tx))

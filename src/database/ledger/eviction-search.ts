@@ -26,9 +26,9 @@ export const READ_BY_AGE = 5_000
 export const READ_BY_NAME = 2_000
 
 /**
- * The files that make up for the shortage, first those that have expired by the safe time, kept or not, then the others by `updated_at`,
- * without those that are kept. If all are too little, all that may be evicted. Not among them are the file of the upload's
- * own name, and those that other uploads are about to replace.
+ * The files that make up for the shortage, first those that have expired by the safe time, kept or not, then the others
+ * by `updated_at`, without those that are kept. If all are too little, all that may be evicted. Not among them are the
+ * file of the upload's own name, and those that other uploads are about to replace.
  *
  * No index has the files of a prefix by age. If there are few of them, they are read by name, and otherwise all files of
  * the user by age, of which one transaction reads at most `READ_BY_AGE`. If none has the prefix, throws
@@ -100,8 +100,9 @@ function isSame(a: Position, b: Position): boolean {
 }
 
 /**
- * Where the search for the oldest files of a prefix continues. Whatever is written has the time of its writing, so nothing
- * comes to stand before a position that was found to be the first. For a clock that was wrong, positions are forgotten.
+ * Where the search for the oldest files of a prefix continues. Whatever is written has the time of its writing, so
+ * nothing comes to stand before a position that was found to be the first. For a clock that was wrong, positions are
+ * forgotten.
  */
 export class EvictionSearches {
   readonly #searches = new Map<string, Search>()

@@ -25,7 +25,10 @@ export async function findAllRoom(tx: LedgerTx, room: Room): Promise<Room> {
       })
 }
 
-/** As `findRoom`, with the files: none if all that may be evicted do not make up for the shortage. Under the user's lock. */
+/**
+ * As `findRoom`, with the files: none if all that may be evicted do not make up for the shortage. Under the user's
+ * lock.
+ */
 export async function makeRoom(
   tx: LedgerTx,
   need: NeedValues,
@@ -38,7 +41,10 @@ export async function makeRoom(
 const ALL: Shortage = { bytes: Infinity, files: Infinity }
 const NONE: Shortage = { bytes: 0, files: 0 }
 
-/** Nothing is found for the bytes of grants that have ended only by a clock that is not trusted: the rule refuses the file. */
+/**
+ * Nothing is found for the bytes of grants that have ended only by a clock that is not trusted: the rule refuses the
+ * file.
+ */
 async function search(tx: LedgerTx, need: NeedValues, eviction: Eviction) {
   const rule = { ...tx, capacity: capacityByAnyClock(tx) }
   const { rows } = await shortageOf(rule, need, eviction).execute(tx.db)

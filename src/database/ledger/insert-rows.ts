@@ -6,8 +6,9 @@ import { type LedgerTx, type Rule, run } from './ledger-sql.ts'
 export type InsertRows<V> = (tx: LedgerTx, rows: readonly V[]) => Promise<void>
 
 /**
- * `members` are those of a row that the statement takes. `rowOf` builds the values of a row, in parentheses, and `around` the statement around rows. The result is a constant, as
- * what `run` takes: to compile a statement of many rows takes longer than to run it.
+ * `members` are those of a row that the statement takes. `rowOf` builds the values of a row, in parentheses, and
+ * `around` the statement around rows. The result is a constant, as what `run` takes: to compile a statement of many
+ * rows takes longer than to run it.
  */
 export function insertion<V extends object>(
   members: readonly (keyof V)[],

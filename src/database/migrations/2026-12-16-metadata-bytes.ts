@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /**
- * Files that are there count nothing for their metadata until they are written again. During the upgrade, instances of the
- * previous version count nothing for what they write; when they delete a file, what its metadata counted stays counted,
- * which `verify --repair` corrects.
+ * Files that are there count nothing for their metadata until they are written again. During the upgrade, instances of
+ * the previous version count nothing for what they write; when they delete a file, what its metadata counted stays
+ * counted, which `verify --repair` corrects.
  */
 export function metadataBytes(): Migration {
   return {

@@ -28,7 +28,9 @@ import {
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './rows.ts'
 
-/** Resolves to `false` if something has to be written or searched. Otherwise makes all checks, and rejects if one fails. */
+/**
+ * Resolves to `false` if something has to be written or searched. Otherwise makes all checks, and rejects if one fails.
+ */
 export async function isPrepared(tx: LedgerTx, append: PrepareAppend): Promise<boolean> {
   const demand = await demandOf(tx, append)
   if (demand.isChange) return false

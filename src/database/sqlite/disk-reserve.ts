@@ -7,7 +7,10 @@ import type { DiskReserve } from '../../core/uploads/ledger-space.ts'
 const RESERVE_BYTES = 8 * 1024 * 1024
 const BLOCK_BYTES = 1024 * 1024
 
-/** A file beside the embedded database, `<database>-reserve`, of the size of the reserve. Any number of processes share it. */
+/**
+ * A file beside the embedded database, `<database>-reserve`, of the size of the reserve. Any number of processes share
+ * it.
+ */
 export function createDiskReserve(
   database: string,
   /** Called each time the reserve gives space to the disk. */

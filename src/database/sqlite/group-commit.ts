@@ -15,12 +15,12 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Concurrent transactions share one COMMIT and so one disk write. Each has a savepoint: one that throws is undone alone,
- * and later ones see the changes of earlier ones. Nobody is answered before the COMMIT, not even with a refusal, since its
- * reason may be another's change. If the COMMIT fails, all reject with its error.
+ * Concurrent transactions share one COMMIT and so one disk write. Each has a savepoint: one that throws is undone
+ * alone, and later ones see the changes of earlier ones. Nobody is answered before the COMMIT, not even with a refusal,
+ * since its reason may be another's change. If the COMMIT fails, all reject with its error.
  *
- * Users share the time of the writer: the user who has used least of it lately is next, with transactions in call order. A
- * group ends before a transaction that would probably make the others wait, which then has a group of its own.
+ * Users share the time of the writer: the user who has used least of it lately is next, with transactions in call
+ * order. A group ends before a transaction that would probably make the others wait, which then has a group of its own.
  */
 export function createGroupCommit(options: GroupCommitOptions): Transact {
   const shares = new TimeShares()

@@ -16,8 +16,8 @@ export function assertSameSite(
 }
 
 /**
- * As `assertSameSite`, and for reads too. Judges by `Sec-Fetch-Site`, else by `Origin`; a request with neither is not from
- * a browser, or, if it is a read, from an old one.
+ * As `assertSameSite`, and for reads too. Judges by `Sec-Fetch-Site`, else by `Origin`; a request with neither is not
+ * from a browser, or, if it is a read, from an old one.
  */
 export function assertOwnPage(
   request: FastifyRequest,

@@ -16,7 +16,9 @@ export interface BucketPlace {
   readonly signal: AbortSignal
 }
 
-/** Settings of the bucket with which removed objects go on taking space. A setting that cannot be read counts as right. */
+/**
+ * Settings of the bucket with which removed objects go on taking space. A setting that cannot be read counts as right.
+ */
 export async function bucketWarnings(place: BucketPlace): Promise<readonly string[]> {
   const { bucket, region, endpoint, forcePathStyle, credentials, signal } = place
   const asked = { bucket, signal }

@@ -13,7 +13,10 @@ export interface BearerOptions {
   readonly operatorAuth: OperatorAuth
 }
 
-/** Authenticates before the body is read. A session also requires a request of the service's own page, else `cross_site_request`. */
+/**
+ * Authenticates before the body is read. A session also requires a request of the service's own page, else
+ * `cross_site_request`.
+ */
 export const bearerPlugin = fp<BearerOptions>(
   async (app, { operatorAuth }) => {
     app.addHook('onRequest', async (request, reply) => {
