@@ -73,8 +73,8 @@ export interface Sweeper {
    * files and rows of deleted users. Removes a key only after winning the upload's compare-and-set, or from `garbage`
    * once it is due (I7), so it is safe alongside uploads and other sweepers. Only one sweeper at a time does more than
    * `expire`; this only saves work. If the database's disk is full, the objects of due garbage are removed first. At
-   * most 8 removals run at a time; memory holds one page of keys. What becomes due meanwhile is removed too, and delays
-   * no other kind of work. A user whose rows can't be changed is tried once;
+   * most 8 removals run at a time; memory holds one page of keys. What becomes due meanwhile is left to the next sweep.
+   * A user whose rows can't be changed is tried once;
    * the sweep finishes all other work and then rejects with the first such failure, which names the user. Rejects with
    * `unavailable` if the database fails, and with the signal's reason; the next sweep continues and retries.
    */

@@ -43,7 +43,7 @@ export const ADMIN_API = {
   ],
   problems: {
     credentials: [],
-    required: ['unauthorized'],
+    required: ['unauthorized', 'cross_site_request'],
     write: ['cross_site_request', 'insufficient_storage'],
   },
 } as const satisfies ApiDescription

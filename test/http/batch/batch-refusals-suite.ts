@@ -169,9 +169,10 @@ export function batchRefusalsSuite(open: OpenService): void {
           { ...restore, new_name: 'out' },
           ['scope_insufficient', 'prefix', 0],
         ],
-        [['history', 'replace', 'share'], restore, ['precondition_failed', undefined, 0]],
+        [['history', 'create', 'share'], restore, ['scope_insufficient', 'read', 0]],
+        [['history', 'replace', 'share', 'read'], restore, ['precondition_failed', undefined, 0]],
         [
-          ['history', 'create', 'share'],
+          ['history', 'create', 'share', 'read'],
           { ...restore, new_name: 'in-b', overwrite: true },
           ['precondition_failed', undefined, 0],
         ],

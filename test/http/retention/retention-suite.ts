@@ -123,7 +123,7 @@ export function retentionSuite(open: OpenService): void {
       const deleter = await issue(service, user, { actions: ['create', 'delete'], prefix: 'cam-' })
       const wider = put('cam-3', 300, '?evict=')
       expect(await problemOf(await ask(wider, deleter))).toMatchObject(insufficient('prefix'))
-      const scope = { actions: ['create'], prefix: 'cam-', when_full: 'evict_oldest' }
+      const scope = { actions: ['create', 'read'], prefix: 'cam-', when_full: 'evict_oldest' }
       const camera = await issue(service, user, scope)
       expect(await problemOf(await ask(put('cam-3', 700), camera))).toBeUndefined()
       expect(await names()).toEqual(['cam-3', 'other'])
