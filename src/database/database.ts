@@ -14,7 +14,7 @@ import { createLockWaits } from './lock-waits.ts'
 import type { MigrationIndex } from './migrations/index-definition.ts'
 import { type Repeats, withRepeats } from './repeats.ts'
 import type { Tables } from './schema.ts'
-import { NOBODY, TimeShares } from './time-shares.ts'
+import { NOBODY, TimeShares } from '../core/async/time-shares.ts'
 
 export interface Database extends EngineParts {
   /** Runs statements outside a transaction. Repeats `work`, and rejects, as `transaction` does. */
@@ -32,7 +32,7 @@ export interface Database extends EngineParts {
    * PostgreSQL, is locked. Waiting for a row holds no connection for longer than `LOCK_WAIT_MS`.
    * Rejects with the `AppError` that `work` threw, after the rollback and `confirm`; with `unavailable` when the
    * database failed, which leaves the outcome of a running commit unknown; with any other error unchanged.
-   * `by` is the user whose time it takes: users share the time of the database (`time-shares.ts`).
+   * `by` is the user whose time it takes: users share the time of the database (`core/async/time-shares.ts`).
    */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>, by?: string): Promise<T>
 

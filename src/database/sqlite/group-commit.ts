@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
 import type { Execute, Transact } from '../database.ts'
 import type { Tables } from '../schema.ts'
-import { LONG_MS, NOBODY, TimeShares } from '../time-shares.ts'
+import { LONG_MS, NOBODY, TimeShares } from '../../core/async/time-shares.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 export interface GroupCommitOptions {
@@ -73,12 +73,15 @@ async function commitTogether(
   { kysely, execute, isInTransaction }: GroupCommitOptions,
 ): Promise<void> {
   const members: Member[] = []
+  const spent: { readonly by: string; readonly ms: number }[] = []
+  const start = performance.now()
   try {
     const tells = await kysely.transaction().execute(async (tx) => {
       const done: Tell[] = []
-      const start = performance.now()
-      for (let spent = 0; members.length < MAX_MEMBERS; spent = performance.now() - start) {
-        const next = queue.take(members.length === 0 ? Infinity : MAX_GROUP_MS - spent)
+      const begun = performance.now()
+      while (members.length < MAX_MEMBERS) {
+        const left = MAX_GROUP_MS - (performance.now() - begun)
+        const next = queue.take(members.length === 0 ? Infinity : left)
         if (next === undefined) break
         // Others can still join, but are undone alone.
         const isAlone = members.length === 0 && queue.size === 0
@@ -90,7 +93,7 @@ async function commitTogether(
         try {
           done.push(await attempt)
         } finally {
-          shares.charge(next.by, performance.now() - began)
+          spent.push({ by: next.by, ms: performance.now() - began })
         }
       }
       return done
@@ -100,7 +103,23 @@ async function commitTogether(
     // None has begun if another connection has the lock.
     if (members.length === 0) members.push(...queue.takeAny(MAX_MEMBERS))
     for (const { reject } of members) reject(error)
+  } finally {
+    charge(shares, { spent, totalMs: performance.now() - start })
   }
+}
+
+/** What the COMMIT takes is a part of each transaction, since it writes what they have changed. */
+function charge(shares: TimeShares, { spent, totalMs }: Spent): void {
+  const sum = spent.reduce((before, { ms }) => before + ms, 0)
+  for (const { by, ms } of spent) {
+    const shared = sum > 0 ? (ms / sum) * (totalMs - sum) : 0
+    shares.chargeShared(by, { spent: ms, shared: Math.max(0, shared) })
+  }
+}
+
+interface Spent {
+  readonly spent: readonly { readonly by: string; readonly ms: number }[]
+  readonly totalMs: number
 }
 
 const SAVEPOINT = CompiledQuery.raw('SAVEPOINT member')

@@ -1,4 +1,4 @@
-import { NOBODY, type TimeShares } from '../time-shares.ts'
+import { NOBODY, type TimeShares } from '../../core/async/time-shares.ts'
 
 /** What waits for the writer, by user. */
 export class TurnQueue<T> {

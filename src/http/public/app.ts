@@ -30,6 +30,7 @@ import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { listRoutes } from './files/list.ts'
 import { createListingTurns, type ReadInTurn } from './listing-turns.ts'
+import { LoopShares } from './loop-shares.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import { batchRoutes } from './files/batch.ts'
@@ -103,9 +104,13 @@ export async function buildApp(
   }
   const { redirect } = options
   const { idleTimeoutMs } = limits
-  const readInTurn = createListingTurns({ shutdown, atOnce: limits.listings })
+  const shares = new LoopShares()
+  app.addHook('onResponse', async (request) => shares.note(request))
+  const readInTurn = createListingTurns({ shutdown, shares, atOnce: limits.listings })
   const serving = { downloads, waiting, redirect, idleTimeoutMs, stopping, shutdown }
-  await app.register((scope) => usersScope(scope, { options, serving, readInTurn }), { prefix })
+  await app.register((scope) => usersScope(scope, { options, serving, shares, readInTurn }), {
+    prefix,
+  })
   const { links, repository, archives, uploads } = useCases
   const linking = {
     // The URL would tell whose files these are, and one use of the link would be any number of downloads.
@@ -138,11 +143,12 @@ export async function buildApp(
 interface UsersScope {
   readonly options: AppOptions
   readonly serving: ServeOptions
+  readonly shares: LoopShares
   readonly readInTurn: ReadInTurn
 }
 
 async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void> {
-  const { options, serving, readInTurn } = scope
+  const { options, serving, shares, readInTurn } = scope
   const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
   const { repository, history, archives, uploads, feed, accessTokens, links } = useCases
   const { maxFiles, maxFileSize } = limits
@@ -157,7 +163,7 @@ async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void
   await app.register(downloadRoutes, { serving, repository })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)
-  await app.register(batchRoutes, files)
+  await app.register(batchRoutes, { ...files, shares })
   await app.register(listRoutes, { repository, feed, readInTurn })
   await app.register(archiveRoutes, { sending: serving, archives, archivedFiles, readInTurn })
   await app.register(historyRoutes, { serving, history, readInTurn })

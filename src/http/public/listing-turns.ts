@@ -5,6 +5,7 @@ import { HeldCounts } from '../../core/quota/held-counts.ts'
 import { tooManyOf } from '../../core/quota/shares.ts'
 import { ownerOf } from '../server/reader-slots.ts'
 import { requestSignal } from '../server/request-outcome.ts'
+import type { LoopShares } from './loop-shares.ts'
 
 /**
  * Reads a listing in turn: users, and addresses without a token, take turns, because a page of 1,000 files takes the
@@ -20,13 +21,25 @@ export type ReadInTurn = <T>(
 
 export function createListingTurns(options: {
   readonly shutdown: AbortSignal
+  readonly shares: Pick<LoopShares, 'pauseOf' | 'wait' | 'measure'>
   /** Listings that are read at the same time. */
   readonly atOnce: number
   /** Milliseconds to wait for a turn; 10 s by default. */
   readonly waitMs?: number
 }): ReadInTurn {
-  const { shutdown, atOnce, waitMs = WAIT_MS } = options
+  const { shutdown, shares, atOnce, waitMs = WAIT_MS } = options
   const turns = new FairSemaphore({ bytes: atOnce, reserve: { bytes: 0, largest: 0 } })
+
+  /** An owner who has to pause keeps no turn from others. */
+  async function take(userId: string, signal: AbortSignal): ReturnType<typeof turns.acquire> {
+    for (;;) {
+      const permit = await turns.acquire({ userId, bytes: 1, signal })
+      if (shares.pauseOf(userId) === 0) return permit
+      permit.release()
+      await shares.wait(userId, signal)
+    }
+  }
+
   const waiting = new HeldCounts(MAX_WAITING)
   return async (reply, read, gone = requestSignal(reply, shutdown)) => {
     const reader = ownerOf(reply.request)
@@ -36,14 +49,16 @@ export function createListingTurns(options: {
     using _ = onAbort(gone, () => leave.abort(gone.reason))
     const late = setTimeout(() => leave.abort(busy(LATE)), waitMs)
     waiting.add(reader, 1)
-    const turn = turns.acquire({ userId: reader.owner, bytes: 1, signal: leave.signal })
-    const permit = await turn.finally(() => {
+    const permit = await take(reader.owner, leave.signal).finally(() => {
       waiting.add(reader, -1)
       clearTimeout(late)
     })
+    const charge = shares.measure(reader.owner)
     try {
       return await read()
     } finally {
+      // The first turn serializes the page.
+      setImmediate(charge)
       afterTurns(TURNS_BETWEEN, () => permit.release())
     }
   }

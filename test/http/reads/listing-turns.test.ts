@@ -13,10 +13,23 @@ import {
   TURNS_BETWEEN,
 } from '../../../src/http/public/listing-turns.ts'
 
+type Shares = Parameters<typeof createListingTurns>[0]['shares']
+
+const NO_PAUSES: Shares = {
+  pauseOf: () => 0,
+  wait: async () => undefined,
+  measure: () => () => undefined,
+}
+
 /** `begun` has the owners whose listings are being read or were, in their order. */
-function bed(options: { readonly waitMs?: number } = {}) {
+function bed(options: { readonly waitMs?: number; readonly shares?: Shares } = {}) {
   const { signal: shutdown } = new AbortController()
-  const readInTurn = createListingTurns({ shutdown, atOnce: 2, ...options })
+  const readInTurn = createListingTurns({
+    shutdown,
+    shares: NO_PAUSES,
+    atOnce: 2,
+    ...options,
+  })
   const begun: string[] = []
   const reading: ((page: string) => void)[] = []
   return {
@@ -49,6 +62,28 @@ it('two listings are read at once, and owners take turns', async () => {
   for (let at = 0; at < 5; at += 1) await answerOldest()
   expect(begun).toEqual(['ann', 'ann', 'bob', 'ann', 'zed', 'ann'])
   expect(await Promise.all(asked)).toEqual(asked.map(() => 'a page'))
+})
+
+it('an owner who has to pause after a long listing keeps no turn from others', async () => {
+  const paused = new Set(['ann'])
+  const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  const charged: string[] = []
+  const { ask, begun, answerOldest } = bed({
+    shares: {
+      pauseOf: (owner) => (paused.has(owner.replace('user ', '')) ? 5 : 0),
+      wait: async () => await over,
+      measure: (owner) => () => void charged.push(owner),
+    },
+  })
+  for (const owner of ['ann', 'ann', 'bob', 'zed']) ask(owner)
+  for (let turns = 0; turns < 4; turns += 1) await turn()
+  expect(begun).toEqual(['bob', 'zed'])
+  await answerOldest()
+  expect(charged).toEqual(['user bob'])
+  paused.clear()
+  end()
+  for (let turns = 0; turns < 4; turns += 1) await turn()
+  expect(begun).toEqual(['bob', 'zed', 'ann'])
 })
 
 it('the event loop makes many turns between two listings, in each of which it accepts a connection', async () => {
@@ -89,7 +124,7 @@ it('the listings of files and of unfinished uploads, and capacities, take turns 
   app.decorateRequest('user')
   app.addHook('onRequest', async (request) => void Object.assign(request, { user: caller }))
   const shutdown = new AbortController().signal
-  const readInTurn = createListingTurns({ shutdown, atOnce: 3 })
+  const readInTurn = createListingTurns({ shutdown, shares: NO_PAUSES, atOnce: 3 })
   const repository = {
     list: list('files'),
     reportCapacity: list('capacity'),

@@ -17,7 +17,8 @@ import { takeJson } from '../../body/json-body.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parameterFault, sendProblem } from '../../server/problem.ts'
-import { breakOff } from '../../server/request-outcome.ts'
+import { breakOff, requestSignal } from '../../server/request-outcome.ts'
+import type { LoopShares } from '../loop-shares.ts'
 import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
 import { type AskedOperation, BATCH, MAX_BATCH_BYTES, OPS } from './batch.openapi.ts'
@@ -30,9 +31,13 @@ import { changesTerms, permittedChange, TERMS } from './update.ts'
 /** A batch holds its body in memory, which nothing else counts. */
 const LIMITS = { perOwner: 2, total: 16, counted: 'batches in progress' }
 
+interface BatchRouteOptions extends FileRouteOptions {
+  readonly shares: LoopShares
+}
+
 /** `POST /users/me/batch`: several changes in one transaction. */
-export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
-  const { repository, shutdown, idleTimeoutMs } = options
+export const batchRoutes: FastifyPluginAsyncTypebox<BatchRouteOptions> = async (app, options) => {
+  const { repository, shares, shutdown, idleTimeoutMs } = options
   const slots = new ReaderSlots(LIMITS)
   takeJson(app, { shutdown, idleTimeoutMs, maxBytes: MAX_BATCH_BYTES })
 
@@ -61,6 +66,9 @@ export const batchRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (a
           giveWay: () => breakOff(reply, 'it gave way to another batch'),
         })
         reply.raw.once('close', leave)
+        const { owner } = ownerOf(request)
+        await shares.wait(owner, requestSignal(reply, shutdown))
+        reply.raw.once('finish', shares.measure(owner))
       },
     },
     async (request) => {

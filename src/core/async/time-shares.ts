@@ -1,6 +1,6 @@
 /**
- * How much time the transactions of each user have taken lately, so that the users who wait share the time and not the
- * number of transactions.
+ * How much time the work of each user has taken lately, so that the users who wait share the time and not the number of
+ * transactions or requests.
  */
 export class TimeShares {
   readonly #clock: () => number
@@ -15,20 +15,26 @@ export class TimeShares {
     this.#clock = clock
   }
 
-  /** Notes a transaction of so many milliseconds, which ends now. What no user has asked for is not counted. */
+  /** Notes work of so many milliseconds, which ends now. What no user has asked for is not counted. */
   charge(by: string, ms: number): void {
+    this.chargeShared(by, { spent: ms, shared: 0 })
+  }
+
+  /** As `charge`, with a share of work that is done for several users at once, such as a COMMIT, which `costOf` leaves out. */
+  chargeShared(by: string, { spent, shared }: { readonly spent: number; readonly shared: number }) {
     if (by === NOBODY) return
+    const ms = spent + shared
     const at = this.#clock()
     this.note(by, ms)
-    const { cost = ms, pausedUntil = 0 } = this.#users.get(by) ?? {}
+    const { cost = spent, pausedUntil = 0 } = this.#users.get(by) ?? {}
     const isLong = ms > Math.max(LONG_MS, SHORT_ONES * this.#short) && this.#hasOthers(by, at)
     const used = this.usedBy(by) + ms
     this.#users.delete(by)
     this.#users.set(by, {
       ms: used,
       at,
-      cost: cost + (ms - cost) * WEIGHT_OF_LAST,
-      pausedUntil: isLong ? at + ms * PAUSE : pausedUntil,
+      cost: cost + (spent - cost) * WEIGHT_OF_LAST,
+      pausedUntil: isLong ? Math.max(at, pausedUntil) + ms * PAUSE : pausedUntil,
     })
     const [oldest] = this.#users.keys()
     if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest)
