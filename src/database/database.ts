@@ -177,13 +177,16 @@ export function createDatabase(engine: Engine): Database {
       confirm,
     )
   const attempt: Transact =
-    transact ?? inShares((work) => kysely.transaction().execute(work), shares)
+    transact ?? charging((work) => kysely.transaction().execute(work), shares)
   const locking = { ...repeats, lane: lanes?.mayWait }
-  const transaction: Database['transaction'] = (work, by) =>
-    confirmRefusal(
+  const transaction: Database['transaction'] = async (work, by = NOBODY) => {
+    // Before it takes a lane, which others would wait for.
+    await pauseOf(by, shares)
+    return await confirmRefusal(
       withRepeats(() => attempt(work, by), locking),
       confirm,
     )
+  }
   return {
     ...parts,
     migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), repeats)),
@@ -225,17 +228,22 @@ export function createDatabase(engine: Engine): Database {
   }
 }
 
-/** Has a user pause after a long transaction, since it takes a processor and a disk from those of others. */
-function inShares(transact: Transact, shares: TimeShares): Transact {
+/** A long transaction has taken a processor and a disk from those of others. */
+async function pauseOf(user: string, shares: TimeShares): Promise<void> {
+  for (let ms = shares.pauseOf(user); ms > 0; ms = shares.pauseOf(user)) await setTimeout(ms)
+}
+
+/** Charges each transaction to its user, without the time for which it waits for a connection. */
+function charging(transact: Transact, shares: TimeShares): Transact {
   return async (work, by = NOBODY) => {
-    for (let pause = shares.pauseOf(by); pause > 0; pause = shares.pauseOf(by)) {
-      await setTimeout(pause)
-    }
-    const began = performance.now()
+    let began: number | undefined
     try {
-      return await transact(work)
+      return await transact(async (tx) => {
+        began = performance.now()
+        return await work(tx)
+      })
     } finally {
-      shares.charge(by, performance.now() - began)
+      if (began !== undefined) shares.charge(by, performance.now() - began)
     }
   }
 }

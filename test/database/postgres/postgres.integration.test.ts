@@ -142,6 +142,22 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await fresh.drop()
   })
 
+  it('lets others run while a user pauses after a long transaction', async () => {
+    // With one lane for transactions.
+    const small = await openPostgres({ url: own.url, poolSize: 3 })
+    const order: string[] = []
+    const run = (user: string, seconds: number) =>
+      small.transaction(async (tx) => {
+        order.push(user)
+        await sql`SELECT pg_sleep(${seconds})`.execute(tx)
+      }, user)
+    await run('bob', 0)
+    await run('ann', 0.2)
+    await Promise.all([run('ann', 0), run('bob', 0)])
+    expect(order).toEqual(['bob', 'ann', 'bob', 'ann'])
+    await small.close()
+  })
+
   it('does not call a violated constraint an outage', async () => {
     const insert = database.query((db) =>
       sql`INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
