@@ -34,7 +34,9 @@ export class TimeShares {
       ms: used,
       at,
       cost: cost + (spent - cost) * WEIGHT_OF_LAST,
-      pausedUntil: isLong ? Math.max(at, pausedUntil) + ms * PAUSE : pausedUntil,
+      pausedUntil: isLong
+        ? Math.min(at + MAX_PAUSE_MS, Math.max(at, pausedUntil) + ms * PAUSE)
+        : pausedUntil,
     })
     const [oldest] = this.#users.keys()
     if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest)
@@ -90,6 +92,8 @@ const SHORT_ONES = 4
 const GROWTH_OF_SHORT = 1.02
 /** In lengths of the long transaction: its user has a third of the time at most. */
 const PAUSE = 2
+/** A transaction that took long because it waited for something else is not held against its user for longer. */
+const MAX_PAUSE_MS = 2_000
 const WEIGHT_OF_LAST = 0.3
 const HALF_LIFE_MS = 1_000
 const ACTIVE_MS = 1_000

@@ -38,6 +38,14 @@ describe('the shares of the time of the database', () => {
     expect(shares.pauseOf('ann')).toBe(0)
   })
 
+  it('hold no transaction against its user for more than two seconds', () => {
+    for (let at = 0; at < 5; at++) {
+      shares.charge('bob', 1)
+      shares.charge('ann', 10_000)
+    }
+    expect(shares.pauseOf('ann')).toBe(2_000)
+  })
+
   it('have nobody pause who is alone, or whose transaction is short', () => {
     shares.charge('ann', 50)
     expect(shares.pauseOf('ann')).toBe(0)

@@ -52,9 +52,12 @@ export const batchRoutes: FastifyPluginAsyncTypebox<BatchRouteOptions> = async (
       onRequest: async (request, reply) => {
         requireUser(request, ACTIONS)
         assertUnconditional(request.headers)
+        const reader = ownerOf(request)
+        // Before it takes a slot: those who have to pause keep none from others.
+        await shares.wait(reader.owner, requestSignal(reply, shutdown))
         const { socket } = request.raw
         const leave = slots.take({
-          reader: ownerOf(request),
+          reader,
           size: 1,
           socket: {
             // A batch that has arrived is no slow one.
@@ -66,9 +69,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox<BatchRouteOptions> = async (
           giveWay: () => breakOff(reply, 'it gave way to another batch'),
         })
         reply.raw.once('close', leave)
-        const { owner } = ownerOf(request)
-        await shares.wait(owner, requestSignal(reply, shutdown))
-        reply.raw.once('finish', shares.measure(owner))
+        reply.raw.once('finish', shares.measure(reader.owner))
       },
     },
     async (request) => {
