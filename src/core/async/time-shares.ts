@@ -90,8 +90,8 @@ export const LONG_MS = 4
  */
 const SHORT_ONES = 4
 const GROWTH_OF_SHORT = 1.02
-/** In lengths of the long transaction: its user has a third of the time at most. */
-const PAUSE = 2
+/** In lengths of the long transaction: its user has a quarter of the time at most. */
+const PAUSE = 3
 /** A transaction that took long because it waited for something else is not held against its user for longer. */
 const MAX_PAUSE_MS = 2_000
 const WEIGHT_OF_LAST = 0.3

@@ -59,9 +59,11 @@ export async function findOldest(
   if (end === undefined) {
     if (!tx.searches.restart(eviction)) return found
   } else {
-    const next = oldest ?? end
+    const next = evictable[0] ?? end
     if (isSame(next, start)) return found
-    tx.searches.continue(eviction, next)
+    // Another upload may not spare what this one does, so its search must not begin behind that.
+    const isOwn = oldest !== undefined && oldest !== evictable[0]
+    tx.searches.continue(eviction, next, { isOwn })
   }
   throw new AppError('unavailable', 'The search for files to evict takes too long.', {
     cause: SEARCH_UNFINISHED,
@@ -113,12 +115,16 @@ export class EvictionSearches {
   }
 
   startOf(eviction: Eviction): Position {
+    const own = this.#ownOf(eviction)
+    if (own !== undefined) return own.position
     const found = this.#searches.get(keyOf(eviction))
     return found === undefined || this.#ageOf(found) > MAX_SEARCH_MS ? BEGINNING : found.position
   }
 
-  continue(eviction: Eviction, position: Position): void {
-    const key = keyOf(eviction)
+  /** `isOwn`: for a second, and for uploads of the same name only. */
+  continue(eviction: Eviction, position: Position, { isOwn = false } = {}): void {
+    const isKeptApart = isOwn || this.#ownOf(eviction) !== undefined
+    const key = isKeptApart ? ownKeyOf(eviction) : keyOf(eviction)
     const isNew = isSame(this.startOf(eviction), BEGINNING)
     const since = isNew ? this.#clock() : (this.#searches.get(key)?.since ?? this.#clock())
     this.#searches.delete(key)
@@ -129,9 +135,17 @@ export class EvictionSearches {
 
   /** Returns false if the search has begun so recently that its end is one. */
   restart(eviction: Eviction): boolean {
-    const found = this.#searches.get(keyOf(eviction))
-    if (found === undefined || this.#ageOf(found) <= MAX_REFUSING_MS) return false
-    return this.#searches.delete(keyOf(eviction))
+    const keys = [keyOf(eviction), ownKeyOf(eviction)]
+    const found = keys.flatMap((key) => this.#searches.get(key) ?? [])
+    if (found.length === 0 || found.some((each) => this.#ageOf(each) <= MAX_REFUSING_MS))
+      return false
+    for (const key of keys) this.#searches.delete(key)
+    return true
+  }
+
+  #ownOf(eviction: Eviction): Search | undefined {
+    const own = this.#searches.get(ownKeyOf(eviction))
+    return own !== undefined && this.#ageOf(own) <= MAX_REFUSING_MS ? own : undefined
   }
 
   #ageOf({ since }: Search): number {
@@ -152,6 +166,10 @@ const MAX_REFUSING_MS = 1_000
 
 function keyOf({ userId, prefix }: Eviction): string {
   return `${userId}/${prefix}`
+}
+
+function ownKeyOf(eviction: Eviction): string {
+  return `${keyOf(eviction)}/${eviction.name}`
 }
 
 function isMade({ bytes, files }: Shortage, found: readonly Candidate[]): boolean {
@@ -234,7 +252,7 @@ interface ByAgeValues extends Eviction, Position {
 async function readByAge(tx: LedgerTx, { eviction, start, rows: most }: ByAge) {
   const { rows } = await run(tx, selectByAge, { ...eviction, ...start, rows: most })
   return {
-    /** Also if this upload spares it: another one may not, so no search may go beyond it. */
+    /** Also if this upload spares it. */
     oldest: rows[0],
     evictable: rows.filter(({ spared }) => spared === 0),
   }

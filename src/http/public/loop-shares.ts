@@ -5,7 +5,7 @@ import { ownerOf } from '../server/reader-slots.ts'
 
 /**
  * Has users, and addresses without a token, share the time of the event loop: after a request that took long, its owner
- * waits for twice as long before the next one of that kind, while others are active.
+ * waits for three times as long before the next one of that kind, while others are active.
  */
 export class LoopShares {
   readonly #shares = new TimeShares()

@@ -30,10 +30,10 @@ describe('the shares of the time of the database', () => {
   it('have a user pause after a long transaction while others are active', () => {
     shares.charge('bob', 1)
     shares.charge('ann', 50)
-    expect(shares.pauseOf('ann')).toBe(100)
+    expect(shares.pauseOf('ann')).toBe(150)
     expect(shares.pauseOf('bob')).toBe(0)
     now = 60
-    expect(shares.pauseOf('ann')).toBe(40)
+    expect(shares.pauseOf('ann')).toBe(90)
     now = 1_001
     expect(shares.pauseOf('ann')).toBe(0)
   })
@@ -58,7 +58,7 @@ describe('the shares of the time of the database', () => {
     shares.charge('ann', 70)
     expect(shares.pauseOf('ann')).toBe(0)
     shares.charge('ann', 90)
-    expect(shares.pauseOf('ann')).toBe(180)
+    expect(shares.pauseOf('ann')).toBe(270)
   })
 
   it('do not count what no user has asked for', () => {
@@ -91,11 +91,11 @@ describe('the shares of the time of the database', () => {
       shares.charge('bob', 1)
       shares.charge('ann', 30)
       expect(queue.take(Infinity)).toBeUndefined()
-      expect(queue.pause()).toBe(60)
+      expect(queue.pause()).toBe(90)
       queue.add('bob', 'b')
       expect(queue.pause()).toBe(0)
       expect(queue.take(4)).toEqual({ by: 'bob', item: 'b' })
-      now = 60
+      now = 90
       expect(queue.take(Infinity)).toEqual({ by: 'ann', item: 'a' })
       expect(queue.size).toBe(0)
     })

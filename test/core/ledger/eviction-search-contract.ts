@@ -61,6 +61,14 @@ export function ledgerEvictionSearchContract(
       expect(await record('new-2', 1)).toEqual(['cam-00001'])
     })
 
+    it('goes on behind files that it spares, which the search of another upload finds', async () => {
+      await fill(['doc-', 3_000], ['cam-1', 1], ['doz-', 8_000], ['cam-2', 2_500])
+      const replacing = await account.begin('cam-100001', 1, limits)
+      expect(await record('new-1', 1)).toEqual(['cam-200001'])
+      await account.abort(replacing)
+      expect(await record('new-2', 1)).toEqual(['cam-100001'])
+    })
+
     it('reads few files with the prefix by their names, wherever they are in the order of age', async () => {
       await fill(['doc-', 6_000], ['cam-b', 1], ['doz-', 6_000], ['cam-a', 2])
       expect(await record('new-1', 2)).toEqual(['cam-b00001', 'cam-a00001'])
