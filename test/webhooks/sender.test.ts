@@ -138,7 +138,8 @@ describe('an event', () => {
     const second = await sender.send(EVENT, NEVER)
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     for (const { isDelivered } of [first, second]) expect(isDelivered).toBe(status.startsWith('2'))
-    await expect.poll(() => seen).toEqual({ requests: 2, open: status.startsWith('204') ? 1 : 0 })
+    expect(seen.requests).toBe(2)
+    await expect.poll(() => seen.open > 0).toBe(status.startsWith('204'))
   })
 
   it('is decided by the last head, after others that are provisional', async () => {

@@ -135,8 +135,10 @@ export function resourcesSuite(get: () => PythonFixture): void {
         narrow = (AsyncClient if is_async else Client)(os.environ["DIRECT"], token["access_token"])
         files = [await narrow.files.upload(f"camera {size}", bytes(size)) for size in (1, 9 * 2**20)]
         await narrow.aclose() if is_async else narrow.close()
-        return [file["size"] for file in files]`
-      expect(await session.run(program)).toEqual([1, 9 * 2 ** 20])
+        sizes = [(await direct.files.get(f"camera {size}"))["size"] for size in (1, 9 * 2**20)]
+        return [[file["name"] for file in files], sizes]`
+      const names = ['camera 1', `camera ${9 * 2 ** 20}`]
+      expect(await session.run(program)).toEqual([names, [1, 9 * 2 ** 20]])
     })
 
     it('read public files of others without a token', async () => {

@@ -284,7 +284,7 @@ export function uploadAccessSuite(open: OpenService): void {
   })
 }
 
-/** An upload whose time is over, and which no sweep has ended. */
+/** An upload whose time was over an hour ago, also by the safe time of the last sweep, and which no sweep has ended. */
 async function createExpired({ users, ledger }: TestService, user: TestUser): Promise<TusUpload> {
   const version = createVersion()
   const name = parseFileName('expired')
@@ -302,7 +302,7 @@ async function createExpired({ users, ledger }: TestService, user: TestUser): Pr
     expectedSha256: undefined,
     maxFiles: 1000,
     maxUnfinished: 1000,
-    emptyLifetimeMs: 0,
+    emptyLifetimeMs: -60 * 60_000,
     maxLifetimeMs: 60_000,
   })
   return { user, name, id: version, path: `${UPLOADS}/${version}` }
