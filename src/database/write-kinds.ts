@@ -1,5 +1,5 @@
 import type { FileOperation } from '../core/files/operation.ts'
-import type { LedgerWrite, WriteKind } from '../core/uploads/ledger-space.ts'
+import type { LedgerSpace, LedgerWrite, WriteKind } from '../core/uploads/ledger-space.ts'
 import type { UserStore } from '../core/users/user-store.ts'
 import type { Ledger } from './ledger/ledger.ts'
 
@@ -148,6 +148,35 @@ export const WRITE_KINDS = {
 }
 
 export type WrittenPort = keyof typeof WRITE_KINDS
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>
+
+/** A method that writes, and what a call of it writes, by its arguments. */
+interface Write {
+  readonly method: string
+  readonly call: Method
+  readonly writeOf: (...args: readonly unknown[]) => LedgerWrite
+}
+
+/** The port with each method that writes replaced. */
+export function mapWrites<P extends object>(
+  { name, port }: { readonly name: WrittenPort; readonly port: P },
+  replace: (write: Write) => Method,
+): P {
+  const methods = Object.entries<Method>({ ...port } as Record<string, Method>)
+  const mapped = methods.map(([method, call]): [string, Method] => {
+    const write = writeOf(name, method)
+    return [method, write === undefined ? call : replace({ method, call, writeOf: write })]
+  })
+  return Object.fromEntries(mapped) as P
+}
+
+/** Has every write of the port ask `space` first. */
+export function guardWrites<P extends object>(name: WrittenPort, port: P, space: LedgerSpace): P {
+  return mapWrites({ name, port }, ({ call, writeOf: write }) => {
+    return (...args) => space.run(write(...args), () => call(...args))
+  })
+}
 
 /** What a call of this method writes, by its arguments; `undefined` if the method only reads. */
 export function writeOf(

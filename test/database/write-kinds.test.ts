@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WRITE_KINDS, writeOf } from '../../src/database/write-kinds.ts'
-import { guardWrites } from '../../src/database/guard-writes.ts'
+import { guardWrites, WRITE_KINDS, writeOf } from '../../src/database/write-kinds.ts'
 import { openTestCore } from '../support/service/test-core.ts'
 
 describe('the kinds of writes', () => {

@@ -3,7 +3,7 @@ import { Thread } from '../../../core/async/thread.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
-import { writeOf, type WrittenPort } from '../../write-kinds.ts'
+import { mapWrites, type WrittenPort } from '../../write-kinds.ts'
 import type { WriterCall, WriterSettings } from './protocol.ts'
 
 /**
@@ -59,19 +59,13 @@ export class Writer {
   }
 
   /** Writes reject as the method does, and with `unavailable`, outcome unknown, if the thread ends or is late. */
-  #moveWrites<P extends object>(port: WrittenPort, direct: P): P {
-    const methods = Object.entries<Method>({ ...direct } as Record<string, Method>)
-    const moved = methods.map(([method, run]) => {
-      if (writeOf(port, method) === undefined) return [method, run]
-      const write: Method = (...args) =>
-        this.#thread.hasStarted ? this.#thread.call({ port, method, args }) : run(...args)
-      return [method, write]
+  #moveWrites<P extends object>(name: WrittenPort, port: P): P {
+    return mapWrites({ name, port }, ({ method, call }) => {
+      return (...args) =>
+        this.#thread.hasStarted ? this.#thread.call({ port: name, method, args }) : call(...args)
     })
-    return Object.fromEntries(moved) as P
   }
 }
-
-type Method = (...args: readonly unknown[]) => Promise<unknown>
 
 /** With the extension of this file: source or build output. */
 const WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
