@@ -51,6 +51,18 @@ export function createFailures(
   }
 }
 
+/** Of a write for which the disk of the database has no room. A later sweep repeats it, so it is no failure. */
+export const NO_ROOM = Symbol('no room')
+
+export async function ifRoom<T>(write: () => Promise<T>): Promise<T | typeof NO_ROOM> {
+  try {
+    return await write()
+  } catch (error) {
+    if (isAppError(error, 'insufficient_storage')) return NO_ROOM
+    throw error
+  }
+}
+
 function failureOf(userId: UserId, cause: unknown): AppError {
   const code = isAppError(cause) ? cause.code : 'internal_error'
   const detail = `The sweep failed for user "${userId}" and continued with the other users.`

@@ -1,9 +1,8 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import { isAppError } from '../errors.ts'
 import type { HistoryLedger, Unmarked } from '../history/history-ledger.ts'
 import { markerKey, type ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
-import type { Failures } from './failures.ts'
+import { type Failures, ifRoom, NO_ROOM } from './failures.ts'
 import type { SweepProgress } from './removals.ts'
 
 interface HistoryRun {
@@ -54,13 +53,11 @@ export function versionMarker(run: HistoryRun, failures: Failures): () => Promis
     let isNoRoom = false
     await forEachConcurrent(users, PARALLEL_USERS, async ([userId, unmarked]) => {
       await failures.attemptFor(userId, async () => {
-        const versions = await ledger
-          .journalMarkers({ userId, versions: unmarked })
-          .catch((error: unknown) => {
-            if (!isAppError(error, 'insufficient_storage')) throw error
-            isNoRoom = true
-            return []
-          })
+        const versions = await ifRoom(() => ledger.journalMarkers({ userId, versions: unmarked }))
+        if (versions === NO_ROOM) {
+          isNoRoom = true
+          return
+        }
         tried += versions.length
         const done = await putMarkers(run, versions)
         await ledger.recordMarkers({ userId, versions: done })

@@ -4,7 +4,7 @@ import { ACTIONS_KEPT_MS, MAX_ACTIONS } from '../audit/audit-trail.ts'
 import type { HistoryLedger } from '../history/history-ledger.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Failures } from './failures.ts'
+import { type Failures, ifRoom, NO_ROOM } from './failures.ts'
 import type { LeaderLeases } from './leader-lease.ts'
 import type { RemovalRun, SweepProgress } from './removals.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
@@ -81,14 +81,17 @@ export function purge(
 
 const USERS_PER_PAGE = 20
 
-/** Each call ends a page of the expired files of some users. */
+/** Each call ends a page of the expired files of some users, until the disk has no room to record that. */
 export function fileExpirer({ ledger, garbageDelayMs }: SweepRun, failures: Failures): Step {
   return async () => {
     const except = failures.users()
     const users = await ledger.listUsersWithExpired({ except, limit: USERS_PER_PAGE })
     for (const userId of users) {
       const page = { userId, limit: PAGE, garbageDelayMs }
-      await failures.attemptFor(userId, () => ledger.expireFiles(page))
+      const expired = await failures.attemptFor(userId, () =>
+        ifRoom(() => ledger.expireFiles(page)),
+      )
+      if (expired === NO_ROOM) return 'done'
     }
     return users.length > 0 ? 'more' : 'done'
   }

@@ -144,20 +144,19 @@ async function findDebtor(
 /** How many of the newest versions are looked at: mostly few are more than the allowance. */
 const NEWEST: readonly number[] = [32, 1_000]
 
-/** Oldest end first. Protected versions go only if they fill all that is looked at. */
+/** Oldest end first, of those that are not protected. */
 async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
   const { userId, limit } = trim
   const { excess } = await readFigures(byAnyClock(tx), userId)
   if (excess === 0) return 0
-  const { rows: unprotected } = await sql<DroppedRow>`
+  const { rows } = await sql<DroppedRow>`
     SELECT version, object_key, size, is_marked FROM (
       SELECT version, object_key, size, is_marked, is_protected FROM history
       WHERE user_id = ${userId} ORDER BY ended_at, version LIMIT ${MOST_PASSED_OVER}
     ) AS oldest
     WHERE is_protected = 0 LIMIT ${limit}
   `.execute(tx.db)
-  const rows = unprotected.length > 0 ? unprotected : await versionsToDrop(tx, trim)
-  // Only if the figures have drifted: the user would be listed for ever.
+  // If the figures have drifted, or all that is looked at is protected: the user would be listed for ever.
   if (rows.length === 0) await clearExcess(tx, userId)
   return await dropVersions(tx, { ...trim, rows: worth(rows, excess) })
 }

@@ -140,6 +140,15 @@ export function ledgerNarrowEndsContract(
       expect(await figures()).toMatchObject({ protectedBytes: 0, excess: 0 })
     })
 
+    it('is not let go for an excess that no other version makes up', async () => {
+      const version = await put('thesis', 1000, OWNER)
+      await remove('thesis', THIEF)
+      await harness.driftHistory(account.userId, 10 * MIB)
+      await harness.ledger.trimHistory({ ...account, limit: 3, ...drop })
+      expect(await past()).toEqual([version])
+      expect((await harness.history(account.userId)).excess).toBe(0)
+    })
+
     it('cannot be hidden by an upload of the same content', async () => {
       const content = { sha256: 'a'.repeat(64) }
       await account.put('thesis', 1000, content)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
@@ -166,4 +167,22 @@ describe('a step that fails', () => {
     await expect(sweepOnce({ ...core, ledger })).rejects.toMatchObject({ code: 'unavailable' })
     expect(await countGarbage(core)).toBe(0)
   })
+})
+
+it('a disk without room to end files that have expired is no failure, and the rest is swept', async () => {
+  await using core = await openTestCore()
+  await litter(core, 3)
+  const userId = await createTestUser(core)
+  let asked = 0
+  const ledger: Ledger = {
+    ...core.ledger,
+    listUsersWithExpired: async () => [userId, userId],
+    expireFiles: async () => {
+      asked += 1
+      throw new AppError('insufficient_storage', 'The disk is nearly full.')
+    },
+  }
+  expect(await sweepOnce({ ...core, ledger })).toMatchObject({ end: 'complete' })
+  expect(await countGarbage(core)).toBe(0)
+  expect(asked).toBe(1)
 })

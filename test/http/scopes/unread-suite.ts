@@ -112,6 +112,7 @@ export function unreadSuite(open: OpenService): void {
         etag: expect.any(String) as string,
         version: expect.any(String) as string,
         updated_at: expect.any(String) as string,
+        expires_at: null,
         media_type: 'text/plain',
         replaced: true,
       })

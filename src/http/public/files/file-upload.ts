@@ -131,8 +131,8 @@ export const UploadedFile = Type.Intersect(
 export function uploadedFile(caller: Scoped, committed: CommittedUpload) {
   const { file } = committed
   if (mayRead(caller, file.name)) return committedFile(caller, committed)
-  const { size, sha256, etag, version, updated_at, media_type } = fileReply(file)
-  const sent = { size, sha256, etag, version, updated_at, media_type }
+  const { size, sha256, etag, version, updated_at, expires_at, media_type } = fileReply(file)
+  const sent = { size, sha256, etag, version, updated_at, expires_at, media_type }
   return { ...committedFile(caller, committed), ...sent }
 }
 

@@ -173,16 +173,17 @@ function performRestore(
   const { model, clock, at, before } = applied
   const past = before.history.find((row) => row.user_id === userId && row.version === version)
   demand(past !== undefined, 'I15', 'restored a version that is not past')
-  const { size, sha256 } = past
+  const { size, sha256, expires_at: expiresAt } = past
   const user = model.user(userId)
   const fileName = name ?? past.name
   const now = Math.trunc(clock())
+  demand(expiresAt > now, 'I15', 'restored a version whose expiry is over')
   const old = currentFile(user, { name: fileName, now })
   demand(user.status === 'active', 'I2', `restored for a user who is ${user.status}`)
   demand(old === undefined || overwrite, 'I2', 'restored over a file')
   const events = endExpired(applied, { userId, name: fileName })
   const isKept = old?.isKept ?? false
-  const file = { version, size, sha256, updatedAt: at, expiresAt: NEVER, isKept }
+  const file = { version, size, sha256, updatedAt: at, expiresAt, isKept }
   model.put(userId, { name: fileName, file })
   return [...events, { type: 'file.restored', name: fileName, file }]
 }

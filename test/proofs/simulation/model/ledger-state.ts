@@ -23,7 +23,7 @@ export interface LedgerState {
   readonly quotas: readonly QuotaRow[]
   readonly uploads: readonly UploadRow[]
   readonly garbage: readonly GarbageRow[]
-  readonly history: readonly HistoryRow[]
+  readonly history: readonly Selectable<HistoryRow>[]
   readonly resumables: readonly ResumableRow[]
   /** By first byte. */
   readonly pieces: readonly UploadPieceRow[]
@@ -64,7 +64,7 @@ export function openLedgerReader(file: string): LedgerReader {
         quotas: statements.quotas.all() as unknown as QuotaRow[],
         uploads: statements.uploads.all() as unknown as UploadRow[],
         garbage: statements.garbage.all() as unknown as GarbageRow[],
-        history: statements.history.all() as unknown as HistoryRow[],
+        history: statements.history.all() as unknown as Selectable<HistoryRow>[],
         resumables: statements.resumables.all() as unknown as ResumableRow[],
         pieces: statements.pieces.all() as unknown as UploadPieceRow[],
         changes: statements.changes.all() as unknown as ChangeRow[],
