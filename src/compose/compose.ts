@@ -33,14 +33,7 @@ import { createArchives } from '../core/files/archive.ts'
 import { createFileAdministration } from '../core/files/file-administration.ts'
 import { createOverview } from '../core/overview/overview.ts'
 import { createRepository } from '../core/files/repository.ts'
-import {
-  type ClockHooks,
-  createSafeClock,
-  jumpWarning,
-  type SafeClock,
-  type SafeClockOptions,
-  type SteadyClock,
-} from '../core/clock/safe-clock.ts'
+import type { SteadyClock } from '../core/clock/safe-clock.ts'
 import { createSweeper } from '../core/sweep/sweeper.ts'
 import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
 import { createUploadAdministration } from '../core/resumable/upload-administration.ts'
@@ -57,14 +50,14 @@ import { createWebhookSender } from '../webhooks/sender.ts'
 import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
 import { createRebuildJournal } from '../database/rebuild/journal.ts'
-import { inReserve } from '../database/sqlite/disk-reserve.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
 import { createCallMeters } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { endLeases, openEmbedded } from './embedded.ts'
 import { layerPorts, type Ports } from './layers.ts'
-import { openSteadyClock } from './steady-clock.ts'
+import { RESERVE_IN_USE, startAnywhere, startIn } from './reserve.ts'
+import { openSafeClock, openSteadyClock, warningOfJumps } from './clock.ts'
 import type { TracedPlaces } from '../tracing/port-traces.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 
@@ -110,7 +103,8 @@ const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 export async function openService(config: Config, overrides: Overrides = {}) {
   const { warn, thread } = overrides
   await using opened = new AsyncDisposableStack()
-  const start = startIn(config, overrides)
+  const onReserveUse = (): void => warn?.(undefined, RESERVE_IN_USE)
+  const start = overrides.database ? startAnywhere : startIn(config.database, onReserveUse)
   const database = overrides.database ?? (await start(() => openDatabase(config.database)))
   if (overrides.database === undefined) opened.defer(() => database.close())
   const { objectStore, maxFileSize } = config
@@ -128,7 +122,11 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   opened.defer(() => embedded?.writer.close())
   if (thread !== undefined) embedded?.writer.start()
   const { writer } = embedded ?? {}
-  const useCases = createUseCases(config, { database, store, writer, jwt, overrides })
+  const {
+    ledgerSpace = overrides.database ? undefined : openLedgerSpace(config, database, onReserveUse),
+  } = overrides
+  const parts = { database, store, writer, jwt, ledgerSpace, overrides }
+  const useCases = createUseCases(config, parts)
   const { ledger } = useCases
   const redirect = await openRedirect(objectStore)
   const kept = opened.move()
@@ -147,19 +145,6 @@ export async function openService(config: Config, overrides: Overrides = {}) {
 
 const PREPARE_TIMEOUT_MS = 30_000
 
-type Start = <T>(step: () => Promise<T>) => Promise<T>
-
-function tellOfReserve({ warn }: Overrides): () => void {
-  return () => warn?.(undefined, 'the disk of the database is full; its reserve is in use')
-}
-
-/** What runs the steps of a start: in the reserve of the embedded database, if they find the disk full. */
-function startIn({ database }: Config, overrides: Overrides): Start {
-  if (overrides.database !== undefined || database.kind !== 'sqlite') return (step) => step()
-  const { file } = database
-  return (step) => inReserve({ file, onRelease: tellOfReserve(overrides) }, step)
-}
-
 /** With the half second of caching, a hanging dependency is reported well within 2 s. */
 const READINESS_TIMEOUT_MS = 1_000
 
@@ -168,24 +153,16 @@ interface Opened {
   readonly store: ObjectStore
   readonly writer: Writer | undefined
   readonly jwt: IdentityProvider | undefined
+  readonly ledgerSpace: LedgerSpace | undefined
   readonly overrides: Overrides
 }
 
-interface OpenedPorts extends Opened {
-  readonly ledgerSpace: LedgerSpace | undefined
-}
-
 function createUseCases(config: Config, opened: Opened) {
-  const { database, overrides } = opened
+  const { database, ledgerSpace, overrides } = opened
   const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
   const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
   const { garbageDelayMs = config.garbageDelayMs } = overrides
-  const ledgerSpace =
-    overrides.ledgerSpace ??
-    (overrides.database === undefined
-      ? openLedgerSpace(config, database, tellOfReserve(overrides))
-      : undefined)
-  const { ports, metrics, readiness, memory } = createPorts(config, { ...opened, ledgerSpace })
+  const { ports, metrics, readiness, memory } = createPorts(config, opened)
   const { users, objects } = ports
   const feed = createFeed({ ledger: ports.ledger, reverifyMs })
   const ledger = waking(ports.ledger, (userId) => feed.wake(userId))
@@ -229,18 +206,13 @@ function createUseCases(config: Config, opened: Opened) {
     onChange: (userId) => accessTokens.forgetUser(userId),
   })
   const { deviceCapacity, deviceModels } = config
-  const clockHooks = warningOfJumps(metrics.clockHooks, overrides.warn)
   const { steadyClock = overrides.database ? undefined : openSteadyClock() } = overrides
+  const clockTimes = { leaseMs, garbageDelayMs }
+  const clockHooks = warningOfJumps(metrics.clockHooks, overrides.warn)
   const sweeper = createSweeper({
     safeClock:
       steadyClock &&
-      safeClockOf(config, {
-        ledger,
-        steady: steadyClock,
-        leaseMs,
-        garbageDelayMs,
-        hooks: clockHooks,
-      }),
+      openSafeClock(config.database, { ledger, steadyClock, clockTimes, clockHooks }),
     ledger,
     objects,
     retentionMs,
@@ -307,23 +279,6 @@ function createUseCases(config: Config, opened: Opened) {
   }
 }
 
-function safeClockOf({ database }: Config, options: SafeClockOptions): SafeClock {
-  // SQLite's clock is the process's.
-  const processTime = database.kind === 'postgres' ? Date.now : undefined
-  return createSafeClock({ ...options, processTime })
-}
-
-/** A jump is told once, by the instance that notices it. */
-function warningOfJumps(hooks: ClockHooks, warn: Overrides['warn']): ClockHooks {
-  return {
-    ...hooks,
-    onJump(ms, leadMs) {
-      hooks.onJump(ms, leadMs)
-      warn?.(undefined, jumpWarning(ms, leadMs))
-    },
-  }
-}
-
 function createAuth(users: UserStore, { jwt, overrides }: Opened) {
   const failedAttempts = createFailedAttemptLimiter({ policy: overrides.failedAttemptPolicy })
   const jwtUsers =
@@ -333,7 +288,7 @@ function createAuth(users: UserStore, { jwt, overrides }: Opened) {
   return { accessTokens, failedAttempts }
 }
 
-function createPorts(config: Config, opened: OpenedPorts) {
+function createPorts(config: Config, opened: Opened) {
   const { database, store, writer, overrides, ledgerSpace } = opened
   const { uploadMemory, maxUploads, maxUnfinished } = config
   const { connections } = database
