@@ -1,0 +1,44 @@
+import fastify from 'fastify'
+import { expect, it, onTestFinished } from 'vitest'
+import type { Repository } from '../../../src/core/files/repository.ts'
+import { batchRoutes } from '../../../src/http/public/files/batch.ts'
+import type { LoopShares } from '../../../src/http/public/loop-shares.ts'
+
+/** More than all users together may have. */
+const PAUSED = 20
+
+it('users who have to pause keep no batch from others', async () => {
+  const app = fastify({ ajv: { customOptions: { discriminator: true } } })
+  onTestFinished(() => app.close())
+  const waiting: string[] = []
+  const shares = {
+    wait: async (owner: string) => {
+      if (!owner.startsWith('user paused')) return
+      waiting.push(owner)
+      await new Promise<never>(() => undefined)
+    },
+    measure: () => () => undefined,
+  } as unknown as LoopShares
+  const usage = { capacity: 1, used: 0, reserved: 0, fileCount: 0 }
+  const repository = {
+    changeAll: async () => ({ files: [undefined], usage }),
+  } as unknown as Repository
+  app.decorateRequest('user')
+  app.addHook('onRequest', async (request) => {
+    const user = { userId: request.headers['x-user'], userCreatedAt: 1 }
+    Object.assign(request, { user })
+  })
+  const { signal: shutdown } = new AbortController()
+  await app.register(batchRoutes, { repository, shares, shutdown, idleTimeoutMs: 1000 })
+  await app.ready()
+  const ask = (user: string) =>
+    app.inject({
+      method: 'POST',
+      url: '/users/me/batch',
+      headers: { 'x-user': user },
+      payload: { operations: [{ op: 'delete', name: 'a', ignore_missing: true }] },
+    })
+  for (let at = 0; at < PAUSED; at += 1) void ask(`paused-${at}`).catch(() => undefined)
+  await expect.poll(() => waiting).toHaveLength(PAUSED)
+  expect((await ask('bob')).statusCode).toBe(200)
+})
