@@ -46,8 +46,8 @@ export function createLinkLedger({
     findLink: (sha256, options) => queryPrepared((tx) => findLink(tx, sha256, options)),
     listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
     removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
-    countUses: (link, uses) => query((tx) => countUses(tx, link, uses)),
-    returnUses: (link, uses) => query((tx) => returnUses(tx, link, uses)),
+    countUses: (link, uses) => change(link.userId, (tx) => countUses(tx, link, uses)),
+    returnUses: (link, uses) => change(link.userId, (tx) => returnUses(tx, link, uses)),
     permitsDrops: (userId) => query((tx) => permitsDrops(tx, userId)),
   }
 }
@@ -171,8 +171,8 @@ async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
 }
 
 /**
- * As `LinkLedger.countUses`. A commit calls it under the user's lock. Outside of one it is a single statement, so the two
- * cannot deadlock.
+ * As `LinkLedger.countUses`. A commit calls it under the user's lock. Elsewhere it is the only statement of its
+ * transaction, so the two cannot deadlock.
  */
 export async function countUses(
   tx: LedgerTx,
@@ -192,7 +192,7 @@ export async function countUses(
   return counted.numAffectedRows === 1n
 }
 
-/** As `LinkLedger.returnUses`: one statement, like `countUses`. */
+/** As `LinkLedger.returnUses`: the only statement of its transaction. */
 async function returnUses(
   { db }: LedgerTx,
   { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,

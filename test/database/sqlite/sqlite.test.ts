@@ -1,11 +1,15 @@
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sha256 } from '../../../src/core/auth/sha256.ts'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { ONE_USE } from '../../../src/core/links/uses.ts'
+import { createVersion } from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
@@ -332,6 +336,33 @@ describe('SQLite', () => {
     expect(rewritten).not.toContain('sqlite_autoindex_files_2')
   })
 
+  it('counts downloads by links in few transactions, as it commits the files of their owner', async () => {
+    const userId = parseUserId('owner')
+    const { user } = await createUserStore(database, { baseCapacity: 0 }).createUser(userId)
+    const ledger = createLedger(database, { baseCapacity: 0 })
+    const linkId = createVersion()
+    const target = { name: parseFileName('film') }
+    await ledger.addLink({
+      userId,
+      userCreatedAt: user.createdAt,
+      linkId,
+      sha256: sha256(linkId),
+      createdBy: {
+        tokenId: 'jwt',
+        isJwt: true,
+        isScoped: false,
+        credential: undefined,
+        deviceId: undefined,
+      },
+      terms: { kind: 'download', target, label: '', maxUses: 50, passwordHash: undefined },
+      expiresInMs: undefined,
+    })
+    const before = commitsIn(`${file}-wal`)
+    const uses = Array.from({ length: 60 }, () => ledger.countUses({ userId, linkId }, ONE_USE))
+    expect((await Promise.all(uses)).filter((isCounted) => isCounted)).toHaveLength(50)
+    expect(commitsIn(`${file}-wal`) - before).toBeLessThanOrEqual(10)
+  })
+
   it('reads each listing from the index of its order, and sorts nothing', async () => {
     await fillWithFiles(database)
     for (const { listing, index, plan } of await explainListings(database, 'EXPLAIN QUERY PLAN')) {
@@ -427,4 +458,13 @@ async function beginInThread(file: string): Promise<string[]> {
   })
 }
 
-/** How SQLite writes that it enters an index at one position and leaves it at another. */
+/** How often the log says that what comes before it is committed, by the format of SQLite's write-ahead log. */
+function commitsIn(log: string): number {
+  const content = readFileSync(log)
+  const frameBytes = 24 + content.readUInt32BE(8)
+  let commits = 0
+  for (let at = 32; at < content.length; at += frameBytes) {
+    if (content.readUInt32BE(at + 4) > 0) commits += 1
+  }
+  return commits
+}
