@@ -72,6 +72,8 @@ function configOf({ headers = {}, credentials, examples }: Fuzzing): string {
       .map((pair) => pair.map((text) => JSON.stringify(text)).join(' = '))
       .join(', ')} }`,
     'warnings = false',
+    // The hooks leave out most forms, since most have metadata.
+    'suppress-health-check = ["filter_too_much"]',
     '[generation]',
     `max-examples = ${examples}`,
     'no-shrink = true',
