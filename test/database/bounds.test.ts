@@ -155,6 +155,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'files.metadata': () => METADATA.length,
   'history.metadata': () => METADATA.length,
   'files.stored_by': () => sha256('').length,
+  'history.stored_by': () => sha256('').length,
   'history.ended_by': () => sha256('').length,
   'quotas.capacity_state': () => longestOf(CAPACITY_STATES),
   'history.name': () => longestAccepted((text) => parseFileName(text)),

@@ -17,8 +17,8 @@ interface Ended {
 }
 
 /**
- * Chooses, under the user's lock, which of the versions to protect, and counts these: those that are foreign, as far as
- * the protected ones hold no more than the capacity and 64 MiB, or, for what the account itself has stored, twice the
+ * Chooses, under the user's lock, which of the versions to protect, and counts these: those of others that a narrow
+ * credential has ended, as far as the protected ones hold no more than the capacity and 64 MiB, or, for what the account itself has stored, twice the
  * capacity and 64 MiB. Narrow credentials that end one another's files can therefore not use up what the account's need.
  */
 export async function protect(
@@ -33,7 +33,7 @@ async function chooseProtected(
   tx: LedgerTx,
   { userId, past }: Ended,
 ): Promise<ReadonlySet<Version>> {
-  const foreign = past.filter(({ isForeign }) => isForeign === 1)
+  const foreign = past.filter(({ isForeign, endedBy }) => isForeign === 1 && endedBy !== null)
   if (foreign.length === 0) return new Set()
   const { rows } = await sql<{ readonly held: number; readonly capacity: number }>`
     SELECT history_protected AS held, ${tx.capacity} AS capacity FROM quotas WHERE user_id = ${userId}

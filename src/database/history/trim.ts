@@ -94,9 +94,9 @@ async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
 }
 
 /**
- * What narrow credentials have ended goes before what the account itself has, so that it displaces none of that. Of
- * several credentials, the one goes first whose versions among the newest ones make up most of the excess, and it loses
- * no more than they hold: what it itself had stored first, oldest end first.
+ * What narrow credentials have ended or stored goes before what only the account has, so that it displaces none of that.
+ * Of several credentials, the one goes first whose versions among the newest ones make up most of the excess, and it
+ * loses no more than they hold: what it itself had both stored and ended first, oldest end first.
  */
 async function dropNarrow(tx: LedgerTx, trim: Trim): Promise<number> {
   const { excess } = await readFigures(byAnyClock(tx), trim.userId)
@@ -104,14 +104,17 @@ async function dropNarrow(tx: LedgerTx, trim: Trim): Promise<number> {
   const { userId } = trim
   const debtor = await findDebtor(tx, { userId, excess })
   if (debtor === undefined) return 0
-  const where = sql`ended_by = ${debtor.credential} AND ${NARROW}`
+  const where = sql`${CREDENTIAL} = ${debtor.credential} AND ${CHARGED}`
   const order = sql`is_foreign, ended_at, version`
   const rows = await versionsToDrop(tx, { ...trim, where, order })
   return await dropVersions(tx, { ...trim, rows: worth(rows, Math.min(excess, debtor.bytes)) })
 }
 
+/** The narrow credential to which a version is charged: the one that has ended it or, if the account has, stored it. */
+const CREDENTIAL = sql<string>`COALESCE(ended_by, stored_by)`
+
 /** The condition of the indexes. */
-const NARROW = sql`ended_by IS NOT NULL AND is_protected = 0`
+const CHARGED = sql`${CREDENTIAL} IS NOT NULL AND is_protected = 0`
 
 interface Debtor {
   readonly credential: string
@@ -123,15 +126,15 @@ async function findDebtor(
   { userId, excess }: { readonly userId: UserId; readonly excess: number },
 ): Promise<Debtor | undefined> {
   for (const limit of NEWEST) {
-    const { rows } = await sql<{ readonly ended_by: string; readonly size: number }>`
-      SELECT ended_by, size FROM history WHERE user_id = ${userId} AND ${NARROW}
+    const { rows } = await sql<{ readonly credential: string; readonly size: number }>`
+      SELECT ${CREDENTIAL} AS credential, size FROM history WHERE user_id = ${userId} AND ${CHARGED}
       ORDER BY ended_at DESC, version DESC LIMIT ${limit}
     `.execute(db)
     const debts = new Map<string, number>()
     let left = excess
     for (const row of rows) {
       if (left <= 0) break
-      debts.set(row.ended_by, (debts.get(row.ended_by) ?? 0) + withOverhead(row.size))
+      debts.set(row.credential, (debts.get(row.credential) ?? 0) + withOverhead(row.size))
       left -= withOverhead(row.size)
     }
     if (left > 0 && rows.length === limit && limit !== NEWEST.at(-1)) continue

@@ -9,7 +9,7 @@ export type EndedFile = File &
   Pick<PastVersion, 'endedAt' | 'endedAs'> & {
     /** The narrow credential that has ended it; `null` for the account itself. */
     readonly endedBy: string | null
-    /** 1 if a narrow credential has ended what another one, or the account, had stored; else 0. */
+    /** 1 if another one, or the account, has ended it than had stored it; else 0. */
     readonly isForeign: 0 | 1
   }
 
@@ -53,7 +53,7 @@ export function changedRows(rule: Rule, { changes, credential, at }: Dated): Cha
     const endedAs = file === undefined ? 'deleted' : 'replaced'
     if (!becomesPast(rule, change)) garbage.push(old)
     else {
-      const isForeign = endedBy === null || old.storedBy === endedBy ? 0 : 1
+      const isForeign = old.storedBy === endedBy ? 0 : 1
       past.set(old.version, { ...old, endedAt: at, endedAs, endedBy, isForeign })
     }
   }

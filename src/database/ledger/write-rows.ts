@@ -55,10 +55,19 @@ const insertFiles = insertion<File>(
 )
 
 const insertPast = insertion<ProtectedFile>(
-  [...MEMBERS_OF_VERSION, 'endedAt', 'endedAs', 'expiresAt', 'endedBy', 'isForeign', 'isProtected'],
+  [
+    ...MEMBERS_OF_VERSION,
+    'endedAt',
+    'endedAs',
+    'expiresAt',
+    'storedBy',
+    'endedBy',
+    'isForeign',
+    'isProtected',
+  ],
   (slot) => sql`
     (${versionValues(slot)}, ${slot('endedAt')}, ${slot('endedAs')}, ${slot('expiresAt')},
-     ${slot('endedBy')}, ${slot('isForeign')}, ${slot('isProtected')})
+     ${slot('storedBy')}, ${slot('endedBy')}, ${slot('isForeign')}, ${slot('isProtected')})
   `,
   (rows) => sql`${INSERT_PAST} VALUES ${rows}`,
 )

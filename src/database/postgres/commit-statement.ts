@@ -65,7 +65,8 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              CAST(${slot('mediaType')} AS TEXT) AS media_type,
              NULLIF(${metadata}, ${sql.lit(NO_METADATA)}) AS metadata,
              ${expiry(slot)} AS expires_at,
-             CASE WHEN old.sha256 = ${slot('sha256')} THEN old.stored_by ELSE actor END AS stored_by
+             CASE WHEN actor IS NOT NULL AND old.sha256 = ${slot('sha256')} THEN old.stored_by
+                  ELSE actor END AS stored_by
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
       LEFT JOIN files AS old ON old.user_id = found.owner AND old.name = found.name
@@ -81,7 +82,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND change.old_expires_at > change.now
-        ${keepsHistory(rule) ? sql`AND NOT change.is_foreign` : sql``}
+        ${keepsHistory(rule) ? sql`AND NOT change.may_protect` : sql``}
         AND ${mayCommit(rule, need)}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_counted + change.counted`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
@@ -147,8 +148,8 @@ function keepsHistory({ historyLifetimeMs }: Rule): boolean {
 }
 
 /**
- * As `becomesPast` in `applyChanges`: 1 if the old content becomes history, else 0. What is foreign, and may have to be
- * protected, is left to the steps.
+ * As `becomesPast` in `applyChanges`: 1 if the old content becomes history, else 0. What may have to be protected is left
+ * to the steps.
  */
 function whatIsPast(slot: Slot<CommitValues>) {
   const isPast = sql`(old.sha256 <> ${slot('sha256')} OR ${expiry(slot)} < old.expires_at)`
@@ -156,9 +157,9 @@ function whatIsPast(slot: Slot<CommitValues>) {
     CASE WHEN ${isPast} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
     old.visibility AS old_visibility, old.created_at AS old_created_at,
     old.updated_at AS old_updated_at, old.media_type AS old_media_type,
-    old.metadata AS old_metadata,
+    old.metadata AS old_metadata, old.stored_by AS old_stored_by,
     COALESCE(${isPast} AND actor IS NOT NULL
-      AND old.stored_by IS DISTINCT FROM actor, FALSE) AS is_foreign
+      AND old.stored_by IS DISTINCT FROM actor, FALSE) AS may_protect
   `
 }
 
@@ -172,7 +173,8 @@ function past(slot: Slot<CommitValues>) {
     ${INSERT_PAST}
     SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
            old_created_at, old_updated_at, old_media_type, old_metadata, at, 'replaced',
-           old_expires_at, actor, 0, 0
+           old_expires_at, old_stored_by, actor,
+           CASE WHEN old_stored_by IS DISTINCT FROM actor THEN 1 ELSE 0 END, 0
     FROM change, moved WHERE past = 1
   ),`
 }

@@ -113,8 +113,13 @@ function committedFile(
     isKept: old?.isKept ?? 0,
     metadataBytes: metadataBytes(described),
     modifiedAt: 0,
-    storedBy: old?.sha256 === sha256 ? old.storedBy : (actorOf(upload, found) ?? null),
+    storedBy: storedBy(actorOf(upload, found), old?.sha256 === sha256 ? old : undefined),
   }
+}
+
+/** Of content that replaces the same or, without `same`, other content or none. See `File.storedBy`. */
+function storedBy(credential: string | undefined, same: File | undefined): string | null {
+  return credential !== undefined && same !== undefined ? same.storedBy : (credential ?? null)
 }
 
 /** The compare-and-set that mirrors the one in `abort`: exactly one of the two changes the row. */

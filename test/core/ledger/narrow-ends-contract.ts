@@ -237,6 +237,66 @@ export function ledgerNarrowEndsContract(
       expect(await figures()).toMatchObject({ excess: 0 })
     })
 
+    it.each([
+      ['deletes', (file: string) => remove(file, OWNER)],
+      ['replaces', (file: string) => put(file, 7, OWNER)],
+      [
+        'renames another file onto',
+        async (file: string) => {
+          await put('clean', 7, OWNER)
+          await account.change('clean', { newName: file, overwrite: true })
+        },
+      ],
+      [
+        'restores a version onto',
+        async (file: string) => {
+          await put('clean', 7, OWNER)
+          await account.restore(await remove('clean', OWNER), { name: file, overwrite: true })
+        },
+      ],
+      [
+        'deletes in a batch',
+        async (file: string) => {
+          const { userId, userCreatedAt } = account
+          const operations = [{ op: 'delete', name: parseFileName(file) }] as const
+          const caller = { userId, userCreatedAt, maxFiles: 10 }
+          await harness.ledger.changeFiles({ ...caller, operations, ...drop })
+        },
+      ],
+    ])('goes first also if the account %s what it has stored', async (_how, end) => {
+      const versions: Version[] = []
+      for (const size of [1, 2, 3]) {
+        versions.push(await put('thesis', TENTH + size, OWNER))
+      }
+      versions.push(await remove('thesis', OWNER))
+      for (const round of [0, 1, 2]) {
+        await put('junk', MIB / 2 - TENTH + round, THIEF)
+        await end('junk')
+        await trim()
+      }
+      expect(await past()).toEqual(expect.arrayContaining(versions.slice(0, 3)))
+      expect(await figures()).toMatchObject({ excess: 0 })
+    })
+
+    it.each([
+      ['deletes', () => remove('film', OWNER)],
+      ['replaces', () => put('film', 7, OWNER)],
+    ])('does not displace by its churn what the account %s of its content', async (_how, end) => {
+      const film = await put('film', MIB / 4, CAM)
+      await end()
+      await churn(CAM)
+      expect(await past()).toContain(film)
+    })
+
+    it('spares content that the account has stored, too, after a narrow credential had', async () => {
+      const content = { sha256: 'a'.repeat(64) }
+      await account.put('thesis', 1000, { ...content, credential: THIEF })
+      const { file } = await account.put('thesis', 1000, content)
+      await remove('thesis', THIEF)
+      await churn(THIEF)
+      expect(await past()).toContain(file.version)
+    })
+
     it('never refuses an upload because of what is protected', async () => {
       await account.grant('more', 64 * MIB)
       for (const round of [0, 1, 2]) {
@@ -270,12 +330,13 @@ export function ledgerNarrowEndsContract(
       expect((await harness.history(account.userId)).excess).toBe(0)
     })
 
-    it('never displaces what others have ended or stored, in any sequence of its changes', async () => {
+    it('never displaces what others have ended or stored, however it changes, and the account cleans up', async () => {
       const file = fc.constantFrom('a', 'b', 'c')
       const change = fc.oneof(
         fc.tuple(fc.constant('put'), file, fc.integer({ min: 1, max: 3 * TENTH })),
         fc.tuple(fc.constant('remove'), file, fc.constant(0)),
         fc.tuple(fc.constant('rename'), file, fc.constant(0)),
+        fc.tuple(fc.constant('clean'), file, fc.constant(0)),
         fc.tuple(fc.constant('trim'), file, fc.constant(0)),
       )
       const before = fc.array(fc.tuple(fc.constantFrom(OWNER, OTHER), file, fc.nat(TENTH / 2)), {
@@ -291,6 +352,10 @@ export function ledgerNarrowEndsContract(
             const does = {
               put: () => put(on, size, THIEF),
               remove: () => remove(on, THIEF),
+              clean: async () => {
+                const found = (await account.list()).find(({ name }) => name === on)
+                if (found?.storedBy === THIEF) await remove(on, OWNER)
+              },
               rename: () =>
                 account.change(on, { newName: `${on}x`, overwrite: true, credential: THIEF }),
               trim: () => trim(),

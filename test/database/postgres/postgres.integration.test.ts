@@ -34,7 +34,12 @@ import {
   fillWithUsers,
 } from '../users/user-plans.ts'
 import { explainAppend } from '../resumable/append-plans.ts'
-import { explainChanges, explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
+import {
+  explainChanges,
+  explainCharged,
+  explainSweeps,
+  fillWithLeftovers,
+} from '../sweep/sweep-plans.ts'
 
 const server = inject('postgres')
 
@@ -476,6 +481,9 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     }
     const page = /Limit[^\n]*\n[^\n]*Index Scan using changes_pkey/
     expect(await explainChanges(swept, 'EXPLAIN')).toMatch(page)
+    const charged = await explainCharged(swept, 'EXPLAIN')
+    expect(charged).toMatch(/history_charged_by_end[^]*history_by_charged/)
+    expect(charged).not.toMatch(/Sort|Seq Scan|Bitmap/)
     await swept.close()
     await fresh.drop()
   })

@@ -57,6 +57,7 @@ import {
 import { explainAppend } from '../resumable/append-plans.ts'
 import {
   explainChanges,
+  explainCharged,
   explainEvictable,
   explainSweeps,
   fillWithLeftovers,
@@ -446,6 +447,11 @@ describe('SQLite', () => {
     }
     const page = /SEARCH changes USING PRIMARY KEY \(user_id=\? AND sequence>\?\)/
     expect(await explainChanges(database, 'EXPLAIN QUERY PLAN')).toMatch(page)
+    const charged = await explainCharged(database, 'EXPLAIN QUERY PLAN')
+    expect(charged).toMatch(
+      /history_charged_by_end \(user_id=\?\)[^]*history_by_charged \(user_id=\? AND <expr>=\?\)/,
+    )
+    expect(charged).not.toMatch(/TEMP B-TREE/)
   })
 })
 

@@ -48,6 +48,15 @@ export async function explainSweeps(database: Database, explain: string): Promis
   return plans
 }
 
+/** The plans by which the versions of narrow credentials are found that are dropped first. */
+export async function explainCharged(database: Database, explain: string): Promise<string> {
+  const statements: CompiledQuery[] = []
+  const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+  await ledger.trimHistory({ userId: USER, limit: 10, garbageDelayMs: 1 })
+  const charged = statements.filter((statement) => /COALESCE\(ended_by/.test(statement.sql))
+  return (await explainAll({ database, statements: charged, explain })).join('\n')
+}
+
 /** The plan of a page of changes, from the middle of those that `fillWithLeftovers` makes. */
 export async function explainChanges(database: Database, explain: string): Promise<string> {
   const statements: CompiledQuery[] = []
@@ -81,7 +90,7 @@ export function recordingRuns(database: Database, statements: CompiledQuery[]): 
 
 const FIRST = { after: undefined, limit: 100 } as const
 
-/** Ten thousand rows of each kind that are not due, and a hundred that are. */
+/** Ten thousand rows of each kind that are not due, and a hundred that are. Of the versions, these are of a camera. */
 export async function fillWithLeftovers(database: Database): Promise<void> {
   await createUserStore(database, { baseCapacity: 0 }).createUser(USER)
   const due = sql`CASE WHEN n <= 100 THEN n ELSE ${sql.lit(FUTURE)} + n END`
@@ -106,4 +115,14 @@ export async function fillWithLeftovers(database: Database): Promise<void> {
     INSERT INTO changes (user_id, sequence, type, at, previous_at)
     ${numbers} SELECT 'swept', n, 'capacity.normal', ${due}, 0 FROM numbers
   `.execute(database.kysely)
+  await sql`
+    INSERT INTO history (version, user_id, name, object_key, size, sha256, visibility, created_at, updated_at,
+      ended_at, ended_as, stored_by)
+    ${numbers} SELECT 'v' || n, 'swept', 'f' || n, 'users/swept/v' || n, 1, '', 'private', 0, 0,
+      ${sql.lit(FUTURE)} + n, 'replaced', CASE WHEN n <= 100 THEN 'cam' END
+    FROM numbers
+  `.execute(database.kysely)
+  await sql`UPDATE quotas SET history_bytes = 10100 * 4097, history_count = 10100`.execute(
+    database.kysely,
+  )
 }
