@@ -11,9 +11,13 @@ export interface ClockLedger {
 
   /**
    * Brings back what a clock that was ahead has put off: an upload's lease, a holder, and garbage, to the longest time
-   * that each can take from now; what destroys nothing, such as the next attempt of a webhook, to now.
+   * that each can take from now; what destroys nothing, such as the next attempt of a webhook beyond `retryMs`, to now.
    */
-  pullBack(longest: { readonly leaseMs: number; readonly garbageDelayMs: number }): Promise<void>
+  pullBack(longest: {
+    readonly leaseMs: number
+    readonly garbageDelayMs: number
+    readonly retryMs: number
+  }): Promise<void>
 }
 
 export interface StoredClock {

@@ -1,3 +1,4 @@
+import { PARK_AFTER_MS } from '../webhooks/webhook.ts'
 import type { ClockLedger } from './clock-ledger.ts'
 import {
   advance,
@@ -70,6 +71,9 @@ const JUMP_MS = 5_000
 
 /** Garbage that is due so much later was written by a clock that was ahead between two readings. */
 const UNSEEN_MS = 30 * 24 * 60 * 60_000
+
+/** Webhooks that failed may wait longer but, after a jump, to try again early does no harm. */
+const SOON_MS = 60_000
 
 interface Known {
   readonly stored: string | undefined
@@ -159,8 +163,12 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
       const isTaken = before === undefined || isTrusted
       const time = isTaken ? trust(reading, (before?.turns ?? 0) + 1) : advance(before, reading)
       const isBack = jumpMs < -JUMP_MS
-      // The setting may have been longer before this process started.
-      const longest = { leaseMs, garbageDelayMs: garbageDelayMs + (isBack ? 0 : UNSEEN_MS) }
+      const longest = {
+        leaseMs,
+        // The setting may have been longer before this process started.
+        garbageDelayMs: garbageDelayMs + (isBack ? 0 : UNSEEN_MS),
+        retryMs: isBack ? SOON_MS : PARK_AFTER_MS,
+      }
       see(time)
       tellLead(time)
       if (isFirst || isBack) await ledger.pullBack(longest)

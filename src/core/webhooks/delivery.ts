@@ -3,7 +3,7 @@ import { sleep } from '../async/sleep.ts'
 import { createLeaderLease, type LeaderLease, type LeaderLeases } from '../sweep/leader-lease.ts'
 import type { UserId } from '../users/user-id.ts'
 import { createDueQueues, type DueQueues } from './due-queues.ts'
-import { purgeWebhook, type Webhook, webhookOf } from './webhook.ts'
+import { PARK_AFTER_MS, purgeWebhook, type Webhook, webhookOf } from './webhook.ts'
 import type { WebhookLedger, WebhookOutcome, WebhookQueue } from './webhook-ledger.ts'
 import { type Delivery, SEND_TIMEOUT_MS, type WebhookSender } from './webhook-sender.ts'
 
@@ -52,7 +52,7 @@ const TIMES: WebhookTimes = {
   askMs: 2_000,
   firstRetryMs: 1_000,
   maxRetryMs: 3_600_000,
-  parkAfterMs: 24 * 3_600_000,
+  parkAfterMs: PARK_AFTER_MS,
 }
 
 /** Users to whose events attempts are made at the same time. */

@@ -9,6 +9,9 @@ export const WEBHOOK_EVENTS = [...CHANGE_EVENTS, 'user.purged'] as const
 
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
+/** How long an event may fail until it is parked. A receiver can ask for no longer wait. */
+export const PARK_AFTER_MS = 24 * 60 * 60_000
+
 /** One event as it is sent: the same id and body at every attempt. */
 export interface Webhook {
   /** `msg_` and 32 base64url characters. */

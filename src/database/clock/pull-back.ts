@@ -13,9 +13,6 @@ const isResumable = sql<boolean>`EXISTS (
 /** The longest wait of garbage that belongs to no user: that which a rebuild leaves. */
 const LONGEST_OWNERLESS_MS = 30 * 24 * 60 * 60_000
 
-/** Webhooks that failed wait longer at times, but to try again early does no harm. */
-const LONGEST_RETRY_MS = 60_000
-
 /** See `ClockLedger.pullBack`. Each reads what is due later than now in the order of an index, or a small table. */
 export const pullBack: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknown>)[] = [
   ({ now }, { leaseMs }) => sql`
@@ -65,11 +62,11 @@ export const pullBack: readonly ((clock: Clock, longest: Longest) => RawBuilder<
       )
     `
   },
-  ({ now }) => sql`
+  ({ now }, { retryMs }) => sql`
     UPDATE webhook_queues
     SET due_at = ${now},
         waiting_since = CASE WHEN waiting_since > ${now} THEN ${now} ELSE waiting_since END,
         failing_since = CASE WHEN failing_since > ${now} THEN ${now} ELSE failing_since END
-    WHERE due_at > ${now} AND (attempts = 0 OR due_at > ${now} + ${LONGEST_RETRY_MS})
+    WHERE due_at > ${now} AND (attempts = 0 OR due_at > ${now} + ${retryMs})
   `,
 ]

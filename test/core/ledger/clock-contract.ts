@@ -281,6 +281,33 @@ export function ledgerClockContract(
       })
     })
 
+    it('that has not jumped keeps the wait that a receiver asked for, also over a restart', async () => {
+      const failing = async () => {
+        await account.put('a', 10)
+        const [queue] = await harness.ledger.listDueWebhooks(1)
+        if (queue === undefined) throw new Error('No event is due.')
+        const failure = { attempts: 1, delayMs: 2 * LONG_MS }
+        const none = { delivered: 0, isPurgeDone: false, parked: undefined }
+        await harness.ledger.settleWebhooks({ queue, failure, ...none })
+      }
+      const due = async () => (await harness.ledger.listDueWebhooks(1)).length
+      await failing()
+      await pass(LONG_MS)
+      const restarted = createSafeClock({
+        ledger: harness.ledger,
+        steady: { boot: 'boot', now: () => steady },
+        leaseMs: LEASE_MS,
+        garbageDelayMs: GARBAGE_MS,
+      })
+      await restarted.advance()
+      expect(await due()).toBe(0)
+      await pass(LONG_MS)
+      expect(await due()).toBe(1)
+      await failing()
+      await jump(-LONG_MS)
+      expect(await due()).toBe(1)
+    })
+
     it('that went back destroys nothing sooner, also when it is right again', async () => {
       await account.put('a', 10, { expiresInMs: 3 * LONG_MS })
       await jump(-2 * LONG_MS)
