@@ -52,7 +52,7 @@ export const WRITE_KINDS = {
     updateFile: 'grows',
     changeFiles: ({ operations }) => ({
       kind: operations.every(isDeletion) ? 'ends' : 'grows',
-      rows: operations.length,
+      rows: operations.reduce((sum, operation) => sum + rowsOf(operation), 0),
     }),
 
     listHistory: 'reads',
@@ -191,6 +191,12 @@ export function writeOf(
   if (typeof kind === 'function') return (...args) => kind(...(args as never[]))
   const write = { kind, rows: 1 }
   return () => write
+}
+
+/** Two if the operation can end another file, or move the row of its own in all indexes. */
+function rowsOf(operation: FileOperation): number {
+  if (operation.op === 'delete') return 1
+  return operation.op === 'update' && operation.newName === undefined ? 1 : 2
 }
 
 function isDeletion({ op }: FileOperation): boolean {

@@ -15,6 +15,8 @@ describe('the kinds of writes', () => {
     const [deletion, update] = [{ op: 'delete' }, { op: 'update' }]
     expect(write?.({ operations: [deletion, deletion] })).toEqual({ kind: 'ends', rows: 2 })
     expect(write?.({ operations: [deletion, update] })).toEqual({ kind: 'grows', rows: 2 })
+    const moving = [{ op: 'update', newName: 'b' }, { op: 'restore' }]
+    expect(write?.({ operations: [...moving, update] })).toEqual({ kind: 'grows', rows: 5 })
   })
 
   it('are asked for before each write, and for no read', async () => {

@@ -12,7 +12,7 @@ export type WriteKind = 'reads' | 'grows' | 'ends' | 'frees'
 
 export interface LedgerWrite {
   readonly kind: Exclude<WriteKind, 'reads'>
-  /** How many rows it adds or changes, roughly. */
+  /** How many rows it adds, changes or moves, at most; without those that it evicts, and those of indexes. */
   readonly rows: number
 }
 
@@ -64,7 +64,16 @@ const MAX_AGE_MS = 1_000
 /** How soon the disk is measured again if the last measurement has no room for a write. */
 const MIN_AGE_MS = 20
 
-/** What a write adds for each of its rows, at most: a page of the database. */
+/** Of any age: writes that have ended count in full, and have added less. */
+const STALE = -1
+
+/** What a write that grows adds to an empty log and to the file, at most, beside what each of its rows adds. */
+const GROWTH_BYTES = 384 * 1024
+
+/** What each row of such a write adds, at most: with the longest names in no order, it changes a page of each index. */
+const GROWTH_BYTES_PER_ROW = 56 * 1024
+
+/** What each row of another write counts as. Half of the reserve covers what such writes add to the log. */
 const BYTES_PER_ROW = 4096
 
 /** Left on the disk when the reserve is made. */
@@ -125,10 +134,11 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
   async function claim(kind: LedgerWrite['kind'], bytes: number): Promise<void> {
     if (kind !== 'frees') {
       await refresh(maxAgeMs)
-      if (!hasRoom(kind, bytes)) {
-        await refresh(Math.min(MIN_AGE_MS, maxAgeMs))
-        if (!hasRoom(kind, bytes)) throw writeRefused(kind)
+      // The first time, it may wait for a measurement that had begun before.
+      for (let again = 0; again < 2 && !hasRoom(kind, bytes); again++) {
+        await refresh(ended > 0 ? STALE : Math.min(MIN_AGE_MS, maxAgeMs))
       }
+      if (!hasRoom(kind, bytes)) throw writeRefused(kind)
     }
     running += bytes
   }
@@ -164,7 +174,9 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
       return isInUse()
     },
     async run(write, call) {
-      const bytes = write.rows * BYTES_PER_ROW
+      // Without a floor, growing writes only count for those that end something.
+      const hasFloor = write.kind === 'grows' && minBytes > 0
+      const bytes = hasFloor ? growthOf(write.rows) : write.rows * BYTES_PER_ROW
       await claim(write.kind, bytes)
       try {
         return await (write.kind === 'grows' ? call() : repeatInReserve(call))
@@ -174,6 +186,11 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
       }
     },
   }
+}
+
+/** The bytes that a growing write of so many rows adds to the disk of the database, at most. */
+export function growthOf(rows: number): number {
+  return GROWTH_BYTES + rows * GROWTH_BYTES_PER_ROW
 }
 
 function writeRefused(kind: LedgerWrite['kind']): AppError {

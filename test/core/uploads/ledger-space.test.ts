@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import {
   createLedgerSpace,
+  growthOf,
   type DiskReserve,
   type LedgerSpace,
   type LedgerWrite,
@@ -75,9 +76,9 @@ describe('the floors of writes of the ledger', () => {
 
   it('are three quarters of MIN_FREE_SPACE for what grows, and half the reserve for what ends', async () => {
     expect(await accepted()).toEqual(kinds)
-    disk = 48 * MIB + 4 * KIB
+    disk = 48 * MIB + growthOf(1)
     expect(await accepted()).toEqual(kinds)
-    disk = 48 * MIB
+    disk -= 1
     expect(await accepted()).toEqual(['ends', 'frees'])
     disk = 0
     expect(await accepted()).toEqual(['ends', 'frees'])
@@ -89,10 +90,24 @@ describe('the floors of writes of the ledger', () => {
     expect(await accepted()).toEqual(['frees'])
   })
 
-  it('count each row of a write as a page', async () => {
-    disk = 48 * MIB + 4_000 * KIB
+  it('count what each row of a growing write can add', async () => {
+    disk = 48 * MIB + growthOf(900)
     expect(await accepted(900)).toEqual(kinds)
-    expect(await accepted(1_001)).toEqual(['ends', 'frees'])
+    expect(await accepted(901)).toEqual(['ends', 'frees'])
+  })
+
+  it('count each row of a write that ends something as a page, and without a floor of all', async () => {
+    disk = 0
+    expect(await accepted(1_024)).toEqual(['ends', 'frees'])
+    expect(await accepted(1_025)).toEqual(['frees'])
+    space = floorOf(0)
+    const growing = Promise.withResolvers<undefined>()
+    const running = space.run({ kind: 'grows', rows: 1_000 }, () => growing.promise)
+    const ending = (rows: number) => space.run({ kind: 'ends', rows }, async () => undefined)
+    await expect(ending(25)).rejects.toMatchObject(REFUSED)
+    await ending(24)
+    growing.resolve(undefined)
+    await running
   })
 
   it('count the free pages of the database, for what grows up to half of MIN_FREE_SPACE', async () => {
@@ -114,16 +129,30 @@ describe('the floors of writes of the ledger', () => {
     expect(await accepted()).toEqual(kinds)
   })
 
-  it('count writes that run and that have ended since the last measurement', async () => {
+  it('count writes that run, and those that have ended until the disk is measured again', async () => {
     const free = 10
-    disk = 48 * MIB + free * 4 * KIB
-    const run = () => space.run({ kind: 'grows', rows: 1 }, async () => undefined)
-    const runs = await Promise.allSettled(Array.from({ length: 25 }, run))
-    expect(runs.filter(({ status }) => status === 'fulfilled')).toHaveLength(free)
-    await expect(run()).rejects.toMatchObject(REFUSED)
-    // They have taken nothing, as the next measurement says.
-    vi.advanceTimersByTime(21)
-    await run()
+    disk = 48 * MIB + free * growthOf(1)
+    const ends = Promise.withResolvers<undefined>()
+    let begun = 0
+    const runs = Array.from({ length: 25 }, () =>
+      space.run({ kind: 'grows', rows: 1 }, () => {
+        begun += 1
+        return ends.promise
+      }),
+    )
+    const refused = await Promise.all(runs.slice(free).map((run) => run.catch(() => 'refused')))
+    expect(refused).toEqual(Array.from({ length: 15 }, () => 'refused'))
+    expect(begun).toBe(free)
+    ends.resolve(undefined)
+    await Promise.all(runs.slice(0, free))
+    const before = measurements
+    disk -= 9 * growthOf(1)
+    // What they have added is known at once.
+    await space.run({ kind: 'grows', rows: 1 }, async () => undefined)
+    expect(measurements).toBe(before + 1)
+    disk -= growthOf(1)
+    const another = space.run({ kind: 'grows', rows: 1 }, async () => undefined)
+    await expect(another).rejects.toMatchObject(REFUSED)
   })
 
   it('measure once a second while there is room, and every 20 ms while there is none', async () => {
