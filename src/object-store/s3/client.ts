@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises'
 import { type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import { sleep } from '../../core/async/sleep.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
-import { resolveEndpoint, type S3Endpoint } from './sdk-client.ts'
+import { MAX_SKEW_MS, resolveEndpoint, type S3Endpoint } from './sdk-client.ts'
 import { payloadSha256, S3Signer } from './signer.ts'
 import type { S3Request, S3Response, S3Transport } from './transport.ts'
 
@@ -132,9 +132,6 @@ function nameOf(status: number, isSkewed: boolean): string {
   if (isSkewed) return 'RequestTimeTooSkewed'
   return status === 404 ? 'NotFound' : `Status${status}`
 }
-
-/** S3 accepts up to 15 minutes. */
-const MAX_SKEW_MS = 5 * 60_000
 
 interface Base {
   readonly location: S3Endpoint

@@ -1,4 +1,9 @@
-import { HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import {
+  HeadBucketCommand,
+  S3Client,
+  type S3ClientConfig,
+  S3ServiceException,
+} from '@aws-sdk/client-s3'
 import { type S3TransportOptions, TRANSPORT_DEFAULTS } from './transport.ts'
 
 /** The transport limits apply to the SDK's transport and to ours separately. */
@@ -18,7 +23,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
   const agent = { keepAlive: true, maxSockets: maxSockets ?? TRANSPORT_DEFAULTS.maxSockets }
   const connectionTimeout = connectionMs ?? TRANSPORT_DEFAULTS.connectionMs
   const transport = { connectionTimeout, httpAgent: agent, httpsAgent: agent }
-  return new S3Client({
+  const client = new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
@@ -31,7 +36,34 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     expectContinueHeader: false,
     requestHandler: (options.requestHandler as Transport | undefined) ?? transport,
   })
+  repeatWhenSkewEnds(client)
+  return client
 }
+
+/**
+ * The SDK learns the store's time from a refusal. If it then need not correct its own clock any more, it does not repeat
+ * the request, so the first one after a skew would fail.
+ */
+function repeatWhenSkewEnds({ config, middlewareStack }: S3Client): void {
+  middlewareStack.add(
+    (next) => async (call) => {
+      const before = config.systemClockOffset
+      try {
+        return await next(call)
+      } catch (error) {
+        const isRefused =
+          error instanceof S3ServiceException && error.$metadata.httpStatusCode === 403
+        const isCorrected = Math.abs(config.systemClockOffset - before) > MAX_SKEW_MS
+        if (!isRefused || !isCorrected) throw error
+        return await next(call)
+      }
+    },
+    { step: 'initialize' },
+  )
+}
+
+/** S3 accepts up to 15 minutes. */
+export const MAX_SKEW_MS = 5 * 60_000
 
 type Transport = NonNullable<S3ClientConfig['requestHandler']>
 

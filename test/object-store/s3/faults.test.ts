@@ -123,6 +123,19 @@ const FATAL: readonly Case[] = [
   head('E18: the store states no size', () => answer(200)),
 ]
 
+it('E16: a call through the SDK succeeds when the clocks begin, and when they cease, to differ', async () => {
+  for (const ms of [20 * 60_000, 0, -20 * 60_000, 0]) {
+    s3.inject('HeadBucket', skewClock(ms))
+    await store.check(never())
+  }
+  for (const ms of [20 * 60_000, 0]) {
+    s3.inject('CreateMultipartUpload', skewClock(ms))
+    await put(store, { key: freshKey(), content: LARGE })
+  }
+  s3.inject('HeadBucket', skewClock(0))
+  await expect(store.check(never())).rejects.toMatchObject({ code: 'unavailable' })
+})
+
 describe('a put rejects in time with unavailable, and leaves nothing, when', () => {
   it.each(FATAL)('$name', async ({ content, operation, faults }) => {
     const key = freshKey()

@@ -79,8 +79,8 @@ function connectionReset(): Error {
 
 /** Refuses a request as too old or too new, by a clock that is `ms` ahead. */
 export function skewClock(ms: number): Fault {
-  return () => {
-    const refused = failure(403, 'RequestTimeTooSkewed')
+  return (_apply, _signal, request) => {
+    const refused = failure(403, 'RequestTimeTooSkewed', request)
     const date = new Date(Date.now() + ms).toUTCString()
     return { ...refused, headers: { ...refused.headers, date } }
   }
