@@ -8,7 +8,7 @@ import {
   callerOf,
   inactiveUser,
 } from '../users/caller.ts'
-import { type AskedScope, childScope, completeScope, expiresTooLate, type Scoped } from './scope.ts'
+import { type AskedScope, childScope, completeScope, lifeWithin, type Scoped } from './scope.ts'
 import { isAppError } from '../errors.ts'
 import { assertTerms, lifeMs, MAX_EXPIRES_IN_SECONDS, type Terms } from './terms.ts'
 import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
@@ -182,7 +182,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       const scope = childScope(parent, token.scope)
       const { isJwt, credential } = parent
       // The store compares with the expiry of any other parent, under the user's lock.
-      const expiresInMs = isJwt ? lifeWithin(parent, lifeMs(token)) : lifeMs(token)
+      const askedMs = lifeMs(token)
+      const expiresInMs = isJwt ? lifeWithin({ askedMs, makerMs: leftOfJwt(parent) }) : askedMs
       return await add(token, {
         userId,
         scope,
@@ -221,12 +222,8 @@ function notSuspended(found: AccessTokenUser): AccessTokenUser {
 /** Of a JWT's life: the tolerance of its verification, and the time until the new token is written. */
 const WRITE_MARGIN_MS = 10_000
 
-/** The life, in milliseconds, of what a JWT makes: as long as asked, and no longer than its own. Throws `scope_insufficient`. */
-export function lifeWithin(
-  jwt: Pick<AccessTokenUser, 'expiresInMs'>,
-  asked: number | undefined,
-): number {
+/** How long what a JWT makes can live, in milliseconds. */
+export function leftOfJwt(jwt: Pick<AccessTokenUser, 'expiresInMs'>): number {
   const leftMs = Math.floor((jwt.expiresInMs ?? 0) - WRITE_MARGIN_MS)
-  if (leftMs < 1 || (asked !== undefined && asked > leftMs)) throw expiresTooLate()
-  return asked ?? Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)
+  return Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)
 }

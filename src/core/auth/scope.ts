@@ -225,6 +225,25 @@ function insufficient(required: string): AppError {
   return new AppError('scope_insufficient', detail, { facts: { required } })
 }
 
+interface Life {
+  /** `undefined`: as long as it may. */
+  readonly askedMs: number | undefined
+  /** How long the token lives on that makes it; `undefined` if it may outlive that. */
+  readonly makerMs: number | undefined
+  /** The longest life of its kind, which the caller has compared with what is asked. */
+  readonly maxMs?: number | undefined
+}
+
+/**
+ * The life of a token or link that is made with a token, in milliseconds; `undefined` if it does not expire. Throws
+ * `scope_insufficient` if more is asked than the token has left.
+ */
+export function lifeWithin({ askedMs, makerMs = Infinity, maxMs = Infinity }: Life) {
+  if (makerMs < 1 || (askedMs ?? 0) > makerMs) throw expiresTooLate()
+  const lifeMs = askedMs ?? Math.min(makerMs, maxMs)
+  return lifeMs === Infinity ? undefined : lifeMs
+}
+
 /** For a child that would outlive its parent. */
 export function expiresTooLate(): AppError {
   return insufficient('expires_in')

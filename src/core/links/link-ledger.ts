@@ -10,17 +10,19 @@ export interface NewLink extends Caller {
   readonly sha256: string
   readonly createdBy: LinkMaker
   readonly terms: Pick<Link, 'kind' | 'target' | 'label' | 'maxUses' | 'passwordHash'>
-  readonly expiresInMs: number | undefined
-  /** Without `expiresInMs`, the link expires after this time at the latest. */
+  /** How long it is to live; no longer than `maxLifeMs`. */
+  readonly askedMs: number | undefined
+  /** The longest life of any link. */
   readonly maxLifeMs?: number | undefined
 }
 
 /** The token that creates a link. */
 export interface LinkMaker {
   readonly tokenId: string
-  /** A JWT has no row, so its expiry is already in `expiresInMs`. */
   readonly isJwt: boolean
   readonly isScoped: boolean
+  /** Of a JWT, which has no row: how long it lives on. */
+  readonly leftMs: number | undefined
   /** See `AuthorizedCaller`. */
   readonly credential: string | undefined
   /** Removing the device removes the link. */

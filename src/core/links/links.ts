@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { lifeWithin, type TokenCaller } from '../auth/access-tokens.ts'
+import { leftOfJwt, type TokenCaller } from '../auth/access-tokens.ts'
 import type { FailedAttemptLimiter } from '../auth/failed-attempt-limiter.ts'
 import { assertPermits } from '../auth/scope.ts'
 import { sha256 } from '../auth/sha256.ts'
@@ -8,7 +8,6 @@ import { AppError, invalidParameter, tooManyRequests } from '../errors.ts'
 import { isFileName } from '../files/file-name.ts'
 import { createVersion } from '../objects/object-key.ts'
 import type { AuthorizedCaller } from '../users/caller.ts'
-import type { AccessTokenUser } from '../users/user-store.ts'
 import { assertMoreDrops, type Link, type LinkKind, type LinkTarget, linkNotFound } from './link.ts'
 import type { LinkLedger } from './link-ledger.ts'
 import { isPassword, MAX_PASSWORD_LENGTH } from './link-password.ts'
@@ -145,7 +144,7 @@ export function createLinks(options: {
       const { kind, target, label, maxUses, password } = terms
       assertMayLink(caller, terms)
       assertTerms(terms)
-      assertLimits(terms)
+      assertLimits(terms, maxLifeMs)
       const token = await caller.inspect()
       const { userId, userCreatedAt } = caller
       const passwordHash = password && (await passwords.hash(password, { id: userId, signal }))
@@ -159,11 +158,12 @@ export function createLinks(options: {
           tokenId: token.tokenId,
           isJwt: token.isJwt,
           isScoped: token.scope !== undefined,
+          leftMs: token.isJwt ? leftOfJwt(token) : undefined,
           credential: token.credential,
           deviceId: token.scope?.deviceId,
         },
         terms: { kind, target, label, maxUses, passwordHash },
-        expiresInMs: lifeOf(terms, token, maxLifeMs),
+        askedMs: lifeMs(terms),
         maxLifeMs,
       })
       return { ...link, secret }
@@ -222,21 +222,6 @@ export function createLinks(options: {
 
 const GARBAGE_WAIT_MS = 60_000
 
-/** As asked; no longer than a JWT with a scope. Throws `invalid_parameter` for more than the maximum. */
-function lifeOf(
-  terms: Terms,
-  token: AccessTokenUser,
-  maxLifeMs = Number.POSITIVE_INFINITY,
-): number | undefined {
-  const asked = lifeMs(terms)
-  if (asked !== undefined && asked > maxLifeMs) {
-    const seconds = Math.floor(maxLifeMs / 1000)
-    throw invalidParameter('expires_in', `expires_in of a link must be at most ${seconds} here.`)
-  }
-  if (!token.isJwt || token.scope === undefined) return asked
-  return Math.min(lifeWithin(token, asked), maxLifeMs)
-}
-
 /** Of `ListLinks` and `NamedLink`: what the caller's token sees. */
 function ownLinks({ userId, userCreatedAt, scope, tokenId }: TokenCaller) {
   return { userId, userCreatedAt, tokenId: scope && tokenId }
@@ -251,7 +236,12 @@ function assertMayLink(caller: TokenCaller, { kind, target: { name, prefix } }: 
 /** Of `max_uses`. */
 export const MAX_USES = 2 ** 31
 
-function assertLimits({ kind, target, maxUses = 1, password = '-' }: LinkTerms): void {
+function assertLimits(terms: LinkTerms, maxLifeMs = Number.POSITIVE_INFINITY): void {
+  const { kind, target, maxUses = 1, password = '-' } = terms
+  if ((lifeMs(terms) ?? 0) > maxLifeMs) {
+    const seconds = Math.floor(maxLifeMs / 1000)
+    throw invalidParameter('expires_in', `expires_in of a link must be at most ${seconds} here.`)
+  }
   if (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > MAX_USES) {
     throw invalidParameter('max_uses', `max_uses must be an integer between 1 and ${MAX_USES}.`)
   }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { expiresTooLate } from '../../core/auth/scope.ts'
+import { lifeWithin } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
 import {
   assertMoreDrops,
@@ -58,9 +58,9 @@ async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
   await lockUser(tx, userId)
   const inactive = await inactiveReason(tx, link)
   if (inactive !== undefined) throw inactive
-  const { end: ends, left } = createdBy.isJwt ? NO_END : await endOf(tx, link)
-  const { expiresInMs, maxLifeMs = Number.POSITIVE_INFINITY } = link
-  const bound = maxLifeMs < (left ?? Number.POSITIVE_INFINITY) ? maxLifeMs : undefined
+  const { end, makerMs } = await endOfMaker(tx, link)
+  const { askedMs, maxLifeMs: maxMs } = link
+  const life = lifeWithin({ askedMs, makerMs, maxMs })
   await assertBelowLimit(tx, link)
   const { rows } = await sql<LinkColumns>`
     INSERT INTO links (sha256, link_id, user_id, token_id, device_id, credential, kind, name, prefix, label,
@@ -69,26 +69,29 @@ async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
       ${createdBy.deviceId ?? null}, ${createdBy.credential ?? null}, ${terms.kind}, ${terms.target.name ?? null},
       ${terms.target.prefix ?? null}, ${terms.label}, ${terms.passwordHash ?? null},
       ${bigint(terms.maxUses ?? sql`NULL`)}, instant,
-      COALESCE(instant + ${bigint(expiresInMs ?? bound ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)})
-    FROM (SELECT ${now} AS instant) AS moment
+      CASE WHEN maker_end < expiry THEN maker_end ELSE expiry END
+    FROM (
+      SELECT instant, instant + ${bigint(life ?? sql`NULL`)} AS expiry, ${bigint(end ?? sql`NULL`)} AS maker_end
+      FROM (SELECT ${now} AS instant) AS moment
+    ) AS times
     RETURNING ${LINK_COLUMNS}
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
   return toLink(rows[0])
 }
 
-const NO_END = { end: null, left: null }
+interface EndOfMaker {
+  /** As its row has it. */
+  readonly end?: number | null
+  readonly makerMs: number | undefined
+}
 
-/** When the token ends that makes the link; `null` if the link may outlive it. */
-async function endOf(
-  tx: LedgerTx,
-  { userId, createdBy, expiresInMs = 0 }: NewLink,
-): Promise<{ readonly end: number | null; readonly left: number | null }> {
-  const { tokenId, isScoped } = createdBy
+/** When the token ends that makes the link, if the link must not outlive it. */
+async function endOfMaker(tx: LedgerTx, { userId, createdBy }: NewLink): Promise<EndOfMaker> {
+  const { tokenId, isJwt, isScoped, leftMs } = createdBy
+  if (isJwt) return { makerMs: isScoped ? leftMs : undefined }
   const { end, left, isChild } = await requireValidToken(tx, { userId, tokenId })
-  if (!isScoped && !isChild) return NO_END
-  if (left !== null && expiresInMs > left) throw expiresTooLate()
-  return { end, left }
+  return isScoped || isChild ? { end, makerMs: left ?? undefined } : { makerMs: undefined }
 }
 
 async function assertBelowLimit(tx: LedgerTx, link: NewLink): Promise<void> {

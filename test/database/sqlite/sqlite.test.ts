@@ -352,11 +352,12 @@ describe('SQLite', () => {
         tokenId: 'jwt',
         isJwt: true,
         isScoped: false,
+        leftMs: undefined,
         credential: undefined,
         deviceId: undefined,
       },
       terms: { kind: 'download', target, label: '', maxUses: 50, passwordHash: undefined },
-      expiresInMs: undefined,
+      askedMs: undefined,
     })
     const before = commitsIn(`${file}-wal`)
     const uses = Array.from({ length: 60 }, () => ledger.countUses({ userId, linkId }, ONE_USE))

@@ -306,6 +306,7 @@ export function linksSuite(open: OpenService): void {
           tokenId,
           isJwt: false,
           isScoped: true,
+          leftMs: undefined,
           credential: tokenId,
           deviceId: undefined,
         }
@@ -315,7 +316,7 @@ export function linksSuite(open: OpenService): void {
           createdBy,
           linkId: '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
           sha256: 'f'.repeat(64),
-          expiresInMs: undefined,
+          askedMs: undefined,
         })
         await expect(added).rejects.toMatchObject({ code: 'access_token_invalid' })
       })

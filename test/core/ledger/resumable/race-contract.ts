@@ -218,6 +218,7 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
           tokenId: 'jwt',
           isJwt: true,
           isScoped: false,
+          leftMs: undefined,
           credential: undefined,
           deviceId: undefined,
         },
@@ -228,7 +229,7 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
           maxUses,
           passwordHash: undefined,
         },
-        expiresInMs: undefined,
+        askedMs: undefined,
       })
       return linkId
     }
