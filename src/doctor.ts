@@ -7,10 +7,13 @@ import { isAppError, messageOf } from './core/errors.ts'
 import { createVersion, type ObjectKey, objectKey } from './core/objects/object-key.ts'
 import { heldLead } from './core/clock/safe-clock.ts'
 import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
+import { assertKnown } from './core/objects/recognize-store.ts'
+import type { RecordedStore } from './core/objects/store-record.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
-import { hasTables } from './database/schema.ts'
+import { createStoreRecord } from './database/objects/store-record.ts'
+import { hasTable, hasTables } from './database/schema.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import {
@@ -20,6 +23,7 @@ import {
   openObjectStore,
   openRedirect,
 } from './compose/adapters.ts'
+import { otherStoreAdvice } from './compose/known-store.ts'
 import { bodyOf } from './core/webhooks/webhook.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 import { measurePack, PACK_NAME } from './object-store/filesystem/pack/pack-file.ts'
@@ -201,13 +205,14 @@ async function readClock(endpoint: string): Promise<number> {
 
 const TIMEOUT_MS = 10_000
 
-async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<string> {
+async function useObjectStore(config: Config): Promise<string> {
+  const { objectStore, maxFileSize } = config
   const objects = await openObjectStore(objectStore, { maxFileSize, warn: undefined })
   try {
     if (objectStore.kind === 's3' && objectStore.endpoint !== undefined) {
       assertClock(await readClock(objectStore.endpoint))
     }
-    await objects.prepare(AbortSignal.timeout(TIMEOUT_MS))
+    await prepareKnown(config, objects)
     for (const bodyOf of BODIES) {
       await withObject(objects, bodyOf, (key) => assertReadable(objects, key))
     }
@@ -222,6 +227,32 @@ async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<str
   const { directory } = objectStore
   const packed = formatByteSize(await measurePack(directory))
   return `wrote, read and deleted a file in ${directory}; ${PACK_NAME} there holds the small ones in ${packed}`
+}
+
+/** Creates a bucket or folder only if the database can tell that it knows none. */
+async function prepareKnown(config: Config, objects: ObjectStore): Promise<void> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const read = await readRecord(config).then(
+    (recorded) => ({ recorded }),
+    () => undefined,
+  )
+  if (read === undefined) return await objects.check(signal)
+  if (read.recorded?.isConfirmed === true) {
+    const known = read.recorded.identity
+    const found = await objects.readIdentity(signal)
+    assertKnown({ known, found, advice: otherStoreAdvice(config.objectStore) })
+  }
+  await objects.prepare(signal)
+}
+
+async function readRecord(config: Config): Promise<RecordedStore | undefined> {
+  const database = await openDatabase(config.database)
+  try {
+    const hasRecord = await database.query((db) => hasTable(db, 'object_store'))
+    return hasRecord ? await createStoreRecord(database).read() : undefined
+  } finally {
+    await database.close()
+  }
 }
 
 /** As small files are stored, and as others are. */
@@ -257,7 +288,8 @@ function reasonOf(error: unknown): string {
   const reason: unknown = isAppError(error) ? (error.cause ?? error) : error
   if (!(reason instanceof Error)) return String(reason)
   // The error of a HEAD request has a name but no message.
-  const named = reason.name === 'Error' ? reason.message : `${reason.name}: ${reason.message}`
+  const isSaid = reason.name === 'Error' || isAppError(reason)
+  const named = isSaid ? reason.message : `${reason.name}: ${reason.message}`
   if (reason.cause instanceof Error) return `${named}: ${reasonOf(reason.cause)}`
   return `${named.replace(/\.$/, '')}.`
 }

@@ -114,7 +114,7 @@ async function runDoctor(): Promise<number> {
 function runCommand(): Promise<number> {
   return runCli({
     args: process.argv.slice(2),
-    open: () => openService(readConfig(process.env)),
+    open: ({ acceptsAnyStore }) => openService(readConfig(process.env), { acceptsAnyStore }),
     print: console.log,
     printError: console.error,
     interruption,

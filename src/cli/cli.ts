@@ -25,7 +25,7 @@ import { printable, render, type Result } from './render.ts'
 export interface CliOptions {
   readonly args: readonly string[]
   /** Called only if the command is well-formed. */
-  readonly open: () => Promise<CommandServices>
+  readonly open: (options: { readonly acceptsAnyStore: boolean }) => Promise<CommandServices>
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
   readonly drawLine?: CommandCall['drawLine']
@@ -72,7 +72,8 @@ async function runOn(
   command: Command,
   call: CommandCall,
 ): Promise<Result | undefined> {
-  const services = await open()
+  const { acceptsAnyStoreWith: any } = command
+  const services = await open({ acceptsAnyStore: any !== undefined && call.switches.has(any) })
   /** What the command has done stands, also if this fails. */
   async function record(event: OperatorEvent): Promise<void> {
     try {

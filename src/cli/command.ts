@@ -15,6 +15,8 @@ export interface CommandServices extends OperatorUseCases {
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
   backup(file: string): Promise<{ readonly bytes: number }>
+  /** Makes the object store the one that the database knows, and resolves to its identity. */
+  adoptStore(): Promise<string>
   close(): Promise<void>
 }
 
@@ -80,6 +82,8 @@ interface CommandForm {
 }
 
 export interface Command extends CommandForm {
+  /** The switch with which it only reads, on any object store. */
+  readonly acceptsAnyStoreWith?: string
   run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
 }
 

@@ -23,6 +23,7 @@ import type { FailedAttemptPolicy } from '../core/auth/failed-attempts.ts'
 import { createJwtUsers, type IdentityProvider } from '../core/auth/jwt-users.ts'
 import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
+import { adoptStore } from '../core/objects/recognize-store.ts'
 import { createHistoryAdministration } from '../core/history/history-administration.ts'
 import { createHistory } from '../core/history/history.ts'
 import { createLinkAdministration } from '../core/links/link-administration.ts'
@@ -47,6 +48,7 @@ import { createWebhookDelivery, type WebhookHooks } from '../core/webhooks/deliv
 import { createParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import { createWebhookSender } from '../webhooks/sender.ts'
+import { createStoreRecord } from '../database/objects/store-record.ts'
 import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
 import { createRebuildJournal } from '../database/rebuild/journal.ts'
@@ -55,6 +57,7 @@ import { createCallMeters } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { endLeases, openEmbedded } from './embedded.ts'
+import { openKnownStore, PREPARE_TIMEOUT_MS } from './known-store.ts'
 import { layerPorts, type Ports } from './layers.ts'
 import { RESERVE_IN_USE, startAnywhere, startIn } from './reserve.ts'
 import { openSafeClock, openSteadyClock, warningOfJumps } from './clock.ts'
@@ -90,6 +93,8 @@ export interface Overrides extends Partial<ServiceTimes> {
   /** `MAX_ARCHIVED_FILES` by default. */
   readonly maxArchivedFiles?: number | undefined
   readonly failedAttemptPolicy?: FailedAttemptPolicy
+  /** Opens also on an object store that the database does not know, which it must not write to. */
+  readonly acceptsAnyStore?: boolean | undefined
   /** That of the machine by default; none for a given `database`, whose clock a test may move. */
   readonly steadyClock?: SteadyClock | undefined
 }
@@ -99,7 +104,10 @@ const LEASE_MS = 60_000
 /** Time for an operator to review what a rebuild took for replaced, and for users to miss it. */
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
-/** Composition root of the server, CLI, tests and benchmarks. Creates missing tables and a missing bucket. */
+/**
+ * Composition root of the server, CLI, tests and benchmarks. Creates missing tables, and a missing bucket unless the
+ * database knows an object store.
+ */
 export async function openService(config: Config, overrides: Overrides = {}) {
   const { warn, thread } = overrides
   await using opened = new AsyncDisposableStack()
@@ -108,13 +116,16 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const database = overrides.database ?? (await start(() => openDatabase(config.database)))
   if (overrides.database === undefined) opened.defer(() => database.close())
   const { objectStore, maxFileSize } = config
-  const store = overrides.objects ?? (await openObjectStore(objectStore, { maxFileSize, warn }))
-  if (overrides.objects === undefined) opened.defer(() => store.close())
+  const found = overrides.objects ?? (await openObjectStore(objectStore, { maxFileSize, warn }))
+  if (overrides.objects === undefined) opened.defer(() => found.close())
   await start(() => migrate(database))
   for (const warning of await databaseWarnings(config.database, database)) {
     warn?.(undefined, warning)
   }
-  await start(() => store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS)))
+  const record = createStoreRecord(database)
+  const { acceptsAnyStore = false } = overrides
+  const known = { config: objectStore, record, store: found, warn, acceptsAny: acceptsAnyStore }
+  const store = await start(() => openKnownStore(known))
   const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
   const options = { ledgerOptions: ledgerOptionsOf(config), onDeath: thread?.onDeath }
   const embedded = overrides.database ? undefined : openEmbedded(config.database, options)
@@ -139,11 +150,14 @@ export async function openService(config: Config, overrides: Overrides = {}) {
       embedded === undefined ? 0 : start(() => endLeases(embedded, { ledger, warn })),
     /** `file` must not exist; see `database/sqlite/backup.ts`. */
     backup: (file: string) => backUp(database, file),
+    /** Makes the object store the one that the database knows, and resolves to its identity. */
+    adoptStore: () => {
+      const signal = timeoutSignal(PREPARE_TIMEOUT_MS)
+      return adoptStore({ record, store: found, signal })
+    },
     close: () => kept.disposeAsync(),
   }
 }
-
-const PREPARE_TIMEOUT_MS = 30_000
 
 /** With the half second of caching, a hanging dependency is reported well within 2 s. */
 const READINESS_TIMEOUT_MS = 1_000

@@ -71,6 +71,8 @@ const OBJECT_CALLS = {
   remove: true,
   list: false,
   prepare: false,
+  readIdentity: false,
+  createIdentity: false,
   check: false,
   close: false,
 } as const satisfies Record<keyof ObjectStore, boolean>

@@ -26,6 +26,7 @@ import { narrowEnds, narrowEndsIndexes } from './migrations/2026-12-13-narrow-en
 import { linksCountBytes } from './migrations/2026-12-15-links-count-bytes.ts'
 import { credentials } from './migrations/2026-12-14-credentials.ts'
 import { metadataBytes } from './migrations/2026-12-16-metadata-bytes.ts'
+import { objectStore } from './migrations/2026-12-20-object-store.ts'
 import { narrowStores, narrowStoresIndexes } from './migrations/2026-12-21-narrow-stores.ts'
 import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
 import { webhooks } from './migrations/2026-11-27-webhooks.ts'
@@ -194,6 +195,7 @@ export function migrations({ bytewise, clustered, createTrigger }: Database): Mi
     '2026-12-14-credentials': credentials({ bytewise }),
     '2026-12-15-links-count-bytes': linksCountBytes(),
     '2026-12-16-metadata-bytes': metadataBytes(),
+    '2026-12-20-object-store': objectStore({ bytewise }),
     '2026-12-21-narrow-stores': narrowStores({ bytewise }),
     '2026-12-21-narrow-stores-indexes': narrowStoresIndexes(),
   }

@@ -32,6 +32,7 @@ export interface Tables {
   readonly parked_webhooks: ParkedWebhookRow
   readonly daily_usage: DailyUsageRow
   readonly operator_actions: OperatorActionRow
+  readonly object_store: ObjectStoreRow
   readonly chores: LeaderLeaseRow
 }
 
@@ -327,6 +328,15 @@ export interface OperatorActionRow {
   readonly request_id: string | null
 }
 
+/** The object store that the database knows: one row. */
+export interface ObjectStoreRow {
+  readonly id: 1
+  /** A UUID. */
+  readonly identity: string
+  /** 1 once a store was found with it, else 0. */
+  readonly is_confirmed: 0 | 1
+}
+
 /** The table is called `chores`, the term of its first release. */
 export interface LeaderLeaseRow {
   readonly name: string
@@ -336,12 +346,16 @@ export interface LeaderLeaseRow {
 
 /** Whether the service has been started on this database. */
 export async function hasTables(db: Kysely<Tables>): Promise<boolean> {
-  const tables = await db.introspection.getTables()
-  return tables.some(({ name }) => name === 'chores')
+  return await hasTable(db, 'chores')
 }
 
 /** Whether a rebuild is running or was interrupted: its table `rebuild_objects` exists only then. */
 export async function isRebuilding(db: Kysely<Tables>): Promise<boolean> {
+  return await hasTable(db, 'rebuild_objects')
+}
+
+/** Also of a database that an older version has migrated. */
+export async function hasTable(db: Kysely<Tables>, table: string): Promise<boolean> {
   const tables = await db.introspection.getTables()
-  return tables.some(({ name }) => name === 'rebuild_objects')
+  return tables.some(({ name }) => name === table)
 }

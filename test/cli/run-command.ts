@@ -1,5 +1,4 @@
-import { runCli } from '../../src/cli/cli.ts'
-import type { CommandServices } from '../../src/cli/command.ts'
+import { type CliOptions, runCli } from '../../src/cli/cli.ts'
 import { failingCopies } from '../support/failing-copies.ts'
 import { never } from '../support/objects.ts'
 
@@ -15,7 +14,7 @@ export const DONE: Outcome = { code: 0, out: '', err: '' }
 /** Runs a command in this process, without S3. Words are separated by spaces. */
 export async function runCommand(
   args: string | readonly string[],
-  open: () => Promise<CommandServices>,
+  open: CliOptions['open'],
   signal = never(),
 ): Promise<Outcome> {
   const [out, err]: [string[], string[]] = [[], []]

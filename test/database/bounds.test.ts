@@ -189,6 +189,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'operator_actions.details': () => Math.max(2048, Buffer.byteLength(JSON.stringify(DETAILS))),
   'operator_actions.address': () => LONGEST_ADDRESS.length,
   'operator_actions.request_id': () => randomUUID().length,
+  'object_store.identity': () => randomUUID().length,
   'chores.name': () => longestOf(['sweep', 'webhooks', 'write_probe']),
   'chores.holder': () => 32 * 1024,
 }

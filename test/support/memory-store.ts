@@ -46,6 +46,7 @@ class MemoryStore implements ObjectStore {
   /** The plan of that append. An older one comes late. */
   readonly #newestPlans = new Map<ObjectKey, number>()
   #plans = 0
+  #identity: string | undefined
 
   async put(object: PutObject): Promise<{ readonly size: number }> {
     const { key, body, metadata = {}, signal } = object
@@ -161,6 +162,16 @@ class MemoryStore implements ObjectStore {
 
   async prepare(signal: AbortSignal): Promise<void> {
     throwIfAborted(signal)
+  }
+
+  async readIdentity(signal: AbortSignal): Promise<string | undefined> {
+    throwIfAborted(signal)
+    return this.#identity
+  }
+
+  async createIdentity(identity: string, signal: AbortSignal): Promise<string> {
+    throwIfAborted(signal)
+    return (this.#identity ??= identity)
   }
 
   async check(signal: AbortSignal): Promise<void> {

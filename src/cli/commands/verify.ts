@@ -15,17 +15,24 @@ import {
 } from '../command.ts'
 import { Bytes, type Row, type Scalar } from '../render.ts'
 
+const ADOPT = 'adopt-store'
+
 /** Prints each finding immediately, because all findings may not fit into memory. */
 export const VERIFY: Command = {
   words: ['verify'],
   operands: ['[user_id]'],
   flags: ['sample'],
-  switches: ['repair', 'deep', 'metrics'],
+  switches: ['repair', 'deep', 'metrics', ADOPT],
+  acceptsAnyStoreWith: ADOPT,
   summary:
     'compare quotas, files, uploads and objects (--deep reads every file, --sample N about one in N)',
-  run: async ({ verifier }, call) => {
-    const { operands, switches, json, print, fail, interruption } = call
-    const verification = await verifier.verify({
+  run: async (services, call) => {
+    const { operands, switches, json, print, printError, fail, interruption } = call
+    const adopts = switches.has(ADOPT)
+    if (adopts && (switches.has('repair') || operands.length > 0)) {
+      throw invalidParameter(ADOPT, `--${ADOPT} verifies all users, without --repair.`)
+    }
+    const verification = await services.verifier.verify({
       userId: operands.length === 0 ? undefined : userIdOf(operands),
       repair: switches.has('repair'),
       readOneIn: readOneIn(call),
@@ -36,6 +43,9 @@ export const VERIFY: Command = {
       signal: interruption(),
     })
     if (remaining(verification) > 0) fail()
+    if (adopts && LOSSES.some((kind) => verification.remaining[kind] > 0)) printError(NOT_ADOPTED)
+    else if (adopts)
+      printError(`The database knows the object store as ${await services.adoptStore()} now.`)
     if (switches.has('metrics')) {
       print(metricsOf(verification))
       return undefined
@@ -43,6 +53,18 @@ export const VERIFY: Command = {
     return summary(verification, json ? FINDING_KINDS : remainingKinds(verification))
   },
 }
+
+/** With these, the store may be another one. */
+const LOSSES = [
+  'missing_object',
+  'wrong_size',
+  'wrong_digest',
+  'unreadable_object',
+] as const satisfies readonly FindingKind[]
+
+const NOT_ADOPTED =
+  'The object store was not adopted, because it lacks files that the database has. Restore them first, or, if they are ' +
+  'lost, write the identity that the database knows into the object store (docs/backup.md, "Another object store").'
 
 function readOneIn({ flags, switches }: CommandCall): number | undefined {
   const { sample } = flags

@@ -96,11 +96,35 @@ export interface ObjectStore extends AppendStore {
    */
   prepare(signal: AbortSignal): Promise<void>
 
+  /**
+   * Resolves to what `createIdentity` gave the store, by any database, or to `undefined` if the store, the bucket or the
+   * folder has no identity. Changes nothing.
+   */
+  readIdentity(signal: AbortSignal): Promise<string | undefined>
+
+  /**
+   * Gives a prepared store without an identity this UUID, durably. No other method changes it, and `list` does not yield
+   * it. If the store has been given one meanwhile, that one stays, provided that the store supports conditional writes.
+   * Resolves to the one that it has afterwards. Idempotent.
+   */
+  createIdentity(identity: string, signal: AbortSignal): Promise<string>
+
   /** Guarantees that the store answers now, and that the bucket or folder exists. Changes nothing. */
   check(signal: AbortSignal): Promise<void>
 
   /** Releases sockets and files. No method may be called afterwards. */
   close(): Promise<void>
+}
+
+/** The file or object that holds the identity of a store, outside of all object keys. */
+export const IDENTITY_NAME = 'store-id'
+
+const IDENTITY = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Returns the identity in the content of `IDENTITY_NAME`, or `undefined` if there is none. */
+export function parseIdentity(content: Uint8Array): string | undefined {
+  const text = Buffer.from(content).toString().trim()
+  return IDENTITY.test(text) ? text : undefined
 }
 
 interface Content {

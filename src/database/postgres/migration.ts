@@ -104,5 +104,6 @@ const LOCKED_TABLES = Object.keys({
   parked_webhooks: true,
   daily_usage: true,
   operator_actions: true,
+  object_store: true,
   chores: true,
 } satisfies Record<keyof Tables, true>)

@@ -13,6 +13,7 @@ import { appendToFile, type ObjectPlace } from './append-file.ts'
 import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
 import { finishFile, isFileStored } from './finish-file.ts'
+import { createIdentity, readIdentity } from './identity.ts'
 import { orMissing } from './or-missing.ts'
 import { DAMAGED, Pack } from './pack/pack.ts'
 import { FileWriter } from './put-file.ts'
@@ -151,6 +152,8 @@ export function createFilesystemStore(options: { readonly directory: string }): 
         await assertUsable()
         pack.prepare()
       }),
+    readIdentity: (signal) => attempt(signal, () => readIdentity(root)),
+    createIdentity: (identity, signal) => attempt(signal, () => createIdentity(root, identity)),
     check: (signal) => attempt(signal, assertUsable),
     close: () => pack.close(),
   }

@@ -20,6 +20,7 @@ import { PartChecksums, type PartChecksumsOptions } from './checksums.ts'
 import { DirectS3 } from './client.ts'
 import { removeObject } from './delete-object.ts'
 import { headObject, openObject } from './get-object.ts'
+import { createIdentity, readIdentity } from './identity.ts'
 import { DEFAULT_PART_SIZE, partSizeFor } from './part-size.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 import { createS3Transport, type S3Transport } from './transport.ts'
@@ -69,6 +70,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     remove: (object) => translated(removeObject(bucket, object)),
     list: (page) => listObjects(bucket, page),
     prepare: (signal) => prepareBucket(bucket, signal),
+    readIdentity: (signal) => readIdentity(readers, signal),
+    createIdentity: (identity, signal) => createIdentity(bucket, { identity, signal }),
     check: (signal) => findBucket(bucket, signal),
     async close() {
       client.destroy()

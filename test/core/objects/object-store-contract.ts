@@ -2,7 +2,7 @@ import {
   MAX_OBJECT_METADATA_BYTES,
   PREFIX_BYTES,
 } from '../../../src/core/objects/object-metadata.ts'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { detachBuffer, type ObjectStore } from '../../../src/core/objects/object-store.ts'
@@ -85,6 +85,9 @@ export function objectStoreContract(
     })
     describe('remove and list', () => {
       testRemoveAndList(current)
+    })
+    describe('the identity', () => {
+      testIdentity(current)
     })
   })
 }
@@ -288,6 +291,8 @@ function testFailures(current: Current): void {
       store.head({ key, signal }),
       store.remove({ key, signal }),
       store.prepare(signal),
+      store.readIdentity(signal),
+      store.createIdentity(randomUUID(), signal),
       keysUnder(store, 'users/', signal),
     ]
     for (const outcome of await Promise.allSettled(calls)) {
@@ -441,6 +446,26 @@ function testRemoveAndList(current: Current): void {
     const { store } = current()
     const calls = [store.prepare(never()), store.prepare(never()), store.prepare(never())]
     await expect(Promise.all(calls)).resolves.toHaveLength(3)
+  })
+}
+
+/** One test: the store can be given its identity only once. */
+function testIdentity(current: Current): void {
+  it('is the first that the store is given, for all who give it one, and no object', async () => {
+    const { store } = current()
+    expect(await store.readIdentity(never())).toBeUndefined()
+    const key = freshKey('identity')
+    await put(store, { key, content: Buffer.from('content') })
+    const first = randomUUID()
+    expect(await store.createIdentity(first, never())).toBe(first)
+    const others = [first, randomUUID(), randomUUID()]
+    const given = await Promise.all(others.map((other) => store.createIdentity(other, never())))
+    expect(given).toEqual([first, first, first])
+    expect(await store.readIdentity(never())).toBe(first)
+    expect(await keysUnder(store, 'users/identity/')).toEqual([key])
+    await store.remove({ key, signal: never() })
+    await store.prepare(never())
+    expect(await store.readIdentity(never())).toBe(first)
   })
 }
 

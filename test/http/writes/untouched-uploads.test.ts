@@ -44,6 +44,9 @@ async function cutAfter(bytes: number, isSeen: () => Promise<boolean>): Promise<
   socket.destroy()
 }
 
+/** But for those that ask, at most once a second, whether the store is the known one. */
+const requests = () => s3.calls.filter((call) => call !== 'GetObject')
+
 const journal = () => database.kysely.selectFrom('uploads').select(['state']).execute()
 const isBegun = async () => (await journal()).length === 1
 const reserved = async () => (await readUsage(service.ledger, user.userId))?.reserved
@@ -95,7 +98,7 @@ describe('an upload of a small file', () => {
   ])('as a %s is one request to the store', async (_kind, upload) => {
     s3.calls.length = 0
     expect((await text(send(upload, upload.body))).slice(0, 12)).toBe('HTTP/1.1 200')
-    expect(s3.calls).toEqual(['PutObject'])
+    expect(requests()).toEqual(['PutObject'])
   })
 })
 
@@ -106,7 +109,7 @@ describe('an upload that is cut off', () => {
     await expect.poll(reserved).toBe(0)
     expect(await journal()).toEqual([])
     await service.sweep()
-    expect(s3.calls).toEqual([])
+    expect(requests()).toEqual([])
   })
 
   it('is removed, and again by sweeps, when a part of it was', async () => {

@@ -1,4 +1,5 @@
-import { lstat, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { lstat, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -71,6 +72,26 @@ describe('the filesystem store', () => {
     expect(held).toBe(0)
     // One is read ahead by the stream.
     expect(Math.max(...atEachPiece)).toBeLessThanOrEqual(2)
+  })
+
+  it('has no identity without a folder, and makes none by asking', async () => {
+    const missing = join(directory, 'unmounted')
+    const store = createFilesystemStore({ directory: missing })
+    expect(await store.readIdentity(never())).toBeUndefined()
+    await expect(lstat(missing)).rejects.toThrow('ENOENT')
+  })
+
+  it('keeps an identity that it cannot read, and says so', async () => {
+    const store = createFilesystemStore({ directory })
+    await writeFile(join(directory, 'store-id'), '')
+    expect(await store.readIdentity(never())).toBeUndefined()
+    await expect(store.createIdentity(randomUUID(), never())).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: expect.objectContaining({
+        message: expect.stringContaining('holds no identity') as string,
+      }) as unknown,
+    })
+    expect(await readdir(directory)).toEqual(['store-id'])
   })
 
   it('synchronises content, then renames, then synchronises the folders', async () => {

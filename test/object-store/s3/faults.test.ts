@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
@@ -569,6 +569,31 @@ describe('remove, list and prepare', () => {
     )
     const listing = store.list({ prefix: 'users/', signal: never() })[Symbol.asyncIterator]().next()
     await expect(listing).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it.each([501, 400])(
+    'createIdentity does without a condition where the server refuses it (%s)',
+    async (status) => {
+      const name = status === 501 ? 'NotImplemented' : 'InvalidArgument'
+      s3.inject('PutObject', refuse(status, name))
+      const identity = randomUUID()
+      expect(await store.createIdentity(identity, never())).toBe(identity)
+      expect(s3.calls).toEqual(['PutObject', 'PutObject', 'GetObject'])
+    },
+  )
+
+  it('createIdentity finds its own when the answer is lost', async () => {
+    s3.inject('PutObject', loseAnswer)
+    const identity = randomUUID()
+    expect(await store.createIdentity(identity, never())).toBe(identity)
+  })
+
+  it('createIdentity rejects when it is refused, and leaves none', async () => {
+    s3.inject('PutObject', DENIED)
+    await expect(store.createIdentity(randomUUID(), never())).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+    expect(await store.readIdentity(never())).toBeUndefined()
   })
 
   it('prepare makes a missing bucket, also when another instance is faster', async () => {

@@ -176,10 +176,18 @@ function s3ServerTests(address: S3Address | undefined, differences: ServerDiffer
     await store.close()
   })
 
+  it('has no identity without a bucket, and creates none by asking', async () => {
+    const store = createS3Store(freshBucket(address))
+    expect(await store.readIdentity(never())).toBeUndefined()
+    await expect(store.check(never())).rejects.toMatchObject({ code: 'unavailable' })
+    await store.close()
+  })
+
   it('is not ready with wrong credentials (E15)', async () => {
     const credentials = { accessKeyId: 'nobody', secretAccessKey: 'wrong-secret' }
     const store = createS3Store({ ...freshBucket(address), credentials })
     await expect(store.prepare(never())).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(store.readIdentity(never())).rejects.toMatchObject({ code: 'unavailable' })
     await store.close()
   })
 }

@@ -92,6 +92,9 @@ export class FakeS3 {
       case 'HeadBucket':
         return answer(200)
       case 'PutObject':
+        if (request.headers['if-none-match'] === '*' && this.objects.has(key)) {
+          return failure(412, 'PreconditionFailed', request)
+        }
         return this.#store(key, bytesOf(request.body), request)
       case 'CreateMultipartUpload':
         return this.#create(key, request)

@@ -27,6 +27,8 @@ export function faultyStore(store: ObjectStore, faults: Partial<ObjectStore>): O
     remove: (object) => store.remove(object),
     list: (options) => store.list(options),
     prepare: (signal) => store.prepare(signal),
+    readIdentity: (signal) => store.readIdentity(signal),
+    createIdentity: (identity, signal) => store.createIdentity(identity, signal),
     check: (signal) => store.check(signal),
     close: () => store.close(),
     ...faults,

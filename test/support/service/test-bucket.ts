@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import {
   DeleteBucketCommand,
+  DeleteObjectCommand,
   DeleteObjectsCommand,
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import { IDENTITY_NAME } from '../../../src/core/objects/object-store.ts'
 import { createS3Client } from '../../../src/object-store/s3/sdk-client.ts'
 import { createS3Store, type S3StoreOptions } from '../../../src/object-store/s3/store.ts'
 import type { S3Address } from '../servers/s3-server.ts'
@@ -42,6 +44,8 @@ export async function removeBucket(settings: S3StoreOptions): Promise<void> {
       new DeleteObjectsCommand({ Bucket: settings.bucket, Delete: { Objects, Quiet: true } }),
     )
   }
+  const Key = IDENTITY_NAME
+  await client.send(new DeleteObjectCommand({ Bucket: settings.bucket, Key }))
   await client.send(new DeleteBucketCommand({ Bucket: settings.bucket }))
   await store.close()
   client.destroy()

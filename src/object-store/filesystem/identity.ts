@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { link, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { IDENTITY_NAME, parseIdentity } from '../../core/objects/object-store.ts'
+import { hasCode, syncDirectory, TAKEN } from './fsync-directory.ts'
+import { orMissing } from './or-missing.ts'
+import { TEMPORARY } from './temporary-files.ts'
+
+/** Implements the port's `readIdentity`. */
+export async function readIdentity(root: string): Promise<string | undefined> {
+  const content = await orMissing(readFile(join(root, IDENTITY_NAME)))
+  return content && parseIdentity(content)
+}
+
+/** Implements the port's `createIdentity`: the file is whole, or absent. */
+export async function createIdentity(root: string, identity: string): Promise<string> {
+  const path = join(root, IDENTITY_NAME)
+  const temporary = `${path}.${randomUUID()}${TEMPORARY}`
+  try {
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(`${identity}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    // Unlike a rename, never replaces a file.
+    await link(temporary, path).catch(async (error: unknown) => {
+      if (hasCode(error, WITHOUT_LINKS)) await rename(temporary, path)
+      else if (!hasCode(error, TAKEN)) throw error
+    })
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  await syncDirectory(root)
+  const found = await readIdentity(root)
+  if (found === undefined) throw new Error(`${path} holds no identity`)
+  return found
+}
+
+/** Of file systems that have no hard links. */
+const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'ENOSYS'])
