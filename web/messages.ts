@@ -284,6 +284,7 @@ const english = {
       replaced: (time: string) => `replaced ${formatTime(time)}`,
       deleted: (time: string) => `deleted ${formatTime(time)}`,
     },
+    kept: (time: string) => `kept until ${formatTime(time)} at the latest`,
     download: (version: string) => `Download ${version}`,
     restore: (version: string) => `Restore ${version}`,
     purge: (version: string) => `Delete ${version} for good`,

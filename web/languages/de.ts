@@ -274,6 +274,7 @@ export const messages: Messages = {
       replaced: (time) => `ersetzt ${formatTime(time)}`,
       deleted: (time) => `gelöscht ${formatTime(time)}`,
     },
+    kept: (time) => `längstens bis ${formatTime(time)} aufbewahrt`,
     download: (version) => `${version} herunterladen`,
     restore: (version) => `${version} wiederherstellen`,
     purge: (version) => `${version} endgültig löschen`,

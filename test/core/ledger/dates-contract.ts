@@ -49,6 +49,25 @@ export function ledgerDatesContract(
       await harness.advance(2 * LONG_MS)
     })
 
+    it('H13 run ahead by a second for each content of a name within one, and by a millisecond for each commit', async () => {
+      const { file: first } = await account.put('a', 1)
+      const before = await account.put('a', 2)
+      const count = 50
+      const overwrites = Array.from({ length: count }, (_, at) => at + 3)
+      for (const size of overwrites) await account.put('a', size)
+      const [last] = await account.list()
+      if (last === undefined) throw new Error('The file is missing.')
+      const passedMs = harness.now() - first.createdAt
+      expect(last.updatedAt - first.createdAt).toBeLessThanOrEqual(passedMs + count + 1)
+      const seconds = (lastModified(last) - lastModified(before.file)) / 1000
+      expect(seconds).toBeGreaterThan(0)
+      expect(seconds).toBeLessThanOrEqual(count + passedMs / 1000)
+      await account.remove('a')
+      const { file: next } = await account.put('b', 1)
+      expect(lastModified(next)).toBe(lastModified(last) + 1000)
+      expect(next.updatedAt).toBeLessThan(lastModified(last))
+    })
+
     it('F12 evict what was stored first, after the clock went back', async () => {
       await account.put('cam-1', 60)
       await harness.advance(-2 * LONG_MS)

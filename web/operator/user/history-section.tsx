@@ -69,7 +69,7 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
             name={past.name}
             details={[
               messages.history.ended[past.ended_as](past.ended_at),
-              messages.unfinished.kept(past.expires_at),
+              messages.history.kept(past.expires_at),
             ]}
             figure={formatBytes(past.size)}
             action={{

@@ -44,7 +44,7 @@ export function PastRow({ past, url, onRestore, onPurge }: PastRowProps) {
           <time dateTime={end} title={formatWholeTime(end)}>
             {ended}
           </time>
-          , {messages.unfinished.kept(expiry)}
+          , {words.kept(expiry)}
         </span>
       </div>
       <DownloadButton url={url} name={name} label={words.download(label)} />
