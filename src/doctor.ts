@@ -67,13 +67,13 @@ function withWarnings(text: string, warnings: readonly string[]): string {
 const ADVICE = {
   database: {
     sqlite:
-      'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or DATABASE_URL.',
+      'Check that the disk has free space and inodes, and that the service may write to the folder of DATA_DIR or DATABASE_URL.',
     postgres:
       'Check that the server is running, and that DATABASE_URL, its user and its password are correct.',
   },
   objectStore: {
     file:
-      'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or ' +
+      'Check that the disk has free space and inodes, and that the service may write to the folder of DATA_DIR or ' +
       'OBJECT_STORE.',
     s3:
       'Check that the server is running, and that OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys are correct. ' +

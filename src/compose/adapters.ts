@@ -1,4 +1,4 @@
-import { stat, statfs } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config, JwtConfig, ObjectStoreConfig } from '../config/config.ts'
 import type { DatabaseConfig } from '../config/parsers.ts'
@@ -19,6 +19,7 @@ import { openSqlite } from '../database/sqlite/sqlite.ts'
 import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
 import { measurePack } from '../object-store/filesystem/pack/pack-file.ts'
 import { createFilesystemStore } from '../object-store/filesystem/store.ts'
+import { measureDisk } from './disk-room.ts'
 
 /** Creates the directory of an embedded database, so that it survives a power cut. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
@@ -101,11 +102,6 @@ export async function openJwt(
   return { verifier: createJwtVerifier(claims), createsUsers }
 }
 
-async function freeOn(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
-}
-
 /** `undefined` if a server stores the data: its disks are not visible. */
 export function openLedgerSpace(
   { database, minFreeSpace }: Config,
@@ -116,8 +112,8 @@ export function openLedgerSpace(
   const { file } = database
   const folder = dirname(file)
   const measure = async (): Promise<MeasuredSpace> => {
-    const [disk, pages] = await Promise.all([freeOn(folder), measureFreePages()])
-    return { disk, pages }
+    const [{ bytes }, pages] = await Promise.all([measureDisk(folder), measureFreePages()])
+    return { disk: bytes, pages }
   }
   return createLedgerSpace({
     minBytes: minFreeSpace,
@@ -144,7 +140,7 @@ export function openFreeSpace(
   return createFreeSpace({
     folders,
     minBytes: minFreeSpace,
-    measure: freeOn,
+    measure: measureDisk,
     measurePages,
     isReserveInUse: ledgerSpace && (() => ledgerSpace.isReserveInUse()),
   })

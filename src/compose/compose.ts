@@ -112,7 +112,7 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const { warn, thread } = overrides
   await using opened = new AsyncDisposableStack()
   const onReserveUse = (): void => warn?.(undefined, RESERVE_IN_USE)
-  const start = overrides.database ? startAnywhere : startIn(config.database, onReserveUse)
+  const start = overrides.database ? startAnywhere : startIn(config, onReserveUse)
   const database = overrides.database ?? (await start(() => openDatabase(config.database)))
   if (overrides.database === undefined) opened.defer(() => database.close())
   const { objectStore, maxFileSize } = config

@@ -3,8 +3,8 @@ import { AppError } from '../errors.ts'
 /** Free space on this machine's file systems for the database and the objects. */
 export interface FreeSpace {
   /**
-   * Rejects with `insufficient_storage` if `bytes` and earlier claims would leave less than the floor. The measurement
-   * is at most 1 s old.
+   * Rejects with `insufficient_storage` if `bytes` and earlier claims would leave less than the floor, or too few inodes.
+   * The measurement is at most 1 s old.
    */
   assertRoom(bytes: number): Promise<void>
 
@@ -25,12 +25,18 @@ export interface MeasuredFolder {
   readonly holdsObjects: boolean
 }
 
+export interface DiskRoom {
+  readonly bytes: number
+  /** `Infinity` if the file system has no fixed number of them. */
+  readonly inodes: number
+}
+
 export interface FreeSpaceOptions {
   /** Folders on the file systems that uploads fill; empty if a server stores the bytes. */
   readonly folders: readonly MeasuredFolder[]
-  /** The floor. With 0, uploads are refused only while the reserve of the database is in use. */
+  /** The floor. With 0, uploads are refused only while the reserve of the database is in use: inodes do not count. */
   readonly minBytes: number
-  readonly measure: (path: string) => Promise<number>
+  readonly measure: (path: string) => Promise<DiskRoom>
   /** `MeasuredSpace.pages` of the embedded database, if it is on the file system of the folder; else 0. */
   readonly measurePages?: (path: string) => Promise<number>
   /** `LedgerSpace.isReserveInUse` of an embedded database. */
@@ -38,6 +44,12 @@ export interface FreeSpaceOptions {
 }
 
 const MAX_AGE_MS = 1_000
+
+/** Left on each disk for the logs of SQLite, and for uploads in progress. */
+export const MIN_FREE_INODES = 100
+
+/** What an upload takes of them, at most: the object, its metadata, and the folders of its user and of appends. */
+export const INODES_PER_UPLOAD = 4
 
 /**
  * Reserves space in which the database can still delete, suspend and sweep. SQLite's file never shrinks, so free pages
@@ -49,26 +61,26 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
   const { folders, minBytes, measure, measurePages = async () => 0, isReserveInUse } = options
   const isReserved = isReserveInUse ?? (() => false)
   if (folders.length === 0 || (minBytes === 0 && isReserveInUse === undefined)) return undefined
-  let measured = { free: Number.POSITIVE_INFINITY, forObjects: Number.POSITIVE_INFINITY }
-  let claimed = 0
+  let measured: Measured = NOTHING_MEASURED
+  let claimed = { bytes: 0, uploads: 0 }
   let latest: Promise<void> | undefined
   let measuredAt = Number.NEGATIVE_INFINITY
 
   async function measureAll(): Promise<void> {
-    const sizes = await Promise.all(
+    const rooms = await Promise.all(
       folders.map(async ({ path, holdsObjects }) => {
         // The store reports a missing folder.
-        const onDisk = await measure(path).catch(() => Number.POSITIVE_INFINITY)
+        const { bytes, inodes } = await measure(path).catch(() => UNBOUNDED)
         const inPages = await measurePages(path).catch(() => 0)
-        const free = onDisk + Math.min(inPages, minBytes / 2)
-        return { free, forObjects: holdsObjects ? free : Number.POSITIVE_INFINITY }
+        const room = { bytes: bytes + Math.min(inPages, minBytes / 2), inodes }
+        return { all: room, forObjects: holdsObjects ? room : UNBOUNDED }
       }),
     )
     measured = {
-      free: Math.min(...sizes.map(({ free }) => free)),
-      forObjects: Math.min(...sizes.map(({ forObjects }) => forObjects)),
+      all: leastOf(rooms.map(({ all }) => all)),
+      forObjects: leastOf(rooms.map(({ forObjects }) => forObjects)),
     }
-    claimed = 0
+    claimed = { bytes: 0, uploads: 0 }
   }
 
   function refresh(): Promise<void> {
@@ -83,9 +95,17 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
 
   function assertFree(bytes: number): void {
     if (isReserved()) throw insufficientStorage()
-    const { free, forObjects } = measured
     if (minBytes === 0) return
-    if (free < minBytes || forObjects - claimed - bytes < minBytes) throw insufficientStorage()
+    const { all, forObjects } = measured
+    const left = leastOf([
+      all,
+      {
+        bytes: forObjects.bytes - claimed.bytes - bytes,
+        inodes: forObjects.inodes - (claimed.uploads + 1) * INODES_PER_UPLOAD,
+      },
+    ])
+    if (left.bytes < minBytes) throw insufficientStorage()
+    if (left.inodes < MIN_FREE_INODES) throw insufficientStorage('has nearly no free inodes')
   }
 
   return {
@@ -96,24 +116,46 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
     async claim(bytes) {
       await refresh()
       assertFree(bytes)
-      claimed += bytes
+      claimed = { bytes: claimed.bytes + bytes, uploads: claimed.uploads + 1 }
       const claimedOf = latest
       return {
         release: () => {
-          if (latest === claimedOf) claimed = Math.max(0, claimed - bytes)
+          if (latest !== claimedOf) return
+          claimed = {
+            bytes: Math.max(0, claimed.bytes - bytes),
+            uploads: Math.max(0, claimed.uploads - 1),
+          }
         },
       }
     },
     hasRoom() {
       void refresh()
-      return measured.free >= minBytes && !isReserved()
+      return measured.all.bytes >= minBytes && !isReserved()
     },
   }
 }
 
-export function insufficientStorage(): AppError {
+interface Measured {
+  /** The least of all disks. */
+  readonly all: DiskRoom
+  /** The least of those that hold objects. */
+  readonly forObjects: DiskRoom
+}
+
+const UNBOUNDED: DiskRoom = { bytes: Infinity, inodes: Infinity }
+
+const NOTHING_MEASURED: Measured = { all: UNBOUNDED, forObjects: UNBOUNDED }
+
+function leastOf(rooms: readonly DiskRoom[]): DiskRoom {
+  return {
+    bytes: Math.min(...rooms.map(({ bytes }) => bytes)),
+    inodes: Math.min(...rooms.map(({ inodes }) => inodes)),
+  }
+}
+
+export function insufficientStorage(reason = 'is nearly full'): AppError {
   return new AppError(
     'insufficient_storage',
-    "The service's disk is nearly full, so uploads are refused.",
+    `The service's disk ${reason}, so uploads are refused.`,
   )
 }

@@ -2,8 +2,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import {
   createFreeSpace,
+  type DiskRoom,
   type FreeSpace,
   type FreeSpaceOptions,
+  INODES_PER_UPLOAD,
+  MIN_FREE_INODES,
 } from '../../../src/core/uploads/free-space.ts'
 import { incomingFile } from '../../support/http/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore } from '../../support/service/test-core.ts'
@@ -26,12 +29,14 @@ function freeSpace(options: FreeSpaceOptions): FreeSpace {
 
 describe('the floor of free space', () => {
   let disks: Record<string, number>
+  let inodes: Record<string, number>
   let measurements: number
   let space: FreeSpace
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] })
     disks = { objects: 1_000, database: 1_000 }
+    inodes = {}
     measurements = 0
     space = floorOf(100)
   })
@@ -41,11 +46,14 @@ describe('the floor of free space', () => {
   })
 
   function floorOf(minBytes: number): FreeSpace {
-    const measure = async (folder: string): Promise<number> => {
-      measurements += 1
-      return disks[folder] ?? Promise.reject(new Error('no such folder'))
-    }
     return freeSpace({ folders: FOLDERS, minBytes, measure })
+  }
+
+  async function measure(folder: string): Promise<DiskRoom> {
+    measurements += 1
+    const bytes = disks[folder]
+    if (bytes === undefined) throw new Error('no such folder')
+    return { bytes, inodes: inodes[folder] ?? Infinity }
   }
 
   it('is what has to be left on every disk', async () => {
@@ -58,7 +66,6 @@ describe('the floor of free space', () => {
 
   it('is made up to a half of free pages inside the database, where the database is', async () => {
     let pages = 40
-    const measure = async (path: string): Promise<number> => disks[path] ?? 0
     const measurePages = async (path: string): Promise<number> => (path === 'objects' ? pages : 0)
     const folders = FOLDERS.slice(0, 2)
     space = freeSpace({ folders, minBytes: 100, measure, measurePages })
@@ -124,9 +131,34 @@ describe('the floor of free space', () => {
   })
 
   it('of 0 refuses nothing and measures nothing', () => {
-    expect(createFreeSpace({ folders: FOLDERS, minBytes: 0, measure: async () => 0 })).toBe(
-      undefined,
-    )
+    expect(createFreeSpace({ folders: FOLDERS, minBytes: 0, measure })).toBe(undefined)
+  })
+
+  it.each(['objects', 'database'])('is one of inodes too, on the disk of %s', async (disk) => {
+    inodes[disk] = MIN_FREE_INODES - 1
+    await expect(space.assertRoom(0)).rejects.toThrow('nearly no free inodes')
+    await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
+    // An upload in progress has its files.
+    expect(space.hasRoom()).toBe(true)
+    inodes[disk] = MIN_FREE_INODES + INODES_PER_UPLOAD
+    vi.advanceTimersByTime(1_001)
+    await space.claim(0)
+  })
+
+  it('of inodes is not spent twice between two measurements, and given back', async () => {
+    inodes['objects'] = MIN_FREE_INODES + 2 * INODES_PER_UPLOAD
+    const asked = await Promise.allSettled([space.claim(0), space.claim(0), space.claim(0)])
+    expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    const [first] = asked
+    if (first?.status === 'fulfilled') first.value.release()
+    await space.claim(0)
+    await expect(space.assertRoom(0)).rejects.toMatchObject(REFUSED)
+  })
+
+  it('of inodes is not spent on the disk of the database, where uploads make no files', async () => {
+    inodes['database'] = MIN_FREE_INODES
+    const claims = await Promise.allSettled([space.claim(0), space.claim(0)])
+    expect(claims.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
   })
 })
 
@@ -134,7 +166,7 @@ describe('an upload for which there is no space', () => {
   it('claims none where the quota has no room, and gives back what it does not use', async () => {
     await using core = await openTestCore({ baseCapacity: 1_000 })
     const folders = [{ path: 'any', holdsObjects: true }]
-    const space = freeSpace({ folders, minBytes: 1, measure: async () => 1_501 })
+    const space = freeSpace({ folders, minBytes: 1, measure: async () => roomOf(1_501) })
     const { upload } = await openTestRepository(core, { space })
     for (let round = 0; round < 3; round += 1) {
       const refused = upload('a', 'x'.repeat(1_001))
@@ -178,12 +210,16 @@ describe('an upload for which there is no space', () => {
   })
 })
 
+function roomOf(bytes: number): DiskRoom {
+  return { bytes, inodes: Infinity }
+}
+
 /** Enough until the one or the other is asked. */
 function shortSpace(asked: keyof FreeSpace): FreeSpace {
   const short = freeSpace({
     folders: [{ path: 'any', holdsObjects: true }],
     minBytes: 1,
-    measure: () => Promise.resolve(0),
+    measure: async () => roomOf(0),
   })
   if (asked === 'assertRoom') return short
   const enough = async (): Promise<void> => {}

@@ -48,7 +48,7 @@ export function everyCodeSuite(open: OpenService): void {
       const space = createFreeSpace({
         folders: [{ path: 'any', holdsObjects: true }],
         minBytes: 1_000_000,
-        measure: () => Promise.resolve(1_050_000),
+        measure: async () => ({ bytes: 1_050_000, inodes: Infinity }),
       })
       const url = `http://127.0.0.1:${await freePort()}/`
       const webhooks = { url, secrets: [Buffer.alloc(32)], events: new Set(WEBHOOK_EVENTS) }

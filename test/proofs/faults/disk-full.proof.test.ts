@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, statfs } from 'node:fs/promises'
+import { mkdir, readFile, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { MIN_FREE_INODES } from '../../../src/core/uploads/free-space.ts'
 import { type Demo, startDemo } from '../../support/service/demo.ts'
 import { eventually } from '../../support/eventually.ts'
 import { filesIn } from '../../support/folder.ts'
@@ -103,6 +104,52 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
       expect((await put(again, 'file-3', Buffer.from('room'))).status).toBe(200),
     )
     await expectKept(again, kept.set('file-3', Buffer.from('room')))
+  })
+
+  it('E17 F08 uploads leave inodes for a start, and a start without them says so', async () => {
+    const folder = await temporaryFolder(opened)
+    const mounted = join(folder, 'small')
+    await mkdir(mounted)
+    const demo = await startDemo({
+      environment: { DATA_DIR: join(mounted, 'data'), MIN_FREE_SPACE: '1MiB' },
+      under: [
+        ...onSmallDisk(mounted, 64 * MIB, 2 * MIN_FREE_INODES),
+        'sh',
+        '-c',
+        '"$@"; "$@"; exec "$@"',
+        'thrice',
+      ],
+      opened,
+    })
+    const disk = inside(demo.process, mounted)
+    const { pid = 0 } = demo.process
+    const stop = async () => {
+      const child = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+      process.kill(child, 'SIGTERM')
+    }
+    const kept = await place(demo, [0, 4096, 3 * MIB])
+    // None of these is in the pack.
+    const stored = await uploadUntilRefused(demo, { size: 33 * 1024, kept, code: NO_SPACE })
+    expect(stored).toBeGreaterThan(10)
+    expect((await statfs(disk)).ffree).toBeGreaterThanOrEqual(MIN_FREE_INODES)
+    expect((await remove(demo, 'more-0')).status).toBe(204)
+    kept.delete('more-0')
+
+    await stop()
+    const again = await eventually(async () => {
+      const [, url] = [...demo.output().matchAll(/listens on (\S+)/g)].map(([, found]) => found)
+      if (url === undefined) throw new Error(`It does not listen: ${demo.output()}`)
+      return { ...demo, url }
+    }, 20_000)
+    await expectKept(again, kept)
+
+    const { ffree } = await statfs(disk)
+    for (let at = 0; at < ffree; at++) await writeFile(join(disk, `other-${at}`), '')
+    await expectKept(again, kept)
+    await stop()
+    await eventually(async () => {
+      expect(demo.output()).toMatch(/has [0-4] free inodes, and a start needs 5/)
+    }, 20_000)
   })
 
   it('E17 F08 both refuse on one disk, keep what they have, and work again once there is room', async () => {

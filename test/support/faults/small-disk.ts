@@ -2,9 +2,17 @@ import { type ChildProcess, execFile } from 'node:child_process'
 import { open, rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** What runs a program that finds an empty file system of that many bytes at `folder`, which nobody else sees. */
-export function onSmallDisk(folder: string, bytes: number): readonly [string, ...string[]] {
-  const mount = `mount -t tmpfs -o size=${bytes} tmpfs "$0" && exec "$@"`
+/**
+ * What runs a program that finds an empty file system of that many bytes at `folder`, which nobody else sees; with so many
+ * inodes if given.
+ */
+export function onSmallDisk(
+  folder: string,
+  bytes: number,
+  inodes?: number,
+): readonly [string, ...string[]] {
+  const options = inodes === undefined ? '' : `,nr_inodes=${inodes}`
+  const mount = `mount -t tmpfs -o size=${bytes}${options} tmpfs "$0" && exec "$@"`
   return ['unshare', '--map-root-user', '--mount', 'sh', '-c', mount, folder]
 }
 
