@@ -6,7 +6,7 @@ import { userIdOf } from './world/client.ts'
 import { conduct, crash } from './model/conduct.ts'
 import { type Call, createFaults } from './world/faults.ts'
 import { Model } from './model/model.ts'
-import { BASE_CAPACITY, HISTORY_SHARE } from './plan/parameters.ts'
+import { HISTORY_SHARE } from './plan/parameters.ts'
 import type { Plan } from './plan/plan.ts'
 import { comeToRest, drain } from './model/quiescence.ts'
 import { createRandom } from './plan/random.ts'
@@ -83,15 +83,11 @@ interface WorldOptions extends Pick<World, 'timeline' | 'random' | 'variant' | '
 function createWorld(options: WorldOptions): World {
   const { plan, held, timeline, random, variant, report } = options
   const { database, ledgerReader } = held
-  const model = new Model()
+  const { historyLifetimeMs, baseCapacity } = plan
+  const model = new Model(baseCapacity)
   const bucket = new FakeS3()
   const operations: World['operations'] = []
-  const { historyLifetimeMs } = plan
-  const ledgerOptions = {
-    baseCapacity: BASE_CAPACITY,
-    historyLifetimeMs,
-    historyShare: HISTORY_SHARE,
-  }
+  const ledgerOptions = { baseCapacity, historyLifetimeMs, historyShare: HISTORY_SHARE }
   const ledger = createLedger(database, ledgerOptions)
   const faults = createFaults({ random, rate: plan.faultRate, planned: plan.plannedFaults })
   return {
@@ -117,6 +113,7 @@ function createWorld(options: WorldOptions): World {
     instances: [],
     variant,
     uploadLifetimeMs: plan.uploadLifetimeMs,
+    historyLifetimeMs,
     report,
   }
 }

@@ -2,9 +2,10 @@ import { isAppError } from '../../../../src/core/errors.ts'
 import type { FileOperation } from '../../../../src/core/files/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { AppliedCall } from '../world/seam.ts'
-import type { Applied } from './applied.ts'
+import { type Applied, operationOf } from './applied.ts'
 import { perform } from './file-changes.ts'
 import { capacityOf, usedBytes } from './model.ts'
+import { shareFor } from './shares.ts'
 import { demand } from './violation.ts'
 
 type FileCall = Extract<
@@ -41,8 +42,13 @@ export function assertBatchRefusal(applied: Applied, call: AppliedCall): void {
     for (const each of operations) perform(dated, { ...each, userId })
   })
   const reserved = applied.after.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
-  const isFull = usedBytes(end) > usedBytes(before) && usedBytes(end) + reserved > capacityOf(end)
-  const hasTooMany = end.files.size > before.files.size && end.files.size > MAX_FILES
+  const isMore = end.files.size > before.files.size
+  const hasGrown = usedBytes(end) > usedBytes(before)
+  const isFull = hasGrown
+    ? usedBytes(end) + reserved > capacityOf(end)
+    : isMore && capacityOf(end) === 0
+  const { credential } = operationOf(applied, call.actor) ?? {}
+  const hasTooMany = isMore && end.files.size > shareFor(MAX_FILES, credential).all
   const isTrue = reason.code === 'capacity_exceeded' ? isFull : hasTooMany
   demand(isTrue, 'I5', `a batch that ends with ${usedBytes(end)} bytes is refused`)
 }

@@ -17,6 +17,7 @@ import { currentFile, isOver, type Model, type ModelUser, nextDate } from './mod
 import { applyExpiry } from './retention.ts'
 import type { ModelUpload } from './model-upload.ts'
 import {
+  assertAdmitted,
   assertCreated,
   assertRefusal,
   assertReserved,
@@ -104,8 +105,10 @@ function apply(options: Applied, call: AppliedCall): void {
   switch (call.method) {
     case 'begin':
       assertSameUser(options, operation)
-      assertSlot(options, call.argument.userId)
+      assertSlot(options, operation)
       assertRoom(options, call.argument.userId, operation)
+      assertAdmitted(options, call)
+      assertReserved(options, call.argument)
       break
     case 'extend':
       assertRoom(options, call.argument.userId, operation)
@@ -116,11 +119,14 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'deleteFile':
     case 'updateFile':
     case 'restoreVersion':
-    case 'changeFiles':
+    case 'changeFiles': {
       noteEffect(operation)
       assertSameUser(options, operation)
-      applyOperations(options, { ...call.argument, operations: operationsOf(call) })
+      const operations = operationsOf(call)
+      const { credential } = operation
+      applyOperations(options, { userId: call.argument.userId, operations, credential })
       break
+    }
     case 'expireFiles': {
       const { userId } = call.argument
       const at = nextDate(model.user(userId), options.clock)
@@ -141,9 +147,11 @@ function apply(options: Applied, call: AppliedCall): void {
       assertSameUser(options, operation)
       assertCreated(options, call.argument)
       assertRoom(options, call.argument.userId, operation)
+      assertAdmitted(options, call)
       break
     case 'prepareAppend':
       assertRoom(options, call.argument.userId, operation)
+      assertAdmitted(options, call)
       assertReserved(options, call.argument)
       break
     case 'claimAppend':

@@ -1,25 +1,25 @@
 import { NEVER } from '../../../../src/core/files/file.ts'
 import type { CommittedUpload, CommitUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { ChangeFiles, DeleteFile } from '../../../../src/core/files/file-ledger.ts'
-import type {
-  FileOperation,
-  FileUpdate,
-  VersionRestore,
-} from '../../../../src/core/files/operation.ts'
-import { digest, type Operation } from '../plan/operation.ts'
+import type { FileOperation, FileUpdate } from '../../../../src/core/files/operation.ts'
+import type { UserId } from '../../../../src/core/users/user-id.ts'
+import { digest, metadataOf, type Operation } from '../plan/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { Applied, CheckerOptions } from './applied.ts'
 import { type FileEvent, record } from './feed.ts'
 import {
   capacityOf,
+  countedOf,
   currentFile,
   type ModelFile,
   type ModelUser,
   nextDate,
   usedBytes,
 } from './model.ts'
+import type { LedgerState } from './ledger-state.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { applyEviction, endExpired } from './retention.ts'
+import { shareFor } from './shares.ts'
 import { demand } from './violation.ts'
 
 interface Committed {
@@ -44,7 +44,10 @@ export function applyCommit(applied: Applied, committed: Committed): void {
     'I2',
     'committed before its request has ended well',
   )
-  const { name, content, demands, evict, expiresInMs } = termsOf(operation, resumable)
+  const { name, content, demands, evict, expiresInMs, metadataBytes, credential } = termsOf(
+    operation,
+    resumable,
+  )
   demand(file.name === name, 'I1', 'committed under another name')
   demand(file.size === content?.bytes.length, 'I1', 'committed with another size')
   demand(file.sha256 === content.sha256, 'I1', 'committed with another digest')
@@ -58,41 +61,70 @@ export function applyCommit(applied: Applied, committed: Committed): void {
   demand(demands !== 'no file' || old === undefined, 'I2', 'replaced a file against If-None-Match')
   demand(demands !== 'a file' || old !== undefined, 'I2', 'made a file against If-Match')
   const ownReserved = applied.before.uploads.find((row) => row.version === version)?.reserved_bytes
-  const evicting = { userId, version, name, evict, size: file.size, evicted: answer.evicted }
+  const size = content.bytes.length
+  const metadata = storedMetadata(metadataBytes, old)
+  const bytes = countedOf({ size, metadata })
+  const evicting = { userId, version, name, evict, bytes, credential, evicted: answer.evicted }
   const events = [
     ...applyEviction(applied, { ...evicting, ownReserved: ownReserved ?? 0 }),
     ...endExpired(applied, { userId, name }),
   ]
   const put: ModelFile = {
     version,
-    size: content.bytes.length,
+    size,
     sha256: content.sha256,
     updatedAt: at,
     expiresAt: expiresInMs === undefined ? NEVER : now + expiresInMs,
     isKept: old?.isKept ?? false,
+    metadata,
   }
   model.put(userId, { name, file: put })
   const type = old === undefined ? 'file.created' : 'file.replaced'
   record(model, { userId, events: [...events, { type, name, file: put }], at })
-  assertFits(before, model.user(userId))
+  const growth = usedBytes(model.user(userId)) - usedBytes(before)
+  const isOwn = evict !== undefined || growth <= (ownReserved ?? 0)
+  const promised = isOwn ? 0 : reservedIn(applied.after, userId)
+  assertFits(before, { after: model.user(userId), promised, credential })
+}
+
+function reservedIn({ quotas }: LedgerState, userId: UserId): number {
+  return quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
 }
 
 /** What was asked for: by the one request, or by the creation of a resumable upload and its appends. */
-function termsOf({ fileName: name, content, action }: Operation, upload: ModelUpload | undefined) {
+export function termsOf(operation: Operation, upload: ModelUpload | undefined) {
   if (upload === undefined) {
-    const { demands, evict, expiresInMs } = action.kind === 'upload' ? action : NO_TERMS
-    return { name, content, demands, evict, expiresInMs }
+    const { fileName: name, content, action, credential } = operation
+    const { demands, evict, expiresInMs, metadataBytes } =
+      action.kind === 'upload' ? action : NO_TERMS
+    return { name, content, demands, evict, expiresInMs, metadataBytes, credential }
   }
-  const { fileName, recorded: bytes, demands, evict, expiresInMs } = upload
-  return { name: fileName, content: { bytes, sha256: digest(bytes) }, demands, evict, expiresInMs }
+  const { fileName: name, recorded: bytes, demands, evict, expiresInMs } = upload
+  const { metadataBytes, credential } = upload
+  const content = { bytes, sha256: digest(bytes) }
+  return { name, content, demands, evict, expiresInMs, metadataBytes, credential }
 }
 
-const NO_TERMS = { demands: 'nothing', evict: undefined, expiresInMs: undefined } as const
+const NO_TERMS = {
+  demands: 'nothing',
+  evict: undefined,
+  expiresInMs: undefined,
+  metadataBytes: undefined,
+} as const
+
+/** Those of a file after an upload, which keeps those of the file that it replaces unless it sends some. */
+export function storedMetadata(
+  sent: number | undefined,
+  old: Pick<ModelFile, 'metadata'> | undefined,
+): string | null {
+  if (sent === undefined) return old?.metadata ?? null
+  return sent === 0 ? null : metadataOf(sent)
+}
 
 /** The model follows a call of the ledger that has done these operations, at once. */
 export function applyOperations(
   applied: Applied,
-  { userId, operations }: Pick<ChangeFiles, 'userId' | 'operations'>,
+  { userId, operations, credential }: Changed,
 ): void {
   const { model, clock } = applied
   const before = model.user(userId)
@@ -102,7 +134,13 @@ export function applyOperations(
     const events = operations.flatMap((each) => perform(dated, { ...each, userId }))
     record(model, { userId, events, at })
   })
-  assertFits(before, model.user(userId))
+  const promised = reservedIn(applied.after, userId)
+  assertFits(before, { after: model.user(userId), promised, credential })
+}
+
+interface Changed extends Pick<ChangeFiles, 'userId' | 'operations'> {
+  /** Of the client. */
+  readonly credential: string | undefined
 }
 
 interface DatedCall extends Applied {
@@ -145,6 +183,7 @@ function performUpdate(
   const old = currentFile(user, { name, now })
   demand(old !== undefined, 'I1', 'changed a file that is not there')
   const { isKept = old.isKept, expiresAt = old.expiresAt } = change
+  const metadata = patched(old.metadata, change.metadata)
   const isMoved = newName !== name
   const displaced = isMoved ? currentFile(user, { name: newName, now }) : undefined
   demand(displaced === undefined || change.overwrite, 'I2', 'renamed over a file')
@@ -152,28 +191,36 @@ function performUpdate(
   demand(!isLate, 'I2', 'set an expiry that is over')
   const events: FileEvent[] = isMoved ? [...endExpired(applied, { userId, name: newName })] : []
   model.remove(userId, name)
-  const file = { ...old, isKept, expiresAt, updatedAt: at }
+  const file = { ...old, isKept, expiresAt, metadata, updatedAt: at }
   model.put(userId, { name: newName, file })
   if (displaced !== undefined) {
     events.push({ type: 'file.deleted', name: newName, file: displaced })
   }
   if (isMoved) {
     events.push({ type: 'file.renamed', name: newName, file, previousName: name })
-  } else if (isKept !== old.isKept || expiresAt !== old.expiresAt) {
+  } else if (isKept !== old.isKept || expiresAt !== old.expiresAt || metadata !== old.metadata) {
     events.push({ type: 'file.updated', name, file })
   }
   return events
 }
 
+/** Clients have one member. */
+export function patched(old: string | null, patch: FileUpdate['metadata']): string | null {
+  if (patch === undefined) return old
+  return patch === null ? null : JSON.stringify(patch)
+}
+
 /** Only what is past becomes current again (I15). */
 function performRestore(
   applied: DatedCall,
-  { userId, version, name, overwrite }: VersionRestore & Pick<ChangeFiles, 'userId'>,
+  operation: Extract<FileOperation, { readonly op: 'restore' }> & Pick<ChangeFiles, 'userId'>,
 ): readonly FileEvent[] {
   const { model, clock, at, before } = applied
+  const { userId, version, name, overwrite, ignoresMissing } = operation
   const past = before.history.find((row) => row.user_id === userId && row.version === version)
+  if (past === undefined && ignoresMissing === true) return []
   demand(past !== undefined, 'I15', 'restored a version that is not past')
-  const { size, sha256, expires_at: expiresAt } = past
+  const { size, sha256, expires_at: expiresAt, metadata } = past
   const user = model.user(userId)
   const fileName = name ?? past.name
   const now = Math.trunc(clock())
@@ -183,17 +230,28 @@ function performRestore(
   demand(old === undefined || overwrite, 'I2', 'restored over a file')
   const events = endExpired(applied, { userId, name: fileName })
   const isKept = old?.isKept ?? false
-  const file = { version, size, sha256, updatedAt: at, expiresAt, isKept }
+  const file = { version, size, sha256, updatedAt: at, expiresAt, isKept, metadata }
   model.put(userId, { name: fileName, file })
   return [...events, { type: 'file.restored', name: fileName, file }]
 }
 
+interface Fitting {
+  readonly after: ModelUser
+  /** What others have reserved, unless the growth was reserved itself. */
+  readonly promised: number
+  readonly credential: string | undefined
+}
+
 /** What has grown is within the limits (I5). */
-function assertFits(before: ModelUser, after: ModelUser): void {
+function assertFits(before: ModelUser, { after, promised, credential }: Fitting): void {
   const [used, capacity] = [usedBytes(after), capacityOf(after)]
-  demand(used <= usedBytes(before) || used <= capacity, 'I5', `used ${used} of ${capacity}`)
+  const isFitting = used <= usedBytes(before) || used + promised <= capacity
+  demand(isFitting, 'I5', `used ${used} of ${capacity}, of which ${promised} are promised`)
   const { size: count } = after.files
-  demand(count <= before.files.size || count <= MAX_FILES, 'I5', `${count} files`)
+  const { all: most } = shareFor(MAX_FILES, credential)
+  const isMore = count > before.files.size
+  demand(!isMore || count <= most, 'I5', `${count} files of ${most}`)
+  demand(!isMore || capacity > 0, 'I5', 'a new file without a capacity')
 }
 
 /** The order in which a deleted user's files go is the ledger's. */

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { FileRow } from '../../../../src/database/schema.ts'
 import type { FakeS3 } from '../../../support/faults/fake-s3.ts'
 import type { LedgerState } from './ledger-state.ts'
-import type { Model, ModelFile } from './model.ts'
+import { countedOf, type Model, type ModelFile } from './model.ts'
 import { digest } from '../plan/operation.ts'
 import { demand } from './violation.ts'
 
@@ -25,7 +25,7 @@ export function assertLedger(state: LedgerState, model: Model): void {
     const pending = state.uploads.filter(
       (row) => row.user_id === quota.user_id && row.state === 'pending',
     )
-    assertEqual('used', quota.used_bytes, sum(files.map((row) => row.size)))
+    assertEqual('used', quota.used_bytes, sum(files.map(countedOf)))
     assertEqual('file count', quota.file_count, files.length)
     assertEqual('reserved', quota.reserved_bytes, sum(pending.map((row) => row.reserved_bytes)))
     const garbage = state.garbage.filter((row) => row.user_id === quota.user_id)
@@ -63,13 +63,13 @@ export function assertObjects(
 }
 
 function asFile(row: Selectable<FileRow>): ModelFile {
-  const { version, size, sha256, updated_at: updatedAt, expires_at: expiresAt } = row
-  return { version, size, sha256, updatedAt, expiresAt, isKept: row.is_kept === 1 }
+  const { version, size, sha256, updated_at: updatedAt, expires_at: expiresAt, metadata } = row
+  return { version, size, sha256, updatedAt, expiresAt, isKept: row.is_kept === 1, metadata }
 }
 
 function line(name: string, file: ModelFile): string {
-  const { version, size, sha256, updatedAt, expiresAt, isKept } = file
-  return `${name} ${version} ${size} ${sha256} ${updatedAt} ${expiresAt} ${isKept}`
+  const { version, size, sha256, updatedAt, expiresAt, isKept, metadata } = file
+  return `${name} ${version} ${size} ${sha256} ${updatedAt} ${expiresAt} ${isKept} ${metadata}`
 }
 
 function assertEqual(figure: string, found: number, expected: number): void {

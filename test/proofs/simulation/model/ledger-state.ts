@@ -15,7 +15,10 @@ export type ResumableState = UploadRow['state']
 
 /** A resumable upload, with what the journal of uploads has of it. */
 export type ResumableRow = ResumableUploadRow &
-  Pick<UploadRow, 'name' | 'object_key' | 'reserved_bytes' | 'state' | 'lease_until'>
+  Pick<
+    Selectable<UploadRow>,
+    'name' | 'object_key' | 'reserved_bytes' | 'state' | 'lease_until' | 'credential'
+  >
 
 /** All that the database holds of files, at one moment. */
 export interface LedgerState {
@@ -78,5 +81,6 @@ export function openLedgerReader(file: string): LedgerReader {
 
 const RESUMABLES = `(
   SELECT uploads.name, uploads.object_key, uploads.reserved_bytes, uploads.state, uploads.lease_until,
+    uploads.credential,
     resumable_uploads.*
   FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version)`

@@ -14,6 +14,8 @@ export interface ModelUpload {
   readonly demands: UploadAction['demands']
   readonly evict: string | undefined
   readonly expiresInMs: number | undefined
+  readonly metadataBytes: number | undefined
+  readonly credential: string | undefined
   /** What its client wants to store. */
   readonly content: Content
   readonly isDeferred: boolean

@@ -5,7 +5,7 @@ import type { User } from '../../../../src/core/users/user-store.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { ModelChange } from './feed.ts'
 import type { ModelUpload } from './model-upload.ts'
-import { BASE_CAPACITY } from '../plan/parameters.ts'
+import { FREE_METADATA_BYTES } from '../plan/parameters.ts'
 
 /** A file as it should be. */
 export interface ModelFile {
@@ -16,6 +16,8 @@ export interface ModelFile {
   /** By the database's clock. */
   readonly expiresAt: number
   readonly isKept: boolean
+  /** JSON; `null` if there are none. */
+  readonly metadata: string | null
 }
 
 /** A user as they should be, at one moment. */
@@ -25,7 +27,8 @@ export interface ModelUser {
   readonly status: 'active' | 'suspended' | 'deleted'
   /** Also those that have expired and still count. */
   readonly files: ReadonlyMap<FileName, ModelFile>
-  /** Bytes of grants in force. */
+  /** Bytes without grants, and of grants in force. */
+  readonly base: number
   readonly granted: number
   /** All that the feed has told, also what may be forgotten by now. */
   readonly changes: readonly ModelChange[]
@@ -37,6 +40,7 @@ const NEW_USER: ModelUser = {
   createdAt: 0,
   status: 'active',
   files: new Map(),
+  base: 0,
   granted: 0,
   changes: [],
   capacityState: 'normal',
@@ -53,8 +57,13 @@ export class Model {
   readonly knownUploads: ModelUpload[] = []
   /** Keys under which the store has kept less than it confirmed. */
   readonly damagedKeys = new Set<string>()
+  readonly #baseCapacity: number
   readonly #users = new Map<UserId, { readonly since: number; readonly user: ModelUser }[]>()
   #moment = 0
+
+  constructor(baseCapacity: number) {
+    this.#baseCapacity = baseCapacity
+  }
 
   userIds(): readonly UserId[] {
     return [...this.#users.keys()]
@@ -77,7 +86,10 @@ export class Model {
   }
 
   create({ userId, createdAt }: Pick<User, 'userId' | 'createdAt'>): void {
-    this.#change(userId, { ...NEW_USER, createdAt })
+    const base = this.#baseCapacity
+    // As recorded without an event: without a capacity, an account is full from its beginning.
+    const state = base === 0 ? 'critical' : 'normal'
+    this.#change(userId, { ...NEW_USER, createdAt, base, capacityState: state })
   }
 
   setStatus(userId: UserId, status: ModelUser['status']): void {
@@ -150,9 +162,14 @@ export function currentFile(
 }
 
 export function usedBytes({ files }: ModelUser): number {
-  return [...files.values()].reduce((sum, file) => sum + file.size, 0)
+  return [...files.values()].reduce((sum, file) => sum + countedOf(file), 0)
 }
 
-export function capacityOf({ granted }: ModelUser): number {
-  return BASE_CAPACITY + granted
+/** What a file counts: its size, and what its metadata exceed those that are free by. */
+export function countedOf({ size, metadata }: Pick<ModelFile, 'size' | 'metadata'>): number {
+  return size + Math.max(0, Buffer.byteLength(metadata ?? '') - FREE_METADATA_BYTES)
+}
+
+export function capacityOf({ base, granted }: ModelUser): number {
+  return base + granted
 }

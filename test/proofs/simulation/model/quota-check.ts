@@ -1,17 +1,29 @@
 import { isAppError } from '../../../../src/core/errors.ts'
 import type { BeginUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { CreateResumable } from '../../../../src/core/resumable/resumable-ledger.ts'
+import type { FileName } from '../../../../src/core/files/file-name.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { QuotaRow } from '../../../../src/database/schema.ts'
 import type { Operation } from '../plan/operation.ts'
+import type { UploadAction } from '../plan/plan.ts'
 import { MAX_FILES, MAX_UNFINISHED, MAX_UPLOADS } from '../plan/parameters.ts'
 import type { AppliedCall } from '../world/seam.ts'
 import { type Applied, operationOf } from './applied.ts'
 import type { LedgerState } from './ledger-state.ts'
-import { capacityOf, type Model, type ModelFile, usedBytes } from './model.ts'
+import {
+  capacityOf,
+  countedOf,
+  currentFile,
+  type Model,
+  type ModelFile,
+  type ModelUser,
+  usedBytes,
+} from './model.ts'
 import { assertBatchRefusal } from './batch-refusals.ts'
+import { patched, storedMetadata, termsOf } from './file-changes.ts'
 import { evictableFiles, replacedNames, sizeOf, unclaimedByOthers } from './retention.ts'
+import { type Held, isWithin, shareFor } from './shares.ts'
 import { demand } from './violation.ts'
 
 /** What is promised to uploads must be there (I5). */
@@ -57,58 +69,114 @@ function quotaOf(
   return quotas.find((row) => row.user_id === userId) ?? { used_bytes: 0, reserved_bytes: 0 }
 }
 
-/** Before an upload that is let in fewer than the most were under way. */
-export function assertSlot({ before, clock }: Applied, userId: UserId): void {
-  const uploads = countUploads(before, { userId, now: clock() })
-  demand(uploads < MAX_UPLOADS, 'I5', `an upload is let in beside ${uploads}`)
+/** An upload that is let in finds the limit of those under way not reached (I5). */
+export function assertSlot(applied: Applied, operation: Operation | undefined): void {
+  if (operation === undefined) return
+  const { userId, credential } = operation
+  const running = runningOf(applied, { userId, credential })
+  const isLeft = isWithin(shareFor(MAX_UPLOADS, credential), running)
+  demand(isLeft, 'I5', `an upload is let in beside ${running.own} of ${running.all}`)
 }
 
-function countUploads(
-  { uploads, resumables }: LedgerState,
-  { userId, now }: { readonly userId: UserId; readonly now: number },
-): number {
+interface Whose {
+  readonly userId: UserId
+  readonly credential: string | undefined
+}
+
+function runningOf({ before, operations, clock }: Applied, whose: Whose): Held {
+  const now = clock()
   const idle = new Set(
-    resumables.filter((row) => row.holder_until <= now).map(({ version }) => version),
+    before.resumables.filter((row) => row.holder_until <= now).map(({ version }) => version),
   )
-  return uploads.filter(
-    (row) =>
-      row.user_id === userId &&
-      row.state === 'pending' &&
-      row.lease_until > now &&
-      !idle.has(row.version),
-  ).length
+  const running = before.uploads.filter(
+    (row) => row.state === 'pending' && row.lease_until > now && !idle.has(row.version),
+  )
+  return held(running, { ...whose, operations })
+}
+
+interface Counted {
+  readonly user_id: UserId
+  readonly version: Version
+}
+
+/** How many are of the user, and of the credential by which their clients asked for them. */
+function held(
+  rows: readonly Counted[],
+  { userId, credential, operations }: Whose & Pick<Applied, 'operations'>,
+): Held {
+  const ofUser = rows.filter((row) => row.user_id === userId)
+  const isOwn = ({ version }: Counted): boolean =>
+    operations.find((each) => each.version === version)?.credential === credential
+  return { own: ofUser.filter(isOwn).length, all: ofUser.length }
 }
 
 /** What a resumable upload may still become is reserved, and no more are unfinished than the limits allow (I5). */
 export function assertCreated(applied: Applied, upload: CreateResumable): void {
   const { version, userId, length: announced = 0 } = upload
-  const { count, bytes } = unfinishedOf(applied, userId)
-  const isWithin = count === 0 || bytes + announced <= capacityOf(applied.model.user(userId))
-  demand(count < MAX_UNFINISHED && isWithin, 'I5', `created beside ${count} of ${bytes} bytes`)
+  const { count, bytes, isLeft } = unfinishedOf(applied, upload)
+  const isBounded = count === 0 || bytes + announced <= capacityOf(applied.model.user(userId))
+  demand(isLeft && isBounded, 'I5', `created beside ${count} of ${bytes} bytes`)
   assertReserved(applied, { version, bytes: announced })
 }
 
-function unfinishedOf({ before, clock }: Applied, userId: UserId, except?: Version) {
+interface Unfinished {
+  readonly userId: UserId
+  readonly version: Version
+}
+
+function unfinishedOf(applied: Applied, { userId, version }: Unfinished) {
+  const { before, clock } = applied
+  const credential = credentialOf(applied, version)
   const unfinished = before.resumables.filter(
     (row) =>
       row.user_id === userId &&
-      row.version !== except &&
+      row.version !== version &&
       row.state === 'pending' &&
       row.lease_until > clock(),
   )
   const bytes = unfinished.reduce((sum, row) => sum + row.announced_bytes, 0)
-  return { count: unfinished.length, bytes }
+  const counts = held(unfinished, { ...applied, userId, credential })
+  const isLeft = isWithin(shareFor(MAX_UNFINISHED, credential), counts)
+  return { count: counts.all, bytes, isLeft }
 }
 
-/** The growth of these bytes over the file that they would replace now is reserved. */
+function credentialOf({ operations }: Applied, version: Version): string | undefined {
+  return operations.find((each) => each.version === version)?.credential
+}
+
+/**
+ * The growth of these bytes over the file that they would replace now is reserved; for a narrow credential, nothing, as
+ * long as so few have arrived.
+ */
 export function assertReserved(
-  { model, after }: Applied,
+  applied: Applied,
   { version, bytes }: { readonly version: Version; readonly bytes: number },
 ): void {
-  const row = after.resumables.find((each) => each.version === version)
+  const { model, after } = applied
+  const row = after.uploads.find((each) => each.version === version)
   demand(row !== undefined, 'I5', 'room was promised to no upload')
-  const growth = bytes - (model.user(row.user_id).files.get(row.name)?.size ?? 0)
-  demand(row.reserved_bytes >= growth, 'I5', `${row.reserved_bytes} reserved for ${growth} bytes`)
+  const { user_id: userId, name, reserved_bytes: reserved } = row
+  if (credentialOf(applied, version) !== undefined) {
+    demand(reserved === 0, 'I5', `${reserved} reserved for a narrow credential`)
+    return
+  }
+  const growth = growthOf(model.user(userId), { name, bytes })
+  demand(reserved >= growth, 'I5', `${reserved} reserved for ${growth} bytes`)
+}
+
+/** What is let in would fit now. */
+export function assertAdmitted(applied: Applied, call: AppliedCall): void {
+  const upload = growingOf(applied, call)
+  if (upload === undefined) return
+  const { userId, name, evictable = [], credential } = upload
+  const { files } = applied.model.user(userId)
+  const { all: most } = shareFor(MAX_FILES, credential)
+  const isCounted = files.has(name) || files.size - evictable.length < most
+  demand(isCounted, 'I5', `an upload is let in beside ${files.size} files`)
+  // It may have found room without the search for what it could evict.
+  if (call.method === 'prepareAppend' && upload.evictable !== undefined) return
+  const { growth, available, isLacking } = roomFor(applied, upload)
+  demand(!isLacking, 'I5', `${growth} bytes are let in with ${available} available`)
 }
 
 /** A refusal for want of room or of a slot must be true (the limits are exact in both directions). */
@@ -119,29 +187,33 @@ export function assertRefusal(applied: Applied, call: AppliedCall): void {
     assertBatchRefusal(applied, call)
     return
   }
-  if (call.method === 'begin' && isAppError(reason, 'too_many_requests')) {
-    const { userId } = call.argument
-    const uploads = countUploads(applied.after, { userId, now: applied.clock() })
-    demand(uploads >= MAX_UPLOADS, 'I5', `an upload is refused beside ${uploads}`)
+  const operation = operationOf(applied, call.actor)
+  if (call.method === 'begin' && isAppError(reason, 'too_many_requests') && operation) {
+    const { credential } = operation
+    const running = runningOf(applied, { userId: call.argument.userId, credential })
+    const isLeft = isWithin(shareFor(MAX_UPLOADS, credential), running)
+    demand(!isLeft, 'I5', `an upload is refused beside ${running.own} of ${running.all}`)
   }
   if (isAppError(reason, 'capacity_exceeded')) {
     assertFull(applied, call)
     assertTold(applied, { call, told: reason.facts['evictable'] })
   }
-  if (COUNTED.has(call.method) && isAppError(reason, 'file_count_exceeded')) {
-    const operation = operationOf(applied, call.actor)
+  if (isAppError(reason, 'file_count_exceeded') && COUNTED.has(call.method)) {
     const { size: count } = applied.model.user((call.argument as CreateResumable).userId).files
     const left = count - evictableBy(applied, operation).length
-    demand(left >= MAX_FILES, 'I5', `an upload is refused beside ${count} files`)
-  }
-  if (call.method === 'restoreVersion' && isAppError(reason, 'file_count_exceeded')) {
-    const { size: count } = applied.model.user(call.argument.userId).files
-    demand(count >= MAX_FILES, 'I5', `a restore is refused beside ${count} files`)
+    const { all: most } = shareFor(MAX_FILES, operation?.credential)
+    demand(left >= most, 'I5', `refused beside ${count} files of ${most}`)
   }
   if (isAppError(reason, 'unfinished_uploads_exceeded')) assertUnfinished(applied, call)
 }
 
-const COUNTED: ReadonlySet<string> = new Set(['begin', 'createResumable', 'commit'])
+const COUNTED: ReadonlySet<string> = new Set([
+  'begin',
+  'createResumable',
+  'prepareAppend',
+  'commit',
+  'restoreVersion',
+])
 
 /** An upload that may evict is told how many bytes that could be. */
 function assertTold(
@@ -156,75 +228,115 @@ function assertTold(
 }
 
 function assertUnfinished(applied: Applied, call: AppliedCall): void {
-  const [announced, version] =
+  const announced =
     call.method === 'createResumable'
-      ? [call.argument.length ?? 0]
+      ? (call.argument.length ?? 0)
       : call.method === 'prepareAppend'
-        ? [call.argument.length ?? call.argument.bytes, call.argument.version]
-        : []
+        ? (call.argument.length ?? call.argument.bytes)
+        : undefined
   demand(announced !== undefined, 'I5', `${call.method} refused for unfinished uploads`)
-  const { userId } = call.argument as CreateResumable
-  const { count, bytes } = unfinishedOf(applied, userId, version)
-  const isFull = count > 0 && bytes + announced > capacityOf(applied.model.user(userId))
-  const isTrue = isFull || (version === undefined && count >= MAX_UNFINISHED)
+  const upload = call.argument as CreateResumable
+  const { count, bytes, isLeft } = unfinishedOf(applied, upload)
+  const isFull = count > 0 && bytes + announced > capacityOf(applied.model.user(upload.userId))
+  const isTrue = isFull || (call.method === 'createResumable' && !isLeft)
   demand(isTrue, 'I5', `${announced} bytes refused beside ${count} uploads of ${bytes}`)
 }
 
-function assertFull(applied: Applied, { method, argument, actor }: AppliedCall): void {
-  const operation = operationOf(applied, actor)
-  const { evict } = evictionOf(applied.model, operation) ?? {}
-  const evictable = evict === undefined ? undefined : evictableBy(applied, operation)
-  if (method === 'begin') assertNoRoom(applied, { ...argument, evictable, ownReserved: 0 })
-  if (method === 'createResumable') {
-    const bytes = argument.length ?? 0
-    assertNoRoom(applied, { ...argument, bytes, evictable, ownReserved: 0 })
-  }
-  if (method === 'commit') {
-    const row = applied.before.uploads.find((each) => each.version === argument.version)
-    demand(row !== undefined, 'I5', 'room was refused to no upload')
-    const { user_id: userId, name, reserved_bytes: ownReserved } = row
-    const { version, size: bytes } = argument
-    assertNoRoom(applied, { userId, version, name, bytes, evictable, ownReserved })
-  }
-  if (method === 'restoreVersion') {
-    const { userId, version, name: newName } = argument
-    const past = applied.before.history.find((row) => row.version === version)
-    demand(past !== undefined, 'I15', 'room was refused to what is not past')
-    const { size: bytes, name } = past
-    const growing = { userId, name: newName ?? name, bytes, ownReserved: 0 }
-    assertNoRoom(applied, { ...growing, version: undefined, evictable: undefined })
-  }
-  if (method !== 'prepareAppend') return
-  const { version, bytes } = argument
-  const row = applied.after.resumables.find((each) => each.version === version)
-  demand(row !== undefined, 'I5', 'room was refused to no upload')
-  const { user_id: userId, name, reserved_bytes: ownReserved } = row
-  assertNoRoom(applied, { userId, version, name, bytes, evictable, ownReserved })
+function assertFull(applied: Applied, call: AppliedCall): void {
+  const upload = growingOf(applied, call)
+  demand(upload !== undefined, 'I5', `room was refused to ${call.method}`)
+  const { growth, available, isLacking } = roomFor(applied, upload)
+  demand(isLacking, 'I5', `${growth} bytes refused with ${available} available`)
 }
 
-interface Growing extends Pick<BeginUpload, 'userId' | 'name' | 'bytes'> {
+interface Growing extends Pick<BeginUpload, 'userId' | 'name'> {
+  /** That the file would count. */
+  readonly bytes: number
   /** What is reserved for it already. */
   readonly ownReserved: number
   readonly version: Version | undefined
   /** Set for an upload that evicts. */
   readonly evictable: readonly ModelFile[] | undefined
+  readonly credential: string | undefined
 }
 
-function assertNoRoom({ model, after }: Applied, upload: Growing): void {
+/** What a call wants to store, or, of an upload that begins, is about to send; `undefined` if nothing. */
+function growingOf(applied: Applied, call: AppliedCall): Growing | undefined {
+  const { model, before } = applied
+  const operation = operationOf(applied, call.actor)
+  const { evict } = evictionOf(model, operation) ?? {}
+  const evictable = evict === undefined ? undefined : evictableBy(applied, operation)
+  const by = { evictable, credential: operation?.credential }
+  if (call.method === 'begin') return { ...call.argument, ...by, ownReserved: 0 }
+  if (call.method === 'createResumable') {
+    return { ...call.argument, ...by, bytes: call.argument.length ?? 0, ownReserved: 0 }
+  }
+  if (call.method === 'extend' || call.method === 'prepareAppend') {
+    const { version, bytes } = call.argument
+    return { ...begunBefore(before, version), ...by, version, bytes }
+  }
+  if (call.method === 'commit') {
+    const { version, size } = call.argument
+    const begun = begunBefore(before, version)
+    const terms = operation && termsOf(operation, model.uploads.get(version))
+    const bytes = countedOf({ size, metadata: metadataAfter(applied, begun, terms) })
+    return { ...begun, ...by, version, bytes }
+  }
+  const atOnce = { ...by, version: undefined, ownReserved: 0 }
+  if (call.method === 'restoreVersion') {
+    const { userId, version, name: newName } = call.argument
+    const past = before.history.find((row) => row.version === version)
+    demand(past !== undefined, 'I15', 'room was refused to what is not past')
+    return { userId, name: newName ?? past.name, bytes: countedOf(past), ...atOnce }
+  }
+  if (call.method !== 'updateFile') return undefined
+  const { userId, name, metadata } = call.argument
+  const file = model.user(userId).files.get(name)
+  demand(file !== undefined, 'I1', 'room was refused to a file that is not there')
+  const bytes = countedOf({ ...file, metadata: patched(file.metadata, metadata) })
+  return { userId, name, bytes, ...atOnce }
+}
+
+type Begun = Pick<Growing, 'userId' | 'name' | 'ownReserved'>
+
+function begunBefore({ uploads }: LedgerState, version: Version): Begun {
+  const row = uploads.find((each) => each.version === version)
+  demand(row !== undefined, 'I5', 'room was promised or refused to no upload')
+  return { userId: row.user_id, name: row.name, ownReserved: row.reserved_bytes }
+}
+
+function metadataAfter(
+  { model, clock }: Applied,
+  { userId, name }: Begun,
+  terms: Pick<UploadAction, 'metadataBytes'> | undefined,
+): string | null {
+  const old = currentFile(model.user(userId), { name, now: clock() })
+  return storedMetadata(terms?.metadataBytes, old)
+}
+
+/** Whether there is room before the call. Without a capacity there are no new files, not even empty ones. */
+function roomFor({ model, before }: Applied, upload: Growing) {
   const { userId, name, bytes, ownReserved, evictable } = upload
   const user = model.user(userId)
-  const { reserved_bytes: reserved } = quotaOf(after, userId)
-  const growth = bytes - (user.files.get(name)?.size ?? 0)
-  const unused = capacityOf(user) - usedBytes(user)
+  const capacity = capacityOf(user)
+  const { reserved_bytes: reserved } = quotaOf(before, userId)
+  const growth = growthOf(user, { name, bytes })
+  const unused = capacity - usedBytes(user)
   const others =
-    evictable === undefined ? { reserved: 0, awaited: 0 } : unclaimedByOthers(after, upload)
+    evictable === undefined ? { reserved: 0, awaited: 0 } : unclaimedByOthers(before, upload)
   const left = unused + sizeOf(evictable ?? []) - (reserved - ownReserved - others.reserved)
-  const unpromised = capacityOf(user) - (reserved - ownReserved - others.awaited)
+  const unpromised = capacity - (reserved - ownReserved - others.awaited)
   const available = evictable === undefined ? left : Math.min(left, unpromised)
   const isKept = evictable === undefined && growth <= ownReserved && growth <= unused
-  demand(
-    growth > 0 && growth > available && !isKept,
-    'I5',
-    `${growth} bytes refused with ${available} available`,
-  )
+  const isFull = growth > 0 && growth > available && !isKept
+  const isForbidden = growth <= 0 && capacity === 0 && !user.files.has(name)
+  return { growth, available, isLacking: isFull || isForbidden }
+}
+
+function growthOf(
+  { files }: ModelUser,
+  { name, bytes }: { readonly name: FileName; readonly bytes: number },
+): number {
+  const replaced = files.get(name)
+  return bytes - (replaced ? countedOf(replaced) : 0)
 }

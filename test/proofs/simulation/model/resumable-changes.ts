@@ -46,6 +46,8 @@ function noteCreated(
     demands: action.kind === 'create' ? action.demands : 'nothing',
     evict: action.kind === 'create' ? action.evict : undefined,
     expiresInMs: action.kind === 'create' ? action.expiresInMs : undefined,
+    credential: operation.credential,
+    metadataBytes: action.kind === 'create' ? action.metadataBytes : undefined,
     content,
     isDeferred: length === undefined,
     recorded: Buffer.alloc(0),

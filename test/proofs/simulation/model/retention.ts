@@ -6,7 +6,15 @@ import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { Applied } from './applied.ts'
 import type { FileEvent } from './feed.ts'
 import type { LedgerState } from './ledger-state.ts'
-import { capacityOf, isOver, type ModelFile, type ModelUser, usedBytes } from './model.ts'
+import {
+  capacityOf,
+  countedOf,
+  isOver,
+  type ModelFile,
+  type ModelUser,
+  usedBytes,
+} from './model.ts'
+import { shareFor } from './shares.ts'
 import { demand } from './violation.ts'
 
 export interface Candidate extends ModelFile {
@@ -42,8 +50,10 @@ interface Evicting {
   readonly userId: UserId
   readonly version: Version
   readonly name: FileName
-  readonly size: number
+  /** That the file counts. */
+  readonly bytes: number
   readonly evict: string | undefined
+  readonly credential: string | undefined
   /** What the upload has reserved. */
   readonly ownReserved: number
   /** What it says that it has evicted. */
@@ -73,17 +83,23 @@ export function applyEviction(applied: Applied, upload: Evicting): readonly File
   demand(due.toSorted().join() === gone.toSorted().join(), 'I5', `evicted ${gone.join()}`)
   const reservedByAll = before.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
   const reserved = reservedByAll - unclaimedByOthers(before, upload).reserved
-  const growth = upload.size - (user.files.get(upload.name)?.size ?? 0)
+  const replaced = user.files.get(upload.name)
+  const growth = upload.bytes - (replaced ? countedOf(replaced) : 0)
+  const maxFiles = shareFor(MAX_FILES, upload.credential).all
   const isNew = !user.files.has(upload.name)
   const isShort = (bytes: number, files: number): boolean => {
     const used = usedBytes(user) - bytes + reserved - upload.ownReserved + growth
-    const isFull = isNew && user.files.size - files >= MAX_FILES
+    const isFull = isNew && user.files.size - files >= maxFiles
     return isFull || (growth > 0 && used > capacityOf(user))
   }
   const bytes = sizeOf(expected)
   const last = expected.at(-1)
   if (last !== undefined) {
-    demand(isShort(bytes - last.size, gone.length - 1), 'I5', `evicted ${last.name} for nothing`)
+    demand(
+      isShort(bytes - countedOf(last), gone.length - 1),
+      'I5',
+      `evicted ${last.name} for nothing`,
+    )
   }
   demand(!isShort(bytes, gone.length), 'I5', `evicted too little: ${gone.join()}`)
   const told = upload.evicted
@@ -129,7 +145,7 @@ export function unclaimedByOthers(
 }
 
 export function sizeOf(files: readonly ModelFile[]): number {
-  return files.reduce((sum, { size }) => sum + size, 0)
+  return files.reduce((sum, file) => sum + countedOf(file), 0)
 }
 
 /** Frees a name that an expired file has. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileName } from '../../../../src/core/files/file-name.ts'
+import { type Metadata, NO_METADATA } from '../../../../src/core/files/metadata.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { ClientAction } from './plan.ts'
@@ -16,6 +17,8 @@ export interface Operation {
   readonly fileName: FileName
   /** Of an upload, also of a resumable one that is created. */
   readonly content: Content | undefined
+  /** The narrow credential of its client. */
+  readonly credential: string | undefined
   /** The instance that was asked. */
   readonly process: Process
   readonly startedAt: number
@@ -54,6 +57,13 @@ export function contentOf(id: number, size: number): Content {
   const random = createRandom(id)
   const bytes = Buffer.from(Array.from({ length: size }, () => random.below(256)))
   return { bytes, sha256: digest(bytes) }
+}
+
+/** So many bytes of JSON; `{}` for 0. */
+export function metadataOf(bytes: number): Metadata {
+  if (bytes === 0) return NO_METADATA
+  const length = bytes - JSON.stringify({ note: '' }).length
+  return JSON.stringify({ note: 'ü'.repeat(length / 2) + 'x'.repeat(length % 2) }) as Metadata
 }
 
 export function digest(bytes: Uint8Array): string {

@@ -1,8 +1,12 @@
 /** The least of a part, and of what it takes to be a multipart upload, in bytes. */
 export const PART_SIZE = 64
 
-/** What every user has without a grant, in bytes: room for a few files, so that they compete. */
+/** What users mostly have without a grant, in bytes: room for a few files, so that they compete. */
 export const BASE_CAPACITY = 400
+
+/** Metadata of so many bytes count nothing, and more are refused (core/quota/README.md). */
+export const FREE_METADATA_BYTES = 256
+export const MAX_METADATA_BYTES = 2048
 
 export const MAX_FILES = 3
 

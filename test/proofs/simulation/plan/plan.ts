@@ -1,9 +1,11 @@
 import * as fc from 'fast-check'
 import type { PlannedFault } from '../world/faults.ts'
 import {
+  BASE_CAPACITY,
   CLIENT_IDLE_MS,
   HISTORY_LIFETIMES_MS,
   MAX_FILE_SIZE,
+  MAX_METADATA_BYTES,
   MAX_PAUSE_MS,
   PART_SIZE,
   UPLOAD_LIFETIMES_MS,
@@ -27,6 +29,8 @@ export interface Plan {
   readonly uploadLifetimeMs: number
   /** How long past versions are kept, in milliseconds; 0 keeps none. */
   readonly historyLifetimeMs: number
+  /** What every user has without a grant, in bytes. */
+  readonly baseCapacity: number
   /** Number of the event after which an instance dies, if one does. */
   readonly crashAfter?: { readonly event: number; readonly process: number }
   readonly steps: readonly Step[]
@@ -81,9 +85,13 @@ export interface UploadAction {
   /** The prefix of the names of files that may go to make room, if any may. */
   readonly evict: string | undefined
   readonly expiresInMs: number | undefined
+  /** Of the metadata that it sends; 0 sends empty ones, which remove those of the replaced file. */
+  readonly metadataBytes: number | undefined
+  /** The narrow credential of the client; `undefined` for a token without a scope. */
+  readonly credential: string | undefined
 }
 
-/** Protects a file from eviction, or no longer; and has it expire, or leaves that as it is. */
+/** Protects a file from eviction, or no longer; has it expire; gives it other metadata: or leaves these as they are. */
 export interface RetainAction {
   readonly kind: 'retain'
   readonly process: number
@@ -91,6 +99,7 @@ export interface RetainAction {
   readonly file: number
   readonly isKept: boolean | undefined
   readonly expiresInMs: number | undefined
+  readonly metadataBytes: UploadAction['metadataBytes']
 }
 
 export interface RenameAction {
@@ -111,6 +120,7 @@ export interface RestoreAction {
   /** Number of one of the user's past versions, from the newest end, wrapped around. */
   readonly past: number
   readonly overwrite: boolean
+  readonly credential: UploadAction['credential']
 }
 
 /** Several changes in one request. */
@@ -120,6 +130,7 @@ export interface BatchAction {
   readonly user: number
   readonly file: number
   readonly operations: readonly BatchedAction[]
+  readonly credential: UploadAction['credential']
 }
 
 export interface BatchedAction {
@@ -163,6 +174,8 @@ const uploading = {
   ]),
   evict: resumable.evict,
   expiresInMs: resumable.expiresInMs,
+  metadataBytes: resumable.metadataBytes,
+  credential: resumable.credential,
 }
 
 const upload: fc.Arbitrary<UploadAction> = fc.record(uploading)
@@ -174,6 +187,7 @@ const retain: fc.Arbitrary<RetainAction> = fc.record({
   file,
   isKept: fc.constantFrom(undefined, true, true, true, false),
   expiresInMs: resumable.expiresInMs,
+  metadataBytes: resumable.metadataBytes,
 })
 
 const batch: fc.Arbitrary<BatchAction> = fc.record({
@@ -192,6 +206,7 @@ const batch: fc.Arbitrary<BatchAction> = fc.record({
     }),
     { minLength: 1, maxLength: 4 },
   ),
+  credential: resumable.credential,
 })
 
 const fileAction: fc.Arbitrary<Action> = fc.oneof(
@@ -219,7 +234,7 @@ const fileAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 4, arbitrary: retain },
   { weight: 6, arbitrary: batch },
   {
-    weight: 6,
+    weight: 8,
     arbitrary: fc.record({
       kind: fc.constant('restore'),
       process,
@@ -227,6 +242,7 @@ const fileAction: fc.Arbitrary<Action> = fc.oneof(
       file,
       past: fc.constantFrom(0, 0, 1, 2),
       overwrite: fc.boolean(),
+      credential: resumable.credential,
     }),
   },
   {
@@ -234,7 +250,7 @@ const fileAction: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('grant'),
       user,
-      bytes: fc.constantFrom(0, 10, 100, 400),
+      bytes: fc.constantFrom(0, 10, 100, 400, MAX_METADATA_BYTES),
     }),
   },
   {
@@ -309,6 +325,10 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   sweepsMeet: fc.boolean(),
   uploadLifetimeMs: fc.constantFrom(...UPLOAD_LIFETIMES_MS),
   historyLifetimeMs: fc.constantFrom(...HISTORY_LIFETIMES_MS),
+  baseCapacity: fc.oneof(
+    { weight: 7, arbitrary: fc.constant(BASE_CAPACITY) },
+    { weight: 1, arbitrary: fc.constant(0) },
+  ),
 })
 
 function stepsOf(action: fc.Arbitrary<Action>): fc.Arbitrary<readonly Step[]> {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { isAppError } from '../../../../src/core/errors.ts'
 import { markerKey, type ObjectKey } from '../../../../src/core/objects/object-key.ts'
 import { INSERT_PAST } from '../../../../src/database/ledger/rows.ts'
 import type { Variant } from '../world/world.ts'
+import { withoutCapacity } from './without-capacity.ts'
 
 /** Bugs that a history could have. The checker must find them all. */
 export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
@@ -22,24 +22,9 @@ export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'restores what does not fit': {
-    sharedLedger: ({ ledger, database }) => ({
-      async restoreVersion(request) {
-        const lend = (bytes: number) =>
-          sql`
-            UPDATE quotas SET used_bytes = used_bytes - ${bytes} WHERE user_id = ${request.userId}
-          `.execute(database.kysely)
-        try {
-          return await ledger.restoreVersion(request)
-        } catch (error) {
-          if (!isAppError(error, 'capacity_exceeded')) throw error
-          await lend(MUCH)
-          try {
-            return await ledger.restoreVersion(request)
-          } finally {
-            await lend(-MUCH)
-          }
-        }
-      },
+    sharedLedger: (world) => ({
+      restoreVersion: (request) =>
+        withoutCapacity(world, request.userId, (ledger) => ledger.restoreVersion(request)),
     }),
   },
 
@@ -76,8 +61,6 @@ export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
     }),
   },
 }
-
-const MUCH = 10_000
 
 function leavingMarkers(): Variant {
   const left = new Set<ObjectKey>()

@@ -1,18 +1,16 @@
 import { NEVER } from '../../../../src/core/files/file.ts'
 import { sql } from 'kysely'
-import { availableBytes, type CapacityState } from '../../../../src/core/quota/capacity.ts'
+import { availableBytes } from '../../../../src/core/quota/capacity.ts'
 import { capacityExceeded, uploadCountExceeded } from '../../../../src/core/quota/refusal.ts'
 import { isAppError } from '../../../../src/core/errors.ts'
 import type { BeginUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import { createSweeper } from '../../../../src/core/sweep/sweeper.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
-import type { UserId } from '../../../../src/core/users/user-id.ts'
-import type { Database } from '../../../../src/database/database.ts'
-import { createLedger, type Ledger } from '../../../../src/database/ledger/ledger.ts'
-import type { QuotaRow } from '../../../../src/database/schema.ts'
+import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
 import { LEASE_MS, RETENTION_MS } from './parameters.ts'
 import type { Variant } from '../world/world.ts'
 import { readUsage } from '../../../support/read-usage.ts'
+import { withoutCapacity } from './without-capacity.ts'
 
 /** Bugs that services of this kind have had, each as a variant of the sound one. The checker must find them all. */
 export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
@@ -103,23 +101,11 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'checks the capacity, then adds': {
-    sharedLedger: ({ ledger, database }) => {
-      const boundless = createLedger(database, { baseCapacity: 2 ** 40 })
-      return {
-        begin: (upload) => boundless.begin(upload),
-        extend: (upload) => boundless.extend(upload),
-        // The capacity that is told of stays the user's own: this bug is none of the feed.
-        async commit(upload) {
-          const told = await tellState(database, upload.userId, null)
-          try {
-            return await boundless.commit(upload)
-          } finally {
-            await tellState(database, upload.userId, told)
-            await ledger.noteCapacity({ userId: upload.userId, since: 0 })
-          }
-        },
-      }
-    },
+    sharedLedger: (world) => ({
+      begin: (upload) => withoutCapacity(world, upload.userId, (ledger) => ledger.begin(upload)),
+      extend: (upload) => withoutCapacity(world, upload.userId, (ledger) => ledger.extend(upload)),
+      commit: (upload) => withoutCapacity(world, upload.userId, (ledger) => ledger.commit(upload)),
+    }),
     ledger: ({ ledger }) => ({
       async begin(upload) {
         const usage = await readUsage(ledger, upload.userId)
@@ -247,19 +233,6 @@ function remember(ledger: Ledger): Pick<Ledger, 'begin' | 'createResumable'> & {
     },
     begun: (version) => uploads.get(version),
   }
-}
-
-/** Replaces the recorded state of the capacity, and returns the one before. */
-async function tellState(
-  { kysely }: Database,
-  userId: UserId,
-  state: CapacityState | null,
-): Promise<CapacityState | null> {
-  const { rows } = await sql<Pick<QuotaRow, 'capacity_state'>>`
-    SELECT capacity_state FROM quotas WHERE user_id = ${userId}
-  `.execute(kysely)
-  await sql`UPDATE quotas SET capacity_state = ${state} WHERE user_id = ${userId}`.execute(kysely)
-  return rows[0]?.capacity_state ?? null
 }
 
 /** When the upload of an object began, by the clock of its instance: the first 48 bits of its version. */

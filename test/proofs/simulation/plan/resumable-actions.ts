@@ -1,5 +1,11 @@
 import * as fc from 'fast-check'
-import { CLIENT_IDLE_MS, MAX_FILE_SIZE, PART_SIZE } from './parameters.ts'
+import {
+  CLIENT_IDLE_MS,
+  FREE_METADATA_BYTES,
+  MAX_FILE_SIZE,
+  MAX_METADATA_BYTES,
+  PART_SIZE,
+} from './parameters.ts'
 import type { UploadAction } from './plan.ts'
 
 /** How the client of an append behaves. */
@@ -19,6 +25,8 @@ export interface CreateAction {
   readonly demands: UploadAction['demands']
   readonly evict: UploadAction['evict']
   readonly expiresInMs: UploadAction['expiresInMs']
+  readonly metadataBytes: UploadAction['metadataBytes']
+  readonly credential: UploadAction['credential']
 }
 
 export interface AppendAction {
@@ -80,6 +88,30 @@ export const expiresInMs = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(300, CLIENT_IDLE_MS, 20 * CLIENT_IDLE_MS) },
 )
 
+/** Mostly none; else free of charge, a little more, or as many as there may be. */
+export const metadataBytes = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(undefined) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      0,
+      0,
+      20,
+      FREE_METADATA_BYTES,
+      FREE_METADATA_BYTES + 1,
+      FREE_METADATA_BYTES + PART_SIZE,
+      FREE_METADATA_BYTES + 2 * PART_SIZE,
+      MAX_METADATA_BYTES,
+    ),
+  },
+)
+
+/** Mostly none, so that those who have one meet those who do not. */
+export const credential = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constantFrom('token-a', 'token-a', 'token-b') },
+)
+
 export const create: fc.Arbitrary<CreateAction> = fc.record({
   kind: fc.constant('create'),
   process,
@@ -95,6 +127,8 @@ export const create: fc.Arbitrary<CreateAction> = fc.record({
   client,
   evict,
   expiresInMs,
+  metadataBytes,
+  credential,
   demands: fc.oneof(
     { weight: 8, arbitrary: fc.constant('nothing' as const) },
     {

@@ -1,4 +1,10 @@
-import { LEASE_MS, PART_SIZE, HISTORY_LIFETIMES_MS, UPLOAD_LIFETIMES_MS } from './parameters.ts'
+import {
+  BASE_CAPACITY,
+  HISTORY_LIFETIMES_MS,
+  LEASE_MS,
+  PART_SIZE,
+  UPLOAD_LIFETIMES_MS,
+} from './parameters.ts'
 import type { Plan, Scenarios, Step } from './plan.ts'
 import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
 import {
@@ -161,7 +167,9 @@ export function planOfScenario(
   faults: Pick<Plan, 'crashAfter'> & Partial<Pick<Plan, 'plannedFaults'>> = {},
 ): Plan {
   const chance = { seed: 1, processes: 2, skews: [], faultRate: 0, sweepsMeet: false }
+  const baseCapacity = BASE_CAPACITY
   const [, uploadLifetimeMs] = UPLOAD_LIFETIMES_MS
   const [, historyLifetimeMs] = HISTORY_LIFETIMES_MS
-  return { ...chance, uploadLifetimeMs, historyLifetimeMs, plannedFaults: [], steps, ...faults }
+  const lifetimes = { uploadLifetimeMs, historyLifetimeMs }
+  return { ...chance, ...lifetimes, baseCapacity, plannedFaults: [], steps, ...faults }
 }

@@ -22,13 +22,15 @@ export function upload(changes: Partial<UploadAction> = {}): UploadAction {
     demands: 'nothing',
     evict: undefined,
     expiresInMs: undefined,
+    metadataBytes: undefined,
+    credential: undefined,
     ...changes,
   }
 }
 
 /** Of the first file. */
 export function retain(changes: Partial<RetainAction> = {}): RetainAction {
-  const nothing = { isKept: undefined, expiresInMs: undefined }
+  const nothing = { isKept: undefined, expiresInMs: undefined, metadataBytes: undefined }
   return { kind: 'retain', process: 0, user: 0, file: 0, ...nothing, ...changes }
 }
 
@@ -45,6 +47,8 @@ export function create(changes: Partial<CreateAction> = {}): CreateAction {
     demands: 'nothing',
     evict: undefined,
     expiresInMs: undefined,
+    metadataBytes: undefined,
+    credential: undefined,
     ...changes,
   }
 }
@@ -69,7 +73,8 @@ export function append(changes: Partial<AppendAction> = {}): AppendAction {
 
 /** Of the version that ended last, under the first name. */
 export function restore(changes: Partial<RestoreAction> = {}): RestoreAction {
-  return { kind: 'restore', process: 0, user: 0, file: 0, past: 0, overwrite: false, ...changes }
+  const first = { process: 0, user: 0, file: 0, past: 0 }
+  return { kind: 'restore', ...first, overwrite: false, credential: undefined, ...changes }
 }
 
 /** Of the first file, unless it says another. */
@@ -81,7 +86,7 @@ export function batched(
 }
 
 export function batch(...operations: readonly BatchedAction[]): BatchAction {
-  return { kind: 'batch', process: 1, user: 0, file: 0, operations }
+  return { kind: 'batch', process: 1, user: 0, file: 0, operations, credential: undefined }
 }
 
 export function act(kind: 'get' | 'remove', process: number): Action {

@@ -5,6 +5,11 @@ import {
   parseFileName,
   parseFileNamePrefix,
 } from '../../../../src/core/files/file-name.ts'
+import {
+  membersOf,
+  type Metadata,
+  type MetadataPatch,
+} from '../../../../src/core/files/metadata.ts'
 import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { FileOperation } from '../../../../src/core/files/operation.ts'
 import type { Precondition } from '../../../../src/core/files/precondition.ts'
@@ -17,10 +22,16 @@ import { authorized } from '../../../support/caller.ts'
 import { bytesOf } from '../../../support/objects.ts'
 import { incomingOf } from './incoming.ts'
 import { currentFile, type ModelUser } from '../model/model.ts'
-import { contentOf, digest, type Operation } from '../plan/operation.ts'
+import { contentOf, digest, metadataOf, type Operation } from '../plan/operation.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
 import type { CreateAction } from '../plan/resumable-actions.ts'
-import type { BatchAction, FileAction, RestoreAction, UploadAction } from '../plan/plan.ts'
+import type {
+  BatchAction,
+  FileAction,
+  RestoreAction,
+  RetainAction,
+  UploadAction,
+} from '../plan/plan.ts'
 import { demand, Violation } from '../model/violation.ts'
 import type { Instance, World } from './world.ts'
 
@@ -35,7 +46,9 @@ export function startOperation(world: World, action: FileAction, instance: Insta
   const fileName = parseFileName(`file-${action.file}`)
   const id = world.operations.length
   const content = action.kind === 'upload' ? contentOf(id, action.size) : undefined
-  const asked = { action, userId: userIdOf(action.user), fileName, content, version: undefined }
+  const credential = 'credential' in action ? action.credential : undefined
+  const userId = userIdOf(action.user)
+  const asked = { action, userId, fileName, content, version: undefined, credential }
   beginOperation({ world, instance, asked }, (operation) =>
     request({ world, operation, ...instance }, action),
   )
@@ -44,7 +57,10 @@ export function startOperation(world: World, action: FileAction, instance: Insta
 interface BeginOperation {
   readonly world: World
   readonly instance: Instance
-  readonly asked: Pick<Operation, 'action' | 'userId' | 'fileName' | 'content' | 'version'>
+  readonly asked: Pick<
+    Operation,
+    'action' | 'userId' | 'fileName' | 'content' | 'version' | 'credential'
+  >
 }
 
 /** Has a client make a request, on behalf of the user who has the id now. */
@@ -156,7 +172,8 @@ async function request(client: Client, action: FileAction): Promise<void> {
       const { isKept, expiresInMs } = action
       // By the clock of the client, which is that of the database.
       const until = expiresInMs && operation.startedAt + expiresInMs
-      const terms = { isKept, expiresAt: until && Math.trunc(until) }
+      const metadata = metadataPatchOf(action)
+      const terms = { isKept, expiresAt: until && Math.trunc(until), metadata }
       const same = { newName: undefined, overwrite: false, visibility: undefined }
       await repository.change({ ...caller, name, ...same, ...terms })
       return
@@ -237,6 +254,7 @@ async function upload(
     ...authorized(operation),
     name,
     visibility: () => undefined,
+    metadata: () => sentMetadata(action),
     sha256: digestOf(action, content?.sha256),
     precondition: preconditionOf(action),
     evict: prefixOf(action),
@@ -254,6 +272,18 @@ type Demanding = Pick<UploadAction | CreateAction, 'demands'>
 export function digestOf({ demands }: Demanding, sha256: string | undefined): string | undefined {
   if (demands === 'wrong digest') return digest(Buffer.from('another content'))
   return demands === 'right digest' ? sha256 : undefined
+}
+
+export function sentMetadata({
+  metadataBytes: bytes,
+}: Pick<UploadAction, 'metadataBytes'>): Metadata | undefined {
+  return bytes === undefined ? undefined : metadataOf(bytes)
+}
+
+function metadataPatchOf(action: RetainAction): MetadataPatch | undefined {
+  const metadata = sentMetadata(action)
+  if (metadata === undefined) return undefined
+  return action.metadataBytes === 0 ? null : membersOf(metadata)
 }
 
 export function prefixOf({ evict }: Pick<UploadAction, 'evict'>): FileNamePrefix | undefined {

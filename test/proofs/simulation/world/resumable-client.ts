@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { AppError, isAppError } from '../../../../src/core/errors.ts'
 import { parseFileName } from '../../../../src/core/files/file-name.ts'
 import type { Appended } from '../../../../src/core/resumable/resumable-uploads.ts'
+import { formatUploadMetadata } from '../../../../src/core/resumable/upload-metadata.ts'
 import { authorized } from '../../../support/caller.ts'
 import { never } from '../../../support/objects.ts'
 import { isCommitted, type ModelUpload } from '../model/model-upload.ts'
@@ -10,7 +11,14 @@ import { demand } from '../model/violation.ts'
 import { contentOf, type Operation } from '../plan/operation.ts'
 import type { AppendAction, CreateAction, NamedUploadAction } from '../plan/resumable-actions.ts'
 import { appendBodyOf, EXCESS } from './append-body.ts'
-import { beginOperation, digestOf, preconditionOf, prefixOf, userIdOf } from './client.ts'
+import {
+  beginOperation,
+  digestOf,
+  preconditionOf,
+  prefixOf,
+  sentMetadata,
+  userIdOf,
+} from './client.ts'
 import { askWhichToStop } from './stop-requests.ts'
 import type { Instance, World } from './world.ts'
 
@@ -18,7 +26,9 @@ import type { Instance, World } from './world.ts'
 export function startCreation(world: World, action: CreateAction, instance: Instance): void {
   const content = contentOf(world.operations.length, action.size)
   const fileName = parseFileName(`file-${action.file}`)
-  const asked = { action, userId: userIdOf(action.user), fileName, content, version: undefined }
+  const { credential } = action
+  const userId = userIdOf(action.user)
+  const asked = { action, userId, fileName, content, version: undefined, credential }
   beginOperation({ world, instance, asked }, async (operation) => {
     const upload = await create({ world, instance, operation }, action)
     world.model.knownUploads.push(upload)
@@ -53,8 +63,8 @@ function startKnown(
   const { knownUploads } = world.model
   const upload = knownUploads.at(-1 - (action.upload % Math.max(1, knownUploads.length)))
   if (upload === undefined) return
-  const { userId, fileName, version } = upload
-  const asked = { action, userId, fileName, content: undefined, version }
+  const { userId, fileName, version, credential } = upload
+  const asked = { action, userId, fileName, content: undefined, version, credential }
   beginOperation({ world, instance, asked }, async (operation) => {
     const wasPending = upload.state === 'pending'
     try {
@@ -82,7 +92,7 @@ async function create(client: Client, action: CreateAction): Promise<ModelUpload
     ...caller,
     name,
     length: action.isDeferred ? undefined : action.size,
-    metadata: '',
+    metadata: formatUploadMetadata(name, { metadata: sentMetadata(action) }),
     visibility: undefined,
     precondition: preconditionOf(action),
     evict: prefixOf(action),

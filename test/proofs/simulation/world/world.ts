@@ -44,6 +44,7 @@ export interface World extends Seam {
   readonly instances: Instance[]
   readonly variant: Variant
   readonly uploadLifetimeMs: number
+  readonly historyLifetimeMs: number
   readonly report: (violation: unknown) => void
 }
 
