@@ -58,6 +58,25 @@ describe('a guarded store', () => {
     await expect(put(store, { key: freshKey(), content })).rejects.toMatchObject(OTHER)
   })
 
+  it('confirms a write only after an answer that comes later', async () => {
+    const { promise: answer, resolve } = Promise.withResolvers<string | undefined>()
+    const isStored = Promise.withResolvers<void>()
+    const store = guard({
+      faults: {
+        readIdentity: () => answer,
+        put: async (object) => {
+          const stored = await memory.put(object)
+          isStored.resolve()
+          return stored
+        },
+      },
+    })
+    const writing = put(store, { key: freshKey(), content })
+    await isStored.promise
+    resolve('other')
+    await expect(writing).rejects.toMatchObject(OTHER)
+  })
+
   it('refuses every further write before it begins, and takes the body', async () => {
     const touched = vi.fn<() => Promise<never>>(() => Promise.reject(outage()))
     const faults = { put: touched, append: touched, remove: touched, removeFenced: touched }
