@@ -41,7 +41,7 @@ function guard({ maxAgeMs = 0, faults = {} }: Guarded = {}): ObjectStore {
 
 const content = Buffer.from('content')
 
-describe('a guarded store', () => {
+describe('E23 a guarded store', () => {
   it('is the store while it has the identity', async () => {
     const store = guard()
     const key = freshKey()

@@ -113,7 +113,7 @@ describe('the first start', () => {
   })
 })
 
-describe('a database that knows its store', () => {
+describe('E23 a database that knows its store', () => {
   let known: string | undefined
   beforeEach(async () => {
     known = await recognize()
