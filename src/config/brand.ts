@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../core/errors.ts'
 import type { Reader } from './reader.ts'
-import { assertWithoutCredentials } from './urls.ts'
+import { assertWithoutCredentials, httpUrlOf } from './urls.ts'
 
 /** How the web pages look and what they are called. What is not set is as built. */
 export interface BrandConfig {
@@ -107,16 +107,14 @@ function parseObject(text: string): readonly (readonly [string, unknown])[] {
   )
 }
 
-/** Other schemes, such as `javascript:`, could run script in the page. */
-const SCHEMES = new Set(['https:', 'http:', 'mailto:'])
-
 function linkOf(label: string, value: unknown): string {
   if (!isLabel(label, MAX_LABEL_LENGTH)) {
     throw new Error(`must have labels of 1 to ${MAX_LABEL_LENGTH} characters in one line`)
   }
   const url = typeof value === 'string' && value.length <= MAX_URL_LENGTH ? value : ''
-  const link = URL.parse(url)
-  if (link !== null && SCHEMES.has(link.protocol)) {
+  // Other schemes, such as `javascript:`, could run script in the page.
+  const link = /^mailto:/i.test(url) ? URL.parse(url) : httpUrlOf(url)
+  if (link) {
     assertWithoutCredentials(link)
     return link.href
   }

@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from '../core/byte-size.ts'
 import { parseDuration } from '../core/duration.ts'
 import { messageOf } from '../core/errors.ts'
-import { parsePostgresUrl } from './urls.ts'
+import { isPortNumber } from '../core/port-number.ts'
+import { httpUrlOf, parsePostgresUrl } from './urls.ts'
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
 
 // Each parser throws an `Error` whose message continues the setting's name: `PORT: must be ...`.
@@ -44,14 +45,23 @@ export function parseDatabase(text: string): DatabaseConfig {
 }
 
 export function parsePort(text: string): number {
-  const port = Number(text)
-  if (/^\d+$/.test(text) && port <= 65_535) return port
+  if (isPortNumber(text)) return Number(text)
   throw new Error('must be a port number from 0 (any free port) to 65535')
 }
 
 export function parseBasePath(text: string): string {
-  if (/^(\/[A-Za-z0-9._~-]+)*$/.test(text)) return text
-  throw new Error('must be a path such as /api, without a trailing slash')
+  const segments = text.split('/').slice(1)
+  // Clients and proxies resolve `.` and `..`.
+  if (
+    text === '' ||
+    (text.startsWith('/') &&
+      segments.every((each) => /^[A-Za-z0-9._~-]+$/.test(each) && !/^\.{1,2}$/.test(each)))
+  ) {
+    return text
+  }
+  throw new Error(
+    'must be a path such as /api, without a trailing slash, and without . and .. in it',
+  )
 }
 
 /** Returns `undefined` for an empty text. Its errors do not repeat the secret. */
@@ -139,7 +149,9 @@ export function parseProxies(text: string): readonly string[] {
     const bits = isIP(address) === 6 ? 128 : 32
     if (
       isIP(address) === 0 ||
-      !/^\d+$/.test(length) ||
+      // It would be ignored: addresses are compared without their zone.
+      address.includes('%') ||
+      !/^(?:0|[1-9]\d{0,2})$/.test(length) ||
       Number(length) > bits ||
       another !== undefined
     ) {
@@ -172,7 +184,7 @@ export function parseWebhookEvents(text: string): ReadonlySet<WebhookEvent> {
 export function parseOrigins(text: string): readonly string[] {
   const origins = parseList(text)
   for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+    if (httpUrlOf(origin)?.origin !== origin) {
       throw new Error('must be origins without a path, such as https://app.example.com')
     }
   }

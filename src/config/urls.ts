@@ -1,17 +1,26 @@
+import { isPortNumber } from '../core/port-number.ts'
+
 // Each parser throws an `Error` whose message continues the setting's name, and never repeats the URL, which may contain
 // a secret.
 
 /** A URL that the service requests: http or https, without credentials, fragment or a port that `fetch` blocks. */
 export function parseUrl(text: string): string | undefined {
   if (text === '') return undefined
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
-  if (url === null) throw new Error('must be an http or https URL, such as http://127.0.0.1:9000')
+  const url = httpUrlOf(text)
+  if (url === undefined) {
+    throw new Error('must be an http or https URL, such as http://127.0.0.1:9000')
+  }
   assertWithoutCredentials(url)
   if (text.includes('#')) throw new Error('must have no fragment; write a # as %23')
   if (BLOCKED_PORTS.has(Number(url.port))) {
     throw new Error('must have another port; fetch and browsers block this one')
   }
   return text
+}
+
+/** `undefined` for what only `URL` takes for an http or https URL, such as `http:host` or `http:///host`. */
+export function httpUrlOf(text: string): URL | undefined {
+  return /^https?:\/\/[^/\\\s]/i.test(text) ? (URL.parse(text) ?? undefined) : undefined
 }
 
 /** For a URL that is printed or requested: neither may reveal a password. */
@@ -35,11 +44,17 @@ export function parsePostgresUrl(text: string): string {
   const [, authority = '', rest = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/s.exec(text) ?? []
   if (/[@#]/.test(rest)) throw new Error(NOT_ENCODED)
   const place = authority.slice(authority.lastIndexOf('@') + 1)
+  const options = new URLSearchParams(rest.slice(rest.indexOf('?') + 1))
   // The driver supports one host; it would take libpq's list for a single host name.
-  if (place.includes(',')) {
+  if (place.includes(',') || options.getAll('host').some((host) => host.includes(','))) {
     throw new Error('must have one host: a name or a load balancer that points to the primary')
   }
-  if (!PLACE.test(place)) throw new Error(NOT_ENCODED)
+  const found = PLACE.exec(place)
+  if (found === null) throw new Error(NOT_ENCODED)
+  const ports = [found[1] ?? '', ...options.getAll('port')]
+  if (!ports.every((port) => port === '' || (isPortNumber(port) && Number(port) > 0))) {
+    throw new Error('must have a port from 1 to 65535, or none')
+  }
   return text
 }
 
@@ -48,7 +63,7 @@ const NOT_ENCODED =
   '# as %23 and @ as %40'
 
 /** A host and a port, both optional: sockets have neither, or a folder that is percent-encoded. */
-const PLACE = /^(?:\[[\da-f:.]+\]|[^:@[\]\s]*)(?::\d{0,5})?$/i
+const PLACE = /^(?:\[[\da-f:.]+\]|[^:@[\]\s]*)(?::(\d*))?$/i
 
 /** Fetch Standard, section 2.9, "bad port". */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([

@@ -166,6 +166,7 @@ describe('a setting', () => {
     [{ METRICS_PORT: '0', METRICS_HOST: '::' }, { metrics: { host: '::', port: 0 } }],
     [{ METRICS_HOST: '::' }, { metrics: undefined }],
     [{ BASE_PATH: '/api/v1' }, { basePath: '/api/v1' }],
+    [{ BASE_PATH: '/.a/b..c/...' }, { basePath: '/.a/b..c/...' }],
     [{ MAX_FILES: '0' }, { maxFiles: 0 }],
     [{ UPLOAD_MEMORY: '64MiB' }, { uploadMemory: 64 * 2 ** 20 }],
     [{ GARBAGE_DELAY: '10min' }, { garbageDelayMs: 600_000 }],
@@ -193,6 +194,11 @@ describe('a setting', () => {
       { database: { kind: 'postgres', url: 'postgres://u:a,b@db/x?y=1,2' } },
     ],
     [{ TRUST_PROXY: '10.0.0.0/8, ::1,' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
+    [{ TRUST_PROXY: ' , ,,' }, { trustedProxies: [] }],
+    [
+      { TRUST_PROXY: '0.0.0.0/0,::FFFF:a00:0/104' },
+      { trustedProxies: ['0.0.0.0/0', '::FFFF:a00:0/104'] },
+    ],
     [
       { ALLOWED_ORIGINS: 'https://a.example, http://b.example:8080' },
       { allowedOrigins: ['https://a.example', 'http://b.example:8080'] },
@@ -206,8 +212,11 @@ describe('a setting', () => {
   })
 
   it.each([
-    ['PORT', ['-1', '65536', '80.0', 'http', '0x50']],
-    ['BASE_PATH', ['/', 'api', '/api/', '/a//b', '/a?b', '/a b']],
+    ['PORT', ['-1', '65536', '000080', '80.0', 'http', '0x50']],
+    [
+      'BASE_PATH',
+      ['/', 'api', '/api/', '/a//b', '/a?b', '/a b', '/..', '/a/../b', '/./a', '/a/.', 'a/b'],
+    ],
     ['DATABASE_URL', ['sqlite:', 'postgres:db', 'database.sqlite']],
     ['DATABASE_URL', ['postgres://u:p@a:1,b:2/db', 'postgresql://a,b/db']],
     [
@@ -237,6 +246,11 @@ describe('a setting', () => {
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],
     ],
     ['TRUST_PROXY', ['localhost', '10.0.0.0/33', '::1/129', '10.0.0.0/', '10.0.0.0/8/8']],
+    ['TRUST_PROXY', ['10.0.0.0/08', '10.0.0.0/00', '10.0.0.0/-1', '10.0.0.0/8.0', '10.0.0/8']],
+    [
+      'TRUST_PROXY',
+      ['/8', '10.0.0.0 /8', 'fe80::1%eth0', 'fe80::%eth0/64', '[::1]', '10.0.0.1:80'],
+    ],
     ['API_DOCS', ['no', '0', 'TRUE']],
     ['WEB_PAGE', ['no', 'FALSE', '0']],
     ['LOG_LEVEL', ['INFO', 'verbose']],

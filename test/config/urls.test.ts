@@ -53,6 +53,10 @@ describe.each(URLS)('the URL %s', (name, others) => {
     'https://ann:hunter2/@example.com',
     'ftp://ann:hunter2@example.com',
     'http:example.com/hunter2',
+    'http:/example.com/hunter2',
+    'http:///example.com/hunter2',
+    'http://\\example.com/hunter2',
+    'http://example.com:65536/hunter2',
     '//ann:hunter2@example.com',
     'http://example.com:25',
     'http://example.com:6000/hunter2',
@@ -116,6 +120,10 @@ describe('DATABASE_URL', () => {
     'postgres://u:a@b:c@db/x',
     'postgres://u@[::1]:5432/x',
     'postgres://u:p@db',
+    'postgres://u:p@db:/x',
+    'postgres://u:p@db:1/x',
+    'postgres://u:p@[::1]:65535/x?port=5432',
+    'postgres:///x?host=/run/pg&port=5433',
   ])('may be %s', (url) => {
     expect(readConfig({ DATABASE_URL: url }).database).toEqual({ kind: 'postgres', url })
   })
@@ -136,6 +144,36 @@ describe('DATABASE_URL', () => {
     const message = refusal({ DATABASE_URL: url })
     expect(message).toMatch(/DATABASE_URL: is not a valid URL; percent-encode/)
     expect(message).not.toMatch(/hunter|ter2/)
+  })
+
+  it.each([
+    'postgres://u:hunter2@db:65536/x',
+    'postgres://u:hunter2@db:0/x',
+    'postgres://u:hunter2@db:543210/x',
+    'postgres://u:hunter2@[::1]:99999',
+    'postgres://u:99999',
+    'postgres://u:hunter2@db/x?port=65536',
+    'postgres://u:hunter2@db:5432/x?sslmode=disable&port=abc',
+    'postgres:///x?host=/run/pg&port=-1',
+  ])('has no port as in %s', (url) => {
+    const message = refusal({ DATABASE_URL: url })
+    expect(message).toMatch(/DATABASE_URL: must have a port from 1 to 65535/)
+    expect(message).not.toContain('hunter2')
+  })
+
+  it('has no second host in its options either', () => {
+    expect(refusal({ DATABASE_URL: 'postgres:///x?host=a,b' })).toContain('must have one host')
+  })
+
+  it('has a port exactly if the driver can connect to it (property)', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^\d{1,7}$/), fc.boolean(), (port, isOption) => {
+        const place = isOption ? `db/x?port=${port}` : `db:${port}/x`
+        const isRefused = refusal({ DATABASE_URL: `postgres://u:p@${place}` }) !== ''
+        const isPort = Number(port) >= 1 && Number(port) <= 65_535 && port.length <= 5
+        expect(isRefused).toBe(!isPort)
+      }),
+    )
   })
 
   it('gives the driver no part of a password as its host (property)', () => {

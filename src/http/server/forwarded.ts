@@ -1,7 +1,8 @@
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
-import { HOST } from './request-head.ts'
+import { isPortNumber } from '../../core/port-number.ts'
+import { isHost } from './request-head.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,7 +49,8 @@ export function decoratePeer(app: FastifyInstance, trusts: TrustsProxy): void {
 export function parseAddress(text = ''): string | undefined {
   if (isIP(text) === 4) return text
   const [, unquoted = text] = /^"([^"]*)"$/.exec(text) ?? []
-  const [, v6, v4] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(unquoted) ?? []
+  const [, v6, v4, port = '0'] = /^(?:\[([^\]]*)\]|([\d.]+))(?::(\d+))?$/.exec(unquoted) ?? []
+  if (!isPortNumber(port)) return undefined
   const [address = ''] = (v6 ?? v4 ?? unquoted).split('%', 1)
   return isIP(address) === 0 ? undefined : address
 }
@@ -78,7 +80,7 @@ export function schemeOf(request: Arrived): 'http' | 'https' {
 /** The host of the client's request, and its port if it was sent. */
 function hostOf(request: Arrived): string {
   const host = forwarded(request, 'x-forwarded-host')
-  return host !== '' && HOST.test(host) ? host : (request.headers.host ?? '')
+  return host !== '' && isHost(host) ? host : (request.headers.host ?? '')
 }
 
 /** As clients reach the service; `scheme` is that of their request unless given. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { formatError } from '../../core/errors.ts'
+import { isPortNumber } from '../../core/port-number.ts'
 import type { TrustsProxy } from './forwarded.ts'
 
 /**
@@ -28,13 +29,20 @@ export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
     throw formatError('A request must have exactly one Host header.')
   }
-  if (!HOST.test(headers.host ?? '')) {
+  if (!isHost(headers.host ?? '')) {
     throw formatError('The Host header must be a name or an address, and may have a port.')
   }
 }
 
-/** `uri-host` and a port (RFC 3986, section 3.2.2), without a look at what numbers mean. */
-export const HOST = /^(?:\[[\w.~:%-]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::\d{0,5})?$/i
+/** `uri-host` and a port (RFC 3986, sections 3.2.2 and 3.2.3), without a look at what the numbers of an address mean. */
+export function isHost(text: string): boolean {
+  const found = HOST.exec(text)
+  if (found === null) return false
+  const [, port = ''] = found
+  return port === '' || isPortNumber(port)
+}
+
+const HOST = /^(?:\[[\w.~:%-]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::(\d*))?$/i
 
 /** `*` is for `OPTIONS`. */
 const TARGET = /^(?:\/|https?:\/\/|\*$)/i

@@ -33,6 +33,7 @@ describe('the address of a request', () => {
     ['"[2001:db8::1]:4711"', '2001:db8::1'],
     ['2001:db8::4711', '2001:db8::4711'],
     ['[::ffff:203.0.113.7]:1', '::ffff:203.0.113.7'],
+    ['203.0.113.7:65535', '203.0.113.7'],
     ['[fe80::1%eth0]:65535', 'fe80::1'],
     [`fe80::1%${'z'.repeat(500)}`, 'fe80::1'],
   ])('is, for %s, %s', (ip, address) => {
@@ -47,6 +48,9 @@ describe('the address of a request', () => {
     'a\u009b2J',
     '203.0.113.7:',
     '203.0.113.7:port',
+    '203.0.113.7:65536',
+    '"[2001:db8::1]:99999"',
+    '203.0.113.7:000080',
     '203.0.113.256:80',
     '203.0.113:80',
     '[203.0.113.7',
@@ -65,6 +69,9 @@ describe('the client that a request counts for', () => {
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['[2001:db8::2]:9', '2001:db8:0:0::/64'],
+    ['::FFFF:203.0.113.7', '203.0.113.7'],
+    ['[::FFFF:CB00:7107]:9', '203.0.113.7'],
+    ['0:0:0:0:0:ffff:203.0.113.7', '203.0.113.7'],
     ['unknown', '10.0.0.1'],
   ])('is, for %s, %s', (ip, client) => {
     expect(clientAddressOf({ ip, socket })).toBe(client)
@@ -76,6 +83,14 @@ describe('a proxy', () => {
     ['10.1.2.3', true],
     ['10.1.2.3:8080', true],
     ['::ffff:10.1.2.3', true],
+    ['::FFFF:10.1.2.3', true],
+    ['::ffff:0A01:203', true],
+    ['::FFFF:11.1.2.3', false],
+    ['10.1.2.3:65536', false],
+    ['172.16.0.9', true],
+    ['::ffff:172.16.0.9', true],
+    ['172.17.0.9', false],
+    ['192.0.2.7', true],
     ['[::ffff:10.1.2.3]:8080', true],
     ['"[fd00::5]:1"', true],
     ['fd00::5%eth0', true],
@@ -84,7 +99,15 @@ describe('a proxy', () => {
     ['unknown', false],
     [undefined, false],
   ])('at %s is trusted: %s', (address, isTrusted) => {
-    expect(trustOf(['10.0.0.0/8', 'fd00::/8', '192.168.0.1'])(address)).toBe(isTrusted)
+    expect(
+      trustOf([
+        '10.0.0.0/8',
+        'fd00::/8',
+        '192.168.0.1',
+        '::FFFF:172.16.0.0/112',
+        '::FFFF:192.0.2.7',
+      ])(address),
+    ).toBe(isTrusted)
   })
 })
 
@@ -163,6 +186,10 @@ describe('behind a proxy', () => {
     ['a/b', 'https://internal', 'internal'],
     ['evil"><script>', 'https://internal', 'internal'],
     ['user@evil.example.com', 'https://internal', 'internal'],
+    ['files.example.com:65535', 'https://files.example.com:65535', 'files.example.com'],
+    ['files.example.com:65536', 'https://internal', 'internal'],
+    ['[2001:db8::1]:99999', 'https://internal', 'internal'],
+    ['files.example.com:', 'https://files.example.com', 'files.example.com'],
   ])('X-Forwarded-Host: "%s" is %s', async (value, origin, hostname) => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': value }
     expect((await send(headers)).told).toMatchObject({ origin, hostname })
@@ -187,12 +214,17 @@ describe('behind a proxy', () => {
     [403, 'null', { proto: 'https', host: 'files.example.com' }],
     [403, '', { proto: 'https', host: 'files.example.com' }],
     [403, 'file://files.example.com', { proto: 'https', host: 'files.example.com' }],
-    [403, 'https://files.example.com', { proto: 'https', host: 'files.example.com:99999' }],
   ] as const)('%d: a write from %s to %j', async (status, origin, { proto, host }) => {
     const headers = { 'x-forwarded-proto': proto, 'x-forwarded-host': host, origin }
     expect((await send(headers)).status).toBe(status)
     // A proxy that keeps the client's Host.
     expect((await send({ 'x-forwarded-proto': proto, host, origin })).status).toBe(status)
+  })
+
+  it('refuses a Host with a port that there is not', async () => {
+    for (const host of ['files.example.com:99999', '[::1]:65536', 'h:000080']) {
+      expect((await send({ host })).status).toBe(400)
+    }
   })
 
   it.each([
