@@ -395,7 +395,9 @@ const english = {
       file_count_exceeded: 'You have reached the maximum number of files. Delete some first.',
       file_too_large: (most: number) =>
         `This file is too large. The maximum is ${formatBytes(most)}.`,
-      invalid_file_name: 'This file name is not allowed. Rename the file and try again.',
+      name_too_long: 'This file name is too long. Shorten it to at most 255 bytes, and try again.',
+      invalid_file_name:
+        'This file name is not allowed: it contains / or \\, or a control character. Rename the file and try again.',
       unfinished_uploads_exceeded:
         'You have too many unfinished uploads. Finish or cancel some first.',
       cancelled: 'This upload was cancelled elsewhere.',
@@ -599,6 +601,7 @@ const english = {
       file_exists: 'A file with this name was already sent. Rename yours to send it too.',
       capacity_exceeded: 'There is no room for this file.',
       file_too_large: 'This file is too large.',
+      name_too_long: 'This file name is too long. Shorten it to at most 255 bytes.',
       invalid_file_name: 'This file name is not accepted. Rename the file.',
       not_found: 'The link has ended.',
       link_password_required: 'Reload the page and enter the password again.',
@@ -648,6 +651,9 @@ const english = {
 
     overview: {
       title: 'Overview',
+      clockAhead: (seconds: number) =>
+        `The clock is ahead by ${formatDuration(seconds)}, or the service was down. What has ended only since then ` +
+        'stays until the clock has proved right.',
       users: 'Users',
       others: ({ suspended, deleted }: { suspended: number; deleted: number }) =>
         [

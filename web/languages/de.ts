@@ -386,8 +386,11 @@ export const messages: Messages = {
       file_count_exceeded: 'Die Höchstzahl an Dateien ist erreicht. Lösche zuerst welche.',
       file_too_large: (most) =>
         `Diese Datei ist zu groß. Erlaubt sind höchstens ${formatBytes(most)}.`,
+      name_too_long:
+        'Dieser Dateiname ist zu lang. Kürze ihn auf höchstens 255 Byte und versuche es noch einmal.',
       invalid_file_name:
-        'Dieser Dateiname ist nicht erlaubt. Benenne die Datei um und versuche es noch einmal.',
+        'Dieser Dateiname ist nicht erlaubt: Er enthält / oder \\ oder ein Steuerzeichen. Benenne die Datei um und ' +
+        'versuche es noch einmal.',
       unfinished_uploads_exceeded:
         'Du hast zu viele unvollständige Uploads. Beende oder verwirf zuerst welche.',
       cancelled: 'Dieser Upload wurde woanders abgebrochen.',
@@ -597,6 +600,7 @@ export const messages: Messages = {
         'Eine Datei mit diesem Namen wurde schon gesendet. Benenne deine um, um sie auch zu senden.',
       capacity_exceeded: 'Für diese Datei ist kein Platz.',
       file_too_large: 'Diese Datei ist zu groß.',
+      name_too_long: 'Dieser Dateiname ist zu lang. Kürze ihn auf höchstens 255 Byte.',
       invalid_file_name: 'Dieser Dateiname wird nicht angenommen. Benenne die Datei um.',
       not_found: 'Der Link ist nicht mehr gültig.',
       link_password_required: 'Lade die Seite neu und gib das Passwort noch einmal ein.',
@@ -649,6 +653,9 @@ export const messages: Messages = {
 
     overview: {
       title: 'Übersicht',
+      clockAhead: (seconds) =>
+        `Die Uhr geht um ${formatDuration(seconds)} vor, oder der Dienst war außer Betrieb. Was erst seither endet, ` +
+        'bleibt, bis sich die Uhr als richtig erwiesen hat.',
       users: 'Konten',
       others: ({ suspended, deleted }) =>
         [

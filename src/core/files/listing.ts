@@ -86,17 +86,20 @@ export function commonPrefixOf(
 }
 
 /**
- * Returns whether a name contains the text in any case. It runs in the service, because `lower` of SQLite knows ASCII
+ * Returns whether a name contains the text in any case, however both are composed. It runs in the service, because `lower` of SQLite knows ASCII
  * only, and that of PostgreSQL depends on the locale.
  */
 export function containsText(text: string): (name: string) => boolean {
-  const wanted = lowerCase(text)
-  return (name) => lowerCase(name).includes(wanted)
+  const wanted = folded(text)
+  return (name) => folded(name).includes(wanted)
 }
 
-/** Unicode lower case, with one sigma: by its place in a word, JavaScript gives another one. */
-function lowerCase(text: string): string {
-  return text.toLowerCase().replaceAll('ς', 'σ')
+/**
+ * Unicode lower case in the form NFC, since the same text can be composed or not: macOS decomposes names. With one sigma:
+ * by its place in a word, JavaScript gives another one.
+ */
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ').normalize('NFC')
 }
 
 /** Throws `invalid_parameter` for a text that no name can contain. Empty is as if it was left out. */

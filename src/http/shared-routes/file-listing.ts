@@ -41,8 +41,8 @@ export const LISTING_QUERY = Type.Object(
         maxLength: MAX_FILE_NAME_BYTES,
         pattern: FILE_NAME_PREFIX_PATTERN,
         description:
-          'A part of the file names, in any case: at most 255 bytes of UTF-8. Characters are compared by their Unicode ' +
-          'lower case, without normalization.',
+          'A part of the file names, in any case: at most 255 bytes of UTF-8. Compared by Unicode lower case, in the ' +
+          'form NFC.',
         examples: ['readme'],
       }),
     ),

@@ -205,9 +205,9 @@ function entryOf(name: string, rollUp: Query['rollUp']): string {
 
 /** Character by character, so that the end of a word is nothing special. */
 function lower(text: string): string {
-  return Array.from(text, (character) => (character === 'ς' ? 'σ' : character.toLowerCase())).join(
-    '',
-  )
+  return Array.from(text, (character) => (character === 'ς' ? 'σ' : character.toLowerCase()))
+    .join('')
+    .normalize('NFC')
 }
 
 function bytewise(a: string, b: string): number {

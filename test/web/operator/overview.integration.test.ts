@@ -68,8 +68,15 @@ describeInBrowser('the overview', (browser) => {
     expect(await growth.textContent()).toContain('Users')
     const figures = await page.getByRole('main').locator('dl').textContent()
     expect(figures).toContain('Events to deliver1,5002 not delivered')
+    expect(await page.getByText('The clock is ahead').count()).toBe(0)
+    await page.route('**/metrics', async (route) => {
+      const response = await route.fetch()
+      const lead = 'cloud_repository_clock_lead_seconds 7200\n'
+      await route.fulfill({ response, body: (await response.text()) + lead })
+    })
     answer = { growth: [] }
     await page.reload()
     await growth.getByText('The charts begin tomorrow.').waitFor()
+    await page.getByRole('main').getByText('The clock is ahead by 2 h 0 min').waitFor()
   })
 })

@@ -10,6 +10,8 @@ export interface Sample {
   readonly uploadedBytes: number
   readonly refusals: number
   readonly refusalsByCode: ReadonlyMap<string, number>
+  /** By how much the clock is ahead of the time by which the service destroys what has ended. */
+  readonly clockLeadSeconds: number
   /** Of all instances; `undefined` if the database did not answer. */
   readonly everywhere: Everywhere | undefined
 }
@@ -55,6 +57,7 @@ export function readSample(text: string, at: number): Sample {
     uploadedBytes: sum('uploaded_bytes_total'),
     refusals: sum('refusals_total'),
     refusalsByCode,
+    clockLeadSeconds: sum('clock_lead_seconds'),
     everywhere: lines.some((line) => isOf(line, `${PREFIX}garbage_objects`))
       ? {
           uploads: sum('reservations') + sum('unfinished_uploads'),

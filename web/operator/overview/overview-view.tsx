@@ -3,6 +3,7 @@ import type { Overview } from '../../../client/src/admin.ts'
 import { formatBytes, formatCount } from '../../shared/format.ts'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
+import type { ServiceWatch } from '../charts/service-watch.ts'
 import type { Page } from '../page.ts'
 import { Growth } from './growth.tsx'
 import { ParkedWebhooks } from './parked-webhooks.tsx'
@@ -23,6 +24,7 @@ export function OverviewView({ page }: { readonly page: Page }) {
       <div class="list-rows record">
         <h2>{words.title}</h2>
         <ProblemNotice text={problem.value} />
+        <ProblemNotice text={leadOf(page.watch)} />
         <ParkedWebhooks page={page} />
         {overview === undefined ? (
           <p class="quiet">{messages.files.loading}</p>
@@ -39,6 +41,14 @@ export function OverviewView({ page }: { readonly page: Page }) {
       </div>
     </main>
   )
+}
+
+/** Smaller leads are corrections of the clock. */
+const LEAST_LEAD_SECONDS = 5
+
+function leadOf({ samples }: ServiceWatch): string | undefined {
+  const { clockLeadSeconds: lead = 0 } = samples.value.at(-1) ?? {}
+  return lead < LEAST_LEAD_SECONDS ? undefined : words.clockAhead(lead)
 }
 
 type Figure = readonly [label: string, value: string, note?: string | undefined]

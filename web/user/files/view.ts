@@ -69,10 +69,10 @@ export function shownIn(view: View, name: string): Shown {
 }
 
 function contains(text: string, sought: string): boolean {
-  return sought === '' || lowerCase(text).includes(lowerCase(sought))
+  return sought === '' || folded(text).includes(folded(sought))
 }
 
 /** As the service compares: by its place in a word, JavaScript gives another sigma. */
-function lowerCase(text: string): string {
-  return text.toLowerCase().replaceAll('ς', 'σ')
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ').normalize('NFC')
 }

@@ -2,7 +2,7 @@ import { messages } from '../../messages.ts'
 import type { Figures, UploadEntry } from '../../shared/model.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
-import { isFileName } from '../files/file-name.ts'
+import { faultOf } from '../../shared/file-name.ts'
 import type { Permissions } from '../permissions.ts'
 import type { UnfinishedUploads } from './unfinished-uploads.ts'
 import {
@@ -35,8 +35,9 @@ export type UploadCheck = (
 export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
   const { list, capacity, permissions } = options
   return async (item, signal) => {
-    if (!isFileName(item.name)) {
-      return { kind: 'refused', text: messages.uploads.refusals.invalid_file_name }
+    const fault = faultOf(item.name)
+    if (fault !== undefined) {
+      return { kind: 'refused', text: messages.uploads.refusals[fault] }
     }
     for (;;) {
       const question = await findInterrupted(options, item)

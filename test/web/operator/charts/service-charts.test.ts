@@ -20,6 +20,7 @@ cloud_repository_reserved_bytes 1000
 cloud_repository_unfinished_uploads 4
 cloud_repository_unfinished_bytes 5e3
 cloud_repository_garbage_objects 12
+cloud_repository_clock_lead_seconds 90
 cloud_repository_uploaded_bytes_total 2e3
 cloud_repository_refusals_total{code="not_found"} 4
 cloud_repository_refusals_total{code="capacity_exceeded"} 2
@@ -31,6 +32,7 @@ describe("what is read out of the service's metrics", () => {
     expect(readSample(TEXT, 5)).toEqual({
       at: 5,
       receivedBytes: 1024,
+      clockLeadSeconds: 90,
       sentBytes: 7,
       uploads: 9,
       uploadsRunning: 3,
