@@ -256,8 +256,6 @@ export interface HistoryRow extends VersionRow {
   readonly stored_by: string | null
   /** The narrow credential that has ended it; `null` if the account itself has. */
   readonly ended_by: string | null
-  /** 1 if another one, or the account, has ended it than had stored it; else 0. */
-  readonly is_foreign: Generated<0 | 1>
   /** 1 while the trimming spares it, else 0. */
   readonly is_protected: Generated<0 | 1>
 }

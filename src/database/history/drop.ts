@@ -18,7 +18,10 @@ interface Dropped {
   readonly counts?: boolean
 }
 
-export type DroppedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'is_marked'>
+export type DroppedRow = Pick<
+  HistoryRow,
+  'version' | 'object_key' | 'size' | 'is_marked' | 'ended_by'
+>
 
 /** Under the user's lock. */
 export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<number> {
@@ -67,7 +70,7 @@ export async function versionsToDrop(
   { userId, limit, where = sql`1 = 1`, order = sql`ended_at, version` }: Selected,
 ): Promise<readonly DroppedRow[]> {
   const { rows } = await sql<DroppedRow>`
-    SELECT version, object_key, size, is_marked FROM history
+    SELECT version, object_key, size, is_marked, ended_by FROM history
     WHERE user_id = ${userId} AND ${where} ORDER BY ${order} LIMIT ${limit}
   `.execute(db)
   return rows

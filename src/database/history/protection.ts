@@ -33,7 +33,7 @@ async function chooseProtected(
   tx: LedgerTx,
   { userId, past }: Ended,
 ): Promise<ReadonlySet<Version>> {
-  const foreign = past.filter(({ isForeign, endedBy }) => isForeign === 1 && endedBy !== null)
+  const foreign = past.filter(({ storedBy, endedBy }) => endedBy !== null && storedBy !== endedBy)
   if (foreign.length === 0) return new Set()
   const { rows } = await sql<{ readonly held: number; readonly capacity: number }>`
     SELECT history_protected AS held, ${tx.capacity} AS capacity FROM quotas WHERE user_id = ${userId}

@@ -4,6 +4,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
 import { capacityByAnyClock, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { chargedTo, findDebtor } from './charged.ts'
 import { type DroppedRow, dropVersions, ofVersions, versionsToDrop } from './drop.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
 import { countProtected, PROTECTION_MS } from './protection.ts'
@@ -67,15 +68,17 @@ async function dropExpired(tx: LedgerTx, trim: Trim): Promise<number> {
 }
 
 /**
- * Versions whose protection is over stay where the allowance has room for them. The others go, so that they displace
- * none.
+ * Versions whose protection is over stay where the allowance has room for them. What the credential that has ended them
+ * had stored makes room for them. The others go, so that they displace none.
  */
 async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
-  const { userId } = trim
+  const { userId, limit } = trim
   const where = isReleased(bySafeTime(tx))
   const rows = await versionsToDrop(tx, { ...trim, where })
-  if (rows.length === 0) return 0
-  let { room } = await readFigures(byAnyClock(tx), userId)
+  const [first] = rows
+  if (first === undefined) return 0
+  const figures = await readFigures(byAnyClock(tx), userId)
+  let { room } = figures
   const kept = new Set<DroppedRow>()
   for (const row of rows) {
     const bytes = withOverhead(row.size)
@@ -88,64 +91,31 @@ async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
     await sql`UPDATE history SET is_protected = 0 WHERE ${ofVersions(versions)}`.execute(tx.db)
     const bytes = [...kept].reduce((sum, row) => sum + withOverhead(row.size), 0)
     await countProtected(byAnyClock(tx), { userId, bytes: -bytes })
+    return kept.size
   }
-  await dropVersions(tx, { ...trim, rows: rows.filter((row) => !kept.has(row)) })
-  return rows.length
+  const bytes = withOverhead(first.size)
+  const mayFit = bytes <= figures.allowance
+  const stored = mayFit
+    ? await chargedTo(tx, { userId, limit, credential: first.ended_by, onlyStored: true })
+    : []
+  const displaced = worth(stored, bytes - room)
+  return await dropVersions(tx, { ...trim, rows: displaced.length > 0 ? displaced : [first] })
 }
 
 /**
  * What narrow credentials have ended or stored goes before what only the account has, so that it displaces none of that.
  * Of several credentials, the one goes first whose versions among the newest ones make up most of the excess, and it
- * loses no more than they hold: what it itself had both stored and ended first, oldest end first.
+ * loses no more than they hold, in the order of `chargedTo`.
  */
 async function dropNarrow(tx: LedgerTx, trim: Trim): Promise<number> {
   const { excess } = await readFigures(byAnyClock(tx), trim.userId)
   if (excess === 0) return 0
-  const { userId } = trim
+  const { userId, limit } = trim
   const debtor = await findDebtor(tx, { userId, excess })
   if (debtor === undefined) return 0
-  const where = sql`${CREDENTIAL} = ${debtor.credential} AND ${CHARGED}`
-  const order = sql`is_foreign, ended_at, version`
-  const rows = await versionsToDrop(tx, { ...trim, where, order })
+  const rows = await chargedTo(tx, { userId, limit, credential: debtor.credential })
   return await dropVersions(tx, { ...trim, rows: worth(rows, Math.min(excess, debtor.bytes)) })
 }
-
-/** The narrow credential to which a version is charged: the one that has ended it or, if the account has, stored it. */
-const CREDENTIAL = sql<string>`COALESCE(ended_by, stored_by)`
-
-/** The condition of the indexes. */
-const CHARGED = sql`${CREDENTIAL} IS NOT NULL AND is_protected = 0`
-
-interface Debtor {
-  readonly credential: string
-  readonly bytes: number
-}
-
-async function findDebtor(
-  { db }: LedgerTx,
-  { userId, excess }: { readonly userId: UserId; readonly excess: number },
-): Promise<Debtor | undefined> {
-  for (const limit of NEWEST) {
-    const { rows } = await sql<{ readonly credential: string; readonly size: number }>`
-      SELECT ${CREDENTIAL} AS credential, size FROM history WHERE user_id = ${userId} AND ${CHARGED}
-      ORDER BY ended_at DESC, version DESC LIMIT ${limit}
-    `.execute(db)
-    const debts = new Map<string, number>()
-    let left = excess
-    for (const row of rows) {
-      if (left <= 0) break
-      debts.set(row.credential, (debts.get(row.credential) ?? 0) + withOverhead(row.size))
-      left -= withOverhead(row.size)
-    }
-    if (left > 0 && rows.length === limit && limit !== NEWEST.at(-1)) continue
-    const [most] = [...debts].toSorted(([, one], [, other]) => other - one)
-    return most && { credential: most[0], bytes: most[1] }
-  }
-  return undefined
-}
-
-/** How many of the newest versions are looked at: mostly few are more than the allowance. */
-const NEWEST: readonly number[] = [32, 1_000]
 
 /** Oldest end first, of those that are not protected. */
 async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
@@ -153,8 +123,8 @@ async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
   const { excess } = await readFigures(byAnyClock(tx), userId)
   if (excess === 0) return 0
   const { rows } = await sql<DroppedRow>`
-    SELECT version, object_key, size, is_marked FROM (
-      SELECT version, object_key, size, is_marked, is_protected FROM history
+    SELECT version, object_key, size, is_marked, ended_by FROM (
+      SELECT version, object_key, size, is_marked, ended_by, is_protected FROM history
       WHERE user_id = ${userId} ORDER BY ended_at, version LIMIT ${MOST_PASSED_OVER}
     ) AS oldest
     WHERE is_protected = 0 LIMIT ${limit}
@@ -189,6 +159,7 @@ function worth(rows: readonly DroppedRow[], bytes: number): readonly DroppedRow[
 
 interface Figures {
   readonly excess: number
+  readonly allowance: number
   /** What the allowance has left for versions that are not protected; negative if there are too many. */
   readonly room: number
 }
@@ -198,10 +169,10 @@ async function readFigures(tx: LedgerTx, userId: UserId): Promise<Figures> {
   const { rows } = await sql<Figures>`
     UPDATE quotas SET history_excess = ${excessOf(tx, { bytes: sql`history_bytes` })}
     WHERE user_id = ${userId}
-    RETURNING history_excess AS excess,
+    RETURNING history_excess AS excess, ${allowanceOf(tx)} AS allowance,
       ${allowanceOf(tx)} - history_bytes + history_protected AS room
   `.execute(tx.db)
-  return rows[0] ?? { excess: 0, room: 0 }
+  return rows[0] ?? { excess: 0, allowance: 0, room: 0 }
 }
 
 /** As `readFigures`, after the capacity has changed. */

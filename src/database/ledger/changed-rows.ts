@@ -9,8 +9,6 @@ export type EndedFile = File &
   Pick<PastVersion, 'endedAt' | 'endedAs'> & {
     /** The narrow credential that has ended it; `null` for the account itself. */
     readonly endedBy: string | null
-    /** 1 if another one, or the account, has ended it than had stored it; else 0. */
-    readonly isForeign: 0 | 1
   }
 
 /** The net effect of changes on the rows. */
@@ -52,10 +50,7 @@ export function changedRows(rule: Rule, { changes, credential, at }: Dated): Cha
     if (old === undefined || old.version === file?.version) continue
     const endedAs = file === undefined ? 'deleted' : 'replaced'
     if (!becomesPast(rule, change)) garbage.push(old)
-    else {
-      const isForeign = old.storedBy === endedBy ? 0 : 1
-      past.set(old.version, { ...old, endedAt: at, endedAs, endedBy, isForeign })
-    }
+    else past.set(old.version, { ...old, endedAt: at, endedAs, endedBy })
   }
   const { cleared, written } = writes(rows)
   return { cleared, written, restored: [...restored], past: [...past.values()], garbage }

@@ -49,7 +49,7 @@ export const INSERT_FILE = sql.raw(`INSERT INTO files (${Object.values(FILE_MEMB
 /** As `INSERT_FILE`, with what is said of its end after the columns of the version. */
 export const INSERT_PAST = sql.raw(
   `INSERT INTO history (${Object.values(VERSION_MEMBERS).join(', ')}, ended_at, ended_as, expires_at, stored_by,
-    ended_by, is_foreign, is_protected)`,
+    ended_by, is_protected)`,
 )
 
 export const MEMBERS_OF_VERSION = Object.keys(VERSION_MEMBERS) as (keyof FileVersion)[]

@@ -55,19 +55,10 @@ const insertFiles = insertion<File>(
 )
 
 const insertPast = insertion<ProtectedFile>(
-  [
-    ...MEMBERS_OF_VERSION,
-    'endedAt',
-    'endedAs',
-    'expiresAt',
-    'storedBy',
-    'endedBy',
-    'isForeign',
-    'isProtected',
-  ],
+  [...MEMBERS_OF_VERSION, 'endedAt', 'endedAs', 'expiresAt', 'storedBy', 'endedBy', 'isProtected'],
   (slot) => sql`
     (${versionValues(slot)}, ${slot('endedAt')}, ${slot('endedAs')}, ${slot('expiresAt')},
-     ${slot('storedBy')}, ${slot('endedBy')}, ${slot('isForeign')}, ${slot('isProtected')})
+     ${slot('storedBy')}, ${slot('endedBy')}, ${slot('isProtected')})
   `,
   (rows) => sql`${INSERT_PAST} VALUES ${rows}`,
 )

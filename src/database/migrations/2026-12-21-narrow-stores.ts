@@ -4,7 +4,7 @@ import { createIndex, type MigrationIndex, type SchemaMigration } from './index-
 
 /**
  * During the upgrade, instances of the previous version record nobody as having stored the versions that they end, so
- * these count as the account's.
+ * these count as the account's. Only they set and read `is_foreign`.
  */
 export function narrowStores({ bytewise }: Pick<Database, 'bytewise'>): SchemaMigration {
   return {
@@ -29,6 +29,7 @@ export function narrowStoresIndexes(): SchemaMigration {
 
 // Versions that the account itself has stored and ended are in neither.
 const CREDENTIAL = sql`COALESCE(ended_by, stored_by)`
+const RANK = sql`CASE WHEN ended_by IS NULL THEN 1 WHEN ended_by = stored_by THEN 0 ELSE 2 END`
 const CHARGED = sql`WHERE ${CREDENTIAL} IS NOT NULL AND is_protected = 0`
 
 const INDEXES: readonly MigrationIndex[] = [
@@ -40,6 +41,6 @@ const INDEXES: readonly MigrationIndex[] = [
   {
     name: 'history_by_charged',
     table: 'history',
-    definition: sql`(user_id, (${CREDENTIAL}), is_foreign, ended_at, version) ${CHARGED}`,
+    definition: sql`(user_id, (${CREDENTIAL}), (${RANK}), ended_at, version) ${CHARGED}`,
   },
 ]

@@ -173,8 +173,7 @@ function past(slot: Slot<CommitValues>) {
     ${INSERT_PAST}
     SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
            old_created_at, old_updated_at, old_media_type, old_metadata, at, 'replaced',
-           old_expires_at, old_stored_by, actor,
-           CASE WHEN old_stored_by IS DISTINCT FROM actor THEN 1 ELSE 0 END, 0
+           old_expires_at, old_stored_by, actor, 0
     FROM change, moved WHERE past = 1
   ),`
 }

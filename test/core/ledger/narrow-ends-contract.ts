@@ -288,6 +288,35 @@ export function ledgerNarrowEndsContract(
       expect(await past()).toContain(film)
     })
 
+    it('goes before what it has ended of others, also when that is not protected any more', async () => {
+      const thesis = await put('thesis', MIB / 4, OWNER)
+      await remove('thesis', THIEF)
+      await churn(THIEF)
+      await harness.advance(DAY_MS + 1)
+      await trim(10)
+      expect(await past()).toContain(thesis)
+      expect(await figures()).toMatchObject({ protectedBytes: 0, excess: 0 })
+      await churn(THIEF)
+      for (const round of [0, 1, 2]) {
+        await put('junk', MIB / 4 + round, THIEF)
+        await remove('junk', OWNER)
+        await trim(10)
+      }
+      expect(await past()).toContain(thesis)
+      expect(await figures()).toMatchObject({ excess: 0 })
+    })
+
+    it('makes no room for a version of others that is larger than the allowance', async () => {
+      await put('large', MIB / 2, OWNER)
+      const large = await remove('large', THIEF)
+      await put('live', TENTH, THIEF)
+      const live = await remove('live', THIEF)
+      await harness.advance(DAY_MS + 1)
+      await trim()
+      expect(await past()).toEqual([live])
+      expect(await past()).not.toContain(large)
+    })
+
     it('spares content that the account has stored, too, after a narrow credential had', async () => {
       const content = { sha256: 'a'.repeat(64) }
       await account.put('thesis', 1000, { ...content, credential: THIEF })
