@@ -311,6 +311,7 @@ function createPorts(config: Config, opened: Opened) {
     hasPool: connections !== undefined,
     hasPack: measurePack !== undefined,
     hasWebhooks: config.webhooks !== undefined,
+    hasReserve: ledgerSpace !== undefined,
   })
   const meter = createCallMeters(instruments)
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
@@ -341,6 +342,7 @@ function createPorts(config: Config, opened: Opened) {
     memory,
     connections,
     measurePack,
+    measureReserve: ledgerSpace && (() => ledgerSpace.measureReserve()),
   })
   return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
 }

@@ -50,15 +50,9 @@ export function parsePort(text: string): number {
 }
 
 export function parseBasePath(text: string): string {
-  const segments = text.split('/').slice(1)
-  // Clients and proxies resolve `.` and `..`.
-  if (
-    text === '' ||
-    (text.startsWith('/') &&
-      segments.every((each) => /^[A-Za-z0-9._~-]+$/.test(each) && !/^\.{1,2}$/.test(each)))
-  ) {
-    return text
-  }
+  // Clients and proxies resolve them.
+  const hasDots = text.split('/').some((segment) => segment === '.' || segment === '..')
+  if (/^(\/[A-Za-z0-9._~-]+)*$/.test(text) && !hasDots) return text
   throw new Error(
     'must be a path such as /api, without a trailing slash, and without . and .. in it',
   )

@@ -31,10 +31,12 @@ export function createInstruments({
   hasPool,
   hasPack,
   hasWebhooks = false,
+  hasReserve = false,
 }: {
   readonly hasPool: boolean
   readonly hasPack: boolean
   readonly hasWebhooks?: boolean
+  readonly hasReserve?: boolean
 }) {
   const registry = new Registry()
   const { counter, countedBy, gauge, histogram } = createMakers(registry)
@@ -113,6 +115,9 @@ export function createInstruments({
       : undefined,
     packBytes: hasPack
       ? gauge('pack_bytes', 'Bytes on the disk of the file that holds small objects.')
+      : undefined,
+    reserveBytes: hasReserve
+      ? gauge('disk_reserve_bytes', 'Bytes held by the reserve on the disk of the database.')
       : undefined,
     refusals: countedBy('refusals', 'Refused requests by the code of their problem document.', {
       label: 'code',

@@ -16,7 +16,7 @@ import { readSaturation, type Saturable } from './saturation.ts'
 import {
   createBacklogScrape,
   createDependencyScrape,
-  createPackScrape,
+  createGaugeScrape,
   createWebhookScrape,
 } from './scrape.ts'
 import { meterSweeper } from './sweeps.ts'
@@ -50,6 +50,8 @@ export interface MetricsOptions extends Saturable {
   readonly readiness: Readiness
   /** Bytes of the pack of small objects; `undefined` if the object store has none. */
   readonly measurePack: (() => Promise<number>) | undefined
+  /** Bytes that the reserve of an embedded database holds; `undefined` if there is none. */
+  readonly measureReserve: (() => Promise<number>) | undefined
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
@@ -58,14 +60,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const backlog = createBacklogScrape(instruments, ledger)
   const dependencies = createDependencyScrape(instruments.dependencyUp, readiness)
   const webhooks = createWebhookScrape(instruments.webhooks, ledger)
-  const pack = createPackScrape(instruments.packBytes, options.measurePack)
+  const pack = createGaugeScrape(instruments.packBytes, options.measurePack)
+  const reserve = createGaugeScrape(instruments.reserveBytes, options.measureReserve)
   const requests = createRequestMetrics(instruments)
   let uploads: ResumableUploads | undefined
   let watchesProcess = false
   return {
     contentType: registry.contentType,
     async expose() {
-      await Promise.all([backlog.scrape(), dependencies.scrape(), webhooks.scrape(), pack.scrape()])
+      const scrapes = [backlog, dependencies, webhooks, pack, reserve]
+      await Promise.all(scrapes.map((each) => each.scrape()))
       requests.settle()
       readSaturation(instruments, options)
       instruments.runningAppends.set(uploads?.runningAppends ?? 0)

@@ -106,14 +106,15 @@ export function createWebhookScrape(
   })
 }
 
-export function createPackScrape(
-  packBytes: Instruments['packBytes'],
-  measurePack: (() => Promise<number>) | undefined,
+/** For a gauge without labels; neither is set in a stack that has no such value. */
+export function createGaugeScrape(
+  gauge: Instruments['packBytes'],
+  measure: (() => Promise<number>) | undefined,
 ): Scraped {
   return createScrape({
-    clear: () => packBytes?.remove(),
+    clear: () => gauge?.remove(),
     read: async () => {
-      if (measurePack !== undefined) packBytes?.set(await measurePack())
+      if (measure !== undefined) gauge?.set(await measure())
     },
   })
 }

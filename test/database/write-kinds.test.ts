@@ -31,6 +31,7 @@ describe('the kinds of writes', () => {
         return call()
       },
       isReserveInUse: () => false,
+      measureReserve: async () => 0,
     })
     expect(await guarded.findFile('a')).toBe('found a')
     expect(asked).toEqual([])

@@ -12,7 +12,12 @@ import { ampleMemory } from '../support/upload-memory.ts'
 describe("the documents' table of metrics", () => {
   it('has every metric with its type and labels, and no other', async () => {
     await using core = await openTestCore()
-    const instruments = createInstruments({ hasPool: true, hasPack: true, hasWebhooks: true })
+    const instruments = createInstruments({
+      hasPool: true,
+      hasPack: true,
+      hasWebhooks: true,
+      hasReserve: true,
+    })
     const calls = createCallMeters(instruments)
     const metrics = createMetrics({
       instruments,
@@ -21,6 +26,7 @@ describe("the documents' table of metrics", () => {
       memory: ampleMemory(),
       connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
       measurePack: async () => 4096,
+      measureReserve: async () => 8_388_608,
     })
     metrics.watchProcess({ version: '1.2.3' })
     await useAll(metrics, calls)

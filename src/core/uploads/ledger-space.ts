@@ -26,6 +26,9 @@ export interface LedgerSpace {
 
   /** Whether the reserve is in use, according to the latest measurement. Then no upload may fill it. Never waits. */
   isReserveInUse(): boolean
+
+  /** Bytes that the reserve holds, at most a second ago. Makes the reserve whole if the disk has room for it. */
+  measureReserve(): Promise<number>
 }
 
 /** Space on the disk of the database that belongs to the service even when other programs fill the disk. */
@@ -172,6 +175,10 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
     isReserveInUse() {
       void refresh(maxAgeMs)
       return isInUse()
+    },
+    async measureReserve() {
+      await refresh(maxAgeMs)
+      return space.reserved
     },
     async run(write, call) {
       // Without a floor, growing writes only count for those that end something.

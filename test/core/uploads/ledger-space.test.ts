@@ -261,6 +261,16 @@ describe('the floors of writes of the ledger', () => {
       expect(await accepted()).toEqual(kinds)
     })
 
+    it('tell what the reserve holds, and make it whole for that', async () => {
+      expect(await space.measureReserve()).toBe(8 * MIB)
+      await writes(1)
+      expect(await space.measureReserve()).toBe(0)
+      disk = 9 * MIB
+      vi.advanceTimersByTime(1_001)
+      expect(await space.measureReserve()).toBe(8 * MIB)
+      expect(reserve.held).toBe(8 * MIB)
+    })
+
     it('reject as the write does if there is no reserve left', async () => {
       await reserve.release()
       disk = 0

@@ -65,6 +65,7 @@ describe('F08 a growing write adds no more to the disk of an embedded database t
 
   const measuring: LedgerSpace = {
     isReserveInUse: () => false,
+    measureReserve: async () => 0,
     async run({ kind, rows }, call) {
       await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(database.kysely)
       const before = await pages()

@@ -170,6 +170,7 @@ function inTrouble(measureBacklog: Ledger['measureBacklog']): MetricsOptions {
     memory: ampleMemory(),
     connections: undefined,
     measurePack: undefined,
+    measureReserve: undefined,
   }
 }
 
