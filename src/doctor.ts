@@ -28,6 +28,7 @@ import { bodyOf } from './core/webhooks/webhook.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 import { measurePack, PACK_NAME } from './object-store/filesystem/pack/pack-file.ts'
 import { settingWarnings } from './config/warnings.ts'
+import { maxDescriptors } from './http/server/connection-slots.ts'
 
 export type Diagnosis = Readonly<{
   check: string
@@ -45,7 +46,7 @@ export async function diagnose(
   } catch (error) {
     return [{ check: 'settings', result: 'failed', detail: messageOf(error) }]
   }
-  const warnings = settingWarnings(environment, config)
+  const warnings = settingWarnings(environment, config, maxDescriptors())
   const detail = withWarnings('valid', warnings)
   const { database, objectStore } = ADVICE
   return [

@@ -15,6 +15,7 @@ import { serve } from './serve.ts'
 import { openService } from './compose/compose.ts'
 import { closePlaces } from './config/private-places.ts'
 import { settingWarnings } from './config/warnings.ts'
+import { maxDescriptors } from './http/server/connection-slots.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 const [command, ...args] = process.argv.slice(2)
@@ -52,7 +53,9 @@ async function runServer(): Promise<number> {
     logger.fatal({ err }, 'uncaught exception; exiting'),
   )
   const stopped = stopSignal()
-  for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
+  for (const warning of settingWarnings(process.env, config, maxDescriptors())) {
+    logger.warn(warning)
+  }
   for (const place of await closePlaces(config))
     logger.info(place, 'access by other system users removed')
   return await serveUntil(stopped, { config, logger, values })

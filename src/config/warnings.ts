@@ -1,9 +1,13 @@
 import type { Config } from './config.ts'
 
-/** Warnings about valid settings that are probably unintended; also log messages. Never repeats a secret. */
+/**
+ * Warnings about valid settings, and a limit of the process, that are probably unintended; also log messages. Never
+ * repeats a secret.
+ */
 export function settingWarnings(
   environment: Readonly<Record<string, string | undefined>>,
   { objectStore }: Config,
+  maxDescriptors: number,
 ): readonly string[] {
   const { AWS_ENDPOINT_URL_S3: endpoint = '' } = environment
   const warnings: string[] = []
@@ -19,8 +23,16 @@ export function settingWarnings(
   if (!['', '1'].includes(environment['WORKERS'] ?? '')) {
     warnings.push('WORKERS has no effect: to use several cores, run several instances')
   }
+  if (maxDescriptors < LEAST_DESCRIPTORS) {
+    warnings.push(
+      `the process may open only ${maxDescriptors} files and connections (ulimit -Hn): requests that find none left get 503; allow at least ${LEAST_DESCRIPTORS}`,
+    )
+  }
   return warnings
 }
+
+/** Half of them are for connections. With 256, 64 uploads of local files at once work; with 128, some fail. */
+const LEAST_DESCRIPTORS = 1024
 
 /** The default secrets of docker-compose.yml have this prefix. */
 function hasTrialSecret({

@@ -4,8 +4,8 @@ import { settingWarnings } from '../../src/config/warnings.ts'
 
 const ENDPOINT = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9000' }
 
-function warningsOf(environment: Record<string, string>) {
-  return settingWarnings(environment, readConfig(environment))
+function warningsOf(environment: Record<string, string>, maxDescriptors = Infinity) {
+  return settingWarnings(environment, readConfig(environment), maxDescriptors)
 }
 
 it.each([
@@ -19,4 +19,9 @@ it.each([
 
 it('the defaults cause none', () => {
   expect(warningsOf({})).toEqual([])
+})
+
+it('too few file descriptors cause one', () => {
+  expect(warningsOf({}, 1023)).toEqual([expect.stringContaining('only 1023 files')])
+  expect(warningsOf({}, 1024)).toEqual([])
 })

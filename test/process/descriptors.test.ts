@@ -17,6 +17,7 @@ it('a process with few descriptors serves others beside a client that takes all 
     opened,
   })
   await eventually(async () => expect(output()).toMatch(/curl .*\n.*curl /))
+  expect(output()).toContain('the process may open only 256 files')
   const [, url = ''] = /(http:\/\/[\d.:]+)\/users\/me/.exec(output()) ?? []
   const [, cookie = ''] = /--cookie (\S+)/.exec(output()) ?? []
   const crowd = Array.from({ length: 400 }, (): Socket => {

@@ -17,7 +17,7 @@ export function defaultMaxConnections(): number {
 }
 
 /** Of this process; `Infinity` if the system does not tell. At its start, Node has raised it to the hard limit. */
-function maxDescriptors(): number {
+export function maxDescriptors(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
     return Number(soft ?? Infinity)
