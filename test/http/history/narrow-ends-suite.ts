@@ -3,6 +3,7 @@ import { fileBody } from '../../support/http/multipart-body.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { FORM_TYPE, MIB, type OpenService, secretOf } from '../fixture.ts'
 import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
+import { createLink, visit } from '../links/link-requests.ts'
 import { issue, problemOf, send } from '../scopes/scoped-requests.ts'
 
 const FILE = '/users/me/repo/thesis'
@@ -124,6 +125,41 @@ export function narrowEndsSuite(open: OpenService): void {
           const body = JSON.stringify({ overwrite: true })
           await ask({ method: 'POST', path, headers: JSON_TYPE, body }, owner)
         }
+      },
+    )
+
+    const stores: Readonly<Record<string, (content: string) => Promise<unknown>>> = {
+      'the token': (content) => put('/users/me/repo/junk', content),
+      async 'a visitor of a drop link'(content) {
+        const terms = { token: secretOf(user), kind: 'drop', prefix: '' }
+        const { secret } = await createLink(service, terms)
+        const headers = { 'Content-Type': FORM_TYPE }
+        const body = fileBody(content).toString()
+        const dropped = await visit(service, {
+          secret,
+          path: '/junk',
+          method: 'POST',
+          headers,
+          body,
+        })
+        expect(dropped.ok).toBe(true)
+      },
+    }
+
+    it.each(Object.keys(stores))(
+      'pushes nothing out of the history that the owner has deleted, by what %s stores and the owner deletes',
+      async (who) => {
+        const owner = secretOf(user)
+        const { version } = await put(FILE, 'the only copy '.repeat(50_000), owner)
+        await ask({ method: 'DELETE', path: FILE }, owner)
+        for (const round of [1, 2, 3]) {
+          await stores[who]?.(`${round}`.repeat(1.2 * MIB))
+          await ask({ method: 'DELETE', path: '/users/me/repo/junk' }, owner)
+          await service.sweep()
+        }
+        const path = `/users/me/history/${String(version)}/restore`
+        const restored = await json(ask({ method: 'POST', path }, owner))
+        expect(restored).toMatchObject({ version })
       },
     )
 
