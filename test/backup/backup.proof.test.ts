@@ -74,6 +74,8 @@ async function newBucket(opened: AsyncDisposableStack): Promise<S3StoreOptions> 
 async function copyObjects(from: S3StoreOptions, to: S3StoreOptions): Promise<void> {
   const [source, target] = [createS3Store(from), createS3Store(to)]
   const signal = AbortSignal.timeout(60_000)
+  const identity = await source.readIdentity(signal)
+  if (identity !== undefined) await target.createIdentity(identity, signal)
   for await (const { key } of source.list({ prefix: 'users/', signal })) {
     const head = await source.head({ key, signal })
     const object = await source.open({ key, signal })

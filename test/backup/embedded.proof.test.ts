@@ -30,7 +30,8 @@ async function openEmbedded(opened: AsyncDisposableStack): Promise<BackupBed> {
       // Temporary files come and go meanwhile, of which `cp` complains.
       const [from, to] = [join(live, 'objects'), join(backup, 'objects')]
       await mkdir(to, { recursive: true })
-      await promisify(execFile)('cp', ['-a', join(from, 'users'), to]).catch(() => undefined)
+      const plain = ['users', 'store-id'].map((name) => join(from, name))
+      await promisify(execFile)('cp', ['-a', ...plain, to]).catch(() => undefined)
       const packs = [from, to].map((folder) => join(folder, 'pack.sqlite')).join(' ')
       const copied = await runCommand(`pack copy ${packs}`, { environment, opened })
       expect(copied.code).toBe(0)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import {
@@ -95,6 +95,8 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     })
     expect(next).toBe('Run "cloud-repo uploads release --finished" before you start the service.')
     expect(await readdir(join(folder, 'back'))).toEqual(['database.sqlite'])
+    const objects = (name: string): string => join(folder, name, 'objects')
+    await cp(objects('live'), objects('back'), { recursive: true })
     expect((await run('users show ada', 'back')).code).toBe(0)
   })
 
@@ -106,6 +108,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     await clone.run('npm run -s cli -- users create ada', environment)
     const lines = (block?.text ?? '').replaceAll('s3://backups/', address('copies/'))
     await clone.run(`cloud-repo() { npm run -s cli -- "$@"; }\n${lines}`, environment)
+    await clone.run('cp -a data/objects restored/', environment)
     const restored = { ...environment, DATA_DIR: './restored' }
     expect(await clone.run('npm run -s cli -- users show ada', restored)).toContain('ada')
     expect(await keys()).toEqual(['copies/monday.sqlite'])
