@@ -355,7 +355,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
       'git() { case "$1" in rev-parse) echo cbd861c;; switch | pull) ;; *) false;; esac; }'
     const upgraded = await clone.start(`${git}\n${BUILT}\n${text}`, environment)
     await upgraded.stop()
-    const copy = { DATABASE_URL: 'sqlite:before-upgrade-cbd861c.sqlite' }
+    const copy = { ...environment, DATABASE_URL: 'sqlite:before-upgrade-cbd861c.sqlite' }
     expect(await clone.run('npm run -s cli -- users show alice', copy)).toContain('alice')
   },
   'URL=${URL:-': async ({ text, clone }) => {
