@@ -62,10 +62,11 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
     ['a file of an existing name', 1],
   ])('writes %s, then syncs it, renames it, syncs its folder', (_name, at) => {
     const calls = requests[at] ?? []
-    const wrote = calls.filter(({ name, args }) => WRITES.includes(name) && args.includes('.tmp>'))
-    const synced = calls.filter(({ name, args }) => SYNCS.includes(name) && args.includes('.tmp>'))
-    const renamed = calls.filter(({ name }) => RENAMES.includes(name))
     const folder = join(DATA_DIR, 'objects', 'users', 'demo')
+    const isOf = ({ args }: SystemCall) => args.includes(`${folder}/`) && args.includes('.tmp>')
+    const wrote = calls.filter((call) => WRITES.includes(call.name) && isOf(call))
+    const synced = calls.filter((call) => SYNCS.includes(call.name) && isOf(call))
+    const renamed = calls.filter(({ name }) => RENAMES.includes(name))
     const folderSynced = calls.filter((call) => isSyncOf(call, folder))
     expectOrder(wrote, synced)
     expectOrder(synced, renamed)
