@@ -7,6 +7,7 @@ import { createRebuildJournal } from '../../src/database/rebuild/journal.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
+import { markerKey, type ObjectKey } from '../../src/core/objects/object-key.ts'
 import { objectMetadata } from '../../src/core/objects/object-metadata.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { contentOf } from '../support/http/incoming-file.ts'
@@ -27,16 +28,20 @@ describe('the command rebuild', () => {
     const older = await putObject('a')
     await new Promise((resolve) => setTimeout(resolve, 2))
     await putObject('a')
+    const past = await putObject('b')
+    await markPast(past)
     const dry = await run('rebuild --dry-run --json')
     expect(dry.code).toBe(0)
-    const figures = { users: 1, files: 2, bytes: 10, replaced_objects: 1, left_alone: 0 }
-    expect(JSON.parse(dry.output)).toMatchObject({ dry_run: true, objects: 3, ...figures })
+    const counts = { users: 1, files: 2, bytes: 10, past_objects: 1, replaced_objects: 1 }
+    const figures = { ...counts, left_alone: 0 }
+    expect(JSON.parse(dry.output)).toMatchObject({ dry_run: true, ...figures })
     const real = await run('rebuild --json')
     expect(real.code).toBe(0)
     const lines = real.output.trim().split('\n')
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { kind: 'past_object', user_id: 'ada', file_name: 'b', object_key: past },
       { kind: 'replaced_object', user_id: 'ada', file_name: 'a', object_key: older },
-      { dry_run: false, objects: 3, ...figures },
+      { dry_run: false, ...figures },
     ])
     expect(await run('verify --deep')).toMatchObject({ code: 0 })
   })
@@ -86,6 +91,11 @@ async function putObject(name?: string): Promise<string> {
   const metadata = name === undefined ? {} : objectMetadata({ name: parseFileName(name) })
   await store.put({ key, body: contentOf([Buffer.from('hello')]), metadata, signal: never() })
   return key
+}
+
+async function markPast(key: string): Promise<void> {
+  const store = createFilesystemStore({ directory: join(DATA_DIR, 'objects') })
+  await store.put({ key: markerKey(key as ObjectKey), body: contentOf([]), signal: never() })
 }
 
 function run(args: string, environment: Readonly<Record<string, string>> = {}) {

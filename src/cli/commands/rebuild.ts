@@ -1,6 +1,6 @@
 import { formatByteSize } from '../../core/byte-size.ts'
 import {
-  REBUILD_FINDING_KINDS,
+  LEFT_ALONE_KINDS,
   type RebuildCounts,
   type RebuildFinding,
 } from '../../core/rebuild/rebuild-run.ts'
@@ -61,14 +61,13 @@ function summary(counts: RebuildCounts, dryRun: boolean): Row {
     users: counts.users,
     files: counts.files,
     bytes: new Bytes(counts.bytes),
+    past_objects: counts.past,
     replaced_objects: counts.replaced,
-    ...Object.fromEntries(LEFT_ALONE.map((kind) => [`${kind}s`, counts.found[kind]])),
+    ...Object.fromEntries(LEFT_ALONE_KINDS.map((kind) => [`${kind}s`, counts.found[kind]])),
     left_alone: leftAlone(counts),
   }
 }
 
-const LEFT_ALONE = REBUILD_FINDING_KINDS.filter((kind) => kind !== 'replaced_object')
-
 function leftAlone({ found }: RebuildCounts): number {
-  return LEFT_ALONE.reduce((sum, kind) => sum + found[kind], 0)
+  return LEFT_ALONE_KINDS.reduce((sum, kind) => sum + found[kind], 0)
 }

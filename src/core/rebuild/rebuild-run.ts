@@ -4,16 +4,20 @@ import type { ObjectStore } from '../objects/object-store.ts'
 import type { RebuildJournal } from './journal.ts'
 import type { UserId } from '../users/user-id.ts'
 
+/** Findings that the rebuild leaves alone, so that an operator has to look at them. */
+export const LEFT_ALONE_KINDS = [
+  'unnamed_object',
+  'foreign_object',
+  'copied_object',
+  'unreadable_object',
+] as const
+
 /** Closed list of what a rebuild reports (docs/backup.md, "Rebuilding the database"). */
 export const REBUILD_FINDING_KINDS = [
   // An object that was replaced or deleted, by its marker, or because a newer one has its name. They become garbage.
   'past_object',
   'replaced_object',
-  // These are left alone.
-  'unnamed_object',
-  'foreign_object',
-  'copied_object',
-  'unreadable_object',
+  ...LEFT_ALONE_KINDS,
 ] as const
 
 export type RebuildFindingKind = (typeof REBUILD_FINDING_KINDS)[number]
