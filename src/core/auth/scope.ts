@@ -1,4 +1,4 @@
-import { AppError, invalidParameter } from '../errors.ts'
+import { AppError, invalidParameter, isAppError } from '../errors.ts'
 import {
   EVERY_NAME,
   type FileName,
@@ -131,6 +131,17 @@ export function assertMayFinish(
   if (!mustExist) assertPermits(scoped, ['create'])
   if (visibility !== undefined) assertMaySetVisibility(scoped, visibility)
   if (evict !== undefined) assertMayEvict(scoped, evict)
+}
+
+/** Whether `assertMayFinish` permits it. */
+export function mayFinish(scoped: Scoped, upload: Parameters<typeof assertMayFinish>[1]): boolean {
+  try {
+    assertMayFinish(scoped, upload)
+    return true
+  } catch (error) {
+    if (isAppError(error, 'scope_insufficient')) return false
+    throw error
+  }
 }
 
 /**

@@ -520,6 +520,9 @@ export function scopedTokensSuite(open: OpenService): void {
       const replacing = await issue(service, user, { actions: ['replace'] })
       expect(await finish(creating)).toMatchObject(insufficient('replace'))
       expect(await finish(replacing)).toMatchObject(insufficient('create'))
+      const listed = async (token: string) => (await read(token, '/users/me/uploads'))['uploads']
+      expect(await listed(full)).toHaveLength(2)
+      expect(await listed(creating)).toEqual([])
       expect(await finish(replacing, { 'If-Match': '*' })).toBeUndefined()
       const writing = await issue(service, user, { actions: ['create', 'replace'] })
       const shared = `filename ${base64('there')},visibility ${base64('public')}`

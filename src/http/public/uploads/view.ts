@@ -1,5 +1,5 @@
 import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
-import { coversName, type Scoped } from '../../../core/auth/scope.ts'
+import { coversName, mayFinish, type Scoped } from '../../../core/auth/scope.ts'
 import type { FoundUpload } from '../../../core/resumable/resumable-uploads.ts'
 import { metadataValues } from '../../../core/resumable/upload-metadata.ts'
 import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
@@ -93,8 +93,9 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
         readInTurn(reply, () => uploads.list({ userId, userCreatedAt, prefix, ...page })),
       )
       const { entries, next_cursor } = await readPage(request.query, list)
+      const own = entries.filter((upload) => mayFinish(caller, upload))
       return {
-        uploads: entries.map((upload) => uploadReply(caller, { upload, file: undefined })),
+        uploads: own.map((upload) => uploadReply(caller, { upload, file: undefined })),
         next_cursor,
       }
     },
