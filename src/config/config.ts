@@ -226,14 +226,16 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
   }
 }
 
-function readWebhooks({ setting, faults }: Reader): WebhookConfig | undefined {
+function readWebhooks({ setting, optional, faults }: Reader): WebhookConfig | undefined {
   const url = setting('WEBHOOK_URL', '', parseUrl)
   const secrets = setting('WEBHOOK_SECRET', '', parseWebhookSecrets)
   const events = setting('WEBHOOK_EVENTS', WEBHOOK_EVENTS.join(','), parseWebhookEvents)
-  if (url !== undefined && secrets.length > 0) return { url, secrets, events }
-  if (url !== undefined) faults.push('WEBHOOK_SECRET: is missing; WEBHOOK_URL needs it')
-  else if (secrets.length > 0) faults.push('WEBHOOK_URL: is missing; WEBHOOK_SECRET needs it')
-  return undefined
+  const [hasUrl, hasSecret] = ['WEBHOOK_URL', 'WEBHOOK_SECRET'].map(
+    (name) => optional(name) !== undefined,
+  )
+  if (hasUrl && !hasSecret) faults.push('WEBHOOK_SECRET: is missing; WEBHOOK_URL needs it')
+  if (hasSecret && !hasUrl) faults.push('WEBHOOK_URL: is missing; WEBHOOK_SECRET needs it')
+  return url !== undefined && secrets.length > 0 ? { url, secrets, events } : undefined
 }
 
 function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {
