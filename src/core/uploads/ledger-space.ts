@@ -137,11 +137,10 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
   async function claim(kind: LedgerWrite['kind'], bytes: number): Promise<void> {
     if (kind !== 'frees') {
       await refresh(maxAgeMs)
-      // The first time, it may wait for a measurement that had begun before.
-      for (let again = 0; again < 2 && !hasRoom(kind, bytes); again++) {
+      if (!hasRoom(kind, bytes)) {
         await refresh(ended > 0 ? STALE : Math.min(MIN_AGE_MS, maxAgeMs))
+        if (!hasRoom(kind, bytes)) throw writeRefused(kind)
       }
-      if (!hasRoom(kind, bytes)) throw writeRefused(kind)
     }
     running += bytes
   }
