@@ -56,7 +56,7 @@ const READY = probe({
   description:
     'The response is 503 in these cases:\n\n' +
     '- The database or the object store fails. The response names it. A database also counts as failed if its ' +
-    'last write failed because of a full disk.\n' +
+    'last write failed because of a full disk, and an object store if it is not the one that the database knows.\n' +
     '- Downloads are refused because too many are in progress.\n' +
     '- The service is shutting down.',
   response: {
