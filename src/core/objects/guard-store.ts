@@ -35,9 +35,10 @@ export function guardStore(store: ObjectStore, options: GuardOptions): ObjectSto
   }
 
   async function compare(signal: AbortSignal): Promise<void> {
-    const wasKnown = isKnown
-    isKnown = (await store.readIdentity(signal)) === identity
-    if (isKnown !== wasKnown) onChange(isKnown)
+    const isIt = (await store.readIdentity(signal)) === identity
+    if (isIt === isKnown) return
+    isKnown = isIt
+    onChange(isIt)
   }
 
   /** Resolves to an answer that is at most as old. Never rejects. */

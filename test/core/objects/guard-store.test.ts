@@ -103,6 +103,7 @@ describe('E23 a guarded store', () => {
     const store = guard()
     for (const identity of ['other', undefined, 'other']) {
       found = identity
+      await Promise.allSettled([store.check(never()), store.check(never())])
       await expect(put(store, { key: freshKey(), content })).rejects.toMatchObject(OTHER)
     }
     found = 'known'
