@@ -71,6 +71,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     },
   })
   await endGoneUploads(service, { logger, shutdown: shutdown.signal })
+  // Also for the next start, even if nothing is written until then.
+  await service.keepReserve()
   const [url = '', adminUrl] = await listenAll(listeners)
   const { sweeper, accessTokens, uploads, grantPeriods, overview } = service
   const webhooks = service.webhookDelivery?.(logWebhooks(logger))

@@ -148,6 +148,8 @@ export async function openService(config: Config, overrides: Overrides = {}) {
     /** Call before serving. Ends upload leases of dead processes (embedded database only) and returns how many. */
     join: async () =>
       embedded === undefined ? 0 : start(() => endLeases(embedded, { ledger, warn })),
+    /** Makes the reserve of an embedded database whole if the disk has room for it. */
+    keepReserve: async () => void (await ledgerSpace?.measureReserve()),
     /** `file` must not exist; see `database/sqlite/backup.ts`. */
     backup: (file: string) => backUp(database, file),
     /** Makes the object store the one that the database knows, and resolves to its identity. */

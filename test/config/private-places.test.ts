@@ -22,7 +22,7 @@ describe('what other users of the machine see of the embedded places', () => {
     const DATA_DIR = join(await temporaryFolder(opened), 'data')
     const earlier = await serve(DATA_DIR)
     earlier.process.kill('SIGKILL')
-    const { 'objects/store-id': _, ...made } = PRIVATE
+    const { 'objects/store-id': _, 'database.sqlite-reserve': __, ...made } = PRIVATE
     for (const [path, mode] of Object.entries(made)) {
       await chmod(join(DATA_DIR, path), mode === 0o700 ? 0o755 : 0o644)
     }
@@ -54,6 +54,7 @@ const PRIVATE = {
   'database.sqlite-wal': 0o600,
   'database.sqlite-shm': 0o600,
   'database.sqlite-instances': 0o600,
+  'database.sqlite-reserve': 0o600,
 }
 
 async function modesUnder(folder: string): Promise<Record<string, number>> {
