@@ -112,8 +112,15 @@ export function openLedgerSpace(
   const { file } = database
   const folder = dirname(file)
   const measure = async (): Promise<MeasuredSpace> => {
-    const [{ bytes }, pages] = await Promise.all([measureDisk(folder), measureFreePages()])
-    return { disk: bytes, pages }
+    const [{ bytes }, pages, log] = await Promise.all([
+      measureDisk(folder),
+      measureFreePages(),
+      stat(`${file}-wal`).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ])
+    return { disk: bytes, pages, log }
   }
   return createLedgerSpace({
     minBytes: minFreeSpace,

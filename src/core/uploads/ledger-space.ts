@@ -60,6 +60,8 @@ export interface MeasuredSpace {
   readonly disk: number
   /** Bytes of free pages inside its file, less the bytes by which the file has yet to grow. */
   readonly pages: number
+  /** Bytes of its log, which is written again from the beginning after a checkpoint. */
+  readonly log: number
 }
 
 const MAX_AGE_MS = 1_000
@@ -79,6 +81,9 @@ const GROWTH_BYTES_PER_ROW = 56 * 1024
 /** What each row of another write counts as. Half of the reserve covers what such writes add to the log. */
 const BYTES_PER_ROW = 4096
 
+/** What the log takes before it is written again from the beginning: 1,000 pages, and those of the last transactions. */
+const LOG_BYTES = 4.5 * 1024 * 1024
+
 /** Left on the disk when the reserve is made. */
 const MARGIN_BYTES = 1024 * 1024
 
@@ -86,7 +91,7 @@ const MARGIN_BYTES = 1024 * 1024
 export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
   const { minBytes, measure, reserve, maxAgeMs = MAX_AGE_MS } = options
   const growthFloor = (minBytes / 4) * 3
-  let space = { disk: Infinity, pages: 0, reserved: reserve.size }
+  let space = { disk: Infinity, pages: 0, log: 0, reserved: reserve.size }
   let measuredAt = -Infinity
   let measuring: Promise<void> | undefined
   /** Bytes of writes that run, and of those that have ended since the measurement began. */
@@ -98,16 +103,16 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
   async function measureNow(): Promise<void> {
     const endedBefore = ended
     // The database reports a missing folder.
-    const unknown: MeasuredSpace = { disk: Infinity, pages: 0 }
+    const unknown: MeasuredSpace = { disk: Infinity, pages: 0, log: 0 }
     const measured = await Promise.all([measure().catch(() => unknown), reserve.measure()])
-    const [{ disk, pages }, reserved] = measured
+    const [{ disk, pages, log }, reserved] = measured
     const missing = reserve.size - reserved
     const mayRestore = missing > 0 && disk >= missing + MARGIN_BYTES
     // Until then the previous measurement holds: a reserve that is being made for the first time is not in use.
     const isRestored = mayRestore && (await reserve.restore())
     space = isRestored
-      ? { pages, disk: disk - missing, reserved: reserve.size }
-      : { pages, disk, reserved }
+      ? { pages, log, disk: disk - missing, reserved: reserve.size }
+      : { pages, log, disk, reserved }
     ended -= endedBefore
   }
 
@@ -125,13 +130,16 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
   }
 
   function hasRoom(kind: LedgerWrite['kind'], bytes: number): boolean {
-    const { disk, pages, reserved } = space
+    const { disk, pages, log, reserved } = space
     const needed = bytes + running + ended
     if (kind === 'grows') {
       if (isInUse()) return false
       return minBytes === 0 || disk + Math.min(pages, minBytes / 2) - needed >= growthFloor
     }
-    return kind === 'frees' || disk + pages + reserved - needed >= reserve.size / 2
+    if (kind === 'frees') return true
+    // A large transaction leaves a log that small ones do not let grow.
+    const left = disk + pages + reserved + Math.max(0, log - LOG_BYTES)
+    return left - needed >= reserve.size / 2
   }
 
   async function claim(kind: LedgerWrite['kind'], bytes: number): Promise<void> {

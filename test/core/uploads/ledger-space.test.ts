@@ -16,6 +16,7 @@ const FULL = new AppError('unavailable', 'Full', { dependency: 'database', isFul
 describe('the floors of writes of the ledger', () => {
   let disk: number
   let pages: number
+  let log: number
   let reserve: DiskReserve & { held: number }
   let measurements: number
   let space: LedgerSpace
@@ -24,6 +25,7 @@ describe('the floors of writes of the ledger', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     disk = 100 * MIB
     pages = 0
+    log = 0
     measurements = 0
     reserve = reserveOf(8 * MIB)
     space = floorOf(64 * MIB)
@@ -54,7 +56,7 @@ describe('the floors of writes of the ledger', () => {
   function floorOf(minBytes: number): LedgerSpace {
     const measure = async () => {
       measurements += 1
-      return { disk, pages }
+      return { disk, pages, log }
     }
     return createLedgerSpace({ minBytes, measure, reserve })
   }
@@ -118,6 +120,15 @@ describe('the floors of writes of the ledger', () => {
     expect(await accepted()).toEqual(['ends', 'frees'])
     disk = 0
     reserve.held = 0
+    expect(await accepted()).toEqual(['ends', 'frees'])
+  })
+
+  it('count a log that is larger than usual for what ends, since it does not grow at first', async () => {
+    disk = 3 * MIB
+    reserve.held = 0
+    log = 4.5 * MIB
+    expect(await accepted()).toEqual(['frees'])
+    log = 5.5 * MIB + 4 * KIB
     expect(await accepted()).toEqual(['ends', 'frees'])
   })
 

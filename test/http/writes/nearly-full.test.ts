@@ -23,7 +23,7 @@ describe('on a disk that is nearly full', () => {
   beforeAll(async () => {
     const ledgerSpace = createLedgerSpace({
       minBytes: 64 * MIB,
-      measure: async () => ({ disk, pages: 0 }),
+      measure: async () => ({ disk, pages: 0, log: 0 }),
       reserve: {
         size: 8 * MIB,
         measure: async () => 8 * MIB,
