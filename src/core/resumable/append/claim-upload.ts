@@ -72,7 +72,9 @@ export async function claimUpload(
   const claim = await claimOrWithdraw(options, asked, plan)
   // After a late answer the claim may be fenced already.
   const isLate = performance.now() - askedAt >= MAX_WAIT_MS
-  if (claim !== undefined && !isLate)
+  // A length that was declared meanwhile: the plan for an unknown one would never make an empty object.
+  const isAsPlanned = claim?.upload.length === upload.length
+  if (claim !== undefined && !isLate && isAsPlanned)
     return { upload: claim.upload, tail: claim.tail, tailKey, plan }
   if (claim !== undefined) await settle(options, asked, () => release(options, asked, plan))
   const found = await ledger.findResumable(request)

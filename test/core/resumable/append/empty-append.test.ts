@@ -33,4 +33,27 @@ describe('an append without content', () => {
     expect((await uploads.find({ ...caller, version })).upload).toMatchObject({ state: 'open' })
     expect(await appendIn(uploads, caller, last)).toMatchObject({ offset: 4, committed: {} })
   })
+
+  it('seals no upload that was declared empty after it was planned: another one stores the file', async () => {
+    await using opened = await openS3Uploads()
+    const { caller, core, objects } = opened
+    const { version } = await createIn(opened.open(), caller, undefined)
+    const { userId, userCreatedAt } = caller
+    const declared = { userId, userCreatedAt, version, bytes: 0, maxFiles: 10, length: 0 }
+    const ledger: typeof core.ledger = {
+      ...core.ledger,
+      async claimAppend(claim) {
+        await core.ledger.prepareAppend(declared)
+        return await core.ledger.claimAppend(claim)
+      },
+    }
+    const raced = appendIn(opened.open(objects, ledger), caller, {
+      version,
+      content: '',
+      bodySize: undefined,
+    })
+    await expect(raced).rejects.toMatchObject({ code: 'upload_busy' })
+    const next = { version, content: '', length: 0 }
+    expect(await appendIn(opened.open(), caller, next)).toMatchObject({ offset: 0, committed: {} })
+  })
 })
