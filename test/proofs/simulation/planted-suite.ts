@@ -8,7 +8,7 @@ import type { Variant } from './world/world.ts'
  * Random plans within which every planted bug must be found, if not by a crash in a scenario; from seed 1, so that the
  * number does not vary.
  */
-const MAX_RUNS = 600
+const MAX_RUNS = 1_000
 
 /** The checker finds each of these bugs. */
 export function plantedSuite(bugs: Readonly<Record<string, Variant>>): void {

@@ -4,6 +4,7 @@ import { FakeS3 } from '../../support/faults/fake-s3.ts'
 import { createChecker } from './model/checker.ts'
 import { userIdOf } from './world/client.ts'
 import { conduct, crash } from './model/conduct.ts'
+import { DatabaseClock } from './world/database-clock.ts'
 import { type Call, createFaults } from './world/faults.ts'
 import { Model } from './model/model.ts'
 import { HISTORY_SHARE } from './plan/parameters.ts'
@@ -13,7 +14,7 @@ import { createRandom } from './plan/random.ts'
 import type { Stage, StageDatabase } from './world/stage.ts'
 import { Timeline } from './world/timeline.ts'
 import { installVirtualGlobals } from './world/virtual-globals.ts'
-import { startInstance, type Variant, type World } from './world/world.ts'
+import { safeClockOf, startInstance, type Variant, type World } from './world/world.ts'
 
 /** How one run went. */
 export interface Run {
@@ -45,7 +46,8 @@ export async function simulate(plan: Plan, options: SimulateOptions): Promise<Ru
 async function play(timeline: Timeline, plan: Plan, options: SimulateOptions): Promise<Run> {
   const { stage, variant = {} } = options
   const random = createRandom(plan.seed)
-  await using held = await stage.openDatabase(() => timeline.now)
+  const clock = new DatabaseClock(timeline)
+  await using held = await stage.openDatabase(() => clock.now())
   let violation: unknown
   const report = (found: unknown): void => {
     timeline.note(`VIOLATION ${String(found)}`)
@@ -53,7 +55,7 @@ async function play(timeline: Timeline, plan: Plan, options: SimulateOptions): P
   }
   using _rejections = onUnhandledRejection(report)
   using _globals = installVirtualGlobals(timeline, random)
-  const world = createWorld({ plan, held, timeline, random, variant, report })
+  const world = createWorld({ plan, held, timeline, clock, random, variant, report })
   await populate(world)
   schedule(world, plan)
   let events = 0
@@ -75,13 +77,13 @@ async function play(timeline: Timeline, plan: Plan, options: SimulateOptions): P
   return { violation, log: timeline.log, events, eventsAtWork, calls, injected }
 }
 
-interface WorldOptions extends Pick<World, 'timeline' | 'random' | 'variant' | 'report'> {
+interface WorldOptions extends Pick<World, 'timeline' | 'clock' | 'random' | 'variant' | 'report'> {
   readonly plan: Plan
   readonly held: StageDatabase
 }
 
 function createWorld(options: WorldOptions): World {
-  const { plan, held, timeline, random, variant, report } = options
+  const { plan, held, timeline, clock, random, variant, report } = options
   const { database, ledgerReader } = held
   const { historyLifetimeMs, baseCapacity } = plan
   const model = new Model(baseCapacity)
@@ -92,6 +94,8 @@ function createWorld(options: WorldOptions): World {
   const faults = createFaults({ random, rate: plan.faultRate, planned: plan.plannedFaults })
   return {
     timeline,
+    clock,
+    isClockSafe: plan.steps.some(({ action }) => action.kind === 'clock'),
     random,
     faults,
     strays: new Set(),
@@ -101,7 +105,10 @@ function createWorld(options: WorldOptions): World {
       bucket,
       operations,
       report,
-      clock: () => timeline.now,
+      clock: () => clock.now(),
+      timeline,
+      databaseClock: clock,
+      historyLifetimeMs,
     }),
     database,
     ledger: { ...ledger, ...(plan.sweepsMeet ? { acquireLeaderLease: async () => true } : {}) },
@@ -118,7 +125,10 @@ function createWorld(options: WorldOptions): World {
   }
 }
 
-async function populate({ users, model }: World): Promise<void> {
+async function populate(world: World): Promise<void> {
+  const { users, model } = world
+  // As the first start does, while the clock is right.
+  await safeClockOf(world, world.ledger)?.read()
   for (const user of [0, 1]) {
     model.create((await users.createUser(userIdOf(user))).user)
   }

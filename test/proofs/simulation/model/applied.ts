@@ -1,6 +1,7 @@
 import type { FakeS3 } from '../../../support/faults/fake-s3.ts'
 import type { Operation } from '../plan/operation.ts'
-import type { Actor } from '../world/timeline.ts'
+import type { DatabaseClock } from '../world/database-clock.ts'
+import type { Actor, Timeline } from '../world/timeline.ts'
 import type { LedgerReader, LedgerState } from './ledger-state.ts'
 import type { Model } from './model.ts'
 
@@ -11,6 +12,10 @@ export interface CheckerOptions {
   readonly operations: readonly Operation[]
   /** The database's. */
   readonly clock: () => number
+  readonly databaseClock: DatabaseClock
+  /** Has the time that really passes. */
+  readonly timeline: Timeline
+  readonly historyLifetimeMs: number
   /** Given what breaks an invariant; the first one counts. */
   readonly report: (violation: unknown) => void
 }

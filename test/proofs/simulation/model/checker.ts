@@ -28,6 +28,7 @@ import { assertKept, assertResumables } from './resumable-check.ts'
 import { applyResumables } from './resumable-changes.ts'
 import type { AppliedCall, AskedCall, Observer, SentRequest } from '../world/seam.ts'
 import type { Actor } from '../world/timeline.ts'
+import { assertSafeTime } from './safe-time.ts'
 import { demand } from './violation.ts'
 
 /**
@@ -51,9 +52,10 @@ export function createChecker(options: CheckerOptions): Observer {
       guarded(() => {
         const after = ledgerReader.read()
         apply({ ...options, before, after }, call)
+        assertSafeTime({ ...options, before, after }, call)
         applyResumables({ ...options, before, after }, call)
         assertLedger(after, model)
-        assertFeeds(after, { model, now: options.clock() })
+        assertFeeds(after, { model, now: model.latestSafeNow })
         assertResumables(after, options.clock())
         assertStored(after)
         before = after

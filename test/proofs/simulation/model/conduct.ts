@@ -22,6 +22,8 @@ export async function conduct(world: World, action: Action): Promise<void> {
     case 'pause':
       instanceAt(world, action.process).process.pausedUntil = world.timeline.now + action.ms
       return
+    case 'clock':
+      return world.clock.set(action.ms)
     case 'sweep':
       return sweep(world, instanceAt(world, action.process))
     case 'upload':
@@ -88,7 +90,7 @@ function instanceAt({ instances }: World, index: number): Instance {
 }
 
 async function administer(
-  { users, model, timeline }: World,
+  { users, model, clock }: World,
   action: Extract<Action, { readonly kind: 'grant' | 'suspend' | 'activate' | 'delete user' }>,
 ): Promise<void> {
   const userId = userIdOf(action.user)
@@ -105,7 +107,7 @@ async function administer(
       const { bytes } = action
       const grant = { userId, source: 'simulation', reference: '1', bytes, model: undefined }
       await users.putGrant({ ...grant, startsAt: undefined, endsAt: undefined })
-      const at = nextDate(model.user(userId), () => timeline.now)
+      const at = nextDate(model.user(userId), () => clock.now())
       model.setGranted(userId, bytes)
       return record(model, { userId, events: [], at })
     }

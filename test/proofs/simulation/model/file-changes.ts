@@ -19,6 +19,7 @@ import {
 import type { LedgerState } from './ledger-state.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { applyEviction, endExpired } from './retention.ts'
+import { noteExpiry } from './safe-time.ts'
 import { shareFor } from './shares.ts'
 import { demand } from './violation.ts'
 
@@ -79,6 +80,7 @@ export function applyCommit(applied: Applied, committed: Committed): void {
     metadata,
   }
   model.put(userId, { name, file: put })
+  noteExpiry(applied, put)
   const type = old === undefined ? 'file.created' : 'file.replaced'
   record(model, { userId, events: [...events, { type, name, file: put }], at })
   const growth = usedBytes(model.user(userId)) - usedBytes(before)
@@ -173,7 +175,7 @@ function performRemoval(
 }
 
 function performUpdate(
-  applied: Omit<DatedCall, 'before' | 'after'>,
+  applied: DatedCall,
   change: FileUpdate & Pick<ChangeFiles, 'userId'>,
 ): readonly FileEvent[] {
   const { model, clock, at } = applied
@@ -192,6 +194,7 @@ function performUpdate(
   const events: FileEvent[] = isMoved ? [...endExpired(applied, { userId, name: newName })] : []
   model.remove(userId, name)
   const file = { ...old, isKept, expiresAt, metadata, updatedAt: at }
+  if (change.expiresAt !== undefined) noteExpiry(applied, file)
   model.put(userId, { name: newName, file })
   if (displaced !== undefined) {
     events.push({ type: 'file.deleted', name: newName, file: displaced })

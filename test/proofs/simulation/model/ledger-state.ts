@@ -32,6 +32,8 @@ export interface LedgerState {
   readonly pieces: readonly UploadPieceRow[]
   /** In the order of each feed. */
   readonly changes: readonly ChangeRow[]
+  /** The time by which the service destroys what has ended; `undefined` where the clock does not jump. */
+  readonly safeTime: number | undefined
 }
 
 export interface LedgerReader extends Disposable {
@@ -56,6 +58,7 @@ export function openLedgerReader(file: string): LedgerReader {
     resumables: select(RESUMABLES),
     pieces: select('upload_pieces ORDER BY version, first_byte'),
     changes: select('changes ORDER BY user_id, sequence'),
+    safeTime: select("chores WHERE name = 'safe_clock'"),
   }
   let last: { readonly at: unknown; readonly state: LedgerState } | undefined
   return {
@@ -71,6 +74,7 @@ export function openLedgerReader(file: string): LedgerReader {
         resumables: statements.resumables.all() as unknown as ResumableRow[],
         pieces: statements.pieces.all() as unknown as UploadPieceRow[],
         changes: statements.changes.all() as unknown as ChangeRow[],
+        safeTime: statements.safeTime.get()?.['lease_until'] as number | undefined,
       }
       last = { at, state }
       return state

@@ -53,6 +53,13 @@ const NEW_USER: ModelUser = {
 export class Model {
   /** All resumable uploads that were ever created, in that order. */
   readonly uploads = new Map<Version, ModelUpload>()
+  /** When files expire by the timeline, which no jump of a clock moves; those that do not are missing. */
+  readonly dueAt = new Map<Version, number>()
+  /** When past versions ended, and when garbage is due, by the timeline. */
+  readonly endedAt = new Map<Version, number>()
+  readonly garbageDueAt = new Map<string, number>()
+  /** The latest time by which changes could be forgotten. */
+  latestSafeNow = 0
   /** Those whose client was told where they are. */
   readonly knownUploads: ModelUpload[] = []
   /** Keys under which the store has kept less than it confirmed. */

@@ -1,6 +1,8 @@
 import { startOperation } from '../world/client.ts'
 import { sweep } from './conduct.ts'
 import {
+  BELIEVED_MS,
+  CLOCK_JUMPS_MS,
   GARBAGE_DELAY_MS,
   HISTORY_LIFETIMES_MS,
   LEASE_MS,
@@ -28,9 +30,11 @@ export async function comeToRest(world: World, step: () => Promise<boolean>): Pr
   const { faults, instances, timeline } = world
   faults.stop()
   for (const { process } of instances) process.pausedUntil = 0
+  if (world.clock.hasJumped()) world.clock.set(0)
   await drain(step)
   assertEverythingEnded(world)
   await finishUploads(world, step)
+  if (world.clock.hasJumped()) await believeClock(world, step)
   for (let sweeps = 0; sweeps < 2; sweeps++) {
     timeline.now += LEASE_MS + GARBAGE_DELAY_MS + RETENTION_MS + TAIL_GRACE_MS
     timeline.now += world.uploadLifetimeMs + MOST_HISTORY_MS
@@ -42,6 +46,22 @@ export async function comeToRest(world: World, step: () => Promise<boolean>): Pr
   }
   assertNothingLeft(world)
   await readEverything(world, step)
+}
+
+/** What was written while the clock was ahead is past, and the right time is believed. */
+async function believeClock(world: World, step: () => Promise<boolean>): Promise<void> {
+  const { instances, timeline } = world
+  const [instance] = instances
+  if (instance === undefined) return
+  for (let sweeps = 0; sweeps < 2; sweeps++) {
+    timeline.now += Math.max(...CLOCK_JUMPS_MS) + BELIEVED_MS
+    timeline.add({
+      after: 0,
+      label: 'sweeps until the clock is believed',
+      run: () => sweep(world, instance),
+    })
+    await drain(step)
+  }
 }
 
 /** Half of the clients return: each can finish its upload, or learns why not (I11). The other uploads expire. */

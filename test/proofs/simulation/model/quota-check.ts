@@ -23,6 +23,7 @@ import {
 import { assertBatchRefusal } from './batch-refusals.ts'
 import { patched, storedMetadata, termsOf } from './file-changes.ts'
 import { evictableFiles, replacedNames, sizeOf, unclaimedByOthers } from './retention.ts'
+import { safeNow } from './safe-time.ts'
 import { type Held, isWithin, shareFor } from './shares.ts'
 import { demand } from './violation.ts'
 
@@ -45,10 +46,11 @@ export function assertRoom(
 }
 
 /** What the upload of that operation may evict. */
-function evictableBy({ model, before, clock }: Applied, operation: Operation | undefined) {
+function evictableBy(applied: Applied, operation: Operation | undefined) {
+  const { model, before } = applied
   const { evict, userId, name } = evictionOf(model, operation) ?? {}
   if (evict === undefined || userId === undefined || name === undefined) return []
-  const now = clock()
+  const now = safeNow(applied)
   const replaced = replacedNames(before, { userId, now })
   return evictableFiles(model.user(userId), { name, evict, replaced, now })
 }

@@ -14,6 +14,7 @@ import {
   type ModelUser,
   usedBytes,
 } from './model.ts'
+import { assertDue, safeNow } from './safe-time.ts'
 import { shareFor } from './shares.ts'
 import { demand } from './violation.ts'
 
@@ -62,7 +63,7 @@ interface Evicting {
 
 /** A commit evicts the oldest files that it may, as many as it needs and not one more (I5). The model follows. */
 export function applyEviction(applied: Applied, upload: Evicting): readonly FileEvent[] {
-  const { model, before, after, clock } = applied
+  const { model, before, after } = applied
   const { userId, evict } = upload
   const user = model.user(userId)
   const isLeft = (name: FileName): boolean =>
@@ -75,8 +76,8 @@ export function applyEviction(applied: Applied, upload: Evicting): readonly File
   const evictable = evictableFiles(user, {
     name: upload.name,
     evict,
-    replaced: replacedNames(before, { userId, now: clock() }),
-    now: clock(),
+    replaced: replacedNames(before, { userId, now: safeNow(applied) }),
+    now: safeNow(applied),
   })
   const expected = evictable.slice(0, gone.length)
   const due = expected.map(({ name }) => name)
@@ -161,9 +162,10 @@ export function endExpired(
 
 /** A sweep ends expired files, and no others; those of deleted users are left to the purge. */
 export function applyExpiry(
-  { model, after, clock }: Applied,
+  applied: Applied,
   { userId, ended }: { readonly userId: UserId; readonly ended: number },
 ): readonly FileEvent[] {
+  const { model, after } = applied
   const user = model.user(userId)
   const gone = [...user.files].filter(
     ([name]) => !after.files.some((row) => row.user_id === userId && row.name === name),
@@ -171,7 +173,8 @@ export function applyExpiry(
   demand(gone.length === ended, 'I1', `${gone.length} files ended, but ${ended} were counted`)
   demand(ended === 0 || user.status !== 'deleted', 'I1', 'ended files of a deleted user')
   for (const [name, file] of gone) {
-    demand(isOver(file, clock()), 'I1', `ended ${name} before its time`)
+    demand(isOver(file, safeNow(applied)), 'I1', `ended ${name} before its time`)
+    assertDue(applied, model.dueAt.get(file.version), name)
     model.remove(userId, name)
   }
   // Among files of one time, the order is the ledger's.

@@ -36,7 +36,7 @@ interface Refused {
 
 /** What a client is told of an upload's end must be true. */
 export function assertRefusal(
-  { timeline, model }: Pick<World, 'timeline' | 'model'>,
+  { clock, model }: Pick<World, 'clock' | 'model'>,
   refused: Refused,
 ): void {
   const { upload, operation, wasPending, error } = refused
@@ -49,7 +49,7 @@ export function assertRefusal(
   }
   if (!isAppError(error, 'upload_gone')) return
   const { outcome } = error.facts
-  const isExpired = state === 'aborted' || leaseUntil <= timeline.now
+  const isExpired = state === 'aborted' || leaseUntil <= clock.now()
   const isTrue = outcome === 'finished' ? isCommitted(upload) : isExpired
   demand(isTrue, 'I11', `${outcome}, but it is ${state}`)
 }

@@ -54,5 +54,14 @@ export const UPLOAD_LIFETIMES_MS = [10 * 60_000, 24 * 60 * 60_000] as const
 /** How long the key of a tail is journalled beyond the lease of its upload, at the most. */
 export const TAIL_GRACE_MS = 75 * 60_000
 
+/**
+ * Longer than a run takes before it comes to rest, so that no wrong clock is ever believed (core/clock/safe-time.ts):
+ * ahead, and back.
+ */
+export const CLOCK_JUMPS_MS = [40 * 24 * 60 * 60_000, -2 * 24 * 60 * 60_000] as const
+
+/** Any lead of a clock is believed by then. */
+export const BELIEVED_MS = 25 * 60 * 60_000
+
 /** How often an instance asks which of its appends are to stop (`background-jobs.ts`). */
 export const STOP_INTERVAL_MS = 1_000

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import type { PlannedFault } from '../world/faults.ts'
 import {
   BASE_CAPACITY,
+  CLOCK_JUMPS_MS,
   CLIENT_IDLE_MS,
   HISTORY_LIFETIMES_MS,
   MAX_FILE_SIZE,
@@ -63,6 +64,13 @@ export type Action =
   | { readonly kind: 'suspend' | 'activate' | 'delete user'; readonly user: number }
   | { readonly kind: 'sweep' | 'crash'; readonly process: number }
   | { readonly kind: 'pause'; readonly process: number; readonly ms: number }
+  | ClockAction
+
+/** Sets the database's clock to so much beside the right time. */
+export interface ClockAction {
+  readonly kind: 'clock'
+  readonly ms: number
+}
 
 /** What a client can ask for. */
 export type ClientAction =
@@ -295,13 +303,31 @@ const rolling: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fileAction },
 )
 
+/** What ends is short-lived or removed, while the clock jumps and sweeps go on. */
+const jumping: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ ...uploading, expiresInMs: resumable.soon }),
+  },
+  { weight: 2, arbitrary: retain },
+  { weight: 4, arbitrary: fileAction },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('clock' as const),
+      ms: fc.constantFrom(0, 0, ...CLOCK_JUMPS_MS),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('sweep' as const), process }) },
+)
+
 const gap = fc.oneof(
   { weight: 6, arbitrary: fc.nat({ max: 30 }) },
   { weight: 3, arbitrary: fc.nat({ max: CLIENT_IDLE_MS }) },
   { weight: 1, arbitrary: fc.nat({ max: 20 * CLIENT_IDLE_MS }) },
 )
 
-/** Steps in which files alone are at stake, resumable uploads as well, mostly those, or the room for files. */
+/** Steps in which files alone are at stake, resumable uploads as well, mostly those, the room for files, or the clock. */
 const steps = fc.oneof(
   { weight: 2, arbitrary: stepsOf(fileAction) },
   { weight: 2, arbitrary: stepsOf(fc.oneof(fileAction, resumableAction)) },
@@ -312,6 +338,7 @@ const steps = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: stepsOf(rolling) },
+  { weight: 1, arbitrary: stepsOf(jumping) },
 )
 
 /** Every plan there is. */

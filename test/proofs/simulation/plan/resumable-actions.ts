@@ -112,6 +112,9 @@ export const credential = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('token-a', 'token-a', 'token-b') },
 )
 
+/** Until it meets the next operations, or a sweep; or for ever. */
+export const soon = fc.constantFrom(undefined, 300, CLIENT_IDLE_MS, 20 * CLIENT_IDLE_MS)
+
 export const create: fc.Arbitrary<CreateAction> = fc.record({
   kind: fc.constant('create'),
   process,

@@ -171,7 +171,7 @@ async function request(client: Client, action: FileAction): Promise<void> {
     case 'retain': {
       const { isKept, expiresInMs } = action
       // By the clock of the client, which is that of the database.
-      const until = expiresInMs && operation.startedAt + expiresInMs
+      const until = expiresInMs && client.world.clock.now() + expiresInMs
       const metadata = metadataPatchOf(action)
       const terms = { isKept, expiresAt: until && Math.trunc(until), metadata }
       const same = { newName: undefined, overwrite: false, visibility: undefined }
@@ -297,8 +297,8 @@ export function preconditionOf({ demands }: Demanding): Precondition | undefined
 }
 
 async function get({ world, operation, repository }: Client): Promise<void> {
-  const { model, timeline, random } = world
-  const { userId, fileName: name } = operation
+  const { clock, model, timeline, random } = world
+  const { userId, fileName: name, startedAt } = operation
   const since = model.now()
   const past = (): readonly ModelUser[] => model.since(userId, since)
   let opened: OpenedFile
@@ -306,14 +306,15 @@ async function get({ world, operation, repository }: Client): Promise<void> {
     const signal = new AbortController().signal
     opened = await repository.open({ userId, name, viewer: operation, signal })
   } catch (error) {
+    const { most: now } = clock.shownSince(startedAt)
     const mayBeMissing = past().some(
-      (user) => user.status !== 'active' || !currentFile(user, { name, now: timeline.now }),
+      (user) => user.status !== 'active' || !currentFile(user, { name, now }),
     )
     demand(!isAppError(error, 'not_found') || mayBeMissing, 'I1', `${name} was not found`)
     throw error
   }
   const { file, body } = opened
-  const { startedAt: now } = operation
+  const { least: now } = clock.shownSince(startedAt)
   const isKnown = past().some((user) => currentFile(user, { name, now })?.version === file.version)
   demand(isKnown, 'I1', `${name} was read as ${file.version}`)
   // Some readers dawdle; what they opened has to stay (I1), whatever becomes of the file.

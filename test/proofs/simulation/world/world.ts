@@ -1,3 +1,5 @@
+import type { ClockLedger } from '../../../../src/core/clock/clock-ledger.ts'
+import { createSafeClock, type SafeClock } from '../../../../src/core/clock/safe-clock.ts'
 import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
 import type { ObjectStore } from '../../../../src/core/objects/object-store.ts'
 import { createRepository, type Repository } from '../../../../src/core/files/repository.ts'
@@ -27,12 +29,16 @@ import {
   PART_SIZE,
   RETENTION_MS,
 } from '../plan/parameters.ts'
+import type { DatabaseClock } from './database-clock.ts'
 import type { Seam } from './seam.ts'
 import type { Actor, Process } from './timeline.ts'
 import { ampleMemory } from '../../../support/upload-memory.ts'
 
 /** Everything of one run. */
 export interface World extends Seam {
+  readonly clock: DatabaseClock
+  /** Whether sweeps go by the safe time: where the clock jumps. */
+  readonly isClockSafe: boolean
   readonly database: Database
   /** What all instances share: the ledger on the database, without a network before it. */
   readonly ledger: Ledger
@@ -80,6 +86,16 @@ export interface Instance {
   readonly gate: BucketGate
 }
 
+/** Undefined where the clock does not jump. */
+export function safeClockOf(
+  { isClockSafe, timeline }: Pick<World, 'isClockSafe' | 'timeline'>,
+  ledger: ClockLedger,
+): SafeClock | undefined {
+  if (!isClockSafe) return undefined
+  const steady = { boot: 'simulated', now: () => timeline.now }
+  return createSafeClock({ ledger, steady, leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS })
+}
+
 /** Starts an instance of the service: core and S3 adapter as they are, behind gates. */
 export function startInstance(world: World, process: Process): Instance {
   const { bucket, variant } = world
@@ -124,6 +140,7 @@ export function startInstance(world: World, process: Process): Instance {
         retentionMs,
         garbageDelayMs: GARBAGE_DELAY_MS,
         eventLifetimeMs: EVENT_LIFETIME_MS,
+        safeClock: safeClockOf(world, ports.ledger),
       }),
   }
 }
