@@ -601,7 +601,6 @@ const english = {
       file_exists: 'A file with this name was already sent. Rename yours to send it too.',
       capacity_exceeded: 'There is no room for this file.',
       file_too_large: 'This file is too large.',
-      name_too_long: 'This file name is too long. Shorten it to at most 255 bytes.',
       invalid_file_name: 'This file name is not accepted. Rename the file.',
       not_found: 'The link has ended.',
       link_password_required: 'Reload the page and enter the password again.',

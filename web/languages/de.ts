@@ -600,7 +600,6 @@ export const messages: Messages = {
         'Eine Datei mit diesem Namen wurde schon gesendet. Benenne deine um, um sie auch zu senden.',
       capacity_exceeded: 'Für diese Datei ist kein Platz.',
       file_too_large: 'Diese Datei ist zu groß.',
-      name_too_long: 'Dieser Dateiname ist zu lang. Kürze ihn auf höchstens 255 Byte.',
       invalid_file_name: 'Dieser Dateiname wird nicht angenommen. Benenne die Datei um.',
       not_found: 'Der Link ist nicht mehr gültig.',
       link_password_required: 'Lade die Seite neu und gib das Passwort noch einmal ein.',

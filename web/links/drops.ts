@@ -4,7 +4,6 @@ import { openSource, type Source } from '../../client/src/files/source.ts'
 import { createHttp, type Http } from '../../client/src/http/http.ts'
 import { isTemporary } from '../../client/src/http/retry.ts'
 import { failureOf } from '../shared/error-message.ts'
-import { faultOf } from '../shared/file-name.ts'
 import { messages } from '../messages.ts'
 import type { Visit } from './visit.ts'
 
@@ -83,7 +82,7 @@ export function createDrops(visit: Visit): Drops {
       change(id, { sent: file.size, state: { kind: 'done' } })
       files.delete(id)
     } catch (error) {
-      change(id, { state: { kind: 'refused', text: wordOf(error, { file, hasLostAnswer }) } })
+      change(id, { state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
     }
   }
 
@@ -136,15 +135,9 @@ async function put({ http, visit, name, source, onProgress }: SentDrop): Promise
   await http.call({ method: 'PUT', path: visit.pathOf(name), content })
 }
 
-interface Refused {
-  readonly file: File
-  /** An earlier attempt may have stored the file. */
-  readonly hasLostAnswer: boolean
-}
-
-function wordOf(error: unknown, { file, hasLostAnswer }: Refused): string {
-  const told = isProblem(error) ? error.code : ''
-  const code = (told === 'invalid_file_name' && faultOf(file.name)) || told
+/** `hasLostAnswer`: an earlier attempt may have stored the file. */
+function wordOf(error: unknown, hasLostAnswer: boolean): string {
+  const code = isProblem(error) ? error.code : ''
   const { refusals, lost } = messages.visit
   if (hasLostAnswer && code in lost) return lost[code as keyof typeof lost]
   return code in refusals ? refusals[code as keyof typeof refusals] : failureOf(error)
