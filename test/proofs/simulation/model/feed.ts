@@ -22,13 +22,15 @@ interface Recorded {
   readonly events: readonly FileEvent[]
   /** Of the commit. */
   readonly at: number
+  /** Whether it has a date also if it records nothing. */
+  readonly isDated?: boolean
 }
 
 /**
  * Adds to the feed what one commit should record that has changed the model: the events of files, and then one of the
  * capacity if its state differs from the one that was recorded last.
  */
-export function record(model: Model, { userId, events, at }: Recorded): void {
+export function record(model: Model, { userId, events, at, isDated }: Recorded): void {
   const user = model.user(userId)
   const state = stateOf(user)
   const told = [
@@ -41,7 +43,8 @@ export function record(model: Model, { userId, events, at }: Recorded): void {
     const [sequence, before] = [(previous?.sequence ?? 0) + 1, previous?.at ?? 0]
     changes.push({ ...facts, sequence, at, previous_at: before })
   }
-  model.setFeed(userId, { changes, capacityState: state })
+  const newestAt = isDated === true || told.length > 0 ? at : user.newestAt
+  model.setFeed(userId, { changes, capacityState: state, newestAt })
 }
 
 function stateOf(user: ModelUser): CapacityState {

@@ -134,7 +134,7 @@ export function applyOperations(
     const at = nextDate(before, clock)
     const dated = { ...applied, at }
     const events = operations.flatMap((each) => perform(dated, { ...each, userId }))
-    record(model, { userId, events, at })
+    record(model, { userId, events, at, isDated: true })
   })
   const promised = reservedIn(applied.after, userId)
   assertFits(before, { after: model.user(userId), promised, credential })

@@ -32,6 +32,8 @@ export interface ModelUser {
   readonly granted: number
   /** All that the feed has told, also what may be forgotten by now. */
   readonly changes: readonly ModelChange[]
+  /** The date of the last commit, also of one that has recorded nothing. */
+  readonly newestAt: number
   /** As last recorded. */
   readonly capacityState: CapacityState
 }
@@ -43,6 +45,7 @@ const NEW_USER: ModelUser = {
   base: 0,
   granted: 0,
   changes: [],
+  newestAt: 0,
   capacityState: 'normal',
 }
 
@@ -119,7 +122,7 @@ export class Model {
     this.#change(userId, { ...user, files })
   }
 
-  setFeed(userId: UserId, feed: Pick<ModelUser, 'changes' | 'capacityState'>): void {
+  setFeed(userId: UserId, feed: Pick<ModelUser, 'changes' | 'capacityState' | 'newestAt'>): void {
     this.#change(userId, { ...this.user(userId), ...feed })
   }
 
@@ -149,10 +152,10 @@ export class Model {
 }
 
 /** The date of the user's next commit: later than that of any before, and not before the clock's time. */
-export function nextDate({ changes, files }: ModelUser, clock: () => number): number {
+export function nextDate({ changes, files, newestAt }: ModelUser, clock: () => number): number {
   const dates = [...files.values()].map(({ updatedAt }) => updatedAt)
   // The database counts whole milliseconds.
-  return Math.max(Math.trunc(clock()), 1 + Math.max(changes.at(-1)?.at ?? 0, ...dates))
+  return Math.max(Math.trunc(clock()), 1 + Math.max(newestAt, changes.at(-1)?.at ?? 0, ...dates))
 }
 
 export function isOver({ expiresAt }: ModelFile, now: number): boolean {
