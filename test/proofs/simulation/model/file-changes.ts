@@ -134,7 +134,8 @@ export function applyOperations(
     const at = nextDate(before, clock)
     const dated = { ...applied, at }
     const events = operations.flatMap((each) => perform(dated, { ...each, userId }))
-    record(model, { userId, events, at, isDated: true })
+    const isDated = model.user(userId).files !== before.files
+    record(model, { userId, events, at, isDated })
   })
   const promised = reservedIn(applied.after, userId)
   assertFits(before, { after: model.user(userId), promised, credential })
