@@ -30,6 +30,8 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 export class SqliteDriver implements Driver, DatabaseConnection {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, Prepared>()
+  /** How many statements have changed rows, or may have. */
+  writes = 0
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -61,13 +63,15 @@ export class SqliteDriver implements Driver, DatabaseConnection {
   async destroy(): Promise<void> {}
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { statement, hasRows } = this.#prepare(sql)
+    const { statement, hasRows, isSelect } = this.#prepare(sql)
     const values = parameters.map(toSqlite)
     if (!hasRows) {
       const { changes } = statement.run(...values)
+      if (changes > 0) this.writes += 1
       return { numAffectedRows: BigInt(changes), rows: [] }
     }
     const rows = statement.all(...values)
+    if (!isSelect && rows.length > 0) this.writes += 1
     return { numAffectedRows: BigInt(rows.length), rows: rows as R[] }
   }
 
@@ -79,7 +83,8 @@ export class SqliteDriver implements Driver, DatabaseConnection {
     const cached = this.#statements.get(sql)
     if (cached !== undefined) return cached
     const statement = this.#database.prepare(sql)
-    const prepared = { statement, hasRows: statement.columns().length > 0 }
+    const isSelect = /^\s*SELECT\b/i.test(sql)
+    const prepared = { statement, hasRows: statement.columns().length > 0, isSelect }
     // Texts vary only in their parameter lists; clearing the cache bounds those.
     if (this.#statements.size >= MAX_CACHED_STATEMENTS) this.#statements.clear()
     this.#statements.set(sql, prepared)
@@ -93,6 +98,7 @@ interface Prepared {
   readonly statement: StatementSync
   /** Cached, because asking costs as much as a small statement. */
   readonly hasRows: boolean
+  readonly isSelect: boolean
 }
 
 // A number is bound as floating point, where sums near 2^53 are inexact.

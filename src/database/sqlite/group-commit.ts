@@ -12,12 +12,17 @@ export interface GroupCommitOptions {
   readonly execute: Execute
   /** False after errors on which SQLite has already rolled back. */
   readonly isInTransaction: () => boolean
+  /** How many statements have changed rows so far. */
+  readonly writes: () => number
 }
 
 /**
- * Concurrent transactions share one COMMIT and so one disk write. Each has a savepoint: one that throws is undone
- * alone, and later ones see the changes of earlier ones. Nobody is answered before the COMMIT, not even with a refusal,
- * since its reason may be another's change. If the COMMIT fails, all reject with its error.
+ * Concurrent transactions share one COMMIT and so one disk write. One that throws is undone alone, and later ones see the
+ * changes of earlier ones. Nobody is answered before the COMMIT, not even with a refusal, since its reason may be
+ * another's change. If the COMMIT fails, all reject with its error.
+ *
+ * Hardly any throws after it has written, and a savepoint copies each page that its transaction changes. So there is none
+ * until one throws that has written: then the group is rolled back and run once more, each with a savepoint.
  *
  * Users share the time of the writer: the user who has used least of it lately is next, with transactions in call
  * order. A group ends before a transaction that would probably make the others wait, which then has a group of its own.
@@ -70,41 +75,73 @@ type Tell = () => void
 async function commitTogether(
   queue: TurnQueue<Member>,
   shares: TimeShares,
-  { kysely, execute, isInTransaction }: GroupCommitOptions,
+  options: GroupCommitOptions,
 ): Promise<void> {
-  const members: Member[] = []
+  const { kysely } = options
+  const members: { readonly by: string; readonly item: Member }[] = []
   const spent: { readonly by: string; readonly ms: number }[] = []
   const start = performance.now()
+  async function run({ by, item }: (typeof members)[number], attempt: Attempt): Promise<Tell> {
+    const began = performance.now()
+    try {
+      return await attempt(item)
+    } finally {
+      spent.push({ by, ms: performance.now() - began })
+    }
+  }
+  /** Runs the members that there are, and then those who join. */
+  async function runAll(attempt: Attempt): Promise<readonly Tell[]> {
+    const done: Tell[] = []
+    for (const member of members) done.push(await run(member, attempt))
+    const begun = performance.now()
+    while (members.length < MAX_MEMBERS) {
+      const left = MAX_GROUP_MS - (performance.now() - begun)
+      const next = queue.take(members.length === 0 ? Infinity : left)
+      if (next === undefined) break
+      members.push(next)
+      done.push(await run(next, attempt))
+    }
+    return done
+  }
   try {
-    const tells = await kysely.transaction().execute(async (tx) => {
-      const done: Tell[] = []
-      const begun = performance.now()
-      while (members.length < MAX_MEMBERS) {
-        const left = MAX_GROUP_MS - (performance.now() - begun)
-        const next = queue.take(members.length === 0 ? Infinity : left)
-        if (next === undefined) break
-        // Others can still join, but are undone alone.
-        const isAlone = members.length === 0 && queue.size === 0
-        members.push(next.item)
-        const began = performance.now()
-        const attempt = isAlone
-          ? next.item.attempt(tx)
-          : undoAlone(tx, { member: next.item, execute, isInTransaction })
-        try {
-          done.push(await attempt)
-        } finally {
-          spent.push({ by: next.by, ms: performance.now() - began })
-        }
-      }
-      return done
-    })
+    const tells = await kysely
+      .transaction()
+      .execute((tx) => runAll((member) => tryUnwritten(tx, member, options)))
+      .catch((error: unknown) => {
+        if (!(error instanceof Written)) throw error
+        return kysely
+          .transaction()
+          .execute((tx) => runAll((member) => undoAlone(tx, member, options)))
+      })
     for (const tell of tells) tell()
   } catch (error) {
     // None has begun if another connection has the lock.
-    if (members.length === 0) members.push(...queue.takeAny(MAX_MEMBERS))
-    for (const { reject } of members) reject(error)
+    const failed = members.map(({ item }) => item)
+    if (failed.length === 0) failed.push(...queue.takeAny(MAX_MEMBERS))
+    for (const { reject } of failed) reject(error)
   } finally {
     charge(shares, { spent, totalMs: performance.now() - start })
+  }
+}
+
+type Attempt = (member: Member) => Promise<Tell>
+
+/** A transaction without a savepoint has thrown after it had written. */
+class Written extends Error {}
+
+/** Needs no savepoint, but throws `Written` if there is something to undo. */
+async function tryUnwritten(
+  tx: Transaction<Tables>,
+  member: Member,
+  { isInTransaction, writes }: GroupCommitOptions,
+): Promise<Tell> {
+  const before = writes()
+  try {
+    return await member.attempt(tx)
+  } catch (error) {
+    if (!isInTransaction()) throw error
+    if (writes() !== before) throw new Written()
+    return () => member.reject(error)
   }
 }
 
@@ -128,7 +165,8 @@ const ROLLBACK = CompiledQuery.raw('ROLLBACK TO member')
 
 async function undoAlone(
   tx: Transaction<Tables>,
-  { member, execute, isInTransaction }: { member: Member } & Omit<GroupCommitOptions, 'kysely'>,
+  member: Member,
+  { execute, isInTransaction }: GroupCommitOptions,
 ): Promise<Tell> {
   await execute(SAVEPOINT)
   try {

@@ -46,6 +46,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       kysely,
       execute,
       isInTransaction: () => connection.isTransaction,
+      writes: () => driver.writes,
     }),
     executeInTransaction: execute,
     runBatch: undefined,

@@ -38,6 +38,7 @@ describe('group commit', () => {
       kysely,
       execute: (statement) => driver.executeQuery(statement),
       isInTransaction: () => connection.isTransaction,
+      writes: () => driver.writes,
     })
     return async () => {
       await kysely.destroy()
@@ -68,11 +69,14 @@ describe('group commit', () => {
     const refusal = new AppError('not_found', 'It is not there.')
     const joining: Promise<unknown>[] = []
     const alone = transact(async (tx) => {
-      const joined = transact(async (its) => {
-        await put(its, 'refused')
-        throw refusal
-      })
-      joining.push(joined.catch((error: unknown) => error))
+      // It runs once more without the one that is undone.
+      if (joining.length === 0) {
+        const joined = transact(async (its) => {
+          await put(its, 'refused')
+          throw refusal
+        })
+        joining.push(joined.catch((error: unknown) => error))
+      }
       return await put(tx, 'alone')
     })
     expect(await alone).toBe('alone')
@@ -103,6 +107,27 @@ describe('group commit', () => {
     ])
     expect(written()).toEqual(['before', 'after'])
     expect(commits()).toBe(1)
+  })
+
+  it('makes savepoints only once one has thrown that had written', async () => {
+    const refusing = (write: (tx: Transaction<Tables>) => Promise<unknown>) =>
+      Promise.allSettled([
+        transact((tx) => put(tx, `before-${events.length}`)),
+        transact(async (tx) => {
+          await write(tx)
+          throw new AppError('not_found', 'It is not there.')
+        }),
+      ])
+    const unchanged = sql`UPDATE written SET key = 'b' WHERE key = 'none'`
+    await refusing((tx) => unchanged.execute(tx))
+    await refusing((tx) => sql`${unchanged} RETURNING key`.execute(tx))
+    await refusing((tx) => sql`SELECT key FROM written`.execute(tx))
+    expect(events.filter((event) => event.startsWith('SAVEPOINT'))).toEqual([])
+    expect(commits()).toBe(3)
+    const key = sql`(SELECT MIN(key) FROM written)`
+    await refusing((tx) => sql`DELETE FROM written WHERE key = ${key} RETURNING key`.execute(tx))
+    expect(written()).toHaveLength(4)
+    expect(commits()).toBe(4)
   })
 
   it('undoes one that throws alone', async () => {
