@@ -23,13 +23,34 @@ export function compileOnce<V, R = unknown>(
   db: Kysely<Tables>,
   build: (slot: Slot<V>) => RawBuilder<R>,
 ): Statement<V, R> {
-  const compiled = build((name) => sql`${new Placeholder(name)}`).compile(db.withPlugin(PREPARED))
+  const places = new Map<keyof V, Placeholder>()
+  const slot: Slot<V> = (name) => {
+    const place = places.get(name) ?? new Placeholder(name)
+    places.set(name, place)
+    return sql`${place}`
+  }
+  const compiled = bindOnce(build(slot).compile(db.withPlugin(PREPARED)))
   return (values) => ({
     ...compiled,
     parameters: compiled.parameters.map((parameter) =>
       parameter instanceof Placeholder ? (values[parameter.name as keyof V] ?? null) : parameter,
     ),
   })
+}
+
+/**
+ * Numbers the parameters of a statement for SQLite, so that one which occurs several times is bound once: to convert and
+ * bind a number costs as much as a comparison with it.
+ */
+function bindOnce<R>(compiled: CompiledQuery<R>): CompiledQuery<R> {
+  const [first = '', ...parts] = compiled.sql.split('?')
+  if (parts.length === 0 || parts.length !== compiled.parameters.length) return compiled
+  const parameters = [...new Set(compiled.parameters)]
+  const numbered = parts.map((part, at) => {
+    const number = parameters.indexOf(compiled.parameters[at]) + 1
+    return `?${number}${part}`
+  })
+  return { ...compiled, sql: first + numbered.join(''), parameters }
 }
 
 /** Builds a statement from the SQL that all statements of a ledger share, and from slots for its values. */

@@ -38,12 +38,14 @@ interface Changes extends Actor {
   readonly now: number
   readonly garbageDelayMs: number
   /** Set for the commit of an upload: its reservation, which the changes release, and the user's file limit. */
-  readonly upload?: {
-    readonly ownReserved: number
-    readonly maxFiles: number
-    /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
-    readonly room: Room | undefined
-  }
+  readonly upload?:
+    | {
+        readonly ownReserved: number
+        readonly maxFiles: number
+        /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
+        readonly room: Room | undefined
+      }
+    | undefined
   /** Set for changes that may restore files. */
   readonly restore?: { readonly maxFiles: number } | undefined
   /** Set for those who may also end files of a suspended user. The sweep has found the user itself. */
@@ -74,7 +76,8 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
     ownReserved: upload?.ownReserved ?? 0,
     maxFiles: (upload ?? restore)?.maxFiles ?? 0,
   }
-  const { rows } = await move(tx, { ...applied, restore }, values)
+  const { by } = applied
+  const { rows } = await move(tx, { upload, restore, by }, values)
   if (rows[0] === undefined) throw await refusal(tx, { ...applied, restore }, figures)
   const { at } = rows[0]
   const { changes: made, dated } = dateChanges(changes, rows[0])
@@ -176,7 +179,7 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
 /** Runs the one of the statements below whose rule applies. */
 function move(
   tx: LedgerTx,
-  { upload, restore, by }: Changes,
+  { upload, restore, by }: Pick<Changes, 'upload' | 'restore' | 'by'>,
   values: Move & NeedValues & ReturnType<typeof figuresOf>,
 ): Promise<QueryResult<Usage & FeedEnd>> {
   if (upload?.room) return run(tx, moveForEvicting, { ...values, ...upload.room })

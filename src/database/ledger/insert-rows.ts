@@ -21,11 +21,22 @@ export function insertion<V extends object>(
       around(sql.join(places.map((at) => rowOf(slotAt(slot, members, at), rule))))
     return { size, build }
   })
+  const single = sizes.at(-1)
   return async (tx, rows) => {
+    const [row] = rows
+    if (single !== undefined && row !== undefined && rows.length === single.size) {
+      await run(tx, single.build, valuesOf(row, members))
+      return
+    }
     let done = 0
     for (const { size, build } of sizes) {
       for (; rows.length - done >= size; done += size) {
-        await run(tx, build, valuesOf(rows.slice(done, done + size), members))
+        const page = rows.slice(done, done + size)
+        await run(
+          tx,
+          build,
+          page.flatMap((each) => valuesOf(each, members)),
+        )
       }
     }
   }
@@ -45,6 +56,6 @@ function slotAt<V>(slot: Slot<Values>, members: readonly (keyof V)[], at: number
   }
 }
 
-function valuesOf<V>(rows: readonly V[], members: readonly (keyof V)[]): Values {
-  return rows.flatMap((row) => members.map((member) => row[member]))
+function valuesOf<V>(row: V, members: readonly (keyof V)[]): Values {
+  return members.map((member) => row[member])
 }

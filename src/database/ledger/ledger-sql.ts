@@ -77,10 +77,12 @@ export function capacityByAnyClock(tx: Pick<LedgerTx, 'now' | 'baseCapacity'>): 
 
 /** At most 2^53 - 1. Summed as floating point, exact up to there, because SQLite's integer sum overflows at 2^63. */
 function capacityWith(isGranted: RawBuilder<boolean>, baseCapacity: number): RawBuilder<number> {
+  // Literals: the statements that ask for it several times would bind each again.
+  const most = sql.lit(MAX_BYTES)
   return sql<number>`(
-    SELECT CAST(CASE WHEN total > ${MAX_BYTES} THEN ${MAX_BYTES} ELSE total END AS BIGINT)
+    SELECT CAST(CASE WHEN total > ${most} THEN ${most} ELSE total END AS BIGINT)
     FROM (
-      SELECT ${baseCapacity} + COALESCE(SUM(bytes * 1.0), 0) AS total
+      SELECT ${sql.lit(baseCapacity)} + COALESCE(SUM(bytes * 1.0), 0) AS total
       FROM grants
       WHERE grants.user_id = quotas.user_id AND ${isGranted}
     ) AS granted
