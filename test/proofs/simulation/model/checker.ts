@@ -58,6 +58,7 @@ export function createChecker(options: CheckerOptions): Observer {
         assertFeeds(after, { model, now: model.latestSafeNow })
         assertResumables(after, options.clock())
         assertStored(after)
+        model.noteDates(after.quotas)
         before = after
       }),
     sending: (request) => guarded(() => noteSent(options, request)),

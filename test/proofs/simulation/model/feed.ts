@@ -1,7 +1,7 @@
 import type { FileName } from '../../../../src/core/files/file-name.ts'
 import { type CapacityState, capacityState } from '../../../../src/core/quota/capacity.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
-import type { ChangeRow, QuotaRow } from '../../../../src/database/schema.ts'
+import type { ChangeRow } from '../../../../src/database/schema.ts'
 import { EVENT_LIFETIME_MS } from '../plan/parameters.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { capacityOf, type Model, type ModelFile, type ModelUser, usedBytes } from './model.ts'
@@ -22,15 +22,13 @@ interface Recorded {
   readonly events: readonly FileEvent[]
   /** Of the commit. */
   readonly at: number
-  /** Whether it has a date also if it records nothing. */
-  readonly isDated?: boolean
 }
 
 /**
  * Adds to the feed what one commit should record that has changed the model: the events of files, and then one of the
  * capacity if its state differs from the one that was recorded last.
  */
-export function record(model: Model, { userId, events, at, isDated }: Recorded): void {
+export function record(model: Model, { userId, events, at }: Recorded): void {
   const user = model.user(userId)
   const state = stateOf(user)
   const told = [
@@ -43,8 +41,7 @@ export function record(model: Model, { userId, events, at, isDated }: Recorded):
     const [sequence, before] = [(previous?.sequence ?? 0) + 1, previous?.at ?? 0]
     changes.push({ ...facts, sequence, at, previous_at: before })
   }
-  const newestAt = isDated === true || told.length > 0 ? at : user.newestAt
-  model.setFeed(userId, { changes, capacityState: state, newestAt })
+  model.setFeed(userId, { changes, capacityState: state })
 }
 
 function stateOf(user: ModelUser): CapacityState {
@@ -101,7 +98,10 @@ export function assertFeeds(
   }
 }
 
-function assertEnd(quota: QuotaRow, { changes, capacityState: state }: ModelUser): void {
+function assertEnd(
+  quota: LedgerState['quotas'][number],
+  { changes, capacityState: state }: ModelUser,
+): void {
   const { sequence = 0, at = 0 } = changes.at(-1) ?? {}
   const { user_id: userId, change_count: count, changed_at: changedAt } = quota
   demand(count === sequence, 'I14', `${userId} has ${count} changes, but should have ${sequence}`)

@@ -134,8 +134,7 @@ export function applyOperations(
     const at = nextDate(before, clock)
     const dated = { ...applied, at }
     const events = operations.flatMap((each) => perform(dated, { ...each, userId }))
-    const isDated = model.user(userId).files !== before.files
-    record(model, { userId, events, at, isDated })
+    record(model, { userId, events, at })
   })
   const promised = reservedIn(applied.after, userId)
   assertFits(before, { after: model.user(userId), promised, credential })

@@ -23,7 +23,7 @@ export type ResumableRow = ResumableUploadRow &
 /** All that the database holds of files, at one moment. */
 export interface LedgerState {
   readonly files: readonly Selectable<FileRow>[]
-  readonly quotas: readonly QuotaRow[]
+  readonly quotas: readonly Selectable<QuotaRow>[]
   readonly uploads: readonly UploadRow[]
   readonly garbage: readonly GarbageRow[]
   readonly history: readonly Selectable<HistoryRow>[]
@@ -67,7 +67,7 @@ export function openLedgerReader(file: string): LedgerReader {
       if (last !== undefined && last.at === at) return last.state
       const state = {
         files: statements.files.all() as unknown as Selectable<FileRow>[],
-        quotas: statements.quotas.all() as unknown as QuotaRow[],
+        quotas: statements.quotas.all() as unknown as Selectable<QuotaRow>[],
         uploads: statements.uploads.all() as unknown as UploadRow[],
         garbage: statements.garbage.all() as unknown as GarbageRow[],
         history: statements.history.all() as unknown as Selectable<HistoryRow>[],

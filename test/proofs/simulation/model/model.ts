@@ -4,8 +4,10 @@ import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { User } from '../../../../src/core/users/user-store.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { ModelChange } from './feed.ts'
+import type { LedgerState } from './ledger-state.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { FREE_METADATA_BYTES } from '../plan/parameters.ts'
+import { demand } from './violation.ts'
 
 /** A file as it should be. */
 export interface ModelFile {
@@ -32,7 +34,7 @@ export interface ModelUser {
   readonly granted: number
   /** All that the feed has told, also what may be forgotten by now. */
   readonly changes: readonly ModelChange[]
-  /** The date of the last commit, also of one that has recorded nothing. */
+  /** The date of the last commit, as the database has it: also one that has changed nothing may have one. */
   readonly newestAt: number
   /** As last recorded. */
   readonly capacityState: CapacityState
@@ -68,7 +70,7 @@ export class Model {
   /** Keys under which the store has kept less than it confirmed. */
   readonly damagedKeys = new Set<string>()
   readonly #baseCapacity: number
-  readonly #users = new Map<UserId, { readonly since: number; readonly user: ModelUser }[]>()
+  readonly #users = new Map<UserId, { readonly since: number; user: ModelUser }[]>()
   #moment = 0
 
   constructor(baseCapacity: number) {
@@ -122,7 +124,18 @@ export class Model {
     this.#change(userId, { ...user, files })
   }
 
-  setFeed(userId: UserId, feed: Pick<ModelUser, 'changes' | 'capacityState' | 'newestAt'>): void {
+  /** Dates never go back (I18). */
+  noteDates(quotas: LedgerState['quotas']): void {
+    for (const { user_id: userId, newest_at: newestAt } of quotas) {
+      const user = this.user(userId)
+      const isKept = newestAt >= user.newestAt
+      demand(isKept, 'I18', `${userId} has ${newestAt} as its newest date, after ${user.newestAt}`)
+      const state = this.#users.get(userId)?.at(-1)
+      if (state !== undefined) state.user = { ...user, newestAt }
+    }
+  }
+
+  setFeed(userId: UserId, feed: Pick<ModelUser, 'changes' | 'capacityState'>): void {
     this.#change(userId, { ...this.user(userId), ...feed })
   }
 
