@@ -29,13 +29,10 @@ export function openPack({ file, busyTimeoutMs, isServed }: PackOptions): Databa
   createPrivately(file)
   const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
-    if (numberOf(connection, 'page_count') === 0) {
-      // Takes effect only in an empty database; later it needs a full VACUUM, which blocks all writers.
-      connection.exec(`PRAGMA auto_vacuum = incremental; PRAGMA application_id = ${APPLICATION_ID}`)
-    }
+    markIfEmpty(connection)
     assertPack(connection, file)
     for (const [name, value] of isServed ? [WRITE_AHEAD, ...DURABLE] : DURABLE) {
-      connection.exec(`PRAGMA ${name} = ${value}`)
+      whenUnlocked(() => connection.exec(`PRAGMA ${name} = ${value}`), busyTimeoutMs)
       const found = connection.prepare(`PRAGMA ${name}`).get()?.[name]
       if (found !== value) throw new Error(`The SQLite setting ${name} is ${String(found)}`)
     }
@@ -80,6 +77,22 @@ export async function measurePack(directory: string): Promise<number> {
 /** Marks a pack ("pack" in ASCII), so that no command takes another database for one. */
 const APPLICATION_ID = 0x7061636b
 
+/** Any number of processes may do so at once, and be killed. */
+function markIfEmpty(connection: DatabaseSync): void {
+  if (!isEmpty(connection)) return
+  // Takes effect only in a database without pages; later it needs a full VACUUM, which blocks all writers.
+  connection.exec('PRAGMA auto_vacuum = incremental; BEGIN IMMEDIATE')
+  // Another process may have filled it meanwhile.
+  if (isEmpty(connection)) connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+  connection.exec('COMMIT')
+}
+
+function isEmpty(connection: DatabaseSync): boolean {
+  return (
+    numberOf(connection, 'application_id') === 0 && numberOf(connection, 'schema_version') === 0
+  )
+}
+
 function assertPack(connection: DatabaseSync, file: string): void {
   if (numberOf(connection, 'application_id') === APPLICATION_ID) return
   throw new Error(`${file} is not a pack of small objects`)
@@ -88,6 +101,24 @@ function assertPack(connection: DatabaseSync, file: string): void {
 function numberOf(connection: DatabaseSync, pragma: string): unknown {
   return connection.prepare(`PRAGMA ${pragma}`).get()?.[pragma]
 }
+
+/** Two processes that set the journal mode at once would deadlock, so SQLite makes one fail instead of wait. */
+function whenUnlocked(write: () => void, timeoutMs: number): void {
+  const waitsUntil = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      write()
+      return
+    } catch (error) {
+      if (!hasErrcode(error, SQLITE_BUSY) || performance.now() > waitsUntil) throw error
+      Atomics.wait(NEVER_WOKEN, 0, 0, RETRY_MS)
+    }
+  }
+}
+
+const RETRY_MS = 5
+
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4))
 
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024
 
@@ -146,16 +177,20 @@ export function contentOf(row: PackRow, name: string): Uint8Array {
   throw new Error(`${PACK_NAME} is damaged`)
 }
 
+// Primary result codes (sqlite.org/rescode.html).
+const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
+
+function hasErrcode(error: unknown, primary: number): error is Error {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === primary
+}
 
 /** Calls `read`; if SQLite finds a damaged page, returns what `otherwise` does. */
 export function unlessDamaged<T>(read: () => T, otherwise: (reason: Error) => T): T {
   try {
     return read()
   } catch (error) {
-    const isDamaged =
-      error instanceof Error && 'errcode' in error && error.errcode === SQLITE_CORRUPT
-    if (!isDamaged) throw error
+    if (!hasErrcode(error, SQLITE_CORRUPT)) throw error
     return otherwise(error)
   }
 }
