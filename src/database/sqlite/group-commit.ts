@@ -106,12 +106,12 @@ async function commitTogether(
   try {
     const tells = await kysely
       .transaction()
-      .execute((tx) => runAll((member) => tryUnwritten(tx, member, options)))
+      .execute((tx) => runAll((member) => withoutSavepoint(tx, member, options)))
       .catch((error: unknown) => {
-        if (!(error instanceof Written)) throw error
+        if (!(error instanceof SavepointNeeded)) throw error
         return kysely
           .transaction()
-          .execute((tx) => runAll((member) => undoAlone(tx, member, options)))
+          .execute((tx) => runAll((member) => withSavepoint(tx, member, options)))
       })
     for (const tell of tells) tell()
   } catch (error) {
@@ -127,10 +127,10 @@ async function commitTogether(
 type Attempt = (member: Member) => Promise<Tell>
 
 /** A transaction without a savepoint has thrown after it had written. */
-class Written extends Error {}
+class SavepointNeeded extends Error {}
 
-/** Needs no savepoint, but throws `Written` if there is something to undo. */
-async function tryUnwritten(
+/** Needs no savepoint, but throws `SavepointNeeded` if there is something to undo. */
+async function withoutSavepoint(
   tx: Transaction<Tables>,
   member: Member,
   { isInTransaction, writes }: GroupCommitOptions,
@@ -140,7 +140,7 @@ async function tryUnwritten(
     return await member.attempt(tx)
   } catch (error) {
     if (!isInTransaction()) throw error
-    if (writes() !== before) throw new Written()
+    if (writes() !== before) throw new SavepointNeeded()
     return () => member.reject(error)
   }
 }
@@ -163,7 +163,7 @@ const SAVEPOINT = CompiledQuery.raw('SAVEPOINT member')
 const RELEASE = CompiledQuery.raw('RELEASE member')
 const ROLLBACK = CompiledQuery.raw('ROLLBACK TO member')
 
-async function undoAlone(
+async function withSavepoint(
   tx: Transaction<Tables>,
   member: Member,
   { execute, isInTransaction }: GroupCommitOptions,
