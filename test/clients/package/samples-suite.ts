@@ -16,6 +16,7 @@ import { type EmptyProject, machinePath, NODES } from './installed-package.ts'
 
 const execute = promisify(execFile)
 
+const FRONT = 'README.md'
 const README = 'client/README.md'
 const CLIENTS = 'docs/clients.md'
 const FOLLOWING = 'docs/following.md'
@@ -26,7 +27,10 @@ const CAPACITY = 1000
 const skipped = isSkipped(await whyNoBrowser())
 
 const pages = await Promise.all(
-  [README, CLIENTS, FOLLOWING].map(async (path) => ({ path, text: await readFile(path, 'utf8') })),
+  [FRONT, README, CLIENTS, FOLLOWING].map(async (path) => ({
+    path,
+    text: await readFile(path, 'utf8'),
+  })),
 )
 const blocks = pages.flatMap((page) => blocksOf(page))
 const samples = blocks.filter(({ language }) => language === 'ts')
@@ -121,7 +125,17 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
     expect(copy.equals(content.bytes)).toBe(true)
   })
 
-  it('the functions of the README do what they say', async () => {
+  it('the program of README.md creates a user, adds a device, uploads a file and removes the device', async () => {
+    const program = withAdmin(sampleOf(FRONT, 'devices.put'))
+    await project.write('device.ts', program.replace('http://127.0.0.1:3000', service.url))
+    expect(await run('device.ts')).toBe(CAPACITY + 1_000_000 - 'It rains.'.length)
+    const authorization = `Bearer ${ADMIN_TOKEN}`
+    const url = `http://127.0.0.1:${service.adminPort}/admin/users/alice`
+    const user = await fetch(url, { headers: { authorization } })
+    expect(await user.json()).toMatchObject({ capacity: { capacity: CAPACITY, used: 9 } })
+  })
+
+  it('the functions of the package README do what they say', async () => {
     await project.write('back-up.ts', sampleOf(README, 'function backUp'))
     await project.write('save.ts', sampleOf(README, 'function save'))
     await project.write('issue-token.ts', withAdmin(sampleOf(README, 'function issueToken')))
