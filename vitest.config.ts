@@ -40,7 +40,8 @@ const proof: ViteUserConfig['test'] = {
 
 export default defineConfig(({ mode }) => ({
   test: {
-    // Most test files wait for sockets, timers and child processes. CONTRIBUTING.md has what other numbers cost.
+    // Most test files wait for sockets, timers and child processes. docs/development/testing.md has what other numbers
+    // cost.
     maxWorkers: 4,
     // A process for each file would load the same modules again and again. Modules keep no state, so nothing leaks.
     isolate: false,

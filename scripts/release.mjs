@@ -1,5 +1,5 @@
 // What `npm version` does besides package.json, the commit and the tag. npm runs this before and after it changes
-// package.json, and after the tag: CONTRIBUTING.md, "Releasing".
+// package.json, and after the tag: docs/development/releasing.md.
 // usage: release.mjs preversion|version|postversion (with npm_new_version in the environment)
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ const STEPS = {
 
 const perform = STEPS[step]
 if (perform === undefined || version === undefined) {
-  console.error('npm version calls this program: see CONTRIBUTING.md, "Releasing".')
+  console.error('npm version calls this program: see docs/development/releasing.md.')
   process.exit(2)
 }
 perform()

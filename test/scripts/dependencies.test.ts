@@ -45,7 +45,7 @@ describe('the dependencies', () => {
     expect(loose).toEqual([])
   })
 
-  it('each have a line in CONTRIBUTING that says why they are here, and nothing else has one', () => {
+  it('each have a line in docs/development/dependencies.md that says why they are here, and nothing else has one', () => {
     expect(explainedPackages()).toEqual(Object.keys(wanted).toSorted())
   })
 })
@@ -68,7 +68,7 @@ const wanted = Object.assign(
 
 /** Those of the first column of the table; one without a scope may be of the scope before it. */
 function explainedPackages(): readonly string[] {
-  const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split(
+  const [, table = ''] = readFileSync('docs/development/dependencies.md', 'utf8').split(
     '| package | why it is here |',
   )
   const cells = [...table.matchAll(/^\| ((?:@?[a-z0-9][\w./@-]*(?:, )?)+)/gm)]
