@@ -40,7 +40,7 @@ describe('the commands that the documents name', () => {
   it('are in docker-compose.yml when they name a profile or a service', async () => {
     const compose = await readFile('docker-compose.yml', 'utf8')
     const named = allOf(/(?:--scale|compose (?:run|exec)) ([a-z]+)|--profile ([a-z]+)/g, everything)
-    expect(named).toEqual(expect.arrayContaining(['service', 'scale', 'monitoring']))
+    expect(named).toEqual(expect.arrayContaining(['service', 'monitoring']))
     for (const name of named)
       expect(compose).toMatch(new RegExp(`^  ${name}:$|profiles: \\[${name}\\]`, 'm'))
   })
