@@ -92,7 +92,7 @@ export async function openRedirect(
   return { aboveBytes, urls }
 }
 
-/** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */
+/** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Memory"). */
 export async function openJwt(
   { jwksUrl, issuer, audience, userClaim, scopeClaim, createsUsers }: JwtConfig,
   warn: ((err: unknown, message: string) => void) | undefined,
