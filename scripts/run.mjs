@@ -32,7 +32,6 @@ const COMMANDS = {
   fuzz: [['test/proofs/fuzz/main.ts']],
   bench: [['bench/main.ts']],
   openapi: [['test/openapi/main.ts']],
-  docs: [['test/docs/main.ts']],
   pictures: [['test/web/pictures.ts']],
   snapshot: [['test/upgrades/main.ts']],
   fix: [

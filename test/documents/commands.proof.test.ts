@@ -20,7 +20,6 @@ const RUN_ELSEWHERE = new Set([
   'docs/clients.md',
   'docs/following.md',
   'docs/guides.md',
-  'docs/http-transcripts.md',
   'docs/webhooks.md',
 ])
 
