@@ -67,7 +67,7 @@ export interface File extends FileVersion {
   readonly modifiedAt: number
   /**
    * The narrow credential by which the content was stored, or restored; `null` if the account itself did. An upload of
-   * the same content by a narrow credential keeps it.
+   * the same content by a narrow credential keeps it, unless that expires earlier and the old content becomes history.
    */
   readonly storedBy: string | null
 }

@@ -78,6 +78,12 @@ export function becomesPast(
 ): boolean {
   const { file, old } = change
   if (old === undefined || old.version === file?.version || isDiscarded(change)) return false
-  const isHeld = file?.sha256 === old.sha256 && file.expiresAt >= old.expiresAt
-  return historyLifetimeMs > 0 && !isHeld
+  return historyLifetimeMs > 0 && !(file !== undefined && isHeld(old, file))
+}
+
+type Held = Pick<File, 'sha256' | 'expiresAt'>
+
+/** Whether the new file has the content of the old one, for at least as long. */
+export function isHeld(old: Held, file: Held): boolean {
+  return file.sha256 === old.sha256 && file.expiresAt >= old.expiresAt
 }

@@ -65,7 +65,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              CAST(${slot('mediaType')} AS TEXT) AS media_type,
              NULLIF(${metadata}, ${sql.lit(NO_METADATA)}) AS metadata,
              ${expiry(slot)} AS expires_at,
-             CASE WHEN actor IS NOT NULL AND old.sha256 = ${slot('sha256')} THEN old.stored_by
+             CASE WHEN actor IS NOT NULL AND ${isHeld(slot)} THEN old.stored_by
                   ELSE actor END AS stored_by
              ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
       FROM found
@@ -147,12 +147,17 @@ function keepsHistory({ historyLifetimeMs }: Rule): boolean {
   return historyLifetimeMs > 0
 }
 
+/** As the function of this name, of the row `old`; `NULL` without one. */
+function isHeld(slot: Slot<CommitValues>) {
+  return sql`(old.sha256 = ${slot('sha256')} AND ${expiry(slot)} >= old.expires_at)`
+}
+
 /**
  * As `becomesPast` in `applyChanges`: 1 if the old content becomes history, else 0. What may have to be protected is left
  * to the steps.
  */
 function whatIsPast(slot: Slot<CommitValues>) {
-  const isPast = sql`(old.sha256 <> ${slot('sha256')} OR ${expiry(slot)} < old.expires_at)`
+  const isPast = sql`NOT ${isHeld(slot)}`
   return sql`,
     CASE WHEN ${isPast} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
     old.visibility AS old_visibility, old.created_at AS old_created_at,

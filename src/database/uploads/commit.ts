@@ -12,6 +12,7 @@ import { needValues } from '../ledger/quota-rule.ts'
 import { evictionOf } from '../ledger/evictable.ts'
 import { makeRoom } from '../ledger/find-room.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
+import { isHeld } from '../ledger/changed-rows.ts'
 import { countUses } from '../links/link-ledger.ts'
 import {
   assertPrecondition,
@@ -97,6 +98,8 @@ function committedFile(
   const { version, size, sha256, visibility, expiresInMs } = upload
   const { mediaType = null, metadata } = upload
   const described = metadata ?? old?.metadata ?? NO_METADATA
+  const expiresAt = expiresInMs === undefined ? NEVER : found.now + expiresInMs
+  const isSame = old !== undefined && isHeld(old, { sha256, expiresAt })
   return {
     userId: found.userId,
     name: found.name,
@@ -109,15 +112,15 @@ function committedFile(
     updatedAt: found.now,
     mediaType,
     metadata: described === NO_METADATA ? null : described,
-    expiresAt: expiresInMs === undefined ? NEVER : found.now + expiresInMs,
+    expiresAt,
     isKept: old?.isKept ?? 0,
     metadataBytes: metadataBytes(described),
     modifiedAt: 0,
-    storedBy: storedBy(actorOf(upload, found), old?.sha256 === sha256 ? old : undefined),
+    storedBy: storedBy(actorOf(upload, found), isSame ? old : undefined),
   }
 }
 
-/** Of content that replaces the same or, without `same`, other content or none. See `File.storedBy`. */
+/** Of content that replaces the same, which it holds, or without `same` other content or none. See `File.storedBy`. */
 function storedBy(credential: string | undefined, same: File | undefined): string | null {
   return credential !== undefined && same !== undefined ? same.storedBy : (credential ?? null)
 }

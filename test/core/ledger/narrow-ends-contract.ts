@@ -173,6 +173,19 @@ export function ledgerNarrowEndsContract(
       expect(restored.file.expiresAt).toBe(file.expiresAt)
     })
 
+    it('cannot use up the protection by uploads of the same content that expire ever earlier', async () => {
+      const content = { sha256: 'a'.repeat(64) }
+      const { file } = await account.put('thesis', TENTH, content)
+      for (const expiresInMs of [5, 4, 3, 2].map((hours) => hours * LONG_MS)) {
+        await account.put('thesis', TENTH, { ...content, credential: THIEF, expiresInMs })
+      }
+      expect((await figures()).protectedBytes).toBe(TENTH + OVERHEAD)
+      await churn(THIEF)
+      await churn(THIEF, 'thesis')
+      expect(await past()).toContain(file.version)
+      expect((await figures()).protectedBytes).toBe(TENTH + OVERHEAD)
+    })
+
     it('counts what the account has restored as stored by the account', async () => {
       const version = await put('live', 1000)
       await put('live', 1001)
