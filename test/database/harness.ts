@@ -109,6 +109,26 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       const quota = database.kysely.updateTable('quotas').where('user_id', '=', userId)
       await quota.set({ history_bytes: bytes }).execute()
     },
+    addProtected: async (userId, count) => {
+      await sql`
+        WITH RECURSIVE numbers (n) AS (
+          SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < CAST(${count} AS BIGINT)
+        ), named AS (
+          SELECT substr(CAST(100000 + n AS TEXT), 2) AS name FROM numbers
+        )
+        INSERT INTO history (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at,
+          ended_at, ended_as, ended_by, is_protected)
+        SELECT ${userId}, name, ${userId} || name, ${userId} || name, 0, 'x', 'private', 1, 1,
+          ${database.now}, 'deleted', 'thief', 1
+        FROM named
+      `.execute(database.kysely)
+      await sql`
+        UPDATE quotas SET history_count = history_count + ${count},
+          history_bytes = history_bytes + 4096 * CAST(${count} AS BIGINT),
+          history_protected = history_protected + 4096 * CAST(${count} AS BIGINT)
+        WHERE user_id = ${userId}
+      `.execute(database.kysely)
+    },
     addFiles: async (userId, { prefix, count, since }) => {
       await sql`
         WITH RECURSIVE numbers (n) AS (

@@ -95,7 +95,7 @@ export interface HistoryLedger {
   /**
    * Drops versions of a user that have expired, or that exceed the allowance (README.md, "The allowance"), and ends the
    * protection of those that have had it long enough. Returns how many it has dropped or left unprotected, at most
-   * `limit`; less means that none is left.
+   * `limit`; less means that none is left, or that the next call continues to look for one.
    */
   trimHistory(trim: {
     readonly userId: UserId

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { HistoryLedger } from '../../core/history/history-ledger.ts'
+import type { EndPosition, HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
@@ -117,21 +117,43 @@ async function dropNarrow(tx: LedgerTx, trim: Trim): Promise<number> {
   return await dropVersions(tx, { ...trim, rows: worth(rows, Math.min(excess, debtor.bytes)) })
 }
 
-/** Oldest end first, of those that are not protected. */
+/**
+ * Oldest end first, of those that are not protected. If it passes over too many that are, it drops none, and the next call
+ * continues behind them.
+ */
 async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
   const { userId, limit } = trim
   const { excess } = await readFigures(byAnyClock(tx), userId)
   if (excess === 0) return 0
+  const start = tx.passedOver.endFor(userId)
+  const behind = start && sql`AND (ended_at, version) > (${start.endedAt}, ${start.version})`
+  const oldest = sql`
+    FROM history WHERE user_id = ${userId} ${behind ?? sql``} ORDER BY ended_at, version
+  `
   const { rows } = await sql<DroppedRow>`
     SELECT version, object_key, size, is_marked, ended_by FROM (
-      SELECT version, object_key, size, is_marked, ended_by, is_protected FROM history
-      WHERE user_id = ${userId} ORDER BY ended_at, version LIMIT ${MOST_PASSED_OVER}
+      SELECT version, object_key, size, is_marked, ended_by, is_protected
+      ${oldest} LIMIT ${MOST_PASSED_OVER}
     ) AS oldest
     WHERE is_protected = 0 LIMIT ${limit}
   `.execute(tx.db)
-  // If the figures have drifted, or all that is looked at is protected: the user would be listed for ever.
-  if (rows.length === 0) await clearExcess(tx, userId)
+  if (rows.length === 0) await passOver(tx, { userId, oldest })
   return await dropVersions(tx, { ...trim, rows: worth(rows, excess) })
+}
+
+interface Passed {
+  readonly userId: UserId
+  readonly oldest: RawBuilder<unknown>
+}
+
+async function passOver(tx: LedgerTx, { userId, oldest }: Passed): Promise<void> {
+  const { rows } = await sql<EndPosition>`
+    SELECT ended_at AS "endedAt", version ${oldest} LIMIT 1 OFFSET ${MOST_PASSED_OVER - 1}
+  `.execute(tx.db)
+  if (rows[0] !== undefined) return tx.passedOver.remember(userId, rows[0])
+  tx.passedOver.forget(userId)
+  // All are protected, and the figures have drifted: the user would be listed for ever.
+  await clearExcess(tx, userId)
 }
 
 function bySafeTime(tx: LedgerTx): LedgerTx {
@@ -143,6 +165,7 @@ function byAnyClock(tx: LedgerTx): LedgerTx {
   return { ...tx, capacity: capacityByAnyClock(tx) }
 }
 
+/** In one transaction. */
 const MOST_PASSED_OVER = 20_000
 
 const STEPS = [dropExpired, releaseProtected, dropNarrow, dropOldest] as const

@@ -16,6 +16,7 @@ import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database, Execute, Fragments } from '../database.ts'
 import type { Build, Compiler, Slot } from '../statement.ts'
+import type { PassedOver } from '../history/passed-over.ts'
 import type { EvictionSearches } from './eviction-search.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Tables, UploadRow } from '../schema.ts'
@@ -50,6 +51,7 @@ export interface LedgerTx extends Rule, Clocked {
   readonly compile: Compiler<Rule>
   readonly execute: Execute
   readonly searches: EvictionSearches
+  readonly passedOver: PassedOver
   readonly keepIndexOrder: Database['keepIndexOrder']
 }
 

@@ -3,6 +3,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import type { Database } from '../database.ts'
 import { createCompiler, PREPARED } from '../statement.ts'
 import { createKeyedSemaphore, type KeyedSemaphore } from './keyed-semaphore.ts'
+import { PassedOver } from '../history/passed-over.ts'
 import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx, type Rule } from './ledger-sql.ts'
 
@@ -46,8 +47,8 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
   const capacity = capacityInForce(now, baseCapacity)
   const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare, textList }
   const compile = createCompiler(kysely, rule)
-  const searches = new EvictionSearches()
-  const common = { ...rule, forUpdate, indexOf, baseCapacity, compile, searches, keepIndexOrder }
+  const memory = { searches: new EvictionSearches(), passedOver: new PassedOver() }
+  const common = { ...rule, ...memory, forUpdate, indexOf, baseCapacity, compile, keepIndexOrder }
   const txOn = (db: LedgerTx['db']): LedgerTx => ({
     ...common,
     db,

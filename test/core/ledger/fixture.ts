@@ -58,6 +58,8 @@ export interface LedgerHarness {
   forgetState(userId: UserId): Promise<void>
   /** Counts so many bytes in the user's history, whatever its rows hold. */
   driftHistory(userId: UserId, bytes: number): Promise<void>
+  /** Adds so many empty past versions, at most 99,999, as if a narrow credential had just ended the user's files. */
+  addProtected(userId: UserId, count: number): Promise<void>
   /** Adds files of one byte, each a millisecond older than the next, as if they had been uploaded. */
   addFiles(userId: UserId, files: AddedFiles): Promise<void>
   /** Keeps all files with the prefix, at the times of their last change. */

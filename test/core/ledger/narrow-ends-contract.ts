@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
@@ -411,6 +411,34 @@ export function ledgerNarrowEndsContract(
         }),
         { numRuns: 25 },
       )
+    })
+  })
+
+  describe(`many protected versions in the ledger on ${name}`, () => {
+    it('do not keep others of the account in the history beyond its allowance', async () => {
+      const options = { historyLifetimeMs: 30 * DAY_MS, historyShare: 50, baseCapacity: MIB }
+      const harness = await open(options)
+      onTestFinished(() => harness.close())
+      const account = await openAccount(harness)
+      const { userId } = account
+      const end = async (size: number): Promise<Version> => {
+        await account.put('draft', size)
+        await harness.advance(2)
+        return await account.remove('draft')
+      }
+      await end(1000)
+      await harness.addProtected(userId, 40_001)
+      const versions: Version[] = []
+      for (const size of [1, 2, 3, 4, 5]) versions.push(await end(MIB / 8 + size))
+      for (let pages = 0; pages < 9; pages += 1) {
+        await harness.ledger.trimHistory({ userId, limit: 10, garbageDelayMs: LONG_MS })
+      }
+      const left = await account.past({ name: 'draft' })
+      expect(left.map(({ version }) => version)).toEqual(versions.slice(2).toReversed())
+      expect(await harness.ledger.listUsersToTrim({ except: [], limit: 1 })).toEqual([])
+      const { bytes, countedBytes, excess } = await harness.history(userId)
+      expect(bytes).toBe(countedBytes)
+      expect(excess).toBe(0)
     })
   })
 }
