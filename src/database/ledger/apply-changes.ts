@@ -42,6 +42,8 @@ interface Changes extends Actor {
     | {
         readonly ownReserved: number
         readonly maxFiles: number
+        /** Whether a narrow credential has begun it. */
+        readonly isNarrow: boolean
         /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
         readonly room: Room | undefined
       }
@@ -112,9 +114,9 @@ async function refusal(
     const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
     return reason ?? new TypeError('An active user has no quota')
   }
-  const { ownReserved, room } = upload ?? {}
+  const { ownReserved, room, isNarrow } = upload ?? {}
   const need = { size, newFiles, ownReserved }
-  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room })
+  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room, isNarrow })
 }
 
 /** Tells expired files that have expired by the safe time from the others, whose content must not be destroyed. */
@@ -182,8 +184,12 @@ function move(
   { upload, restore, by }: Pick<Changes, 'upload' | 'restore' | 'by'>,
   values: Move & NeedValues & ReturnType<typeof figuresOf>,
 ): Promise<QueryResult<Usage & FeedEnd>> {
-  if (upload?.room) return run(tx, moveForEvicting, { ...values, ...upload.room })
-  if (upload) return run(tx, moveForUpload, values)
+  const isNarrow = upload?.isNarrow === true
+  if (upload?.room) {
+    const statement = isNarrow ? moveForNarrowEvicting : moveForEvicting
+    return run(tx, statement, { ...values, ...upload.room })
+  }
+  if (upload) return run(tx, isNarrow ? moveForNarrow : moveForUpload, values)
   if (restore) return run(tx, moveForRestore, values)
   return run(tx, by === undefined ? moveForOwner : MOVES[by], values)
 }
@@ -215,12 +221,23 @@ const MOVES = {
 } as const
 
 function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot), OTHER))
+}
+
+function moveForNarrow(slot: Slot<Move & NeedValues>, rule: Rule) {
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot), NARROW))
 }
 
 function moveForEvicting(slot: Slot<Move & NeedValues & Room>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot))))
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)), OTHER))
 }
+
+function moveForNarrowEvicting(slot: Slot<Move & NeedValues & Room>, rule: Rule) {
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)), NARROW))
+}
+
+const OTHER = { isNarrow: false }
+const NARROW = { isNarrow: true }
 
 function moveForRestore(slot: Slot<Move & NeedValues>, rule: Rule) {
   return moveFigures(slot, rule, mayRestore(rule, needFrom(slot)))

@@ -77,7 +77,7 @@ export function mayBegin(rule: Rule, need: UploadNeed, most: Most): RawBuilder<b
   const { own } = most
   const ownRunning = own && sql`AND ${runningUploads(rule.now, own.credential)} < ${own.most}`
   return sql<boolean>`(
-    ${mayStart(rule, need, { isNarrow: own !== undefined })} AND ${runningUploads(rule.now)} < ${most.all} ${ownRunning ?? sql``}
+    ${mayCommit(rule, need, { isNarrow: own !== undefined })} AND ${runningUploads(rule.now)} < ${most.all} ${ownRunning ?? sql``}
   )`
 }
 
@@ -86,20 +86,20 @@ interface Beginner {
   readonly isNarrow: boolean
 }
 
-/** As `mayCommit`; what a narrow credential begins must also leave others room for their garbage. */
-export function mayStart(rule: Rule, need: UploadNeed, by: Beginner): RawBuilder<boolean> {
+/** Whether an upload may be begun, continued or committed. */
+export function mayCommit(rule: Rule, need: UploadNeed, by: Beginner): RawBuilder<boolean> {
   return sql<boolean>`(${mayRestore(rule, need)} AND ${mayLeaveGarbage(rule, need, by)})`
 }
 
-/** The part of `mayStart` that `mayCommit` and the bound for narrow credentials demand of garbage. */
+/** The part of `mayCommit` about garbage. */
 export function mayLeaveGarbage(
-  rule: Rule,
-  sizes: Pick<UploadNeed, 'size' | 'ownReserved'>,
+  rule: Pick<Rule, 'capacity'>,
+  sizes: Sizes,
   { isNarrow }: Beginner,
 ): RawBuilder<boolean> {
   const isBounded = isGarbageBounded(rule, sizes)
   if (!isNarrow) return isBounded
-  return sql<boolean>`(${isBounded} AND ${isGarbageBoundedForNarrow(rule)})`
+  return sql<boolean>`(${isBounded} AND ${isGarbageBoundedForNarrow(rule, sizes)})`
 }
 
 export interface Announcement {
@@ -118,7 +118,7 @@ export function mayCreate(
   const { own } = most
   const ownUnfinished = own && sql`AND ${unfinishedUploads(rule.now, own).count} < ${own.most}`
   return sql<boolean>`(
-    ${mayStart(rule, need, { isNarrow: own !== undefined })}
+    ${mayCommit(rule, need, { isNarrow: own !== undefined })}
     AND ${unfinishedUploads(rule.now).count} < ${most.all} ${ownUnfinished ?? sql``}
     AND ${mayAnnounce(rule, need)}
   )`
@@ -161,10 +161,6 @@ export function unfinishedUploads(now: RawBuilder<number>, which: WhichUploads =
       FROM (SELECT COALESCE(SUM(announced_bytes * 1.0), 0) AS total ${from}) AS announced
     )`,
   }
-}
-
-export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  return sql<boolean>`(${mayRestore(rule, need)} AND ${isGarbageBounded(rule, need)})`
 }
 
 /** As `mayCommit`, for bytes that the store has already, of any number of files. */
@@ -243,11 +239,8 @@ const GARBAGE = sql`(garbage_bytes + history_excess)`
 // does what the history has beyond its allowance, until the sweep drops it.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
-function isGarbageBounded(
-  { capacity }: Rule,
-  { size, ownReserved }: { readonly size: Sql; readonly ownReserved: Sql },
-) {
-  const held = sql`(${GARBAGE} + reserved_bytes - ${ownReserved} + ${size})`
+function isGarbageBounded({ capacity }: Pick<Rule, 'capacity'>, sizes: Sizes) {
+  const held = heldWith(sizes)
   return sql<boolean>`(
     ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES)}
     OR ${held} <= 2 * used_bytes
@@ -255,16 +248,30 @@ function isGarbageBounded(
   )`
 }
 
+/** Of the file of an upload. */
+type Sizes = Pick<UploadNeed, 'size' | 'ownReserved'>
+
+/** Garbage, reservations and the file. */
+function heldWith({ size, ownReserved }: Sizes): Sql {
+  return sql`(${GARBAGE} + reserved_bytes - ${ownReserved} + ${size})`
+}
+
 /**
- * Whether narrow credentials may send more. What they have reserved can become garbage too; the owner may then still
- * replace or delete half of the capacity, since its garbage and files may hold three times the capacity.
+ * Whether a narrow credential may send a file or, at its commit, store it. What it has reserved can become garbage too,
+ * and what the file replaces becomes garbage. Others may then still store half of the capacity, in place of other files or
+ * after they have deleted some, since their garbage and files may hold three times the capacity, or the used bytes.
  */
-export function isGarbageBoundedForNarrow({
-  capacity,
-}: Pick<Rule, 'capacity'>): RawBuilder<boolean> {
+export function isGarbageBoundedForNarrow(
+  { capacity }: Pick<Rule, 'capacity'>,
+  sizes: Sizes,
+): RawBuilder<boolean> {
+  const { size, ownReserved } = sizes
+  const held = heldWith(sizes)
   return sql<boolean>`(
-    ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES / 2)}
-    OR 2 * (${GARBAGE} + reserved_bytes) <= 3 * ${capacity}
+    ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES / 2)} AND ${size} <= ${sql.lit(LEAST_GARBAGE_BYTES / 4)}
+    OR 2 * ${held} <= 3 * used_bytes
+    OR 2 * (${GARBAGE} + reserved_bytes - ${ownReserved}) <= 3 * ${capacity}
+      AND 2 * (used_bytes + ${held}) <= 5 * ${capacity}
   )`
 }
 

@@ -30,6 +30,8 @@ interface Refused {
   readonly announcement?: Need & Announcement
   /** Set for an upload that evicts. */
   readonly room?: Room | undefined
+  /** Whether a narrow credential has begun the upload; by default, if the limits have one. */
+  readonly isNarrow?: boolean | undefined
 }
 
 type StateRow = Usage &
@@ -47,7 +49,7 @@ type StateRow = Usage &
 export async function refusalReason(
   tx: LedgerTx,
   limits: QuotaLimits,
-  { need, announcement, room }: Refused,
+  { need, announcement, room, isNarrow = limits.credential !== undefined }: Refused,
 ): Promise<AppError> {
   const { db, now, capacity } = tx
   const { size: requested, newFiles, ownReserved } = need
@@ -58,7 +60,7 @@ export async function refusalReason(
       : mayLeaveGarbage(
           tx,
           { size: bigint(requested), ownReserved: bigint(ownReserved) },
-          { isNarrow: credential !== undefined },
+          { isNarrow },
         )
   const whole = room && (await findAllRoom(tx, room))
   const evictable = whole && evictableIn(inline(whole))

@@ -259,10 +259,13 @@ export async function assertMayBeginDrop(
 
 async function permitsDrops({ db, capacity }: LedgerTx, userId: UserId): Promise<boolean> {
   const { rows } = await sql`
-    SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isGarbageBoundedForNarrow({ capacity })}
+    SELECT 1 FROM quotas
+    WHERE user_id = ${userId} AND ${isGarbageBoundedForNarrow({ capacity }, NO_FILE)}
   `.execute(db)
   return rows.length > 0
 }
+
+const NO_FILE = { size: sql`0`, ownReserved: sql`0` }
 
 type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'credential' | 'user_id'>
 

@@ -20,7 +20,6 @@ import {
   isGarbageBoundedForNarrow,
   mayAnnounce,
   mayCommit,
-  mayStart,
   needOf,
   type NeedValues,
   needValues,
@@ -54,7 +53,7 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   }
   const { sha256 = null } = append
   const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, announcement) : sql`1 = 1`
-  const mayReserve = mayStart(tx, announcement, { isNarrow: credential !== undefined })
+  const mayReserve = mayCommit(tx, announcement, { isNarrow: credential !== undefined })
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${missing}
@@ -129,24 +128,26 @@ type AppendedRow = ResumableRow & {
 
 async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow | undefined> {
   const size = bigint(append.bytes)
+  const need = {
+    userCreatedAt: bigint(append.userCreatedAt),
+    size,
+    growth: sql`CASE WHEN ${COUNTED_BYTES} >= ${size} THEN 0
+      ELSE ${size} - COALESCE(${COUNTED_BYTES}, 0) END`,
+    ownReserved: sql`uploads.reserved_bytes`,
+    newFiles: sql`CASE WHEN files.version IS NULL THEN 1 ELSE 0 END`,
+    maxFiles: sql`CASE
+      WHEN uploads.credential IS NULL THEN ${bigint(append.maxFiles)}
+      ELSE ${bigint(shareOf(append.maxFiles).all)}
+    END`,
+  }
   const more = sql`
     , files.version AS file_version, files.size AS file_size, files.metadata_bytes AS file_metadata_bytes, files.updated_at AS file_updated_at,
     files.modified_at AS file_modified_at,
     CASE WHEN files.expires_at <= ${tx.now} THEN 1 ELSE 0 END AS file_expired,
     CASE WHEN EXISTS (
       SELECT 1 FROM quotas
-      WHERE quotas.user_id = resumable_uploads.user_id AND ${mayCommit(tx, {
-        userCreatedAt: bigint(append.userCreatedAt),
-        size,
-        growth: sql`CASE WHEN ${COUNTED_BYTES} >= ${size} THEN 0
-          ELSE ${size} - COALESCE(${COUNTED_BYTES}, 0) END`,
-        ownReserved: sql`uploads.reserved_bytes`,
-        newFiles: sql`CASE WHEN files.version IS NULL THEN 1 ELSE 0 END`,
-        maxFiles: sql`CASE
-          WHEN uploads.credential IS NULL THEN ${bigint(append.maxFiles)}
-          ELSE ${bigint(shareOf(append.maxFiles).all)}
-        END`,
-      })} AND (uploads.credential IS NULL OR ${isGarbageBoundedForNarrow(tx)})
+      WHERE quotas.user_id = resumable_uploads.user_id AND ${mayCommit(tx, need, { isNarrow: false })}
+        AND (uploads.credential IS NULL OR ${isGarbageBoundedForNarrow(tx, need)})
     ) THEN 1 ELSE 0 END AS may_commit
   `
   const { rows } = await sql<AppendedRow>`

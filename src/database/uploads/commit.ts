@@ -58,7 +58,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, maxFiles, room },
+    upload: { ownReserved, maxFiles, isNarrow: found.credential !== null, room },
   })
   const outcome = {
     file: dated(file),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Version } from '../../../src/core/objects/object-key.ts'
 import {
   type Account,
   type LedgerHarness,
@@ -121,6 +122,33 @@ export function ledgerNarrowContract(name: string, open: () => Promise<LedgerHar
         expect(await outcomeOf(uploads.create('next', 1, camera))).toBe('too_many_requests')
         await account.put('next', 1)
       })
+
+      it.each([1, 20])(
+        'leave others half of the capacity when they replace %d files at the same time',
+        async (count) => {
+          await account.grant('more', 100 * MIB)
+          const names = Array.from({ length: count }, (_, index) => `film-${index}`)
+          const size = (90 * MIB) / count
+          const begin = async (each: string) => {
+            const outcome = account.begin(each, size, camera)
+            return (await outcomeOf(outcome)) === 'ok' ? [await outcome] : []
+          }
+          for (const each of names) await account.put(each, size)
+          for (let round = 0; round < 5; round += 1) {
+            const begun: Version[] = []
+            for (const each of names) begun.push(...(await begin(each)))
+            for (const version of begun) {
+              const outcome = await outcomeOf(account.commit(version, size))
+              expect(['ok', 'too_many_requests']).toContain(outcome)
+              if (outcome !== 'ok') await account.abort(version)
+            }
+          }
+          expect((await audited())?.used).toBe(90 * MIB)
+          expect((await harness.garbageBytes(account.userId)).recorded).toBeGreaterThan(64 * MIB)
+          for (const each of names.slice(count / 2)) await account.remove(each)
+          await account.put('own', 45 * MIB)
+        },
+      )
     })
 
     describe('in several requests', () => {

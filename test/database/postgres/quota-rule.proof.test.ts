@@ -23,8 +23,12 @@ const MAX_UPLOADS = 3
 const bytes = fc.constantFrom(0, 0, 1, 20 * MIB, 30 * MIB, 30 * MIB + 1, 60 * MIB, 60 * MIB + 1)
 const name = fc.constantFrom('a', 'b', 'c', 'd')
 const upload = fc.nat({ max: 4 })
+const credential = fc.constantFrom(undefined, undefined, 'camera')
 const operation = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('begin' as const), name, bytes }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('begin' as const), name, bytes, credential }),
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('commit' as const), upload, bytes }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('extend' as const), upload, bytes }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort' as const), upload }) },
@@ -123,8 +127,8 @@ async function perform(side: Side, operation: Operation): Promise<Outcome | unde
   const { userId } = account
   switch (operation.kind) {
     case 'begin': {
-      const { name, bytes } = operation
-      const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS }
+      const { name, bytes, credential } = operation
+      const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS, credential }
       const asked = { ...account, name: parseFileName(name), bytes, ...limits }
       const foreseen = await outcomeOf(ledger.checkBegin(asked))
       const begun = account.begin(name, bytes, limits)
