@@ -19,14 +19,18 @@ export interface StartRecognition extends Recognition {
  * Prepares the object store and resolves to its identity. Guarantees that a database which knows an object store gets
  * no other one: then rejects with `unavailable`, and creates neither bucket nor folder. A database that knows none takes
  * the store as it is. Any number of instances may call it at once, and be killed: all of them propose the identity
- * that is recorded first, and a start is refused only once that was found in a store.
+ * that is recorded first, and a start is refused only once that was found in a store. Then it only reads the database.
  * `undefined` if the store cannot be given an identity, for example because it is full; the next start tries again.
  */
 export async function recognizeStore(start: StartRecognition): Promise<string | undefined> {
   const { record, store, advice, signal } = start
   const recorded = await record.read()
   const found = await store.readIdentity(signal)
-  if (recorded?.isConfirmed === true) assertKnown({ known: recorded.identity, found, advice })
+  if (recorded?.isConfirmed === true) {
+    assertKnown({ known: recorded.identity, found, advice })
+    await store.prepare(signal)
+    return recorded.identity
+  }
   await store.prepare(signal)
   const identity = found ?? (await tryToCreate(start))
   if (identity === undefined) return undefined

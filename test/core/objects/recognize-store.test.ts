@@ -137,6 +137,12 @@ describe('E23 a database that knows its store', () => {
     )
   })
 
+  it('writes nothing to the database, whose lock another process may hold', async () => {
+    const locked = () => Promise.reject(outage())
+    const read = { ...record, propose: locked, confirm: locked, replace: locked }
+    expect(await recognize({ record: read })).toBe(known)
+  })
+
   it('rejects as the store does that does not answer', async () => {
     const silent = faultyStore(store, { readIdentity: () => Promise.reject(outage()) })
     await expect(recognize({ store: silent })).rejects.toEqual(outage())
