@@ -1,5 +1,6 @@
 import { settledUnlessAborted, timeoutSignal } from '../async/deadline.ts'
 import { AppError } from '../errors.ts'
+import type { AppendObject, Durable, StoredAppend } from '../resumable/append-store.ts'
 import { discardBody, type ObjectStore } from './object-store.ts'
 
 export interface GuardOptions {
@@ -16,15 +17,18 @@ const MAX_AGE_MS = 1_000
 const LOOK_TIMEOUT_MS = 1_000
 
 /**
- * The store, as long as it has the identity. Guarantees that no write to another store resolves, nor a report of a
- * loss, if the other one has been there for a second: such calls reject with `unavailable`. The identity is read at most
- * once a second, beside a write. An answer that does not arrive refuses nothing.
+ * The store, as long as it has the identity. Guarantees that no write to another store resolves, nor a report of
+ * durable bytes arrives, if the other one has been there for a second: such calls reject with `unavailable`. The identity
+ * is read at most once a second, beside a write. An answer that does not arrive refuses no write. A loss is final, so it
+ * is reported only after an answer that was asked for then.
  */
 export function guardStore(store: ObjectStore, options: GuardOptions): ObjectStore {
   const { identity, onChange, maxAgeMs = MAX_AGE_MS } = options
   let isKnown = true
   let latest: Promise<void> = Promise.resolve()
   let askedAt = Number.NEGATIVE_INFINITY
+  let asked = 0
+  let answered = 0
 
   function look(signal: AbortSignal): Promise<void> {
     askedAt = performance.now()
@@ -35,7 +39,11 @@ export function guardStore(store: ObjectStore, options: GuardOptions): ObjectSto
   }
 
   async function compare(signal: AbortSignal): Promise<void> {
+    const question = ++asked
     const isIt = (await store.readIdentity(signal)) === identity
+    // An answer can arrive after that to a later question.
+    if (question < answered) return
+    answered = question
     if (isIt === isKnown) return
     isKnown = isIt
     onChange(isIt)
@@ -56,7 +64,8 @@ export function guardStore(store: ObjectStore, options: GuardOptions): ObjectSto
       assertKnown()
     }
     const result = await call()
-    await looked
+    // Another question if the call took long: its last bytes may have gone to another store.
+    await refresh(maxAgeMs)
     assertKnown()
     return result
   }
@@ -65,10 +74,29 @@ export function guardStore(store: ObjectStore, options: GuardOptions): ObjectSto
   async function writeOrLose<T>(call: () => Promise<T>, refuse?: () => void): Promise<T> {
     const result = await write(call, refuse)
     if (result === undefined || result === false) {
-      await refresh(0)
+      await look(timeoutSignal(LOOK_TIMEOUT_MS)).catch((cause: unknown) => {
+        throw noAnswer(cause)
+      })
       assertKnown()
     }
     return result
+  }
+
+  /** The caller also counts what was reported of an append that rejects. Reports keep their order. */
+  async function append(appended: AppendObject): Promise<StoredAppend | undefined> {
+    let reported: Promise<void> = Promise.resolve()
+    async function report(durable: Durable, before: Promise<void>): Promise<void> {
+      const looked = refresh(maxAgeMs)
+      await before
+      await looked
+      if (isKnown) appended.onDurable(durable)
+    }
+    const onDurable = (durable: Durable): void => void (reported = report(durable, reported))
+    try {
+      return await store.append({ ...appended, onDurable })
+    } finally {
+      await reported
+    }
   }
 
   function assertKnown(): void {
@@ -84,10 +112,10 @@ export function guardStore(store: ObjectStore, options: GuardOptions): ObjectSto
           object.onUntouched?.()
         },
       ),
-    append: (append) =>
+    append: (appended) =>
       writeOrLose(
-        () => store.append(append),
-        () => discardBody(append),
+        () => append(appended),
+        () => discardBody(appended),
       ),
     finish: (upload) => writeOrLose(() => store.finish(upload)),
     isStored: (upload) => writeOrLose(() => store.isStored(upload)),
@@ -115,5 +143,12 @@ function otherStore(): AppError {
   return new AppError('unavailable', 'The object store is not the one of this service.', {
     dependency: 'object_store',
     isLogged: true,
+  })
+}
+
+function noAnswer(cause: unknown): AppError {
+  return new AppError('unavailable', 'The object store does not say which one it is.', {
+    cause,
+    dependency: 'object_store',
   })
 }

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { guardStore } from '../../../src/core/objects/guard-store.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import type { Durable } from '../../../src/core/resumable/append-store.ts'
 import { faultyStore, outage } from '../../support/faults/faults.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
 import { freshKey, never, put } from '../../support/objects.ts'
@@ -77,6 +79,56 @@ describe('E23 a guarded store', () => {
     await expect(writing).rejects.toMatchObject(OTHER)
   })
 
+  it('confirms no write whose end came after the replacement, however early it began', async () => {
+    const store = guard({
+      faults: {
+        put: async (object) => {
+          found = 'other'
+          return await memory.put(object)
+        },
+      },
+    })
+    await expect(put(store, { key: freshKey(), content })).rejects.toMatchObject(OTHER)
+  })
+
+  it('forgets an answer that comes after that to a later question', async () => {
+    const late = Promise.withResolvers<string | undefined>()
+    const answers = [late.promise, Promise.resolve('other')]
+    const readIdentity = () => answers.shift() ?? Promise.resolve('other')
+    const store = guard({ maxAgeMs: 60_000, faults: { readIdentity } })
+    const first = store.check(never())
+    await expect(store.check(never())).rejects.toMatchObject(OTHER)
+    late.resolve('known')
+    await expect(first).rejects.toMatchObject(OTHER)
+    await expect(put(store, { key: freshKey(), content })).rejects.toMatchObject(OTHER)
+  })
+
+  it('reports nothing of an append to another store, also the first', async () => {
+    const store = guard()
+    found = undefined
+    const onDurable = vi.fn<() => void>()
+    const upload = new RecordedUpload({ store, partSize: 1000, length: 7 })
+    await expect(upload.append(content, { onDurable })).rejects.toMatchObject(OTHER)
+    expect(onDurable).not.toHaveBeenCalled()
+  })
+
+  it('reports all of an append to the known store, in order, before that fails', async () => {
+    const append: ObjectStore['append'] = async ({ onDurable, storeState }) => {
+      for (const offset of [1, 2, 3]) onDurable({ offset, replacedFrom: 0, pieces: [], storeState })
+      throw outage()
+    }
+    const readIdentity = async () => {
+      await turn()
+      return found
+    }
+    const store = guard({ faults: { append, readIdentity } })
+    const offsets: number[] = []
+    const onDurable = ({ offset }: Durable) => void offsets.push(offset)
+    const upload = new RecordedUpload({ store, partSize: 1000, length: 7 })
+    await expect(upload.append(content, { onDurable })).rejects.toEqual(outage())
+    expect(offsets).toEqual([1, 2, 3])
+  })
+
   it('refuses every further write before it begins, and takes the body', async () => {
     const touched = vi.fn<() => Promise<never>>(() => Promise.reject(outage()))
     const faults = { put: touched, append: touched, remove: touched, removeFenced: touched }
@@ -140,10 +192,25 @@ describe('E23 a guarded store', () => {
     await expect(replaced.finish(finish)).rejects.toMatchObject(OTHER)
   })
 
-  it('refuses nothing because of an answer that does not arrive', async () => {
+  it('refuses no write because of an answer that does not arrive, but reports no loss either', async () => {
     const store = guard({ faults: { readIdentity: () => Promise.reject(outage()) } })
-    expect(await put(store, { key: freshKey(), content })).toEqual({ size: 7 })
+    const key = freshKey()
+    expect(await put(store, { key, content })).toEqual({ size: 7 })
     await expect(store.check(never())).rejects.toEqual(outage())
+    const upload = {
+      key,
+      storeState: '{}',
+      partSize: 1000,
+      offset: 14,
+      pieces: [],
+      signal: never(),
+    }
+    await expect(store.isStored(upload)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'The object store does not say which one it is.',
+      dependency: 'object_store',
+      cause: outage(),
+    })
     expect(onChange).not.toHaveBeenCalled()
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { guardStore } from '../../../src/core/objects/guard-store.ts'
 import { faultyStore } from '../../support/faults/faults.ts'
 import type { Fault } from '../../support/faults/s3-faults.ts'
 import { appendIn, createIn, openS3Uploads } from './s3-uploads.ts'
@@ -54,6 +55,20 @@ it('an append that learns of its claim when it may have been fenced leaves the s
 })
 
 describe('the finish of a small content that arrives in one append', () => {
+  it('E23 counts nothing that went to a bucket which has just taken the place of the known one', async () => {
+    await using opened = await openS3Uploads()
+    const { caller, core, objects } = opened
+    const replaced = guardStore(faultyStore(objects, { readIdentity: async () => 'other' }), {
+      identity: 'known',
+      onChange: () => undefined,
+    })
+    const { version } = await createIn(opened.open(), caller, 5)
+    const append = appendIn(opened.open(replaced), caller, { version, content: 'hello' })
+    await expect(append).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await core.ledger.findVersion({ ...caller, version })).toBeUndefined()
+    expect(await core.ledger.findResumable({ ...caller, version })).toMatchObject({ offset: 0 })
+  })
+
   it.each([
     ['asks the store for nothing if its MD5 is confirmed', [], ['PutObject']],
     ['asks for its size otherwise', [otherEtag], ['PutObject', 'HeadObject']],
