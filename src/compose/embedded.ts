@@ -1,4 +1,5 @@
 import type { DatabaseConfig } from '../config/parsers.ts'
+import { fileIdOf } from '../core/same-file.ts'
 import type { Ledger } from '../database/ledger/ledger.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import { SqliteInstances } from '../database/sqlite/instances.ts'
@@ -22,7 +23,7 @@ export function openEmbedded(
   if (database.kind !== 'sqlite') return undefined
   const { file } = database
   return {
-    writer: new Writer({ file, ...ledgerOptions }, onDeath),
+    writer: new Writer({ file, fileId: fileIdOf(file), ...ledgerOptions }, onDeath),
     instances: new SqliteInstances(file),
   }
 }

@@ -3,6 +3,8 @@ import type { WrittenPort } from '../../write-kinds.ts'
 
 export interface WriterSettings extends LedgerOptions {
   readonly file: string
+  /** That of the database which the calling thread reads: the writer opens no other one. */
+  readonly fileId?: string | undefined
   /** Milliseconds since 1970 in shared memory, for tests; the system clock by default. */
   readonly clock?: BigInt64Array | undefined
 }

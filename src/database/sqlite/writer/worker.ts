@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '../../../core/async/answer-calls.ts'
 import { steadyTime } from '../../../core/clock/steady-time.ts'
+import { assertSameFile } from '../../../core/same-file.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { createUserStore } from '../../users/user-store.ts'
@@ -11,13 +12,14 @@ import type { WriterCall, WriterSettings } from './protocol.ts'
 /** Other processes usually hold the lock for milliseconds. If longer, other calls run between attempts. */
 const BUSY_TIMEOUT_MS = 20
 
-const { file, clock, ...options } = workerData as WriterSettings
+const { file, fileId, clock, ...options } = workerData as WriterSettings
 const database = await openSqlite({
   file,
   busyTimeoutMs: BUSY_TIMEOUT_MS,
   undoInMemory: true,
   clock: clock && (() => Number(Atomics.load(clock, 0))),
 })
+if (fileId !== undefined) assertSameFile(file, fileId)
 
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 const ports: Readonly<Record<WriterCall['port'], Methods>> = {

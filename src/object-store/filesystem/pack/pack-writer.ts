@@ -11,6 +11,13 @@ export type PackChange =
     }
   | { readonly remove: string }
 
+/** What the thread that makes the changes is given. */
+export interface PackThread {
+  readonly file: string
+  /** That of the pack which the calling thread reads, if there is one: the writer changes no other one. */
+  readonly fileId: string | undefined
+}
+
 /** Limits the length of a transaction. */
 const MAX_CHANGES = 64
 

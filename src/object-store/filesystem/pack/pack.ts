@@ -4,6 +4,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { TurnBudget } from '../../../core/async/turn-budget.ts'
 import { Thread } from '../../../core/async/thread.ts'
+import { fileIdOf } from '../../../core/same-file.ts'
 import {
   type NamedObject,
   OBJECT_KEY_PREFIX,
@@ -20,7 +21,7 @@ import {
   type PackRow,
   unlessDamaged,
 } from './pack-file.ts'
-import type { PackChange } from './pack-writer.ts'
+import type { PackChange, PackThread } from './pack-writer.ts'
 
 export interface PackedObject {
   readonly key: ObjectKey
@@ -157,7 +158,7 @@ export class Pack {
   async #change(change: PackChange): Promise<number> {
     const thread = (this.#thread ??= new Thread({
       module: WORKER,
-      workerData: { file: this.#file },
+      workerData: { file: this.#file, fileId: this.#read()?.fileId } satisfies PackThread,
       // The next change starts another one.
       onDeath: () => (this.#thread = undefined),
       toError: storeError,
@@ -239,6 +240,7 @@ function listed({ key }: PackRow, size: number): ListedObject {
 
 interface Reader {
   readonly connection: DatabaseSync
+  readonly fileId: string
   readonly content: StatementSync
   readonly head: StatementSync
   readonly page: StatementSync
@@ -254,6 +256,7 @@ function openReader(file: string): Reader {
   const connection = openPackToRead({ file, busyTimeoutMs: BUSY_TIMEOUT_MS })
   return {
     connection,
+    fileId: fileIdOf(file),
     content: connection.prepare('SELECT metadata, crc32, content FROM objects WHERE key = ?'),
     head: connection.prepare('SELECT metadata, length(content) AS size FROM objects WHERE key = ?'),
     page: connection.prepare(`SELECT key, length(content) AS size FROM objects ${PAGE}`),

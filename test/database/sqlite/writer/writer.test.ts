@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest'
+import { openEmbedded } from '../../../../src/compose/embedded.ts'
 import type { UploadOutcome } from '../../../../src/core/uploads/upload-ledger.ts'
 import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'
 import { createLedger, type Ledger } from '../../../../src/database/ledger/ledger.ts'
@@ -151,6 +152,25 @@ describe('a writer', () => {
     }
     expect(deaths).toHaveLength(1)
     expect(inspect(deaths, { depth: 5 })).toContain('unable to open database file')
+    expect(await account.usage()).toMatchObject({ reserved: 0 })
+  })
+
+  it('opens no other database that has taken the place of the one that the process reads', async () => {
+    const account = await openAccount(await openPorts())
+    const embedded = openEmbedded(
+      { kind: 'sqlite', file },
+      {
+        ledgerOptions: { baseCapacity: BASE_CAPACITY },
+        onDeath: (cause) => void deaths.push(cause),
+      },
+    )
+    onTestFinished(() => embedded?.writer.close())
+    for (const end of ['', '-wal', '-shm']) await rename(file + end, `${file}.away${end}`)
+    const other = await openSqlite({ file })
+    onTestFinished(() => other.close())
+    embedded?.writer.start()
+    await expect.poll(() => deaths).toHaveLength(1)
+    expect(inspect(deaths)).toContain('is not the file that this process reads')
     expect(await account.usage()).toMatchObject({ reserved: 0 })
   })
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rm, stat, truncate } from 'node:fs/promises'
+import { mkdir, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -122,6 +122,21 @@ describe('small objects in local files', () => {
     const key = freshKey()
     await putWhole(key, Buffer.from('x'), other)
     expect(await read(key, other)).toEqual(Buffer.from('x'))
+  })
+
+  it('E23 go to the folder that was prepared, though another one had its place at the first put', async () => {
+    const away = `${folder.path}-away`
+    await rename(folder.path, away)
+    await mkdir(folder.path)
+    await expect(putWhole(freshKey(), Buffer.from('x'))).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+    await rm(folder.path, { recursive: true })
+    await rename(away, folder.path)
+    const key = freshKey()
+    await putWhole(key, Buffer.from('content'))
+    expect(await read(key)).toEqual(Buffer.from('content'))
+    expect(await read(key, openStore())).toEqual(Buffer.from('content'))
   })
 
   it('are rejected when the caller has aborted', async () => {
