@@ -119,6 +119,9 @@ export interface ObjectStore extends AppendStore {
 /** The file or object that holds the identity of a store, outside of all object keys. */
 export const IDENTITY_NAME = 'store-id'
 
+/** More than an identity has. What is larger is none, and is not read. */
+export const MAX_IDENTITY_BYTES = 128
+
 const IDENTITY = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Returns the identity in the content of `IDENTITY_NAME`, or `undefined` if there is none. */

@@ -1,15 +1,28 @@
 import { randomUUID } from 'node:crypto'
-import { link, open, readFile, rename, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { link, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { IDENTITY_NAME, parseIdentity } from '../../core/objects/object-store.ts'
+import {
+  IDENTITY_NAME,
+  MAX_IDENTITY_BYTES,
+  parseIdentity,
+} from '../../core/objects/object-store.ts'
 import { hasCode, syncDirectory, TAKEN } from './fsync-directory.ts'
 import { orMissing } from './or-missing.ts'
 import { TEMPORARY } from './temporary-files.ts'
 
 /** Implements the port's `readIdentity`. */
 export async function readIdentity(root: string): Promise<string | undefined> {
-  const content = await orMissing(readFile(join(root, IDENTITY_NAME)))
-  return content && parseIdentity(content)
+  // A pipe would wait for a writer.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK
+  const file = await orMissing(open(join(root, IDENTITY_NAME), flags))
+  try {
+    const read = await file?.read(Buffer.alloc(MAX_IDENTITY_BYTES + 1))
+    if (read === undefined || read.bytesRead > MAX_IDENTITY_BYTES) return undefined
+    return parseIdentity(read.buffer.subarray(0, read.bytesRead))
+  } finally {
+    await file?.close()
+  }
 }
 
 /** Implements the port's `createIdentity`: the file is whole, or absent. */

@@ -1,6 +1,12 @@
 import { withDeadline } from '../../core/async/deadline.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
-import { chunksOf, IDENTITY_NAME, parseIdentity } from '../../core/objects/object-store.ts'
+import {
+  chunksOf,
+  discardBody,
+  IDENTITY_NAME,
+  MAX_IDENTITY_BYTES,
+  parseIdentity,
+} from '../../core/objects/object-store.ts'
 import { storeError } from '../store-error.ts'
 import { hasName, type S3Bucket } from './bucket.ts'
 import { openObject } from './get-object.ts'
@@ -16,7 +22,12 @@ export async function readIdentity(
 ): Promise<string | undefined> {
   try {
     const opened = await openObject(bucket, { key: KEY, signal })
-    return opened && parseIdentity(Buffer.concat(await Array.fromAsync(chunksOf(opened))))
+    if (opened === undefined) return undefined
+    if (opened.size > MAX_IDENTITY_BYTES) {
+      discardBody(opened)
+      return undefined
+    }
+    return parseIdentity(Buffer.concat(await Array.fromAsync(chunksOf(opened))))
   } catch (error) {
     const failure = storeError(error)
     // The latter is the answer to a HEAD of the bucket.

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -80,6 +81,17 @@ describe('the filesystem store', () => {
     expect(await store.readIdentity(never())).toBeUndefined()
     await expect(lstat(missing)).rejects.toThrow('ENOENT')
   })
+
+  it.each(['a file that is too large to be one', 'a pipe'])(
+    'has no identity in %s',
+    async (place) => {
+      const path = join(directory, 'store-id')
+      if (place === 'a pipe') execFileSync('mkfifo', [path])
+      else await writeFile(path, '').then(() => truncate(path, 3 * 2 ** 30))
+      const store = createFilesystemStore({ directory })
+      expect(await store.readIdentity(never())).toBeUndefined()
+    },
+  )
 
   it('keeps an identity that it cannot read, and says so', async () => {
     const store = createFilesystemStore({ directory })

@@ -596,6 +596,24 @@ describe('remove, list and prepare', () => {
     expect(await store.readIdentity(never())).toBeUndefined()
   })
 
+  it('readIdentity reads no object that is too large to hold one', async () => {
+    let bytes = 0
+    const body = new Readable({
+      read() {
+        bytes += 65_536
+        if (bytes > 1e8) this.destroy(new Error('It was read.'))
+        else this.push(Buffer.alloc(65_536))
+      },
+    })
+    s3.inject('GetObject', () => ({
+      ...answer(200, { 'content-length': `${2 ** 40}` }),
+      body,
+    }))
+    expect(await store.readIdentity(never())).toBeUndefined()
+    expect(body.destroyed).toBe(true)
+    expect(bytes).toBeLessThan(1_000_000)
+  })
+
   it('prepare makes a missing bucket, also when another instance is faster', async () => {
     s3.hasBucket = false
     s3.inject('HeadBucket', () => answer(404), refuse(404, 'NoSuchBucket'))
