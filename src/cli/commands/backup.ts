@@ -52,7 +52,7 @@ export const COPY_PACK: StandaloneCommand = {
       from,
       to,
       onProgress: showProgress(call, (copied) => `${copied.objects} objects copied`),
-      onUnreadable: ({ objectKey = null, reason }) => {
+      onUnreadable: ({ objectKey, reason }) => {
         fail()
         const kind = 'unreadable_object'
         printFinding(call, { kind, object_key: objectKey, reason: messageOf(reason) })

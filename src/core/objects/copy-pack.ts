@@ -4,14 +4,13 @@ export interface CopyPack {
   /** Path of another one, which is created if it is missing. */
   readonly to: string
   readonly onProgress: (copied: CopiedObjects) => void
-  /** Called for an object that cannot be read. The others are copied. */
+  /** Called for an object that is damaged. The others are copied. */
   readonly onUnreadable: (unreadable: UnreadableObject) => void
   readonly signal: AbortSignal
 }
 
 export interface UnreadableObject {
-  /** `undefined` if it cannot be read either. */
-  readonly objectKey: string | undefined
+  readonly objectKey: string
   readonly reason: unknown
 }
 

@@ -37,12 +37,10 @@ export interface ListObjects {
 
 export interface ListedObject {
   readonly key: ObjectKey
-  /** -1 if the object is damaged. */
   readonly size: number
 }
 
 export interface ObjectHead {
-  /** -1 if the object is damaged. */
   readonly size: number
   /** As given to `put`; empty if the store can't keep it. */
   readonly metadata: Readonly<Record<string, string>>

@@ -15,7 +15,7 @@ import { FileBodies } from './file-stream.ts'
 import { finishFile, isFileStored } from './finish-file.ts'
 import { createIdentity, readIdentity } from './identity.ts'
 import { orMissing } from './or-missing.ts'
-import { DAMAGED, Pack } from './pack/pack.ts'
+import { Pack } from './pack/pack.ts'
 import { FileWriter } from './put-file.ts'
 import { readMetadata, removeMetadata } from './symlink-metadata.ts'
 import { storeError } from '../store-error.ts'
@@ -100,12 +100,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       return attempt(signal, async () => {
         const owner = ownerOf(key) ?? ''
         const openFile = () => orMissing(bodies.open(path, { owner, range, signal }))
-        const packed = await pack.read({ key, signal }).catch(async (error: unknown) => {
-          // A damaged pack takes no file along.
-          const file = await openFile()
-          if (file === undefined) throw error
-          return file
-        })
+        const packed = await unlessInFile(pack.read({ key, signal }), openFile)
         if (packed === undefined) return await openFile()
         if ('body' in packed) return packed
         const body = range === undefined ? packed : packed.subarray(range.first, range.last + 1)
@@ -116,12 +111,11 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     async head({ key, signal }) {
       const path = pathOf(key)
       return attempt(signal, async () => {
-        const packed = await pack.head({ key, signal })
-        if (packed !== undefined && packed !== DAMAGED) return packed
-        const stats = await orMissing(lstat(path))
-        return stats === undefined
-          ? packed
-          : { size: stats.size, metadata: await readMetadata(path) }
+        const headOfFile = async () => {
+          const stats = await orMissing(lstat(path))
+          return stats && { size: stats.size, metadata: await readMetadata(path) }
+        }
+        return (await unlessInFile(pack.head({ key, signal }), headOfFile)) ?? (await headOfFile())
       })
     },
 
@@ -156,6 +150,17 @@ export function createFilesystemStore(options: { readonly directory: string }): 
     createIdentity: (identity, signal) => attempt(signal, () => createIdentity(root, identity)),
     check: (signal) => attempt(signal, assertUsable),
     close: () => pack.close(),
+  }
+}
+
+/** A damaged pack takes no file along. */
+async function unlessInFile<P, F>(packed: Promise<P>, find: () => Promise<F>): Promise<P | F> {
+  try {
+    return await packed
+  } catch (error) {
+    const file = await find()
+    if (file === undefined) throw error
+    return file
   }
 }
 

@@ -46,17 +46,14 @@ export function openPack({ file, busyTimeoutMs, isServed }: PackOptions): Databa
   }
 }
 
-/**
- * Opens an existing pack, and changes nothing in it. Reads what is left of a file that was cut short, which SQLite
- * otherwise refuses (`lockBtree` in its btree.c); a writer would reuse the pages that are missing.
- */
+/** Opens an existing pack, and changes nothing in it. */
 export function openPackToRead({ file, busyTimeoutMs }: PackToRead): DatabaseSync {
   syncLog(file)
   // SQLite would create a missing one.
   statSync(file)
-  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs, defensive: false })
+  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
-    connection.exec('PRAGMA query_only = on; PRAGMA writable_schema = on')
+    connection.exec('PRAGMA query_only = on')
     assertPack(connection, file)
     return connection
   } catch (error) {
@@ -124,9 +121,9 @@ const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024
 
 const WRITE_AHEAD = ['journal_mode', 'wal'] as const
 
-/** A commit is on the disk before any read can see it. */
+/** A commit is on the disk before any read can see it; without a log, so is the removal of its journal. */
 const DURABLE = [
-  ['synchronous', 2],
+  ['synchronous', 3],
   ['fullfsync', 1],
 ] as const
 
@@ -185,12 +182,17 @@ function hasErrcode(error: unknown, primary: number): error is Error {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === primary
 }
 
-/** Calls `read`; if SQLite finds a damaged page, returns what `otherwise` does. */
-export function unlessDamaged<T>(read: () => T, otherwise: (reason: Error) => T): T {
+/** SQLite has found a damaged page, or a file that was cut short. */
+export function isDamage(error: unknown): error is Error {
+  return hasErrcode(error, SQLITE_CORRUPT)
+}
+
+/** Calls `read`; an error from a damaged file names the pack. */
+export function namingPack<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (!hasErrcode(error, SQLITE_CORRUPT)) throw error
-    return otherwise(error)
+    if (!isDamage(error)) throw error
+    throw new Error(`${PACK_NAME} is damaged`, { cause: error })
   }
 }

@@ -12,14 +12,14 @@ import {
 } from '../../../core/objects/object-key.ts'
 import type { ListedObject, ListObjects, ObjectHead } from '../../../core/objects/object-store.ts'
 import { storeError } from '../../store-error.ts'
-import { findIds } from './find-ids.ts'
 import {
   contentOf,
+  isDamage,
+  namingPack,
   openPack,
   openPackToRead,
   PACK_NAME,
   type PackRow,
-  unlessDamaged,
 } from './pack-file.ts'
 import type { PackChange, PackThread } from './pack-writer.ts'
 
@@ -40,7 +40,6 @@ export class Pack {
   readonly #turns = new TurnBudget(BLOCKING_MS)
   #reader: Reader | undefined
   #thread: Thread<PackChange> | undefined
-  #keysByScan: readonly string[] | undefined
 
   constructor(directory: string) {
     this.#file = join(directory, PACK_NAME)
@@ -59,44 +58,31 @@ export class Pack {
 
   /** Creates the pack if it is missing. May wait for a sync of the disk, which no other method does on this thread. */
   prepare(): void {
-    // Of a damaged one, what can be read is served; every change rejects.
-    unlessDamaged(
-      () => openPack({ file: this.#file, isServed: true, busyTimeoutMs: BUSY_TIMEOUT_MS }).close(),
-      () => undefined,
-    )
-    this.#reader ??= openReader(this.#file)
+    try {
+      openPack({ file: this.#file, isServed: true, busyTimeoutMs: BUSY_TIMEOUT_MS }).close()
+      this.#reader ??= openReader(this.#file)
+    } catch (error) {
+      // The objects in files can be served.
+      if (!isDamage(error)) throw error
+    }
   }
 
+  /** Rejects if the object is damaged. */
   async read({ key, signal }: NamedObject): Promise<Uint8Array | undefined> {
-    return await this.#turns.run(() => {
-      const row = this.#read()?.content.get(nameOf(key))
-      return row && contentOf(row, nameOf(key))
-    }, signal)
-  }
-
-  /** The size of a damaged object is -1. */
-  async head({ key, signal }: NamedObject): Promise<ObjectHead | undefined> {
-    return await this.#turns.run(() => this.#head(key), signal)
-  }
-
-  #head(key: ObjectKey): ObjectHead | undefined {
-    const reader = this.#read()
-    if (reader === undefined) return undefined
     const name = nameOf(key)
-    return unlessDamaged(
-      () => {
-        const row = reader.head.get(name)
-        if (row === undefined) return undefined
-        const metadata = JSON.parse(String(row['metadata'])) as ObjectHead['metadata']
-        return { size: Number(row['size']), metadata }
-      },
-      // If the index is damaged too, the object may be there.
-      () =>
-        unlessDamaged(
-          () => (reader.name.get(name) === undefined ? undefined : DAMAGED),
-          () => DAMAGED,
-        ),
-    )
+    return await this.#inTurn(signal, (reader) => {
+      const row = reader.content.get(name)
+      return row && contentOf(row, name)
+    })
+  }
+
+  async head({ key, signal }: NamedObject): Promise<ObjectHead | undefined> {
+    return await this.#inTurn(signal, (reader) => {
+      const row = reader.head.get(nameOf(key))
+      if (row === undefined) return undefined
+      const metadata = JSON.parse(String(row['metadata'])) as ObjectHead['metadata']
+      return { size: Number(row['size']), metadata }
+    })
   }
 
   /** Resolves to whether the pack had the object; its removal is then durable. */
@@ -119,34 +105,11 @@ export class Pack {
     }
   }
 
-  /** The size of a damaged object is -1. */
   #page(after: string, end: string): readonly ListedObject[] {
-    const reader = this.#read()
-    if (reader === undefined) return []
-    const withSize = (row: PackRow): ListedObject =>
-      listed(row, this.#head(listed(row, -1).key)?.size ?? -1)
-    return unlessDamaged(
-      () => firstOf(reader.page.iterate(after, end), (row) => listed(row, Number(row['size']))),
-      () =>
-        unlessDamaged(
-          () => firstOf(reader.names.iterate(after, end), withSize),
-          () => firstOf(this.#survivors(reader, { after, end }), withSize),
-        ),
-    )
-  }
-
-  /** For a damaged index, in the order of the keys. Unlike any other listing, holds all keys in memory. */
-  *#survivors(
-    { connection }: Reader,
-    { after, end }: { readonly after: string; readonly end: string },
-  ): Generator<PackRow> {
-    this.#keysByScan ??= scanKeys(connection, this.#file)
-    const keys = this.#keysByScan
-    for (let at = firstAfter(keys, after); at < keys.length; at++) {
-      const key = keys[at]
-      if (key === undefined || key >= end) return
-      yield { key }
-    }
+    return namingPack(() => {
+      const reader = this.#read()
+      return reader === undefined ? [] : firstOf(reader.page.iterate(after, end))
+    })
   }
 
   async close(): Promise<void> {
@@ -158,13 +121,24 @@ export class Pack {
   async #change(change: PackChange): Promise<number> {
     const thread = (this.#thread ??= new Thread({
       module: WORKER,
-      workerData: { file: this.#file, fileId: this.#read()?.fileId } satisfies PackThread,
+      workerData: { file: this.#file, fileId: namingPack(() => this.#read())?.fileId } satisfies PackThread,
       // The next change starts another one.
       onDeath: () => (this.#thread = undefined),
       toError: storeError,
     }))
     thread.start()
     return (await thread.call(change)) as number
+  }
+
+  #inTurn<T>(signal: AbortSignal, use: (reader: Reader) => T): Promise<T | undefined> {
+    return this.#turns.run(
+      () =>
+        namingPack(() => {
+          const reader = this.#read()
+          return reader && use(reader)
+        }),
+      signal,
+    )
   }
 
   /** `undefined` while there is no pack. */
@@ -178,44 +152,15 @@ export class Pack {
 const WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
 
 /** As many as fit into a page; all that there are before its end, or none. */
-function firstOf(
-  rows: Iterable<PackRow>,
-  toObject: (row: PackRow) => ListedObject,
-): readonly ListedObject[] {
+function firstOf(rows: Iterable<PackRow>): readonly ListedObject[] {
   const page: ListedObject[] = []
   const endsAt = performance.now() + BLOCKING_MS
-  for (const row of rows) {
-    page.push(toObject(row))
+  // The schema of a pack has no other keys.
+  for (const { key, size } of rows) {
+    page.push({ key: `${OBJECT_KEY_PREFIX}${String(key)}` as ObjectKey, size: Number(size) })
     if (page.length === MAX_LISTED || performance.now() > endsAt) break
   }
   return page
-}
-
-/** Sorted. Of rows that can be read only in part, those with a key. */
-function scanKeys(pack: DatabaseSync, file: string): readonly string[] {
-  const key = pack.prepare('SELECT key FROM objects WHERE id = ?')
-  const keys = new Set<string>()
-  for (const ids of findIds(pack, { file, onDamage: () => undefined })) {
-    for (const id of ids) {
-      const row = unlessDamaged(
-        () => key.get(id),
-        () => undefined,
-      )
-      if (typeof row?.['key'] === 'string') keys.add(row['key'])
-    }
-  }
-  return [...keys].toSorted()
-}
-
-/** Keys are ASCII, so the order of UTF-16 is that of SQLite. */
-function firstAfter(keys: readonly string[], after: string): number {
-  let [low, high] = [0, keys.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((keys[middle] ?? '') > after) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 /** Bounds how long reads and listings block the thread in a turn, except for the last one. */
@@ -230,23 +175,12 @@ function nameOf(key: ObjectKey): string {
   return key.slice(OBJECT_KEY_PREFIX.length)
 }
 
-/** The pack has the object, or had it, and cannot read it. */
-export const DAMAGED: ObjectHead = { size: -1, metadata: {} }
-
-/** The schema of a pack has no other keys. */
-function listed({ key }: PackRow, size: number): ListedObject {
-  return { key: `${OBJECT_KEY_PREFIX}${String(key)}` as ObjectKey, size }
-}
-
 interface Reader {
   readonly connection: DatabaseSync
   readonly fileId: string
   readonly content: StatementSync
   readonly head: StatementSync
   readonly page: StatementSync
-  /** These two are read from the index alone. */
-  readonly name: StatementSync
-  readonly names: StatementSync
 }
 
 /** In WAL mode a read waits for no writer, only for another process that opens or closes the pack. */
@@ -259,10 +193,8 @@ function openReader(file: string): Reader {
     fileId: fileIdOf(file),
     content: connection.prepare('SELECT metadata, crc32, content FROM objects WHERE key = ?'),
     head: connection.prepare('SELECT metadata, length(content) AS size FROM objects WHERE key = ?'),
-    page: connection.prepare(`SELECT key, length(content) AS size FROM objects ${PAGE}`),
-    name: connection.prepare('SELECT 1 FROM objects WHERE key = ?'),
-    names: connection.prepare(`SELECT key FROM objects ${PAGE}`),
+    page: connection.prepare(
+      'SELECT key, length(content) AS size FROM objects WHERE key > ? AND key < ? ORDER BY key',
+    ),
   }
 }
-
-const PAGE = 'WHERE key > ? AND key < ? ORDER BY key'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename, rm, stat, truncate } from 'node:fs/promises'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -181,46 +181,54 @@ describe('small objects in local files', () => {
     expect(await read(key)).toEqual(Buffer.from('x'))
   })
 
-  it('E18 have the size -1 when a page of them is damaged, and the others their own', async () => {
+  it('E18 on a damaged page fail, as a listing does, and the others have their size', async () => {
     const keys = Array.from({ length: 300 }, () => freshKey())
     await Promise.all(keys.map((key) => putWhole(key, Buffer.from('content'))))
     await store.close()
     await overwritePageWith(pack(), keys[0] ?? '')
     store = openStore()
-    const sizes = (await listed('users/')).map(({ size }) => size)
-    expect(new Set(sizes)).toEqual(new Set([7, -1]))
-    expect(sizes).toHaveLength(300)
-    const heads = await Promise.all(keys.map((key) => store.head({ key, signal: never() })))
-    expect(heads.map((head) => head?.size).filter((size) => size === -1)).toHaveLength(
-      sizes.filter((size) => size === -1).length,
+    await store.prepare(never())
+    await expect(listed('users/')).rejects.toMatchObject(DAMAGED)
+    await expect(store.head({ key: keys[0] ?? freshKey(), signal: never() })).rejects.toMatchObject(
+      DAMAGED,
     )
+    const heads = await Promise.allSettled(keys.map((key) => store.head({ key, signal: never() })))
+    const sound = heads.filter(({ status }) => status === 'fulfilled')
+    expect(sound.length).toBeGreaterThan(200)
+    for (const head of sound) expect(head).toMatchObject({ value: { size: 7 } })
     expect(await store.head({ key: freshKey(), signal: never() })).toBeUndefined()
   })
 
   it.each(['index', 'cut'] as const)(
-    'E18 are listed as far as they can be found, and take no file along (%s)',
+    'E18 are refused where the pack cannot be read, take no file along, and never have other bytes (%s)',
     async (damage) => {
       const large = Array.from({ length: 3 }, () => freshKey('ann'))
       for (const key of large) await putWhole(key, Buffer.alloc(40_000))
       const keys = Array.from({ length: 600 }, () => freshKey('ann'))
-      await Promise.all(keys.map((key) => putWhole(key, Buffer.from('content'))))
+      await Promise.all(keys.map((key) => putWhole(key, Buffer.from(key))))
       await store.close()
       if (damage === 'cut') await cutTo(pack(), 0.6)
       else await overwritePageWith(pack(), keys[300] ?? '', 'index')
       store = openStore()
-      const found = new Map((await listed('users/ann/')).map(({ key, size }) => [key, size]))
-      expect(found.size).toBeLessThanOrEqual(603)
-      expect(found.size).toBeGreaterThan(damage === 'cut' ? 150 : 602)
+      await store.prepare(never())
       for (const key of large) {
-        expect(found.get(key)).toBe(40_000)
         expect(await store.head({ key, signal: never() })).toMatchObject({ size: 40_000 })
-        const opened = await store.open({ key, signal: never() })
-        expect(await bytesOf(opened?.body)).toEqual(Buffer.alloc(40_000))
+        expect(await read(key)).toEqual(Buffer.alloc(40_000))
       }
-      const heads = await Promise.all(keys.map((key) => store.head({ key, signal: never() })))
-      expect(new Set(heads.map((head) => head?.size))).toEqual(new Set([7, -1]))
+      await expect(read(keys[300] ?? freshKey())).rejects.toMatchObject(DAMAGED)
+      for (const key of keys) expect([undefined, key]).toContain(await readOrFail(key))
+      await expect(listed('users/ann/')).rejects.toMatchObject(DAMAGED)
+      if (damage === 'index') return
+      // A new one would be written over what is missing of others.
+      await expect(putWhole(freshKey(), Buffer.from('x'))).rejects.toMatchObject(DAMAGED)
     },
   )
+
+  const readOrFail = (key: ObjectKey): Promise<string | undefined> =>
+    read(key).then(
+      (content) => content?.toString() ?? 'missing',
+      () => undefined,
+    )
 
   it('E18 are never read under the key of another, whatever the pages say', async () => {
     const [own, other] = [freshKey('ann'), freshKey('zed')]
@@ -239,25 +247,6 @@ describe('small objects in local files', () => {
       await expect(read(key)).rejects.toMatchObject({ code: 'unavailable' })
     }
   })
-
-  it('E18 stay readable where they are intact in a file that was cut short, which takes no new ones', async () => {
-    const objects = Array.from({ length: 100 }, () => ({
-      key: freshKey(),
-      content: randomBytes(9_000),
-    }))
-    for (const { key, content } of objects) await putWhole(key, content)
-    await store.close()
-    const { size } = await stat(pack())
-    await truncate(pack(), size - 5 * 4096)
-    store = openStore()
-    const outcomes = await Promise.allSettled(objects.map(({ key }) => read(key)))
-    const lost = outcomes.filter(({ status }) => status === 'rejected').length
-    expect(lost).toBeGreaterThan(0)
-    expect(lost).toBeLessThan(4)
-    // A new one would be written over what is missing of others.
-    await expect(putWhole(freshKey(), Buffer.from('x'))).rejects.toMatchObject({
-      code: 'unavailable',
-      cause: { message: 'database disk image is malformed' },
-    })
-  })
 })
+
+const DAMAGED = { code: 'unavailable', cause: { message: 'pack.sqlite is damaged' } }
