@@ -85,9 +85,9 @@ function markIfEmpty(connection: DatabaseSync): void {
 }
 
 function isEmpty(connection: DatabaseSync): boolean {
-  return (
-    numberOf(connection, 'application_id') === 0 && numberOf(connection, 'schema_version') === 0
-  )
+  // The version of the schema says 0 too if the header is damaged.
+  const hasTable = connection.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
+  return numberOf(connection, 'application_id') === 0 && !hasTable
 }
 
 function assertPack(connection: DatabaseSync, file: string): void {

@@ -121,7 +121,10 @@ export class Pack {
   async #change(change: PackChange): Promise<number> {
     const thread = (this.#thread ??= new Thread({
       module: WORKER,
-      workerData: { file: this.#file, fileId: namingPack(() => this.#read())?.fileId } satisfies PackThread,
+      workerData: {
+        file: this.#file,
+        fileId: namingPack(() => this.#read())?.fileId,
+      } satisfies PackThread,
       // The next change starts another one.
       onDeath: () => (this.#thread = undefined),
       toError: storeError,

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
@@ -36,6 +37,15 @@ describe('the pack of an empty folder', () => {
       expect(pack.prepare('PRAGMA auto_vacuum').get()).toEqual({ auto_vacuum: 2 })
       expect(pack.prepare('SELECT count(*) AS count FROM objects').get()).toEqual({ count: 0 })
     }
+  })
+
+  it('E18 is none if its header is damaged, which does not make it a new one', async () => {
+    open(0).close()
+    const content = await readFile(file)
+    content.fill(0, 30, 90)
+    await writeFile(file, content)
+    expect(() => open(0)).toThrow('is not a pack of small objects')
+    expect(await readFile(file)).toEqual(content)
   })
 
   it('is opened once another process that makes it lets go of its lock', async () => {
