@@ -152,7 +152,6 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     downloads,
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
-    interimResponses: config.interimResponses,
     redirect: service.redirect,
     apiDocs: config.apiDocs ? { page: pages.docs?.public } : undefined,
     page: pages.user,

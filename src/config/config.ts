@@ -135,7 +135,6 @@ function readSettings(reader: Reader) {
     maxUnfinished: setting('MAX_UNFINISHED_UPLOADS', '100', parseCount),
     lifetimeMs: setting('UPLOAD_LIFETIME', '24h', parseUploadLifetime),
     eventLifetimeMs: setting('EVENT_LIFETIME', '7d', parseEventLifetime),
-    interimResponses: setting('RESUMABLE_INTERIM_RESPONSES', 'false', parseBoolean),
     maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
     maxDownloads: setting('MAX_DOWNLOADS', '1000', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),

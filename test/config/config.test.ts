@@ -44,7 +44,6 @@ describe('readConfig', () => {
       garbageDelayMs: 600_000,
       maxUploads: 100,
       maxUnfinished: 100,
-      interimResponses: false,
       lifetimeMs: 24 * 60 * 60_000,
       maxDownloadsPerUser: 100,
       maxDownloads: 1000,

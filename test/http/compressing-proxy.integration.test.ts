@@ -51,15 +51,6 @@ describe.skipIf(skipped)('behind a proxy that compresses JSON', () => {
     expect(await download.text()).toBe('three')
   })
 
-  it('the etag of an upload by the IETF draft still matches', async () => {
-    const headers = { 'upload-complete': '?1', 'upload-draft-interop-version': '8' }
-    const stored = await ask('/users/me/repo/b.txt', { method: 'PUT', body: 'one', headers })
-    expect(stored.status).toBe(200)
-    const etag = stored.headers.get('etag') ?? ''
-    const next = { method: 'PUT', body: 'two', headers: { 'if-match': etag } }
-    expect((await ask('/users/me/repo/b.txt', next)).status).toBe(200)
-  })
-
   it('a listing, which has none, is compressed', async () => {
     const listing = await ask('/users/me/repo', {})
     expect(listing.headers.get('content-encoding')).toBe('gzip')

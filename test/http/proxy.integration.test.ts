@@ -88,35 +88,4 @@ describe.skipIf(skipped)('a resumable upload through deploy/nginx.conf', () => {
     expect((await ask('DELETE', path)).status).toBe(204)
     expect((await ask('HEAD', path)).status).toBe(404)
   })
-
-  it('speaks the IETF draft, without interim responses', async () => {
-    const draft = { 'upload-draft-interop-version': '8', 'upload-complete': '?0' }
-    const put = (complete: string) =>
-      fetch(`http://127.0.0.1:${port}/users/me/repo/draft`, {
-        method: 'PUT',
-        headers: { cookie: user.cookie, ...draft, 'upload-complete': complete },
-        body: 'four',
-      })
-    expect((await put('?1')).status).toBe(200)
-    const created = await put('?0')
-    expect(created.status).toBe(201)
-    const path = `http://127.0.0.1:${port}${created.headers.get('location')}`
-    const headers = { cookie: user.cookie, ...draft }
-    const told = await fetch(path, { method: 'HEAD', headers })
-    expect({ status: told.status, offset: told.headers.get('upload-offset') }).toEqual({
-      status: 204,
-      offset: '4',
-    })
-    const last = await fetch(path, {
-      method: 'PATCH',
-      headers: {
-        ...headers,
-        'content-type': 'application/partial-upload',
-        'upload-offset': '4',
-        'upload-complete': '?1',
-      },
-      body: 'teen',
-    })
-    expect(await last.json()).toMatchObject({ name: 'draft', size: 8, replaced: true })
-  })
 })

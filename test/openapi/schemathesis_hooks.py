@@ -19,15 +19,9 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 def before_call(context, case, kwargs):
     """No schema says of which content a digest is, so that a well-formed one is as a rule refused; that the metadata of
     an upload has a file name among its keys; that a new upload has a length or defers it, and not both; that a POST in
-    place of a PATCH has an offset; that an append without a body has a type; which protocol an upload is sent by, and
-    which headers of the IETF draft belong together; that metadata are JSON; that a file expires in the future; that an
-    update changes something; and that an archive has either a prefix or names."""
+    place of a PATCH has an offset; that an append without a body has a type; that metadata are JSON; that a file expires in
+    the future; that an update changes something; and that an archive has either a prefix or names."""
     headers = case.headers if case.headers is not None else {}
-    for name in ["Upload-Draft-Interop-Version", "Upload-Complete"]:
-        if name in headers:
-            del headers[name]
-    if case.operation.path == "/users/me/uploads/{upload_id}":
-        headers.setdefault("Tus-Resumable", "1.0.0")
     if SHA256.fullmatch(str(headers.get("Repr-Digest", ""))):
         del headers["Repr-Digest"]
     if CHECKSUM.fullmatch(str(headers.get("Upload-Checksum", ""))):
@@ -65,7 +59,6 @@ def filter_case(context, case):
         has_plain_fields,
         has_no_metadata,
         has_known_digest,
-        has_length_that_counts,
         has_no_cursor,
         has_one_end,
         has_entity_tags,
@@ -110,12 +103,6 @@ def has_known_digest(case):
 def has_no_cursor(case):
     """A cursor is one that the page before answered; no other of that form is."""
     return "cursor" not in (case.query or {})
-
-
-def has_length_that_counts(case):
-    """Uploads of a file in one request ignore the length that those of the IETF draft announce."""
-    is_file = case.operation.path == "/users/me/repo/{file_name}"
-    return not is_file or "Upload-Length" not in (case.headers or {})
 
 
 def has_one_end(case):

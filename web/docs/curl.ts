@@ -121,8 +121,7 @@ function needsToken({ components }: ApiDocument, { security }: OperationObject):
 
 function headersOf({ operation }: Call): readonly string[] {
   const { operationId, parameters = [] } = operation
-  // Operations that also take the IETF draft do not require the header of tus.
-  const sent = new Set(['Tus-Resumable', ...(COMPLETED[operationId]?.headers ?? [])])
+  const sent = new Set(COMPLETED[operationId]?.headers)
   return parameters
     .filter(({ in: place }) => place === 'header')
     .filter(({ name, required }) => required === true || sent.has(name))

@@ -130,7 +130,7 @@ async function commit(
 }
 
 /** What the commit of a finished upload returned: the journal repeats it, and of the terms only the version counts. */
-export function repeatCommit(
+function repeatCommit(
   options: FinishOptions,
   caller: Caller,
   upload: ResumableUpload,

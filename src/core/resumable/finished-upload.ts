@@ -1,7 +1,6 @@
 import type { File } from '../files/file.ts'
 import { timeOf } from '../objects/object-key.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
-import { formatUploadMetadata } from './upload-metadata.ts'
 
 /**
  * Whether the file has the name that its upload gave it, as far as it tells: nothing has changed since it was created.
@@ -26,7 +25,7 @@ export function finishedUpload(file: File): ResumableUpload {
     isHeld: false,
     holder: undefined,
     storeState: '{}',
-    metadata: formatUploadMetadata(name),
+    metadata: `filename ${Buffer.from(name).toString('base64')}`,
     visibility,
     precondition: undefined,
     linkId: undefined,

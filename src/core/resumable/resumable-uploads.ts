@@ -1,8 +1,6 @@
 import { confirmRefusal } from '../async/confirm-refusal.ts'
 import type { File } from '../files/file.ts'
-import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { Version } from '../objects/object-key.ts'
-import type { Caller } from '../users/caller.ts'
 import {
   appendBytes,
   type AppendEnd,
@@ -18,7 +16,6 @@ import {
   finishedBefore,
   finishHeld,
   finishUpload,
-  repeatCommit,
 } from './finish.ts'
 import { finishedUpload, isAsUploaded } from './finished-upload.ts'
 import {
@@ -65,9 +62,6 @@ export interface ResumableUploads {
    * that the creation gave. Rejects with `not_found` and `upload_gone`, and as `finishUpload` does.
    */
   resume(upload: NamedUpload): Promise<ResumableUpload>
-
-  /** What the commit of a finished upload returned. Rejects with `upload_gone` once the journal has forgotten it. */
-  outcome(upload: Caller & Pick<NamedResumable, 'version'>): Promise<CommittedUpload>
 
   /** Stops no append. Rejects with `not_found`, and with `upload_gone` if the upload has ended without a file. */
   find(upload: NamedResumable): Promise<FoundUpload>
@@ -202,14 +196,6 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     return { upload: await confirmed(upload), file }
   }
 
-  async function outcome(upload: Caller & Pick<NamedResumable, 'version'>) {
-    const { userId, userCreatedAt, version } = upload
-    const named = { userId, userCreatedAt, version }
-    const found = await ledger.findResumable(named)
-    if (found?.state !== 'finished') throw uploadGone('finished')
-    return await repeatCommit(shared, named, found)
-  }
-
   async function cancel(named: NamedResumable): Promise<void> {
     const upload = await existing(named)
     assertUnfinished(upload)
@@ -222,7 +208,6 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     append: (request) => confirmingRefusal(append(request)),
     resume: (request) => confirmingRefusal(resume(request)),
     find: (named) => confirmingRefusal(find(named)),
-    outcome: (upload) => confirmingRefusal(outcome(upload)),
     list: (page) => ledger.listResumables(page),
     cancel: (named) => confirmingRefusal(cancel(named)),
     stopAsked: () => running.stopAsked(),

@@ -1,5 +1,4 @@
 import { type AppError, invalidParameter, isAppError } from '../errors.ts'
-import type { FileName } from '../files/file-name.ts'
 import type { SentDescription } from '../files/file.ts'
 import { mediaTypeOf } from '../files/media-type.ts'
 import { parseMetadata } from '../files/metadata.ts'
@@ -56,17 +55,6 @@ function malformedMetadata(): AppError {
 export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined
-}
-
-/** The `Upload-Metadata` of an upload that was created without one. */
-export function formatUploadMetadata(
-  name: FileName,
-  { mediaType, metadata }: SentDescription = {},
-): string {
-  const values = { filename: name, filetype: mediaType, metadata }
-  return Object.entries(values)
-    .flatMap(([key, text]) => (text ? [`${key} ${Buffer.from(text).toString('base64')}`] : []))
-    .join(',')
 }
 
 /** As `objectMetadata`, for the object of an upload. */

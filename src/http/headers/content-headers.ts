@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { FileName } from '../../core/files/file-name.ts'
-import { AppError, formatError } from '../../core/errors.ts'
+import { AppError, formatError, invalidParameter } from '../../core/errors.ts'
 
 /** Throws `format_error` for any Content-Encoding but identity, and any Transfer-Encoding but chunked. */
 export function assertIdentity(headers: IncomingHttpHeaders): void {
@@ -18,6 +18,15 @@ export function assertIdentity(headers: IncomingHttpHeaders): void {
 /** Without one, a body ends with the connection at best. */
 export function hasKnownCoding({ 'transfer-encoding': coding = 'chunked' }: IncomingHttpHeaders) {
   return coding.toLowerCase() === 'chunked'
+}
+
+/**
+ * Refuses a part of a file by the IETF draft "Resumable Uploads for HTTP", which would otherwise be stored as the whole
+ * file. Throws `invalid_parameter`.
+ */
+export function assertWholeFile({ 'upload-complete': complete = '?1' }: IncomingHttpHeaders): void {
+  if (complete === '?1') return
+  throw invalidParameter('Upload-Complete', 'A part of a file can only be sent with tus.')
 }
 
 /** Parameters don't matter. Throws `unsupported_media_type`. */

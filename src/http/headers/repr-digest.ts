@@ -7,17 +7,14 @@ export function formatReprDigest(sha256: string): string {
 }
 
 /** Lower-case hexadecimal; `undefined` without SHA-256. Throws `invalid_parameter` if the header is malformed. */
-export function parseReprDigest(
-  header: string | undefined,
-  name: 'Repr-Digest' | 'Content-Digest' = 'Repr-Digest',
-): string | undefined {
+export function parseReprDigest(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const members = dictionaryOf(header)
-  if (members === undefined) throw malformed(name)
+  if (members === undefined) throw malformed()
   const member = members.get(ALGORITHM)
   if (member === undefined) return undefined
   const [value] = member
-  if (!(value instanceof ArrayBuffer) || value.byteLength !== SHA256_BYTES) throw malformed(name)
+  if (!(value instanceof ArrayBuffer) || value.byteLength !== SHA256_BYTES) throw malformed()
   return Buffer.from(value).toString('hex')
 }
 
@@ -36,10 +33,10 @@ function dictionaryOf(text: string): ReadonlyMap<string, Item | InnerList> | und
   }
 }
 
-function malformed(name: string): AppError {
+function malformed(): AppError {
   return invalidParameter(
-    name,
-    `The ${name} header must be a dictionary whose sha-256 member is 32 bytes in base64, such as sha-256=:...:`,
+    'Repr-Digest',
+    'The Repr-Digest header must be a dictionary whose sha-256 member is 32 bytes in base64, such as sha-256=:...:',
   )
 }
 

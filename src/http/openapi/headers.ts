@@ -65,8 +65,7 @@ const DESCRIBED = {
     example: '/users/me/uploads/019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
   },
   'Tus-Resumable': {
-    description: 'The version of the tus protocol, unless the response follows the IETF draft.',
-    required: false,
+    description: 'The version of the tus protocol.',
     schema: { type: 'string', const: '1.0.0' },
   },
   'Tus-Version': {
@@ -100,24 +99,6 @@ const DESCRIBED = {
     required: false,
     schema: { type: 'integer', minimum: 0 },
     example: 1_073_741_824,
-  },
-  'Upload-Complete': {
-    description:
-      'IETF draft only: `?1` if the response is about the whole file, `?0` if it is about the upload.',
-    required: false,
-    schema: { type: 'string', enum: ['?0', '?1'] },
-    example: '?0',
-  },
-  'Upload-Limit': {
-    description:
-      'IETF draft only: the largest file in bytes, and for how many seconds an unfinished upload is kept.',
-    required: false,
-    schema: { type: 'string', pattern: '^max-size=\\d+(, max-age=\\d+)?$' },
-    example: 'max-size=5368709120, max-age=86400',
-  },
-  'Accept-Patch': {
-    description: 'The media type of appends by the IETF draft.',
-    schema: { type: 'string', const: 'application/partial-upload' },
   },
   'Upload-Metadata': {
     description: 'The metadata as sent with the creation.',

@@ -48,8 +48,6 @@ const FACTS = {
   },
   offset: bytes('The current offset of the upload.'),
   provided_offset: bytes('The `Upload-Offset` of the request.'),
-  'expected-offset': bytes('`offset`, as the IETF draft names it.'),
-  'provided-offset': bytes('`provided_offset`, as the IETF draft names it.'),
   length: bytes('The length of the upload.'),
   outcome: {
     type: 'string',
@@ -82,14 +80,9 @@ export const PROBLEM_SCHEMA: Json = {
     type: {
       type: 'string',
       format: 'uri',
-      description:
-        '`urn:cloud-repository:problem:` followed by the code, or a type that the IETF draft defines.',
+      description: '`urn:cloud-repository:problem:` followed by the code.',
     },
-    title: {
-      type: 'string',
-      description:
-        'The reason phrase of the status, or the title that the IETF draft gives the type.',
-    },
+    title: { type: 'string', description: 'The reason phrase of the status.' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'A human-readable explanation.' },
     code: {

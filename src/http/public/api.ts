@@ -30,8 +30,7 @@ export const PUBLIC_API = {
     {
       name: 'uploads',
       description:
-        'Upload large files in several requests with tus 1.0 or the IETF draft "Resumable Uploads for HTTP", and ' +
-        'continue after a lost connection.',
+        'Upload large files in several requests with tus 1.0, and continue after a lost connection.',
     },
     { name: 'history', description: 'List, download and restore replaced and deleted files.' },
     { name: 'changes', description: 'Follow the changes of files and capacity.' },

@@ -50,8 +50,6 @@ export interface AppOptions {
   readonly basePath: string
   /** Other origins whose pages may use the API with the user's cookie. */
   readonly allowedOrigins: readonly string[]
-  /** Whether clients of the IETF draft get 104: no proxy in front may break on it. */
-  readonly interimResponses: boolean
   /** If unset, the service sends all contents itself. */
   readonly redirect: DownloadRedirect | undefined
   /** If unset, the API does not describe itself. */
@@ -149,7 +147,7 @@ interface UsersScope {
 
 async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void> {
   const { options, serving, shares, readInTurn } = scope
-  const { useCases, limits, basePath, allowedOrigins, interimResponses } = options
+  const { useCases, limits, basePath, allowedOrigins } = options
   const { repository, history, archives, uploads, feed, accessTokens, links } = useCases
   const { maxFiles, maxFileSize } = limits
   const { archivedFiles } = options.downloads
@@ -159,7 +157,7 @@ async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   const files = { repository, idleTimeoutMs, shutdown }
   const resumable = { uploads, readInTurn, basePath, maxFileSize, idleTimeoutMs, shutdown }
-  await app.register(uploadRoutes, { ...resumable, repository, interimResponses })
+  await app.register(uploadRoutes, files)
   await app.register(downloadRoutes, { serving, repository })
   await app.register(deleteRoutes, files)
   await app.register(updateRoutes, files)

@@ -13,7 +13,6 @@ declare module 'fastify' {
 
 /** In addition to the CORS-safelisted response headers. */
 const EXPOSED_HEADERS = [
-  'Accept-Patch',
   'Accept-Ranges',
   'Allow',
   'Content-Disposition',
@@ -29,12 +28,9 @@ const EXPOSED_HEADERS = [
   'Tus-Max-Size',
   'Tus-Resumable',
   'Tus-Version',
-  'Upload-Complete',
   'Upload-Defer-Length',
-  'Upload-Draft-Interop-Version',
   'Upload-Expires',
   'Upload-Length',
-  'Upload-Limit',
   'Upload-Metadata',
   'Upload-Offset',
   'X-Request-Id',
@@ -43,7 +39,6 @@ const EXPOSED_HEADERS = [
 /** In addition to the CORS-safelisted request headers. */
 const ALLOWED_HEADERS = [
   'Authorization',
-  'Content-Digest',
   'Content-Type',
   'File-Metadata',
   'If-Match',
@@ -56,11 +51,9 @@ const ALLOWED_HEADERS = [
   'Repr-Digest',
   'Tus-Resumable',
   'Upload-Checksum',
-  'Upload-Complete',
   // Refused, but by an answer that says why, not by the preflight.
   'Upload-Concat',
   'Upload-Defer-Length',
-  'Upload-Draft-Interop-Version',
   'Upload-Length',
   'Upload-Metadata',
   'Upload-Offset',

@@ -29,7 +29,6 @@ describe('R15 what is told of an upload', () => {
     expect(calls.splice(0)).toContain('confirm')
     expect(await last(uploads.cancel({ ...caller, version: whole }))).toBe('confirm')
     expect(await last(uploads.cancel({ ...caller, version: createVersion() }))).toBe('confirm')
-    expect(await last(uploads.outcome({ ...caller, version: half }))).toBe('confirm')
   })
 
   it('costs an append that is recorded nothing more', async () => {

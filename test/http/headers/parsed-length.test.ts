@@ -7,11 +7,6 @@ import {
   selectRange,
 } from '../../../src/http/headers/preconditions.ts'
 import { parseReprDigest, wantsReprDigest } from '../../../src/http/headers/repr-digest.ts'
-import {
-  completeness,
-  isInteropVersion,
-  parseBytes,
-} from '../../../src/http/public/draft/draft-headers.ts'
 
 const SHA256 = `sha-256=:${Buffer.alloc(32).toString('base64')}:`
 
@@ -23,12 +18,6 @@ const READERS: Readonly<Record<string, readonly [start: string, (header: string)
   Range: ['bytes=0-1', (text) => selectRange(text, 10) !== 'whole'],
   'Repr-Digest': [SHA256, (text) => parseReprDigest(text) !== undefined],
   'Want-Repr-Digest': ['sha-256=1', wantsReprDigest],
-  'Upload-Draft-Interop-Version': [
-    '8',
-    (text) => isInteropVersion({ 'upload-draft-interop-version': text }),
-  ],
-  'Upload-Complete': ['?1', (text) => completeness({ 'upload-complete': text }) === true],
-  'Upload-Length': ['5', (text) => parseBytes({ 'upload-length': text }, 'Upload-Length') === 5],
 }
 
 describe('a header of more than 1,024 characters', () => {

@@ -8,7 +8,6 @@ import { issue, problemOf, send } from '../scopes/scoped-requests.ts'
 
 const FILE = '/users/me/repo/thesis'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
-const DRAFT = { 'Upload-Draft-Interop-Version': '8', 'Content-Type': 'application/octet-stream' }
 
 /** What a token with a scope ends over HTTP, whichever way it takes, is told apart from what the account ends. */
 export function narrowEndsSuite(open: OpenService): void {
@@ -35,7 +34,7 @@ export function narrowEndsSuite(open: OpenService): void {
       (await (await response).json()) as Record<string, unknown>
     const put = (path: string, body: string, token = narrow) =>
       json(ask({ method: 'PUT', path, body }, token))
-    /** By tus or the draft, of which the first request stores nothing yet. */
+    /** By tus, whose first request stores nothing yet. */
     const resumed = async (created: Promise<Response>, headers: Record<string, string>) => {
       const path = (await created).headers.get('location') ?? ''
       const first = { ...headers, 'Upload-Offset': '0' }
@@ -85,13 +84,6 @@ export function narrowEndsSuite(open: OpenService): void {
         const named = { ...headers, 'Upload-Metadata': `filename ${base64('thesis')}` }
         return ask({ method: 'POST', path: '/users/me/uploads', headers: named })
       },
-      'the IETF draft': () =>
-        ask({
-          method: 'POST',
-          path: FILE,
-          headers: { ...DRAFT, 'Upload-Complete': '?1' },
-          body: 'x',
-        }),
       'a deletion': () => ask({ method: 'DELETE', path: FILE }),
       async 'a rename'() {
         await put('/users/me/repo/own', 'x')

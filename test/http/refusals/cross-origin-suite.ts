@@ -131,10 +131,9 @@ export function crossOriginSuite(open: OpenService): void {
             'access-control-expose-headers': expect.any(String) as string,
             'access-control-allow-methods': methods,
             'access-control-allow-headers':
-              'Authorization, Content-Digest, Content-Type, File-Metadata, If-Match, If-Modified-Since, ' +
+              'Authorization, Content-Type, File-Metadata, If-Match, If-Modified-Since, ' +
               'If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Range, Repr-Digest, Tus-Resumable, Upload-Checksum, ' +
-              'Upload-Complete, Upload-Concat, Upload-Defer-Length, Upload-Draft-Interop-Version, ' +
-              'Upload-Length, Upload-Metadata, Upload-Offset, ' +
+              'Upload-Concat, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, ' +
               'Want-Repr-Digest, X-HTTP-Method-Override, X-Request-ID',
             'access-control-max-age': '7200',
           })

@@ -293,11 +293,10 @@ export function badUploadInputSuite(open: OpenService): void {
       await removeFile('other')
     })
 
-    it('headers of other uploads, protocols and drafts change nothing', async () => {
+    it('headers of other uploads and protocols change nothing', async () => {
       const headers = {
         'Upload-Complete': '?1',
         'Upload-Incomplete': '?1',
-        'Upload-Draft-Interop-Version': '8',
         'Upload-Expires': 'Mon, 01 Jan 2001 00:00:00 GMT',
         'Upload-Metadata': 'filename Yg==',
         'X-HTTP-Method-Override': 'DELETE',

@@ -52,16 +52,6 @@ export function retentionSuite(open: OpenService): void {
         })
         return ((await answer.json()) as { evicted: unknown }).evicted
       },
-      async 'the IETF draft'() {
-        const draft = { 'Upload-Draft-Interop-Version': '8', 'Upload-Complete': '?1' }
-        const answer = await ask({
-          method: 'POST',
-          path: `${REPO}/cam-3?evict=cam-`,
-          headers: { ...draft, 'Content-Type': 'application/octet-stream' },
-          body: 'x'.repeat(300),
-        })
-        return ((await answer.json()) as { evicted: unknown }).evicted
-      },
       async tus() {
         const headers = { ...TUS, 'Upload-Metadata': `filename ${base64('cam-3')}` }
         const created = await ask({

@@ -99,15 +99,9 @@ export function narrowSuite(open: OpenService): void {
       },
     )
 
-    it('reserves by tus and by the draft what it has sent', async () => {
+    it('reserves by tus what it has sent', async () => {
       const camera = await make(full, { actions: ['create'], prefix: 'cam-' })
       expect(await refusal(camera, tus('cam-1', CAPACITY))).toBeUndefined()
-      const draft = {
-        'Upload-Draft-Interop-Version': '8',
-        'Upload-Complete': '?0',
-        'Upload-Length': String(CAPACITY),
-      }
-      expect(await refusal(camera, { ...put('cam-2'), headers: draft })).toBeUndefined()
       expect(await refusal(full, put('note', 'x'.repeat(900_000)))).toBeUndefined()
       expect(await refusal(full, tus('film', 90_000))).toBeUndefined()
       expect(await refusal(camera, tus('cam-3', CAPACITY))).toMatchObject({

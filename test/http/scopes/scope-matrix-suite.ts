@@ -137,7 +137,7 @@ function operationOf(id: string, names: Names): Operation {
 }
 
 /** The same for every token. */
-const PUBLIC = new Set(['describeFileUpload', 'describeUploads'])
+const PUBLIC = new Set(['describeUploads'])
 
 /** Those whose path or query names a file. */
 const NAMED = [

@@ -4,7 +4,6 @@ import { type Action, ACTIONS } from '../../../src/core/auth/scope.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
 import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
-import { DRAFT, PARTIAL_TYPE } from '../resumable-draft/draft-requests.ts'
 import { issue, problemOf, send, type Sent } from './scoped-requests.ts'
 
 const REPO = '/users/me/repo'
@@ -140,28 +139,6 @@ export function unreadSuite(open: OpenService): void {
       const response = await send(service, { path, token })
       const told = (await response.json()) as { readonly file: unknown }
       expect(told.file).toEqual({ name: 'secret', user_id: user.userId })
-    })
-
-    it('is told nothing by the last append of what others have sent before', async () => {
-      const created = await send(service, {
-        method: 'POST',
-        path: `${REPO}/secret`,
-        headers: { ...DRAFT, 'Upload-Complete': '?0', 'Content-Type': SECRETS.type },
-        body: CONTENT,
-        token: full,
-      })
-      const { pathname } = new URL(created.headers.get('location') ?? '', service.url)
-      const told = await answer(await allowed('create', 'replace'), {
-        method: 'PATCH',
-        path: pathname,
-        headers: {
-          ...DRAFT,
-          ...PARTIAL_TYPE,
-          'Upload-Complete': '?1',
-          'Upload-Offset': SECRETS.size,
-        },
-      })
-      expect(told).toMatchObject({ name: 'secret', replaced: true })
     })
 
     it('shares no file: neither by a change, nor by an upload or a restore', async () => {

@@ -18,7 +18,6 @@ import {
   type TestUser,
 } from '../../support/service/test-service.ts'
 import { bodyOf, download, headOf, MIB, pathOf, startDownload, upload } from '../fixture.ts'
-import { begin, type Begun, PARTIAL_TYPE } from '../resumable-draft/draft-requests.ts'
 import {
   base64,
   beginAppend,
@@ -30,7 +29,6 @@ import {
   POLL,
   stateOf,
   TUS,
-  type TusUpload,
 } from '../resumable/tus-requests.ts'
 
 type Line = Readonly<Record<string, unknown>>
@@ -138,34 +136,19 @@ describe('the log of how requests end', () => {
     expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
   })
 
-  it.each(['tus', 'the IETF draft'])(
-    'says that the client left in the middle of an append by %s',
-    async (protocol) => {
-      const { service, user } = await start()
-      const upload = await createUpload(service, { user, length: 9 })
-      const append = { first: Buffer.from('four'), missing: 5, afterwards: 'end' } as const
-      const left =
-        protocol === 'tus'
-          ? await beginAppend(service, upload, append)
-          : beginDraft(service, upload, 'end')
-      await expect.poll(() => stateOf(service, upload), POLL).toBe('receiving')
-      left.goOn()
-      await left.reply
-      const gone = { status: 499, aborted_by: 'client' }
-      expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(gone)
-      // The append ends after the line.
-      await expect.poll(() => stateOf(service, upload), POLL).toBe('open')
-      expect(await offsetOf(service, upload)).toBe(4)
-      expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
-    },
-  )
-
-  it('says that the client was too slow with the end of the file, by the IETF draft', async () => {
+  it('says that the client left in the middle of an append', async () => {
     const { service, user } = await start()
     const upload = await createUpload(service, { user, length: 9 })
-    expect((await beginDraft(service, upload, 'wait').reply).status).toBe(503)
-    const slow = { status: 503, code: 'unavailable', aborted_by: 'timeout', upload_offset: 4 }
-    expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(slow)
+    const append = { first: Buffer.from('four'), missing: 5, afterwards: 'end' } as const
+    const left = await beginAppend(service, upload, append)
+    await expect.poll(() => stateOf(service, upload), POLL).toBe('receiving')
+    left.goOn()
+    await left.reply
+    const gone = { status: 499, aborted_by: 'client' }
+    expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(gone)
+    // The append ends after the line.
+    await expect.poll(() => stateOf(service, upload), POLL).toBe('open')
+    expect(await offsetOf(service, upload)).toBe(4)
     expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
   })
 
@@ -276,14 +259,6 @@ describe('the log of how requests end', () => {
     expect(await lineOf('GET')).toMatchObject({ status: 200, aborted_by: 'shutdown' })
   })
 })
-
-/** The append that is to end a file of 9 bytes, after 4 of them. */
-function beginDraft(service: TestService, upload: TusUpload, afterwards: 'wait' | 'end'): Begun {
-  const headers = { ...PARTIAL_TYPE, 'Upload-Offset': '0', 'Upload-Complete': '?1' }
-  const { user, path } = upload
-  const sent = { user, start: `PATCH ${path}`, headers, first: 'four', rest: 'teen!' }
-  return begin(service, { ...sent, afterwards })
-}
 
 /** Delivers the half of an object of 1 MiB. */
 const breakingOpen: ObjectStore['open'] = async () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { ask, download, jsonOf, MIB, type OpenService, pathOf, secretOf } from '../fixture.ts'
 import { createLink, visit } from '../links/link-requests.ts'
-import * as draft from '../resumable-draft/draft-requests.ts'
 import * as tus from '../resumable/tus-requests.ts'
 
 /** The media types of files whose uploads state none. */
@@ -63,16 +62,12 @@ export function derivedTypesSuite(open: OpenService): void {
       },
     )
 
-    it('with tus or by the IETF draft has that of its name', async () => {
+    it('with tus has that of its name', async () => {
       for (const metadata of ['', `,filetype ${tus.base64('application/octet-stream')}`]) {
         const named = `filename ${tus.base64('a.jpg')}${metadata}`
         await tus.createUpload(service, { user, name: 'a.jpg', length: 0, metadata: named })
         expect(await listed()).toEqual({ 'a.jpg': 'image/jpeg' })
       }
-      const headers = { ...draft.DRAFT, 'Upload-Complete': '?1' }
-      const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-      await put('b.txt', { ...headers, ...form })
-      expect(await listed()).toEqual({ 'a.jpg': 'image/jpeg', 'b.txt': 'text/plain' })
     })
 
     it('has the type that is stated, any but these', async () => {

@@ -19,7 +19,6 @@ import {
   secretOf,
 } from '../fixture.ts'
 import { createLink, visit } from '../links/link-requests.ts'
-import * as draft from '../resumable-draft/draft-requests.ts'
 import * as tus from '../resumable/tus-requests.ts'
 import { issue, problemOf, send } from '../scopes/scoped-requests.ts'
 
@@ -165,18 +164,6 @@ export function descriptionsSuite(open: OpenService): void {
           })
         }
       })
-
-      it('by the IETF draft', async () => {
-        const headers = { ...PNG, ...FRONT_HEADER }
-        const begun = await draft.createUpload(service, { user, name: 'a', body: 'he', headers })
-        const reply = await draft.append(service, begun, {
-          offset: 2,
-          body: 'llo',
-          complete: '?1',
-        })
-        expect(of(reply)).toEqual({ media_type: 'image/png', metadata: FRONT })
-        expect(await recorded(reply)).toMatchObject({ mediaType: 'image/png' })
-      })
     })
 
     it.each([
@@ -297,13 +284,11 @@ export function descriptionsSuite(open: OpenService): void {
         const metadata = `filename YQ==,metadata ${tus.base64(text)}`
         const path = pathOf('a')
         expectProblem(await tus.create(service, { user: owner, length: 1, metadata }), bad)
-        for (const headers of [{}, { ...draft.DRAFT, 'Upload-Complete': '?0' }]) {
-          const sent = { ...headers, 'File-Metadata': text }
-          expectProblem(
-            await ask(service, { user: owner, method: 'PUT', path, headers: sent, body: 'x' }),
-            bad,
-          )
-        }
+        const headers = { 'File-Metadata': text }
+        expectProblem(
+          await ask(service, { user: owner, method: 'PUT', path, headers, body: 'x' }),
+          bad,
+        )
         user = owner
         const [sent, none] = [field('metadata', text), field('metadata', '{}')]
         for (const parts of [

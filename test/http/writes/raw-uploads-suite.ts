@@ -150,6 +150,19 @@ export function rawHeadersSuite(open: OpenService): void {
       expect((await download(service, { user })).body.equals(content)).toBe(true)
     })
 
+    it.each(['PUT', 'POST'] as const)('is never a part of a file (%s)', async (method) => {
+      const { user } = placed
+      for (const complete of ['?0', '', '1', '?1, ?1', '?1;']) {
+        const headers = { 'Upload-Complete': complete }
+        const reply = await upload(service, { method, user, content: 'part', headers })
+        const problem = expectProblem(reply, { status: 400, code: 'invalid_parameter' })
+        expect(problem['parameter']).toBe('Upload-Complete')
+      }
+      await expectUntouched(service, placed)
+      const headers = { 'Upload-Complete': '?1' }
+      expect((await upload(service, { method, user, content: 'whole', headers })).status).toBe(200)
+    })
+
     it.each([
       ['Content-Encoding: gzip', { 'Content-Encoding': 'gzip' }],
       ['an unknown Content-Encoding', { 'Content-Encoding': 'x' }],

@@ -61,7 +61,6 @@ describe('the strict reading of resumable uploads', () => {
   }
   const four = ['Content-Length: 4', 'Content-Type: application/offset+octet-stream']
   const tus = ['Tus-Resumable: 1.0.0', ...four]
-  const draft = ['Upload-Draft-Interop-Version: 8', 'Content-Length: 4']
 
   it.each([
     ['Upload-Length: 4', true],
@@ -93,15 +92,6 @@ describe('the strict reading of resumable uploads', () => {
     const start = `${method} /users/me/uploads/u HTTP/1.1`
     const found = read(start, ...tus, override, 'Upload-Offset: 7')
     expect(found).toEqual({ kind: 'append', id: 'u', offset: 7 })
-  })
-
-  it.each([
-    [['Upload-Complete: ?1'], true],
-    [['Upload-Complete: ?0', 'Upload-Length: 4'], true],
-    [['Upload-Complete: ?0', 'Upload-Length: 5'], false],
-  ])('finds the creation of the draft with %j', (lines, endsFile) => {
-    const found = read('PUT /users/me/repo/a HTTP/1.1', ...draft, ...lines)
-    expect(found).toEqual({ kind: 'create', name: 'a', endsFile })
   })
 
   it.each([

@@ -65,7 +65,6 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
   const target = await Target.start({
     environment: {
       ...world.environment,
-      RESUMABLE_INTERIM_RESPONSES: 'true',
       PORT: String(ports.public),
       ADMIN_PORT: String(ports.admin),
       ADMIN_TOKEN: adminToken,

@@ -55,11 +55,11 @@ export function effectOf(
   }
 }
 
-/** A body that is not said to be a whole file must never become one, in any version of either protocol. */
+/** A body that is not said to be a whole file must never become one. */
 function isPart(request: ReadRequest): boolean {
   const complete = valuesOf(request, 'upload-complete')
   const isUpload = request.method === 'PUT' || request.method === 'POST'
-  return isUpload && complete.length > 0 && !/^\?1 *(;|$)/.test(complete.join(','))
+  return isUpload && complete.length > 0 && complete.join(', ') !== '?1'
 }
 
 /** A body that breaks off is no defect: the bytes that have come count. */

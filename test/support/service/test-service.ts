@@ -37,7 +37,6 @@ type Limits = Pick<
   | 'maxFiles'
   | 'maxUploads'
   | 'maxUnfinished'
-  | 'interimResponses'
   | 'maxDownloadsPerUser'
   | 'maxDownloads'
   | 'trustedProxies'

@@ -16,6 +16,7 @@ import {
 import { invalidExpiresIn, MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/file-name.ts'
+import { assertWholeFile } from '../../headers/content-headers.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { assertQueryDecodable } from '../../headers/decodable-query.ts'
@@ -33,6 +34,7 @@ export const UPLOAD_QUERY = Type.Object({
 export function uploadTarget(request: FastifyRequest) {
   const { headers } = request
   const file = ownFile(request, ['create', 'replace'])
+  assertWholeFile(headers)
   return {
     ...file,
     ...askedRetention(request, file),

@@ -4,7 +4,6 @@ import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
 import type { Operation, Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
-import { DRAFT_CREATION } from '../draft/operations.ts'
 
 const VISIBILITY = {
   type: 'string',
@@ -61,16 +60,9 @@ const UPLOAD = {
       ...PRECONDITIONS,
       'Repr-Digest': REPR_DIGEST,
       ...FILE_METADATA,
-      ...DRAFT_CREATION.header,
     },
   },
-  problems: [
-    'digest_mismatch',
-    'capacity_exceeded',
-    'file_count_exceeded',
-    'file_too_large',
-    ...DRAFT_CREATION.problems,
-  ],
+  problems: ['digest_mismatch', 'capacity_exceeded', 'file_count_exceeded', 'file_too_large'],
 } as const satisfies Partial<Operation>
 
 export const STORED_EXAMPLE = {
@@ -83,8 +75,6 @@ const STORED = {
   example: STORED_EXAMPLE,
 } as const
 
-const RESPONSES = { 200: STORED, 201: DRAFT_CREATION.response } as const
-
 export const FORM_UPLOAD = {
   ...UPLOAD,
   operationId: 'uploadFile',
@@ -92,7 +82,6 @@ export const FORM_UPLOAD = {
   description:
     'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
     'repeat.\n\n' +
-    'By the IETF draft "Resumable Uploads for HTTP", a body of any other type is the file or its first part.\n\n' +
     'If several causes apply, the response reports the first in this order: another site, the access token, the ' +
     'file name, the form, the preconditions, the maximum file size, the number of uploads in progress, the ' +
     'replaced and deleted files that are awaiting removal, the number of files, the capacity.',
@@ -109,7 +98,7 @@ export const FORM_UPLOAD = {
       'the media type of the file. The form may have up to 100 other parts, of 64 KiB in total, and of 16 KiB ' +
       'each if they are JSON. They are ignored, except for `visibility` and `metadata`.',
   ),
-  responses: RESPONSES,
+  responses: { 200: STORED },
   problems: [...UPLOAD.problems, 'missing_file_part', 'multiple_file_parts'],
 } as const satisfies Operation
 
@@ -141,15 +130,13 @@ export const RAW_UPLOAD = {
   description:
     'The body is stored byte for byte. Its `Content-Type` is the media type of the file; if it is missing, ' +
     'malformed, `application/octet-stream` or `application/x-www-form-urlencoded`, the extension of the name ' +
-    'decides. The request is safe to repeat. ' +
-    'By the IETF draft "Resumable Uploads for HTTP", the body can also be the first part of the file.',
+    'decides. The request is safe to repeat.',
   requestBody: {
     description: 'The content of the file. Without a body, an empty file is stored.',
     required: false,
     content: { '*/*': {} },
   },
   responses: {
-    ...RESPONSES,
-    200: { ...STORED, headers: ['ETag', 'Cache-Control', 'Content-Encoding', 'Upload-Complete'] },
+    200: { ...STORED, headers: ['ETag', 'Cache-Control', 'Content-Encoding'] },
   },
 } as const satisfies Operation

@@ -11,15 +11,14 @@ import {
   uploadedFile,
   uploadTarget,
 } from './file-upload.ts'
-import { type CreationOptions, discovery, orCreation } from '../draft/creation.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { ignoreContentType, receiveBody, receiveForm } from './receive-file.ts'
+import { ignoreContentType, receiveBody, receiveForm, type ReceiveOptions } from './receive-file.ts'
 import { describeStored } from '../../headers/content-headers.ts'
 import { parseFileMetadata } from '../../headers/file-metadata.ts'
 import type { FileForm } from '../../multipart/file-form.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
 
-export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (app, options) => {
+export const uploadRoutes: FastifyPluginAsyncTypebox<ReceiveOptions> = async (app, options) => {
   const schema = { querystring: UPLOAD_QUERY, response: { 200: UploadedFile } }
 
   const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -37,11 +36,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     })
     return uploadedFile(target, committed)
   }
-  app.post(OWN_FILE_PATH, {
-    schema,
-    config: { operation: FORM_UPLOAD },
-    ...orCreation(options, storeForm),
-  })
+  app.post(OWN_FILE_PATH, { schema, config: { operation: FORM_UPLOAD } }, storeForm)
 
   const storeBody = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
@@ -54,8 +49,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<CreationOptions> = async (a
     return uploadedFile(target, committed)
   }
   const put = { schema, onRequest: ignoreContentType, config: { operation: RAW_UPLOAD } }
-  app.put(OWN_FILE_PATH, { ...put, ...orCreation(options, storeBody) })
-  discovery(app, options)
+  app.put(OWN_FILE_PATH, put, storeBody)
 }
 
 function metadataIn(form: FileForm): Metadata | undefined {

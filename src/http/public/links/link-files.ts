@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { invalidParameter } from '../../../core/errors.ts'
 import type { Links } from '../../../core/links/links.ts'
 import { extentOf } from '../../../core/files/open-content.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
@@ -7,12 +6,12 @@ import type { Repository } from '../../../core/files/repository.ts'
 import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
+import { assertWholeFile } from '../../headers/content-headers.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { completeness } from '../draft/draft-headers.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
 import { ignoreContentType, receiveBody, receiveForm } from '../files/receive-file.ts'
 import { formBody, RAW_UPLOAD, REPR_DIGEST } from '../files/upload.openapi.ts'
@@ -92,9 +91,7 @@ async function drop(
 ) {
   const { link, owner, name, visible } = visitedFile(request, 'drop')
   const { headers } = request
-  if (headers['upload-complete'] !== undefined && completeness(headers) !== true) {
-    throw invalidParameter('Upload-Complete', 'A link takes parts of a file only with tus.')
-  }
+  assertWholeFile(headers)
   const sha256 = parseReprDigest(headers['repr-digest']?.toString())
   using _ = await links.beginDrop({ link, owner })
   const { linkId } = link

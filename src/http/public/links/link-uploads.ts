@@ -9,6 +9,7 @@ import {
   OVERRIDE_HEADERS,
   PATCH_HEADERS,
   TUS_RESUMABLE,
+  TUS_RESUMABLE_OR_NONE,
   UPLOAD_ID_PARAM,
 } from '../uploads/parameters.ts'
 import { sendTusProblem } from '../uploads/resumable.ts'
@@ -131,7 +132,7 @@ const OFFSET = {
   operationId: 'getDropOffset',
   summary: 'Get the offset at which to continue a drop',
   description: operations.OFFSET.description,
-  parameters: ofDrop({}),
+  parameters: ofDrop({ 'Tus-Resumable': TUS_RESUMABLE_OR_NONE }),
   responses: { 200: operations.OFFSET.responses[200] },
   problems: problemsOf(operations.OFFSET),
 } as const satisfies Operation

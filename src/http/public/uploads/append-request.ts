@@ -3,19 +3,13 @@ import { isAppError } from '../../../core/errors.ts'
 import type { AnnouncedAppend, AppendToUpload } from '../../../core/resumable/append/append.ts'
 import type { Appended } from '../../../core/resumable/resumable-uploads.ts'
 import { openRawBody } from '../../body/raw-body.ts'
-import type { RequestFile } from '../../body/request-body.ts'
 import { bodySize } from '../../headers/content-headers.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { tellToContinue } from '../../server/unread-body.ts'
 import { noteOffset } from './upload-path.ts'
 
-export interface AppendTarget extends AnnouncedAppend {
+interface AppendTarget extends AnnouncedAppend {
   readonly idleTimeoutMs: number
-}
-
-export interface RequestAppend extends AppendToUpload {
-  /** Why the body broke off: an `AppError`; `undefined` if it was whole or was not read. Call it after the append. */
-  readonly failure: () => Promise<unknown>
 }
 
 /** Reads the body when the append has begun; what has arrived counts even if the rest does not come. */
@@ -23,20 +17,18 @@ export function appendOf(
   request: FastifyRequest,
   reply: FastifyReply,
   { idleTimeoutMs, shutdown, ...target }: AppendTarget,
-): RequestAppend {
+): AppendToUpload {
   const signal = requestSignal(reply, shutdown)
-  let body: RequestFile | undefined
   return {
     ...target,
     bodySize: bodySize(request.headers),
     open: (stop) => {
-      body = openRawBody(request, { signal: stop, idleTimeoutMs, keepsReceived: true })
+      const body = openRawBody(request, { signal: stop, idleTimeoutMs, keepsReceived: true })
       tellToContinue(request, reply)
       return body
     },
     signal,
     shutdown,
-    failure: async () => await body?.end().catch((error: unknown) => error),
   }
 }
 

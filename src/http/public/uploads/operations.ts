@@ -2,13 +2,13 @@ import { VISIBILITIES } from '../../../core/files/file.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { RETENTION } from '../files/upload.openapi.ts'
-import { DRAFT_APPEND, DRAFT_OFFSET } from '../draft/operations.ts'
 import {
   ofUpload,
   OVERRIDE_HEADERS,
   PATCH_HEADERS,
   REPR_DIGEST,
   TUS_RESUMABLE,
+  TUS_RESUMABLE_OR_NONE,
   UPLOAD_CHECKSUM,
   UPLOAD_LENGTH,
 } from './parameters.ts'
@@ -55,11 +55,7 @@ export const DISCOVER = {
 } as const satisfies Operation
 
 export const CREATE_HEADERS = {
-  'Tus-Resumable': {
-    ...TUS_RESUMABLE,
-    description: 'The version of the tus protocol.',
-    required: true,
-  },
+  'Tus-Resumable': TUS_RESUMABLE,
   'Upload-Length': UPLOAD_LENGTH,
   'Upload-Defer-Length': {
     type: 'string',
@@ -114,11 +110,6 @@ export const CREATE = {
   ],
 } as const satisfies Operation
 
-const READ_WITHOUT = {
-  ...TUS_RESUMABLE,
-  description: 'The version of the tus protocol. Without it, the request only reads the offset.',
-} as const
-
 export const OFFSET = {
   tag: 'uploads',
   operationId: 'getUploadOffset',
@@ -126,7 +117,7 @@ export const OFFSET = {
   description:
     'Stops a running append, so that its bytes count. An offset equal to the length means that the file is stored. ' +
     '`upload_busy` can also mean a temporary failure of the service.',
-  parameters: ofUpload({ 'Tus-Resumable': READ_WITHOUT }),
+  parameters: ofUpload({ 'Tus-Resumable': TUS_RESUMABLE_OR_NONE }),
   responses: {
     200: {
       description: 'The next append must begin at `Upload-Offset`.',
@@ -139,7 +130,6 @@ export const OFFSET = {
         'Cache-Control',
       ],
     },
-    204: DRAFT_OFFSET,
   },
   problems: [...ON_UPLOAD, ...COMMIT_PROBLEMS],
 } as const satisfies Operation
@@ -152,20 +142,12 @@ export const APPEND = {
     'If the connection breaks, the bytes that have arrived are kept. The append that reaches the length stores the ' +
     'file, and its response has the SHA-256 of the file in `Repr-Digest`. A client that cannot send PATCH sends ' +
     'POST with `X-HTTP-Method-Override: PATCH`.',
-  parameters: ofUpload({ ...PATCH_HEADERS, ...DRAFT_APPEND.header }),
-  requestBody: { required: false, content: { ...CONTENT, ...DRAFT_APPEND.content } },
+  parameters: ofUpload(PATCH_HEADERS),
+  requestBody: { required: false, content: CONTENT },
   responses: {
-    200: DRAFT_APPEND.response,
     204: {
       description: 'The bytes below `Upload-Offset` are durable.',
-      headers: [
-        'Tus-Resumable',
-        'Upload-Offset',
-        'Upload-Expires',
-        'Repr-Digest',
-        'Upload-Complete',
-        'Upload-Limit',
-      ],
+      headers: ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'Repr-Digest'],
     },
   },
   problems: [

@@ -1,6 +1,5 @@
 import type { Schemas } from '../../openapi/operation.ts'
 import { UPLOAD_ID } from '../../shared-routes/upload-resource.ts'
-import { DRAFT_VERSION } from '../draft/operations.ts'
 import { TUS_VERSION } from './tus-headers.ts'
 
 const BYTES = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
@@ -15,8 +14,15 @@ export const UPLOAD_ID_PARAM = {
 export const TUS_RESUMABLE = {
   type: 'string',
   const: TUS_VERSION,
-  description:
-    'The version of the tus protocol. Required, unless the request follows the IETF draft.',
+  description: 'The version of the tus protocol.',
+  required: true,
+} as const
+
+/** Of a HEAD. */
+export const TUS_RESUMABLE_OR_NONE = {
+  ...TUS_RESUMABLE,
+  description: 'The version of the tus protocol. Without it, the request only reads the offset.',
+  required: false,
 } as const
 
 export const UPLOAD_LENGTH = {
@@ -69,6 +75,6 @@ export const OVERRIDE_HEADERS = {
 export function ofUpload(header: Schemas = {}) {
   return {
     path: { upload_id: UPLOAD_ID_PARAM },
-    header: { 'Tus-Resumable': TUS_RESUMABLE, ...DRAFT_VERSION, ...header },
+    header: { 'Tus-Resumable': TUS_RESUMABLE, ...header },
   }
 }

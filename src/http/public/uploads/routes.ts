@@ -9,9 +9,7 @@ import { assertMediaType, bodySize } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-import { UPLOAD_QUERY, UploadedFile } from '../files/file-upload.ts'
-import * as draft from '../draft/append.ts'
-import { limitHeader, PARTIAL_MEDIA_TYPE, speaksDraft } from '../draft/draft-headers.ts'
+import { UPLOAD_QUERY } from '../files/file-upload.ts'
 import { appendOf, isLeftUnanswered } from './append-request.ts'
 import {
   APPEND_MEDIA_TYPE,
@@ -40,31 +38,24 @@ export interface ResumableRouteOptions {
   readonly shutdown: AbortSignal
 }
 
-/** tus 1.0.0, and the requests of the IETF draft on the same paths. */
+/** tus 1.0.0. */
 export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOptions) {
   const access = ownUploads(options)
   const { uploads, idleTimeoutMs, shutdown } = options
   const handlers = tusHandlers({ uploads, access, idleTimeoutMs, shutdown })
-  const { refuseOtherVersions, create, cancel } = handlers
+  const { refuseOtherVersions: onRequest, create, append, cancel } = handlers
   discovery(app, options)
   for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
     const operation = url === UPLOADS_PATH ? operations.CREATE : undefined
     const schema = { querystring: UPLOAD_QUERY }
-    app.post(url, { schema, config: { operation }, onRequest: refuseOtherVersions }, create)
+    app.post(url, { schema, config: { operation }, onRequest }, create)
   }
-  const offset = byProtocol(handlers.offset, draft.offsetHandler(options))
-  app.head(UPLOAD_PATH, { config: { operation: operations.OFFSET } }, offset)
-  const append = byProtocol(handlers.append, draft.appendHandler(options))
-  const schema = { response: { 200: UploadedFile } }
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    if (!speaksDraft(request)) await refuseOtherVersions(request)
-  }
-  app.patch(UPLOAD_PATH, { schema, config: { operation: operations.APPEND }, onRequest }, append)
+  app.head(UPLOAD_PATH, { config: { operation: operations.OFFSET } }, handlers.offset)
+  app.patch(UPLOAD_PATH, { config: { operation: operations.APPEND }, onRequest }, append)
   app.delete(UPLOAD_PATH, { config: { operation: operations.CANCEL }, onRequest }, cancel)
-  const override = { config: { operation: operations.OVERRIDE }, onRequest: refuseOtherVersions }
   app.post(
     UPLOAD_PATH,
-    override,
+    { config: { operation: operations.OVERRIDE }, onRequest },
     overridden({ append, cancel }, 'GET, HEAD, PATCH, DELETE, OPTIONS'),
   )
 }
@@ -84,11 +75,7 @@ export function overridden(
 }
 
 function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions): void {
-  const headers = {
-    ...tusLimits(maxFileSize),
-    'accept-patch': `${APPEND_MEDIA_TYPE}, ${PARTIAL_MEDIA_TYPE}`,
-    ...limitHeader(maxFileSize),
-  }
+  const headers = tusLimits(maxFileSize)
   for (const [url, methods] of Object.entries(METHODS)) {
     const operation = url === UPLOADS_PATH ? operations.DISCOVER : undefined
     const config = { preflightMethods: methods, operation }
@@ -133,10 +120,6 @@ export function tusHandlers(options: TusOptions) {
 }
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
-
-function byProtocol(tus: Handler, draft: Handler): Handler {
-  return (request, reply) => (speaksDraft(request) ? draft : tus)(request, reply)
-}
 
 const CONCAT =
   'is not supported: send a file as one upload (`parallelUploads: 1` of Uppy and tus-js-client)'

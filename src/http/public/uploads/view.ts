@@ -10,9 +10,6 @@ import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.
 import { pagedUploads, uploadMembers, uploadSchemas } from '../../shared-routes/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
 import { type SeenFile, SeenFileReply, seenFile } from '../../shared-routes/file-resource.ts'
-import { offsetHandler } from '../draft/append.ts'
-import { speaksDraft } from '../draft/draft-headers.ts'
-import { DRAFT_OFFSET, DRAFT_VERSION } from '../draft/operations.ts'
 import { UPLOAD_ID_PARAM } from './parameters.ts'
 import type { ResumableRouteOptions } from './routes.ts'
 import { ownUpload } from './own-upload.ts'
@@ -63,12 +60,10 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
   options,
 ) => {
   const { uploads, readInTurn } = options
-  const offset = offsetHandler(options)
   app.get(
     UPLOAD_PATH,
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
-    async (request, reply) => {
-      if (speaksDraft(request)) return await offset(request, reply)
+    async (request) => {
       const caller = await ownUpload(request, uploads)
       const { userId, userCreatedAt, version } = caller
       const { upload, file } = await uploads.find({ userId, userCreatedAt, version })
@@ -106,14 +101,9 @@ const LOOK = {
   tag: 'uploads',
   operationId: 'getUpload',
   summary: 'Describe an upload',
-  description:
-    'Does not stop a running append, and does not require `Tus-Resumable`. ' +
-    'With `Upload-Draft-Interop-Version`, the same as `HEAD`.',
-  parameters: { path: { upload_id: UPLOAD_ID_PARAM }, header: DRAFT_VERSION },
-  responses: {
-    200: { description: 'The upload.', headers: ['Cache-Control'] },
-    204: DRAFT_OFFSET,
-  },
+  description: 'Does not stop a running append, and does not require `Tus-Resumable`.',
+  parameters: { path: { upload_id: UPLOAD_ID_PARAM } },
+  responses: { 200: { description: 'The upload.', headers: ['Cache-Control'] } },
   problems: ['not_found', 'upload_gone'],
 } as const satisfies Operation
 

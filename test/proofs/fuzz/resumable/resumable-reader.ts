@@ -1,4 +1,4 @@
-import { nameOf, segmentsOf } from '../target-reader.ts'
+import { segmentsOf } from '../target-reader.ts'
 import { type ReadRequest, valuesOf } from '../request-reader.ts'
 
 /** A request that changes a resumable upload, by the strict reading of its head. */
@@ -15,22 +15,19 @@ export type ResumableRequest =
 
 /** `undefined` for all other requests, and where the head can be read in two ways. */
 export function readResumable(request: ReadRequest): ResumableRequest | undefined {
-  return tusRequest(request) ?? draftRequest(request)
-}
-
-function tusRequest(request: ReadRequest): ResumableRequest | undefined {
   const place = uploadPlace(request)
   if (place === undefined || only(request, 'tus-resumable') !== '1.0.0') return undefined
-  if (place.id === undefined) return request.method === 'POST' ? tusCreation(request) : undefined
+  if (place.id === undefined) return request.method === 'POST' ? creation(request) : undefined
   const { id } = place
   const override = only(request, 'x-http-method-override')?.toUpperCase()
   const method = request.method === 'POST' ? override : request.method
   if (method === 'DELETE') return { kind: 'cancel', id }
   if (method !== 'PATCH' || !hasType(request, 'application/offset+octet-stream')) return undefined
-  return append(id, bytesIn(only(request, 'upload-offset')))
+  const offset = bytesIn(only(request, 'upload-offset'))
+  return offset === undefined ? undefined : { kind: 'append', id, offset }
 }
 
-function tusCreation(request: ReadRequest): ResumableRequest | undefined {
+function creation(request: ReadRequest): ResumableRequest | undefined {
   const { body } = request
   // Several headers are one list (RFC 9110 section 5.3).
   const name = metadataName(valuesOf(request, 'upload-metadata').join(','))
@@ -47,30 +44,6 @@ function metadataName(header: string): string | undefined {
   const values = new Map(pairs.map(([key = '', value = '']) => [key, value]))
   const value = values.get('filename') ?? values.get('name')
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString()
-}
-
-function draftRequest(request: ReadRequest): ResumableRequest | undefined {
-  const { method, isWhole } = request
-  if (!/^8 *(;|$)/.test(only(request, 'upload-draft-interop-version') ?? '')) return undefined
-  const complete = /^\?([01]) *(;|$)/.exec(only(request, 'upload-complete') ?? '')?.[1]
-  const place = uploadPlace(request)
-  if (place?.id !== undefined) {
-    if (method === 'DELETE') return { kind: 'cancel', id: place.id }
-    const isAppend = method === 'PATCH' && complete !== undefined
-    if (!isAppend || !hasType(request, 'application/partial-upload')) return undefined
-    const [, offset] = /^ *(\d{1,15}) *(;|$)/.exec(only(request, 'upload-offset') ?? '') ?? []
-    return append(place.id, bytesIn(offset))
-  }
-  const name = nameOf(request.target)
-  const isCreation = method === 'PUT' || method === 'POST'
-  if (name === undefined || !isCreation || complete === undefined) return undefined
-  const length = bytesIn(only(request, 'upload-length'))
-  const endsFile = (isWhole && complete === '1') || length === request.body.length
-  return { kind: 'create', name, endsFile }
-}
-
-function append(id: string, offset: number | undefined): ResumableRequest | undefined {
-  return offset === undefined ? undefined : { kind: 'append', id, offset }
 }
 
 /** The collection, or one upload in it. */

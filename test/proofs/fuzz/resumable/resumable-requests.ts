@@ -5,27 +5,22 @@ import { someCondition, type Subject } from '../subject.ts'
 
 const UPLOADS = '/users/me/uploads'
 const TUS = 'Tus-Resumable: 1.0.0'
-const DRAFT = 'Upload-Draft-Interop-Version: 8'
 const BYTES = 'Content-Type: application/offset+octet-stream'
-const PARTIAL = 'Content-Type: application/partial-upload'
 
-/** One well-formed request about resumable uploads, by tus or by the IETF draft. */
+/** One well-formed request about resumable uploads. */
 export function resumableRequest(subject: Subject, random: Random): Buffer {
   const own = random.chance(0.95) ? [`Cookie: ${subject.cookie}`] : []
   const member = `${UPLOADS}/${subject.upload.id}`
   const tus = [...own, TUS]
-  const draft = [...own, DRAFT]
   return random.pick<() => Buffer>([
-    () => tusCreation(subject, { random, headers: tus }),
-    () => tusCreation(subject, { random, headers: tus }),
-    () => tusAppend(subject, { random, headers: tus }),
-    () => tusAppend(subject, { random, headers: tus }),
-    () => tusAppend(subject, { random, headers: tus }),
-    () => draftCreation(subject, { random, headers: draft }),
-    () => draftAppend(subject, { random, headers: draft }),
-    () => message({ line: `HEAD ${member}`, headers: random.pick([tus, own, draft]) }),
-    () => message({ line: `GET ${member}`, headers: random.pick([tus, own, draft]) }),
-    () => message({ line: `DELETE ${member}`, headers: random.pick([tus, draft]) }),
+    () => creation(subject, { random, headers: tus }),
+    () => creation(subject, { random, headers: tus }),
+    () => append(subject, { random, headers: tus }),
+    () => append(subject, { random, headers: tus }),
+    () => append(subject, { random, headers: tus }),
+    () => message({ line: `HEAD ${member}`, headers: random.pick([tus, own]) }),
+    () => message({ line: `GET ${member}`, headers: random.pick([tus, own]) }),
+    () => message({ line: `DELETE ${member}`, headers: tus }),
     () =>
       message({
         line: `POST ${member}`,
@@ -33,7 +28,7 @@ export function resumableRequest(subject: Subject, random: Random): Buffer {
         body: Buffer.alloc(0),
       }),
     () => message({ line: `GET ${UPLOADS}?limit=${1 + random.below(3)}`, headers: own }),
-    () => message({ line: `OPTIONS ${random.pick([UPLOADS, member])}`, headers: draft }),
+    () => message({ line: `OPTIONS ${random.pick([UPLOADS, member])}`, headers: tus }),
   ])()
 }
 
@@ -42,7 +37,7 @@ interface Build {
   readonly headers: readonly string[]
 }
 
-function tusCreation(subject: Subject, { random, headers }: Build): Buffer {
+function creation(subject: Subject, { random, headers }: Build): Buffer {
   const content = someContent(random)
   const hasContent = random.chance(0.6)
   const length = random.pick([content.length, content.length, content.length + 5, 0, 2 ** 45])
@@ -74,7 +69,7 @@ function metadata(name: string, random: Random): string {
   return pairs.join(',')
 }
 
-function tusAppend(subject: Subject, { random, headers }: Build): Buffer {
+function append(subject: Subject, { random, headers }: Build): Buffer {
   const { id, length } = subject.upload
   const { offset, content } = someAppend(subject, random)
   const override = random.chance(0.2) ? ['X-HTTP-Method-Override: PATCH'] : []
@@ -88,42 +83,6 @@ function tusAppend(subject: Subject, { random, headers }: Build): Buffer {
       ...override,
       ...(declared ? [`Upload-Length: ${offset + content.length + random.below(3)}`] : []),
       ...someChecksum(content, random),
-    ],
-    body: content,
-    ...(random.chance(0.4) && { chunked: random }),
-  })
-}
-
-function draftCreation(subject: Subject, { random, headers }: Build): Buffer {
-  const content = someContent(random)
-  const { kept, fresh } = subject
-  const isLast = random.chance(0.5)
-  return message({
-    line: `${random.pick(['PUT', 'POST'])} /users/me/repo/${random.chance(0.3) ? kept.name : fresh}`,
-    headers: [
-      ...headers,
-      `Upload-Complete: ${isLast ? '?1' : '?0'}`,
-      ...(random.chance(0.5)
-        ? [`Upload-Length: ${content.length + (isLast ? 0 : random.pick([0, 9]))}`]
-        : []),
-      ...someCondition(subject, random),
-      ...someContentDigest(content, random),
-    ],
-    body: content,
-    ...(random.chance(0.4) && { chunked: random }),
-  })
-}
-
-function draftAppend(subject: Subject, { random, headers }: Build): Buffer {
-  const { offset, content } = someAppend(subject, random)
-  return message({
-    line: `PATCH ${UPLOADS}/${subject.upload.id}`,
-    headers: [
-      ...headers,
-      PARTIAL,
-      `Upload-Offset: ${offset}`,
-      `Upload-Complete: ${random.pick(['?0', '?1'])}`,
-      ...someContentDigest(content, random),
     ],
     body: content,
     ...(random.chance(0.4) && { chunked: random }),
@@ -144,12 +103,6 @@ function someChecksum(content: Buffer, random: Random): string[] {
   const algorithm = random.pick(['sha1', 'sha256'])
   const digested = random.chance(0.8) ? content : 'other'
   return [`Upload-Checksum: ${algorithm} ${digest(algorithm, digested)}`]
-}
-
-function someContentDigest(content: Buffer, random: Random): string[] {
-  if (random.chance(0.7)) return []
-  const digested = random.chance(0.8) ? content : 'other'
-  return [`Content-Digest: sha-256=:${digest('sha256', digested)}:`]
 }
 
 function digest(algorithm: string, content: Buffer | string): string {

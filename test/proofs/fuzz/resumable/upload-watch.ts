@@ -203,16 +203,12 @@ function toldOffset(response: ReadResponse | undefined): number {
   return isSuccess ? Number(response.headers.get('upload-offset') ?? 0) : 0
 }
 
-/** By the draft, the end of the content may declare it. */
 function declaresLength({ request }: Part): boolean {
-  return ['upload-length', 'upload-complete'].some((name) => valuesOf(request, name).length > 0)
+  return valuesOf(request, 'upload-length').length > 0
 }
 
-/** The draft also ends an upload whose content goes beyond its length. */
 function mayEnd(part: Part): boolean {
-  const { resumable, request } = part
-  const isDraft = valuesOf(request, 'upload-draft-interop-version').length > 0
-  return resumable.kind === 'cancel' || isDraft || hasDigest(part)
+  return part.resumable.kind === 'cancel' || hasDigest(part)
 }
 
 /** Of the whole file: another one than the file's ends the upload. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { AppError, isAppError } from '../../../../src/core/errors.ts'
 import { parseFileName } from '../../../../src/core/files/file-name.ts'
 import type { Appended } from '../../../../src/core/resumable/resumable-uploads.ts'
-import { formatUploadMetadata } from '../../../../src/core/resumable/upload-metadata.ts'
 import { authorized } from '../../../support/caller.ts'
 import { never } from '../../../support/objects.ts'
 import { isCommitted, type ModelUpload } from '../model/model-upload.ts'
@@ -92,7 +91,7 @@ async function create(client: Client, action: CreateAction): Promise<ModelUpload
     ...caller,
     name,
     length: action.isDeferred ? undefined : action.size,
-    metadata: formatUploadMetadata(name, { metadata: sentMetadata(action) }),
+    metadata: metadataHeader({ filename: name, metadata: sentMetadata(action) }),
     visibility: undefined,
     precondition: preconditionOf(action),
     evict: prefixOf(action),
@@ -195,6 +194,12 @@ function checksumOf({ checksum }: AppendAction, bytes: Buffer) {
   if (checksum === 'none') return undefined
   const sent = checksum === 'right' ? bytes : Buffer.from('other bytes')
   return { algorithm: 'sha1', digest: createHash('sha1').update(sent).digest('base64') } as const
+}
+
+function metadataHeader(values: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(values)
+    .flatMap(([key, text]) => (text ? [`${key} ${Buffer.from(text).toString('base64')}`] : []))
+    .join(',')
 }
 
 async function resume(
