@@ -144,7 +144,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       attempt(signal, async () => {
         await ensureDirectory(users, root)
         await assertUsable()
-        pack.prepare()
+        await pack.prepare(signal)
       }),
     readIdentity: (signal) => attempt(signal, () => readIdentity(root)),
     createIdentity: (identity, signal) => attempt(signal, () => createIdentity(root, identity)),

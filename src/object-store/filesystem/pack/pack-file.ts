@@ -107,7 +107,7 @@ function whenUnlocked(write: () => void, timeoutMs: number): void {
       write()
       return
     } catch (error) {
-      if (!hasErrcode(error, SQLITE_BUSY) || performance.now() > waitsUntil) throw error
+      if (!isLocked(error) || performance.now() > waitsUntil) throw error
       Atomics.wait(NEVER_WOKEN, 0, 0, RETRY_MS)
     }
   }
@@ -185,6 +185,11 @@ function hasErrcode(error: unknown, primary: number): error is Error {
 /** SQLite has found a damaged page, or a file that was cut short. */
 export function isDamage(error: unknown): error is Error {
   return hasErrcode(error, SQLITE_CORRUPT)
+}
+
+/** Another process has the lock. */
+export function isLocked(error: unknown): boolean {
+  return hasErrcode(error, SQLITE_BUSY)
 }
 
 /** Calls `read`; an error from a damaged file names the pack. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { sleep } from '../../../core/async/sleep.ts'
 import { TurnBudget } from '../../../core/async/turn-budget.ts'
 import { Thread } from '../../../core/async/thread.ts'
 import { fileIdOf } from '../../../core/same-file.ts'
@@ -15,6 +16,7 @@ import { storeError } from '../../store-error.ts'
 import {
   contentOf,
   isDamage,
+  isLocked,
   namingPack,
   openPack,
   openPackToRead,
@@ -56,14 +58,25 @@ export class Pack {
     })
   }
 
-  /** Creates the pack if it is missing. May wait for a sync of the disk, which no other method does on this thread. */
-  prepare(): void {
+  /**
+   * Creates the pack if it is missing. May wait for a sync of the disk, which no other method does on this thread. Waits
+   * for other processes that start, which keep the lock for as long as the disk takes to sync.
+   */
+  async prepare(signal: AbortSignal): Promise<void> {
+    while (!this.#isPrepared()) await sleep(LOCKED_RETRY_MS, signal)
+  }
+
+  /** False while another process has the lock. */
+  #isPrepared(): boolean {
     try {
       openPack({ file: this.#file, isServed: true, busyTimeoutMs: BUSY_TIMEOUT_MS }).close()
       this.#reader ??= openReader(this.#file)
+      return true
     } catch (error) {
+      if (isLocked(error)) return false
       // The objects in files can be served.
-      if (!isDamage(error)) throw error
+      if (isDamage(error)) return true
+      throw error
     }
   }
 
@@ -188,6 +201,8 @@ interface Reader {
 
 /** In WAL mode a read waits for no writer, only for another process that opens or closes the pack. */
 const BUSY_TIMEOUT_MS = 100
+
+const LOCKED_RETRY_MS = 20
 
 function openReader(file: string): Reader {
   const connection = openPackToRead({ file, busyTimeoutMs: BUSY_TIMEOUT_MS })

@@ -139,6 +139,19 @@ describe('small objects in local files', () => {
     expect(await read(key, openStore())).toEqual(Buffer.from('content'))
   })
 
+  it('can be prepared once another process has released the lock, which starts on a slow disk', async () => {
+    await store.close()
+    const starting = new DatabaseSync(pack())
+    starting.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE')
+    const closed = vi.spyOn(DatabaseSync.prototype, 'close')
+    onTestFinished(() => closed.mockRestore())
+    const preparing = openStore().prepare(never())
+    // It has tried.
+    await expect.poll(() => closed.mock.calls).not.toEqual([])
+    starting.close()
+    await preparing
+  })
+
   it('are rejected when the caller has aborted', async () => {
     const leaving = new AbortController()
     const key = freshKey()
