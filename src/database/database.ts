@@ -20,9 +20,6 @@ export interface Database extends EngineParts {
   /** Runs statements outside a transaction. Repeats `work`, and rejects, as `transaction` does. */
   query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
-  /** As `query`, for one statement that may wait for a row: it uses the connections that such waits are limited to. */
-  execute<R>(statement: CompiledQuery<R>): Promise<readonly R[]>
-
   /** Like `query`, but for statements that read a page in index order. See `keepIndexOrder`. */
   readInOrder<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
@@ -178,12 +175,11 @@ export function createDatabase(engine: Engine): Database {
     )
   const attempt: Transact =
     transact ?? charging((work) => kysely.transaction().execute(work), shares)
-  const locking = { ...repeats, lane: lanes?.mayWait }
   const transaction: Database['transaction'] = async (work, by = NOBODY) => {
     // Before it takes a lane, which others would wait for.
     await pauseOf(by, shares)
     return await confirmRefusal(
-      withRepeats(() => attempt(work, by), locking),
+      withRepeats(() => attempt(work, by), { ...repeats, lane: lanes?.mayWait }),
       confirm,
     )
   }
@@ -202,8 +198,6 @@ export function createDatabase(engine: Engine): Database {
     query,
     transaction,
     confirm,
-    execute: async (statement) =>
-      (await withRepeats(() => kysely.executeQuery(statement), locking)).rows,
     readInOrder: (work) =>
       keepIndexOrder === undefined
         ? query(work)

@@ -21,9 +21,10 @@ test('a statement is built at its first use only, and each use has its own value
   }
   const sums: unknown[] = []
   for (const value of [1, 2, null])
-    sums.push(...(await database.execute(compile(build)({ value }))))
+    sums.push(...(await database.kysely.executeQuery(compile(build)({ value }))).rows)
   expect(sums).toEqual([{ sum: 2 }, { sum: 3 }, { sum: null }])
   expect(builds).toBe(1)
   const other = (slot: Slot<{ readonly value: number }>) => sql`SELECT ${slot('value')} AS other`
-  expect(await database.execute(compile(other)({ value: 4 }))).toEqual([{ other: 4 }])
+  const { rows } = await database.kysely.executeQuery(compile(other)({ value: 4 }))
+  expect(rows).toEqual([{ other: 4 }])
 })

@@ -1,4 +1,3 @@
-import type { CompiledQuery } from 'kysely'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database } from '../database.ts'
 import { createCompiler, PREPARED } from '../statement.ts'
@@ -19,8 +18,6 @@ export interface Session {
   readonly transaction: <T>(work: Work<T>) => Promise<T>
   /** Runs a transaction in order with the user's other changes. */
   readonly change: <T>(userId: UserId, work: Work<T>) => Promise<T>
-  /** Runs a statement in order with the user's other changes. */
-  readonly execute: <R>(userId: UserId, statement: CompiledQuery<R>) => Promise<readonly R[]>
   readonly query: <T>(work: Work<T>) => Promise<T>
   /** As `query`, for frequent statements. */
   readonly queryPrepared: <T>(work: Work<T>) => Promise<T>
@@ -69,7 +66,6 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
     transaction: (work) => database.transaction((db) => work(txOn(db))),
     change: (userId, work) =>
       userSemaphore(userId, () => database.transaction((db) => work(inTransaction(db)), userId)),
-    execute: (userId, statement) => userSemaphore(userId, () => database.execute(statement)),
     query: (work) => database.query((db) => work(txOn(db))),
     queryPrepared: (work) => database.query((db) => work(txOn(db.withPlugin(PREPARED)))),
     readInOrder: (work) => database.readInOrder((db) => work(txOn(db))),

@@ -5,7 +5,7 @@ import type { Session } from './session.ts'
 
 /** The methods that an engine may run in fewer round trips than their steps. */
 export type Steps = Pick<UploadLedger, 'begin' | 'commit'> &
-  Pick<ResumableLedger, 'createResumable' | 'claimAppend' | 'recordAppend'>
+  Pick<ResumableLedger, 'createResumable'>
 
 export interface ShortcutOptions {
   readonly session: Session

@@ -8,12 +8,10 @@ import type { Steps } from '../ledger/shortcuts.ts'
 import { type CommittedRow, toCommitted } from './commit-statement.ts'
 import type { UploadStatements } from './upload-statements.ts'
 
-type UploadSteps = Pick<Steps, 'begin' | 'createResumable' | 'commit'>
-
 export interface UploadBatchesOptions {
   readonly statements: UploadStatements
   /** Handles refusals and uploads that have no statement. */
-  readonly steps: UploadSteps
+  readonly steps: Steps
   readonly runBatch: RunBatch
   readonly userSemaphore: KeyedSemaphore
   /** Milliseconds in the queue before `unavailable`, checked when the next batch starts. */
@@ -24,7 +22,7 @@ export interface UploadBatchesOptions {
  * One lock statement and one disk write serve many uploads; batches grow with the load. A batch skips users whose row
  * is locked, because waiting would delay all others; their uploads wait in a transaction of their own.
  */
-export function createUploadBatches(options: UploadBatchesOptions): UploadSteps {
+export function createUploadBatches(options: UploadBatchesOptions): Steps {
   const { statements, steps, runBatch, userSemaphore, queueTimeoutMs } = options
   const queues = new Map<UserId, BatchEntry[]>()
   /** Users with a running transaction; their further uploads would only wait for it. */

@@ -11,16 +11,7 @@ import type {
 } from '../../core/resumable/resumable-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { PieceRow, ResumableUploadRow } from '../schema.ts'
-import { inline, type Slot } from '../statement.ts'
-import {
-  bigint,
-  type Clock,
-  inactiveReason,
-  isActive,
-  type LedgerTx,
-  lockUser,
-  type UploadId,
-} from '../ledger/ledger-sql.ts'
+import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import {
   findRow,
   isLeased,
@@ -32,11 +23,14 @@ import {
 import { isRenewalDue, journalTail, leaveTailKey, mostTailBytes, renewTails } from './tails.ts'
 
 export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Claim | undefined> {
-  const { userId, version, offset, tailKey } = claim
-  const rowClaim = appendClaim(inline(claim))
+  const { userId, version, offset, epoch = null, tailKey, storeState = null } = claim
   const mayLeave = await lockIfTailIsLeft(tx, claim)
-  const where = mayLeave ? rowClaim.where : sql`${rowClaim.where} AND tail_key IS NULL`
-  const claimed = await claimLocked(tx, claim, { ...rowClaim, where })
+  const claimed = await claimLocked(tx, claim, {
+    set: sql`, tail_key = ${tailKey ?? null}, store_state = COALESCE(${storeState}, store_state)`,
+    where: sql`sealed_at IS NULL AND received_bytes = ${offset}
+      AND epoch = COALESCE(CAST(${epoch} AS BIGINT), epoch)
+      ${mayLeave ? sql`` : sql`AND tail_key IS NULL`}`,
+  })
   if (claimed === undefined) return undefined
   const { before, after } = claimed
   // Pieces hold the bytes below the offset, so there are none at first.
@@ -45,9 +39,7 @@ export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Cla
   if (left !== null) {
     await leaveTailKey(tx, { userId, version, key: left, bytes: mostTailBytes(before) })
   }
-  if (tailKey !== undefined) {
-    await journalTail(sql`${tailKey}`, bigint(after.lease_until)).execute(tx.db)
-  }
+  if (tailKey !== undefined) await journalTail(tx, tailKey, after.lease_until)
   return { upload: toResumable(after), tail }
 }
 
@@ -70,39 +62,8 @@ export async function claimFinish(
 
 interface RowClaim {
   /** Further columns, after a comma. */
-  readonly set?: RawBuilder<unknown> | undefined
-  readonly from?: RawBuilder<unknown>
+  readonly set?: RawBuilder<unknown>
   readonly where: RawBuilder<unknown>
-}
-
-/** What the claim of an append sets and demands of the row. An epoch or state that is `undefined` is not compared or set. */
-export function appendClaim(slot: Slot<ClaimAppend>): RowClaim {
-  return {
-    set: sql`, tail_key = ${slot('tailKey')},
-      store_state = COALESCE(${slot('storeState')}, store_state)`,
-    where: sql`sealed_at IS NULL AND received_bytes = ${slot('offset')}
-      AND epoch = COALESCE(CAST(${slot('epoch')} AS BIGINT), epoch)`,
-  }
-}
-
-/** SQL that claims the row if nobody holds it, as rows of `RESUMABLE_COLUMNS`. */
-export function claimRow(
-  { now }: Clock,
-  slot: Slot<ClaimResumable>,
-  { set = sql``, from = sql``, where }: RowClaim,
-): RawBuilder<ResumableUploadRow> {
-  const createdAt = sql<number>`CAST(${slot('userCreatedAt')} AS BIGINT)`
-  return sql`
-    UPDATE resumable_uploads
-    SET epoch = epoch + 1, holder = ${slot('holder')}, holder_until = ${now} + ${slot('holderMs')},
-        stop_asked = 0${set}
-    ${from}
-    WHERE resumable_uploads.version = ${slot('version')}
-      AND resumable_uploads.user_id = ${slot('userId')} AND ${where}
-      AND (holder IS NULL OR holder_until <= ${now})
-      AND ${isActive(createdAt, sql`resumable_uploads.user_id`)}
-    RETURNING ${RESUMABLE_COLUMNS}
-  `
 }
 
 interface Claimed {
@@ -113,13 +74,22 @@ interface Claimed {
 async function claimLocked(
   tx: LedgerTx,
   claim: ClaimResumable,
-  rowClaim: RowClaim,
+  { set = sql``, where }: RowClaim,
 ): Promise<Claimed | undefined> {
-  const { version, holderMs } = claim
+  const { userId, userCreatedAt, version, holder, holderMs } = claim
   // Only transactions with this lock change the holder, so the row that is read next stays current.
   const isLocked = (await lockUpload(tx, claim)) !== undefined
   const before = isLocked ? await findRow(tx, claim) : undefined
-  const update = claimRow(tx, inline(claim), rowClaim)
+  const createdAt = bigint(userCreatedAt)
+  const update = sql<ResumableUploadRow>`
+    UPDATE resumable_uploads
+    SET epoch = epoch + 1, holder = ${holder}, holder_until = ${tx.now} + ${holderMs},
+        stop_asked = 0${set}
+    WHERE version = ${version} AND user_id = ${userId} AND ${where}
+      AND (holder IS NULL OR holder_until <= ${tx.now})
+      AND ${isActive(createdAt, sql`resumable_uploads.user_id`)}
+    RETURNING ${RESUMABLE_COLUMNS}
+  `
   const claimed = before && (await update.execute(tx.db))
   const row = claimed?.rows[0]
   if (before === undefined || row === undefined) {
@@ -136,31 +106,23 @@ async function claimLocked(
 }
 
 /** A lease that lasts so much longer than was asked need not be prolonged. */
-export const MARGIN_MS = 60_000
+const MARGIN_MS = 60_000
 
 /** Locks the upload's row until the transaction ends. Returns its lease; `undefined` if it has ended or expired. */
 export async function lockUpload(
   { db, now, forUpdate }: LedgerTx,
   { userId, version }: NamedResumable,
 ): Promise<number | undefined> {
+  // No index but that of the version serves the CASE: with a plan from a time of few rows, PostgreSQL would read all
+  // pending uploads.
   const { rows } = await sql<{ readonly lease_until: number }>`
     SELECT lease_until FROM uploads
-    WHERE ${isUnfinished(inline({ userId, version }))} AND ${isLeased({ now })}
+    WHERE version = ${version}
+      AND CASE WHEN user_id = ${userId} AND state = 'pending' THEN 1 ELSE 0 END = 1
+      AND ${isLeased({ now })}
     ${forUpdate ?? sql``}
   `.execute(db)
   return rows[0]?.lease_until
-}
-
-/**
- * SQL for whether the row of `uploads` is that upload, and has not ended. No index but that of the version serves it:
- * with a plan from a time of few rows, PostgreSQL would read all pending uploads.
- */
-export function isUnfinished(slot: Slot<UploadId>): RawBuilder<boolean> {
-  return sql<boolean>`
-    uploads.version = ${slot('version')} AND CASE
-      WHEN uploads.user_id = ${slot('userId')} AND uploads.state = 'pending' THEN 1 ELSE 0
-    END = 1
-  `
 }
 
 interface Prolonged {
@@ -180,7 +142,8 @@ export async function prolong(
   { version, endsAt, leaseUntil, ms }: Prolonged,
 ): Promise<number | undefined> {
   const { db, now } = tx
-  const until = leaseFor(now, { ms: bigint(ms), endsAt: bigint(endsAt) })
+  const [later, end] = [sql`${now} + ${bigint(ms)}`, bigint(endsAt)]
+  const until = sql<number>`CASE WHEN ${later} < ${end} THEN ${later} ELSE ${end} END`
   const { rows } = await sql<{ readonly lease_until: number }>`
     UPDATE uploads SET lease_until = ${until} WHERE version = ${version} AND lease_until < ${until}
     RETURNING lease_until
@@ -192,30 +155,15 @@ export async function prolong(
   return prolonged
 }
 
-/** SQL for the end of a lease of `ms` from now, but not beyond the end of the upload. */
-export function leaseFor(
-  now: RawBuilder<number>,
-  { ms, endsAt }: { readonly ms: RawBuilder<number>; readonly endsAt: RawBuilder<number> },
-): RawBuilder<number> {
-  return sql<number>`CASE WHEN ${now} + ${ms} < ${endsAt} THEN ${now} + ${ms} ELSE ${endsAt} END`
-}
-
 /** The pieces after the last full part. The last part of all is one if an append stored it and did not seal. */
 async function findTail({ db }: LedgerTx, upload: ResumableRow): Promise<readonly Piece[]> {
   const { version, received_bytes: offset, part_size: partSize } = upload
-  const tail = selectTail(sql`${version}`, bigint(offset - (offset % partSize)))
-  const { rows } = await sql<PieceRow>`${tail} ORDER BY first_byte`.execute(db)
-  return rows.map(toPiece)
-}
-
-export function selectTail(
-  version: RawBuilder<unknown>,
-  from: RawBuilder<number>,
-): RawBuilder<PieceRow> {
-  return sql<PieceRow>`
+  const { rows } = await sql<PieceRow>`
     SELECT first_byte, size, receipt, object_key FROM upload_pieces
-    WHERE upload_pieces.version = ${version} AND first_byte >= ${from}
-  `
+    WHERE version = ${version} AND first_byte >= ${offset - (offset % partSize)}
+    ORDER BY first_byte
+  `.execute(db)
+  return rows.map(toPiece)
 }
 
 export async function endFinish({ db }: LedgerTx, finish: EndFinish): Promise<void> {

@@ -1,9 +1,8 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { RecordAppend } from '../../core/resumable/resumable-ledger.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
-import { inline, type Slot } from '../statement.ts'
-import { type Clock, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { lockUpload, prolong } from './claim.ts'
 import { forgetTailKey, leaveTailKey, leaveTails } from './tails.ts'
 
@@ -72,61 +71,34 @@ function tailsAfter(record: RecordAppend, { tail, tail_key: tailKey }: AppendRow
   return { left, kept, leftKey: isLeft && tailKey !== null ? tailKey : undefined }
 }
 
-/** Whether it renews the claim, releases it, or seals the upload. */
-export type RecordKind = Pick<RecordAppend, 'holderMs' | 'sealed'>
-
 /** A sealed upload is held for its finish, which needs no tail key. */
-export function endsAppend({ holderMs, sealed }: RecordKind): boolean {
+function endsAppend({ holderMs, sealed }: RecordAppend): boolean {
   return holderMs === undefined || sealed !== undefined
 }
 
-async function advance(tx: LedgerTx, record: RecordAppend): Promise<boolean> {
-  const advanced = advanceRow(tx, inline(advanceValues(record)), record)
-  return (await advanced.execute(tx.db)).numAffectedRows === 1n
-}
-
-type AdvanceValues = ReturnType<typeof advanceValues>
-
-export function advanceValues(record: RecordAppend) {
-  const { userId, version, epoch, offset, storeState } = record
-  const { holderMs = 0, sealed: { sha256 = null } = {} } = record
-  return { userId, version, epoch, offset, storeState, holderMs, sha256 }
-}
-
-interface RowAdvance extends RecordKind {
-  readonly from?: RawBuilder<unknown>
-  readonly where?: RawBuilder<unknown>
-}
-
 /**
- * SQL for the compare-and-set of the fencing token. A late record of the same append changes nothing if its offset is
- * lower, or if the append has been released: its tail object may be garbage by then.
+ * The compare-and-set of the fencing token. A late record of the same append changes nothing if its offset is lower, or
+ * if the append has been released: its tail object may be garbage by then.
  */
-export function advanceRow(
-  { now }: Clock,
-  slot: Slot<AdvanceValues>,
-  { from = sql``, where = sql`1 = 1`, ...kind }: RowAdvance,
-): RawBuilder<unknown> {
+async function advance({ db, now }: LedgerTx, record: RecordAppend): Promise<boolean> {
+  const { userId, version, epoch, offset, storeState, holderMs, sealed } = record
   const lease =
-    kind.holderMs === undefined
+    holderMs === undefined
       ? sql`holder = NULL, holder_until = 0`
-      : sql`holder_until = ${now} + ${slot('holderMs')}`
-  const end = endsAppend(kind) ? sql`, stop_asked = 0, tail_key = NULL` : sql``
+      : sql`holder_until = ${now} + ${holderMs}`
+  const end = endsAppend(record) ? sql`, stop_asked = 0, tail_key = NULL` : sql``
   const seal =
-    kind.sealed === undefined
+    sealed === undefined
       ? sql``
-      : sql`, sealed_at = COALESCE(sealed_at, ${now}), sha256 = COALESCE(${slot('sha256')}, sha256)`
-  return sql`
+      : sql`, sealed_at = COALESCE(sealed_at, ${now}), sha256 = COALESCE(${sealed.sha256 ?? null}, sha256)`
+  const { numAffectedRows } = await sql`
     UPDATE resumable_uploads
-    SET updated_at = CASE WHEN resumable_uploads.received_bytes < ${slot('offset')} THEN ${now} ELSE updated_at END,
-        received_bytes = ${slot('offset')}, store_state = ${slot('storeState')}, ${lease}${end}${seal}
-    ${from}
-    WHERE resumable_uploads.version = ${slot('version')}
-      AND resumable_uploads.user_id = ${slot('userId')}
-      AND resumable_uploads.epoch = ${slot('epoch')}
-      AND resumable_uploads.received_bytes <= ${slot('offset')}
-      AND resumable_uploads.holder IS NOT NULL AND ${where}
-  `
+    SET updated_at = CASE WHEN received_bytes < ${offset} THEN ${now} ELSE updated_at END,
+        received_bytes = ${offset}, store_state = ${storeState}, ${lease}${end}${seal}
+    WHERE version = ${version} AND user_id = ${userId} AND epoch = ${epoch}
+      AND received_bytes <= ${offset} AND holder IS NOT NULL
+  `.execute(db)
+  return numAffectedRows === 1n
 }
 
 async function deletePieces(

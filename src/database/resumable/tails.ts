@@ -26,30 +26,20 @@ export function isRenewalDue(before: number, after: number): boolean {
   return Math.floor(before / RENEWAL_STEP_MS) !== Math.floor(after / RENEWAL_STEP_MS)
 }
 
-/** As `isRenewalDue`, in SQL. */
-export function renewalDue(
-  before: RawBuilder<number>,
-  after: RawBuilder<number>,
-): RawBuilder<boolean> {
-  const step = sql.lit(RENEWAL_STEP_MS)
-  return sql<boolean>`${before} / ${step} <> ${after} / ${step}`
-}
-
 interface LeasedUpload {
   readonly version: Version
   readonly leaseUntil: number
 }
 
-/** SQL that journals a key: once, or for each row of `from`. */
-export function journalTail(
-  key: RawBuilder<unknown>,
-  leaseUntil: RawBuilder<number>,
-  from: RawBuilder<unknown> = sql``,
-): RawBuilder<unknown> {
-  return sql`
+export async function journalTail(
+  { db }: LedgerTx,
+  key: ObjectKey,
+  leaseUntil: number,
+): Promise<void> {
+  await sql`
     INSERT INTO garbage (object_key, not_before)
-    SELECT ${key}, ${leaseUntil} + ${sql.lit(RETENTION_MS + RENEWAL_MS)} ${from}
-  `
+    VALUES (${key}, ${leaseUntil + RETENTION_MS + RENEWAL_MS})
+  `.execute(db)
 }
 
 /**
@@ -60,36 +50,22 @@ export async function renewTails(
   { db }: LedgerTx,
   { version, leaseUntil }: LeasedUpload,
 ): Promise<void> {
-  const isInUse = sql<boolean>`garbage.object_key IN (
-    ${recordedTails(sql`${version}`)} UNION ALL
-    SELECT tail_key FROM resumable_uploads WHERE version = ${version} AND tail_key IS NOT NULL
-  )`
-  await renewal({ leaseUntil: bigint(leaseUntil), isInUse }).execute(db)
+  // The sum keeps PostgreSQL from reading all garbage in the order of its times.
+  await sql`
+    UPDATE garbage SET not_before = ${leaseUntil + RETENTION_MS + RENEWAL_MS}
+    WHERE not_before + 0 < ${leaseUntil + RETENTION_MS + RENEWAL_STEP_MS} AND user_id IS NULL
+      AND object_key IN (
+        ${recordedTails(version)} UNION ALL
+        SELECT tail_key FROM resumable_uploads WHERE version = ${version} AND tail_key IS NOT NULL
+      )
+  `.execute(db)
 }
 
 /** A SELECT of the keys of recorded tail objects. */
-export function recordedTails(version: RawBuilder<unknown>): RawBuilder<unknown> {
+function recordedTails(version: Version): RawBuilder<unknown> {
   return sql`
     SELECT object_key FROM upload_pieces
     WHERE upload_pieces.version = ${version} AND object_key IS NOT NULL
-  `
-}
-
-interface Renewal {
-  readonly leaseUntil: RawBuilder<number>
-  /** Of the row of `garbage`. */
-  readonly isInUse: RawBuilder<boolean>
-  readonly from?: RawBuilder<unknown>
-}
-
-/** The SQL of `renewTails`. */
-export function renewal({ leaseUntil, isInUse, from = sql`` }: Renewal): RawBuilder<unknown> {
-  // The sum keeps PostgreSQL from reading all garbage in the order of its times.
-  return sql`
-    UPDATE garbage SET not_before = ${leaseUntil} + ${sql.lit(RETENTION_MS + RENEWAL_MS)}
-    ${from}
-    WHERE garbage.not_before + 0 < ${leaseUntil} + ${sql.lit(RETENTION_MS + RENEWAL_STEP_MS)}
-      AND garbage.user_id IS NULL AND ${isInUse}
   `
 }
 
@@ -155,7 +131,7 @@ export async function forgetTailKey(
 function isUnrecorded({ version, key }: Pick<LeftKey, 'version' | 'key'>): RawBuilder<boolean> {
   return sql<boolean>`
     object_key = ${key} AND user_id IS NULL
-    AND object_key NOT IN (${recordedTails(sql`${version}`)})
+    AND object_key NOT IN (${recordedTails(version)})
   `
 }
 

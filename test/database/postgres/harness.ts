@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { inject } from 'vitest'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
@@ -58,19 +57,6 @@ function stoppedClock(database: string, now: number): string {
 export function openSteps(ledgerOptions?: Partial<LedgerOptions>): Promise<LedgerHarness> {
   const inSteps = (database: Database) => ({ ...database, runBatch: undefined })
   return openPostgresHarness(inSteps, ledgerOptions)
-}
-
-/** Claims name the epoch, as those of the service do, or they would all go step by step. */
-export async function openByEpoch(): Promise<LedgerHarness> {
-  const harness = await openPostgresHarness()
-  const byEpoch = (ledger: Ledger): Ledger => ({
-    ...ledger,
-    async claimAppend(claim) {
-      const found = await ledger.findResumable(claim)
-      return await ledger.claimAppend({ epoch: found?.epoch, ...claim })
-    },
-  })
-  return { ...harness, ledger: byEpoch(harness.ledger), other: byEpoch(harness.other) }
 }
 
 export function serverUrl(): string {

@@ -131,7 +131,7 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
   }
   const kysely = database.kysely.withPlugin(plugin)
   const { runBatch } = database
-  const recorded = createDatabase({
+  return createDatabase({
     ...database,
     kysely,
     confirmation: undefined,
@@ -149,13 +149,6 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
     classify: () => 'defect',
     release: () => Promise.resolve(),
   })
-  return {
-    ...recorded,
-    execute(statement) {
-      statements.push(statement)
-      return recorded.execute(statement)
-    },
-  }
 }
 
 function isValue(parameter: unknown): boolean {

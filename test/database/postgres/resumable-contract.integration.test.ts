@@ -1,7 +1,7 @@
 import { describe, inject } from 'vitest'
 import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
-import { openByEpoch } from './harness.ts'
+import { openPostgresHarness } from './harness.ts'
 
 describe.skipIf(inject('postgres') === undefined)('with a server', () => {
-  resumableLedgerContract('PostgreSQL', openByEpoch, 15)
+  resumableLedgerContract('PostgreSQL', () => openPostgresHarness(), 15)
 })
