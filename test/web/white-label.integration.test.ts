@@ -59,6 +59,8 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     expect(await page.locator('.product-name').textContent()).toBe('Contoso Ablage')
     expect(await page.textContent('main')).not.toContain('crt_')
     expect(await hrefsIn(page)).toEqual(BRAND.links.map(([, url]) => url))
+    const fill = 'getComputedStyle(document.querySelector("button[type=submit]")).backgroundColor'
+    expect(await page.evaluate(fill)).toBe('rgb(255, 179, 0)')
     await expectSound(page, 'german-sign-in')
     await page.getByLabel('Zugriffstoken', { exact: true }).fill(`crt_${'A'.repeat(43)}`)
     await page.getByRole('button', { name: 'Anmelden' }).click()

@@ -3,8 +3,8 @@ interface Brand {
   readonly name?: string
   /** If set, the page is in this language, whatever the browser prefers. */
   readonly language?: string
-  /** Values of custom properties of the style sheet, by name. */
-  readonly colors?: Readonly<Record<string, string>>
+  /** `#` and six hexadecimal digits. */
+  readonly color?: string
   readonly links?: readonly (readonly [label: string, url: string])[]
 }
 

@@ -11,9 +11,13 @@ const LANGUAGES = import.meta.glob<Messages>('../languages/*.ts', { import: 'mes
  * `messages` when they load may only be loaded when it resolves.
  */
 export async function preparePage(): Promise<void> {
-  const { name, language, colors = {} } = readBrand()
-  const { style } = document.documentElement
-  for (const [property, value] of Object.entries(colors)) style.setProperty(property, value)
+  const { name, language, color } = readBrand()
+  const { style, classList } = document.documentElement
+  if (color !== undefined) {
+    style.setProperty('--brand', color)
+    // Gives the shades their values (styles/base.css).
+    classList.add('branded')
+  }
   // The service puts the address of a logo there.
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
   if (icon !== null) style.setProperty('--mark', `url("${icon.href}")`)

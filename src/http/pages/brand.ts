@@ -1,4 +1,3 @@
-import { accentShades } from './accent-shades.ts'
 import type { Pages } from './open-pages.ts'
 import { createPageFile, type PageFile, type WebPage } from './static-assets.ts'
 
@@ -56,8 +55,7 @@ async function rewriteDocument(
   { brand, logo }: { readonly brand: Brand; readonly logo: Logo | undefined },
 ): Promise<PageFile> {
   const { name, color, links, language } = brand
-  const colors = color === undefined ? undefined : accentShades(color)
-  const read = { name, language, colors, links: links.length > 0 ? links : undefined }
+  const read = { name, language, color, links: links.length > 0 ? links : undefined }
   const meta = `<meta name="brand" content="${escape(JSON.stringify(read))}">`
   const html = (contents.get('identity')?.bytes.toString() ?? '')
     .replace('<html lang="en">', (found) =>
