@@ -89,6 +89,7 @@ export interface LinkRow {
   readonly expires_at: number | null
 }
 
+/** What gives a user capacity. User, source and reference are unique together. */
 export interface GrantRow {
   readonly user_id: UserId
   readonly source: string
@@ -102,6 +103,7 @@ export interface GrantRow {
   readonly revoked_at: number | null
 }
 
+/** The figures of a user. Every write locks and checks this row first. */
 export interface QuotaRow {
   readonly user_id: UserId
   readonly used_bytes: number
@@ -236,6 +238,7 @@ export interface PieceRow {
   readonly object_key: ObjectKey | null
 }
 
+/** An object that no file refers to any more, and when it may be removed. */
 export interface GarbageRow {
   readonly object_key: ObjectKey
   readonly not_before: number
