@@ -8,6 +8,8 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 
 const LANGUAGES = `${here}languages/`
 
+const BRAND_COLORS = 'shared/styles/brand-colors.css'
+
 /** What the entries of all pages load first; one chunk is smaller than one for each set of pages that shares a part. */
 const OF_ENTRIES =
   /web.(?:messages|language|shared.(?:format|brand|prepare))\.ts|src.errors\.ts|preload-helper|shared.styles\.css/
@@ -40,7 +42,10 @@ export default defineConfig({
             ? 'assets/language-[name]-[hash].js'
             : 'assets/[name]-[hash].js',
       },
-      input: ['index.html', 'operator.html', 'links/link.html'].map((name) => here + name),
+      // The service links the last one where an operator has set a color.
+      input: ['index.html', 'operator.html', 'links/link.html', BRAND_COLORS].map(
+        (name) => here + name,
+      ),
     },
     // docs/deployment.md states them. They are the first with `light-dark()` and `Promise.withResolvers`.
     target: ['chrome123', 'edge123', 'firefox121', 'safari17.5'],

@@ -28,8 +28,10 @@ describeInBrowser('the shades of a color that an operator has set', (browser) =>
 
   beforeAll(async () => {
     const page = await browser().newPage()
-    const styles = await readFile('web/shared/styles/base.css', 'utf8')
-    await page.setContent(`<html class="branded"><style>${styles}</style><body></html>`)
+    const styles = ['base', 'brand-colors'].map((name) =>
+      readFile(`web/shared/styles/${name}.css`, 'utf8'),
+    )
+    await page.setContent(`<style>${(await Promise.all(styles)).join('')}</style><body>`)
     await page.evaluate(SHOW)
     shadesOf = async (colors, scheme) => {
       const call = `shadesOf(${JSON.stringify({ colors, scheme, names: NAMES })})`

@@ -12,12 +12,8 @@ const LANGUAGES = import.meta.glob<Messages>('../languages/*.ts', { import: 'mes
  */
 export async function preparePage(): Promise<void> {
   const { name, language, color } = readBrand()
-  const { style, classList } = document.documentElement
-  if (color !== undefined) {
-    style.setProperty('--brand', color)
-    // Gives the shades their values (styles/base.css).
-    classList.add('branded')
-  }
+  const { style } = document.documentElement
+  if (color !== undefined) style.setProperty('--brand', color)
   // The service puts the address of a logo there.
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
   if (icon !== null) style.setProperty('--mark', `url("${icon.href}")`)

@@ -20,8 +20,9 @@ export async function brandPages(pages: Pages, brand: Brand): Promise<Pages> {
   const isSet = [name, image, color, language].some((value) => value !== undefined)
   if (!isSet && links.length === 0) return pages
   const logo = image && (await createLogo(image))
+  const colors = [...pages.user.assets.keys()].find((asset) => asset.startsWith(COLORS_PREFIX))
   const rewrite = (document: PageFile | undefined) =>
-    document && rewriteDocument(document, { brand, logo })
+    document && rewriteDocument(document, { brand, logo, colors })
   const withLogo = async ({ document, assets }: WebPage): Promise<WebPage> => ({
     document: await rewrite(document),
     assets: logo === undefined ? assets : new Map([...assets, [logo.name, logo.file]]),
@@ -32,6 +33,9 @@ export async function brandPages(pages: Pages, brand: Brand): Promise<Pages> {
     link: await rewrite(pages.link),
   }
 }
+
+/** Of the style sheet that makes shades of the color, an asset of the pages (`web/vite.config.ts`). */
+const COLORS_PREFIX = 'brand-colors-'
 
 interface Logo {
   readonly name: string
@@ -50,30 +54,44 @@ async function createLogo({ format, bytes }: NonNullable<Brand['logo']>): Promis
   return { name: `logo-${created.contents.get('identity')?.etag}.${format}`, file }
 }
 
+interface Rewriting {
+  readonly brand: Brand
+  readonly logo: Logo | undefined
+  /** The name of its style sheet. */
+  readonly colors: string | undefined
+}
+
 async function rewriteDocument(
   { contents }: PageFile,
-  { brand, logo }: { readonly brand: Brand; readonly logo: Logo | undefined },
+  { brand, logo, colors }: Rewriting,
 ): Promise<PageFile> {
   const { name, color, links, language } = brand
   const read = { name, language, color, links: links.length > 0 ? links : undefined }
   const meta = `<meta name="brand" content="${escape(JSON.stringify(read))}">`
-  const html = (contents.get('identity')?.bytes.toString() ?? '')
+  const document = contents.get('identity')?.bytes.toString() ?? ''
+  const [icon = '<link', assets = ''] = ICON.exec(document) ?? []
+  const html = document
     .replace('<html lang="en">', (found) =>
       language === undefined ? found : `<html lang="${escape(language)}">`,
     )
     .replace('<title>Cloud Repository', (found) =>
       name === undefined ? meta + found : `${meta}<title>${escape(name)}`,
     )
-    .replace(/<link rel="icon" href="([^"]+)" type="[^"]+"/, (found: string, href: string) =>
-      logo === undefined ? found : iconLink(logo, href),
+    .replace(icon, (found) =>
+      logo === undefined
+        ? found
+        : `<link rel="icon" href="${assets}${logo.name}" type="${logo.file.type}"`,
+    )
+    .replace('</head>', (found) =>
+      color === undefined || colors === undefined
+        ? found
+        : `<link rel="stylesheet" href="${assets}${colors}">${found}`,
     )
   return createPageFile('.html', Buffer.from(html))
 }
 
-/** In place of the icon at `href`, which has the same folder. */
-function iconLink({ name, file }: Logo, href: string): string {
-  return `<link rel="icon" href="${href.slice(0, href.lastIndexOf('/') + 1)}${name}" type="${file.type}"`
-}
+/** And the folder of the assets, which it is in. */
+const ICON = /<link rel="icon" href="([^"]*\/)[^"/]+" type="[^"]+"/
 
 function escape(text: string): string {
   return text
