@@ -13,7 +13,7 @@ import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { createStoreRecord } from './database/objects/store-record.ts'
-import { hasTable, hasTables } from './database/schema.ts'
+import { hasTables } from './database/schema.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import {
@@ -249,8 +249,8 @@ async function prepareKnown(config: Config, objects: ObjectStore): Promise<void>
 async function readRecord(config: Config): Promise<RecordedStore | undefined> {
   const database = await openDatabase(config.database)
   try {
-    const hasRecord = await database.query((db) => hasTable(db, 'object_store'))
-    return hasRecord ? await createStoreRecord(database).read() : undefined
+    const isUsed = await database.query(hasTables)
+    return isUsed ? await createStoreRecord(database).read() : undefined
   } finally {
     await database.close()
   }

@@ -3,35 +3,7 @@ import { type Migration, Migrator } from 'kysely/migration'
 import { AppError } from '../core/errors.ts'
 import type { Database, OnlineMigration } from './database.ts'
 import type { SchemaMigration } from './migrations/index-definition.ts'
-import { initial } from './migrations/2026-11-21-initial.ts'
-import { listFiles } from './migrations/2026-11-21-list-files.ts'
-import { sweepInOrder } from './migrations/2026-11-21-sweep-in-order.ts'
-import { listIndexes } from './migrations/2026-11-24-list-indexes.ts'
-import { countGarbage } from './migrations/2026-11-23-count-garbage.ts'
-import { resumableUploads } from './migrations/2026-11-23-resumable-uploads.ts'
-import { guessing } from './migrations/2026-11-22-guessing.ts'
-import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
-import { changes } from './migrations/2026-11-26-changes.ts'
-import { history } from './migrations/2026-11-28-history.ts'
-import { expiryIndexes, retention } from './migrations/2026-12-01-retention.ts'
-import { dates } from './migrations/2026-12-11-dates.ts'
-import { links } from './migrations/2026-11-30-links.ts'
-import { scopedTokens } from './migrations/2026-11-29-scoped-tokens.ts'
-import { metadata } from './migrations/2026-12-03-metadata.ts'
-import { dailyUsage } from './migrations/2026-12-04-daily-usage.ts'
-import { usersByCreation } from './migrations/2026-12-05-users-by-creation.ts'
-import { operatorActions } from './migrations/2026-12-06-operator-actions.ts'
-import { historyExpiry, historyExpiryIndexes } from './migrations/2026-12-13-history-expiry.ts'
-import { narrowEnds, narrowEndsIndexes } from './migrations/2026-12-13-narrow-ends.ts'
-import { linksCountBytes } from './migrations/2026-12-15-links-count-bytes.ts'
-import { credentials } from './migrations/2026-12-14-credentials.ts'
-import { metadataBytes } from './migrations/2026-12-16-metadata-bytes.ts'
-import { objectStore } from './migrations/2026-12-20-object-store.ts'
-import { narrowStores, narrowStoresIndexes } from './migrations/2026-12-21-narrow-stores.ts'
-import { tokensInOrder } from './migrations/2026-11-27-tokens-in-order.ts'
-import { webhooks } from './migrations/2026-11-27-webhooks.ts'
-import { dropChangesByTime } from './migrations/2026-12-02-drop-changes-by-time.ts'
-import { uploadsAsGarbage } from './migrations/2026-11-24-uploads-as-garbage.ts'
+import { initial } from './migrations/2026-11-29-initial.ts'
 import type { Tables } from './schema.ts'
 
 /**
@@ -163,40 +135,6 @@ async function refuseNewer(kysely: Kysely<Tables>, migrations: Migrations): Prom
 }
 
 /** The released migrations in the order of their names, which begin with a date and never change. */
-export function migrations({ bytewise, clustered, createTrigger }: Database): Migrations {
-  return {
-    '2026-11-21-initial': initial(bytewise),
-    '2026-11-21-list-files': listFiles(),
-    '2026-11-21-sweep-in-order': sweepInOrder(bytewise),
-    '2026-11-22-guessing': guessing(bytewise),
-    '2026-11-23-count-garbage': countGarbage({ bytewise, createTrigger }),
-    '2026-11-23-resumable-uploads': resumableUploads(bytewise),
-    '2026-11-24-list-indexes': listIndexes(),
-    '2026-11-24-uploads-as-garbage': uploadsAsGarbage({ createTrigger }),
-    '2026-11-25-drop-guesses': dropGuesses(),
-    '2026-11-26-changes': changes({ bytewise, clustered }),
-    '2026-11-27-tokens-in-order': tokensInOrder(),
-    '2026-11-27-webhooks': webhooks({ bytewise }),
-    '2026-11-28-history': history({ bytewise }),
-    '2026-11-29-scoped-tokens': scopedTokens(),
-    '2026-11-30-links': links({ bytewise }),
-    '2026-12-01-retention': retention(),
-    '2026-12-01-retention-indexes': expiryIndexes(),
-    '2026-12-02-drop-changes-by-time': dropChangesByTime(),
-    '2026-12-03-metadata': metadata(),
-    '2026-12-04-daily-usage': dailyUsage({ clustered }),
-    '2026-12-05-users-by-creation': usersByCreation(),
-    '2026-12-06-operator-actions': operatorActions({ bytewise }),
-    '2026-12-11-dates': dates(),
-    '2026-12-13-history-expiry': historyExpiry(),
-    '2026-12-13-history-expiry-indexes': historyExpiryIndexes(),
-    '2026-12-13-narrow-ends': narrowEnds({ bytewise }),
-    '2026-12-13-narrow-ends-indexes': narrowEndsIndexes(),
-    '2026-12-14-credentials': credentials({ bytewise }),
-    '2026-12-15-links-count-bytes': linksCountBytes(),
-    '2026-12-16-metadata-bytes': metadataBytes(),
-    '2026-12-20-object-store': objectStore({ bytewise }),
-    '2026-12-21-narrow-stores': narrowStores({ bytewise }),
-    '2026-12-21-narrow-stores-indexes': narrowStoresIndexes(),
-  }
+export function migrations(database: Database): Migrations {
+  return { '2026-11-29-initial': initial(database) }
 }

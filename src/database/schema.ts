@@ -33,7 +33,7 @@ export interface Tables {
   readonly daily_usage: DailyUsageRow
   readonly operator_actions: OperatorActionRow
   readonly object_store: ObjectStoreRow
-  readonly chores: LeaderLeaseRow
+  readonly leader_leases: LeaderLeaseRow
 }
 
 export interface UserRow {
@@ -99,8 +99,6 @@ export interface GrantRow {
   readonly starts_at: number | null
   readonly ends_at: number | null
   readonly created_at: number
-  /** Set by earlier versions only, which kept revoked grants. They do not count. */
-  readonly revoked_at: number | null
 }
 
 /** The figures of a user. Every write locks and checks this row first. */
@@ -127,7 +125,7 @@ export interface QuotaRow {
   readonly newest_at: Generated<number>
   /** The latest `Last-Modified` of a content whose name was freed since. */
   readonly freed_at: Generated<number>
-  /** As last recorded; `null` if the previous release created the user and no change has followed. */
+  /** As last recorded; `null` before. */
   readonly capacity_state: CapacityState | null
 }
 
@@ -338,7 +336,6 @@ export interface ObjectStoreRow {
   readonly is_confirmed: 0 | 1
 }
 
-/** The table is called `chores`, the term of its first release. */
 export interface LeaderLeaseRow {
   readonly name: string
   readonly holder: string
@@ -347,7 +344,7 @@ export interface LeaderLeaseRow {
 
 /** Whether the service has been started on this database. */
 export async function hasTables(db: Kysely<Tables>): Promise<boolean> {
-  return await hasTable(db, 'chores')
+  return await hasTable(db, 'leader_leases')
 }
 
 /** Whether a rebuild is running or was interrupted: its table `rebuild_objects` exists only then. */
@@ -355,8 +352,7 @@ export async function isRebuilding(db: Kysely<Tables>): Promise<boolean> {
   return await hasTable(db, 'rebuild_objects')
 }
 
-/** Also of a database that an older version has migrated. */
-export async function hasTable(db: Kysely<Tables>, table: string): Promise<boolean> {
+async function hasTable(db: Kysely<Tables>, table: string): Promise<boolean> {
   const tables = await db.introspection.getTables()
   return tables.some(({ name }) => name === table)
 }

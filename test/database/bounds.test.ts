@@ -190,8 +190,8 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'operator_actions.address': () => LONGEST_ADDRESS.length,
   'operator_actions.request_id': () => randomUUID().length,
   'object_store.identity': () => randomUUID().length,
-  'chores.name': () => longestOf(['sweep', 'webhooks', 'write_probe']),
-  'chores.holder': () => 32 * 1024,
+  'leader_leases.name': () => longestOf(['sweep', 'webhooks', 'write_probe']),
+  'leader_leases.holder': () => 32 * 1024,
 }
 
 /** Of an access token, which has the longest. */

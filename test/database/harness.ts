@@ -150,13 +150,6 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
         UPDATE files SET is_kept = 1 WHERE user_id = ${userId} AND name LIKE ${`${prefix}%`}
       `.execute(database.kysely)
     },
-    purgeAsBefore: async (userId) => {
-      const db = database.kysely
-      for (const table of ['files', 'uploads', 'garbage'] as const) {
-        await sql`DELETE FROM ${sql.table(table)} WHERE user_id = ${userId}`.execute(db)
-      }
-      await sql`DELETE FROM users WHERE id = ${userId}`.execute(db)
-    },
     close: async () => {
       await Promise.all([database.close(), twin.close()])
       await cleanUp()

@@ -3,13 +3,16 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { migrate, migrations, runMigrations } from '../../src/database/migrate.ts'
 import type { Database } from '../../src/database/database.ts'
+import {
+  createIndex,
+  type MigrationIndex,
+  type SchemaMigration,
+} from '../../src/database/migrations/index-definition.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
 const postgres = inject('postgres')
-
-const INITIAL = '2026-11-21-initial'
 
 /** Less than the migrations of these tests take. */
 const REQUEST_TIMEOUT_MS = 1_500
@@ -40,7 +43,7 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
     }
     async function openOlder(timeoutMs?: number): Promise<Database> {
       const database = await open(timeoutMs)
-      await runMigrations(database, only(database, INITIAL))
+      await migrate(database)
       return database
     }
     /** A session that is in a transaction, as an upload's is. */
@@ -52,13 +55,13 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
 
     it('ends, though it takes longer than a request may', async () => {
       const database = await openOlder(REQUEST_TIMEOUT_MS)
-      const slow = { ...only(database, INITIAL), '9999-slow': { up: sleep(2) } }
+      const slow = { ...migrations(database), '9999-slow': { up: sleep(2) } }
       expect(await runMigrations(database, slow)).toEqual(['9999-slow'])
     })
 
     it('is waited for by the other instances that start', async () => {
       const [first, second] = [await openOlder(REQUEST_TIMEOUT_MS), await open(REQUEST_TIMEOUT_MS)]
-      const slow = { ...only(first, INITIAL), '9999-slow': { up: sleep(2) } }
+      const slow = { ...migrations(first), '9999-slow': { up: sleep(2) } }
       const both = await Promise.all([first, second].map((each) => runMigrations(each, slow)))
       expect(both.flat()).toEqual(['9999-slow'])
     })
@@ -68,20 +71,20 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
       await using upload = await connect()
       await using observer = await connect()
       await upload.query('BEGIN; LOCK TABLE uploads IN ROW EXCLUSIVE MODE')
-      const migrating = migrate(database)
+      const migrating = runMigrations(database, later(database))
       await expect.poll(() => waits(observer), { timeout: 10_000, interval: 5 }).toBe(true)
       await upload.query('LOCK TABLE files IN ROW EXCLUSIVE MODE')
       await upload.query('COMMIT')
-      expect(await migrating).toEqual(Object.keys(migrations(database)).slice(1))
+      expect(await migrating).toEqual(['9999-1-column', '9999-2-index'])
     })
 
     it('makes what a migration of an empty database makes', async () => {
       const database = await openOlder()
-      await migrate(database)
+      await runMigrations(database, later(database))
       const fresh = await createDatabase(postgres ?? '')
       const other = await openPostgres({ url: fresh.url })
       try {
-        await migrate(other)
+        await runMigrations(other, later(other))
         expect(await indexesOf(database)).toEqual(await indexesOf(other))
       } finally {
         await other.close()
@@ -92,20 +95,40 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
     it('builds an index anew that an interrupted one left invalid', async () => {
       const database = await openOlder()
       await using session = await connect()
-      await session.query('CREATE INDEX files_listed_by_size ON files (name)')
+      await session.query('CREATE INDEX files_by_digest ON files (name)')
       await session.query(
-        `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'files_listed_by_size'::regclass`,
+        `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'files_by_digest'::regclass`,
       )
-      await migrate(database)
-      const index = (await indexesOf(database)).find(({ name }) => name === 'files_listed_by_size')
+      await runMigrations(database, later(database))
+      const index = (await indexesOf(database)).find(({ name }) => name === 'files_by_digest')
       expect(index).toMatchObject({ is_valid: true })
-      expect(index?.definition).toContain('(user_id, size, name)')
+      expect(index?.definition).toContain('(sha256)')
     })
   })
 })
 
-function only(database: Database, name: string) {
-  return Object.fromEntries(Object.entries(migrations(database)).filter(([key]) => key === name))
+/** What a later version has: an index on an existing column, a column, and then an index on that. */
+function later(database: Database): Readonly<Record<string, SchemaMigration>> {
+  const index = (name: string, column: string): readonly MigrationIndex[] => [
+    { name, table: 'files', definition: sql`(${sql.ref(column)})` },
+  ]
+  const create =
+    (indexes: readonly MigrationIndex[]): SchemaMigration['up'] =>
+    async (db) => {
+      for (const each of indexes) await createIndex(each).execute(db)
+    }
+  const [digests, tags] = [index('files_by_digest', 'sha256'), index('files_by_tag', 'tag')]
+  return {
+    ...migrations(database),
+    '9999-1-column': {
+      indexes: digests,
+      async up(db) {
+        await create(digests)(db)
+        await sql`ALTER TABLE files ADD COLUMN tag text`.execute(db)
+      },
+    },
+    '9999-2-index': { indexes: tags, isApart: true, up: create(tags) },
+  }
 }
 
 function sleep(seconds: number): (db: Database['kysely']) => Promise<void> {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { findS3Server } from '../support/servers/s3-server.ts'
@@ -78,6 +79,8 @@ async function tell(
     // So that they can resume the upload.
     await run(`UPDATE uploads SET lease_until = ${LATER} WHERE state = 'pending'`)
     await run(`UPDATE resumable_uploads SET ends_at = ${LATER} WHERE ended_as IS NULL`)
+    // A `Last-Modified` that is ahead of the clock is told as the time of the answer.
+    await setTimeout(3_000)
     return { ...story, exchanges: await record(listening, reads) }
   } finally {
     await listening.service.stop()

@@ -6,19 +6,13 @@ import { objectMetadata } from '../objects/object-metadata.ts'
 import type { ObjectHead } from '../objects/object-store.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
 
-/** Each takes the event loop 0.5 us in each answer that shows it, and a page shows those of 100 uploads. */
-export const MAX_METADATA_KEYS = 64
-
-/**
- * Decodes the values of the first keys of an `Upload-Metadata`: an upload that an earlier version has created can have
- * more. Only those of `textKeys` must be valid UTF-8. Throws `invalid_parameter` if it is malformed.
- */
+/** Decodes an `Upload-Metadata`. Only `textKeys` must be valid UTF-8. Throws `invalid_parameter` if it is malformed. */
 export function metadataValues(
   header: string,
   textKeys: ReadonlySet<string> = NAME_KEYS,
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
-  for (const pair of header.split(',', MAX_METADATA_KEYS)) {
+  for (const pair of header.split(',')) {
     const [key = '', value = '', another] = pair.split(' ').filter((word) => word !== '')
     const bytes = decodeBase64(value)
     const isPair = KEY.test(key) && bytes !== undefined && another === undefined
@@ -64,8 +58,8 @@ export function sentMetadata(upload: ResumableUpload): ObjectHead['metadata'] {
 }
 
 /**
- * What the `Upload-Metadata` of an upload says about its content. Visitors of a link cannot set metadata. Earlier versions
- * of the service checked less: what this one would refuse is ignored.
+ * What the `Upload-Metadata` of an upload says about its content: nothing once the upload is aborted. Visitors of a link
+ * cannot set metadata.
  */
 export function sentDescription({
   metadata: header,

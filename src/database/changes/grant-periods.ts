@@ -37,7 +37,7 @@ async function readGrantClock({ db, now }: LedgerTx): Promise<GrantPeriod> {
       present AS "to"
     FROM (
       SELECT COALESCE(MIN(lease_until), present - ${FIRST_PERIOD_MS}) AS noticed, present
-      FROM (SELECT ${now} AS present) AS moment LEFT JOIN chores ON name = ${CLOCK}
+      FROM (SELECT ${now} AS present) AS moment LEFT JOIN leader_leases ON name = ${CLOCK}
       GROUP BY present
     ) AS figures
   `.execute(db)
@@ -60,7 +60,7 @@ async function listGrantTurns(
 
 async function advanceGrantClock({ db }: LedgerTx, to: number): Promise<void> {
   await sql`
-    INSERT INTO chores (name, holder, lease_until) VALUES (${CLOCK}, '', ${to})
+    INSERT INTO leader_leases (name, holder, lease_until) VALUES (${CLOCK}, '', ${to})
     ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until
   `.execute(db)
 }

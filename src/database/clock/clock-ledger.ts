@@ -18,7 +18,7 @@ export function createClockLedger({ query }: Session): ClockLedger {
 
 async function readClock({ db, now }: LedgerTx): Promise<StoredClock> {
   const { rows } = await sql<{ readonly now: number; readonly stored: string | null }>`
-    SELECT ${now} AS now, (SELECT holder FROM chores WHERE name = ${SAFE_CLOCK}) AS stored
+    SELECT ${now} AS now, (SELECT holder FROM leader_leases WHERE name = ${SAFE_CLOCK}) AS stored
   `.execute(db)
   return { now: rows[0]?.now ?? Number.NaN, stored: rows[0]?.stored ?? undefined }
 }
@@ -28,10 +28,10 @@ async function storeClock(
   { before, after, safe }: Parameters<ClockLedger['storeClock']>[0],
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    INSERT INTO chores (name, holder, lease_until) VALUES (${SAFE_CLOCK}, ${after}, ${safe})
+    INSERT INTO leader_leases (name, holder, lease_until) VALUES (${SAFE_CLOCK}, ${after}, ${safe})
     ON CONFLICT (name) DO UPDATE
     SET holder = excluded.holder, lease_until = excluded.lease_until
-    WHERE chores.holder = ${before ?? ''}
+    WHERE leader_leases.holder = ${before ?? ''}
   `.execute(db)
   return numAffectedRows === 1n
 }

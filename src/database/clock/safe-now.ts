@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** The row of `chores` with the safe time: `lease_until` is the time, `holder` the JSON of a `SafeTime`. */
+/** The row of `leader_leases` with the safe time: `lease_until` is the time, `holder` the JSON of a `SafeTime`. */
 export const SAFE_CLOCK = 'safe_clock'
 
 /**
@@ -13,7 +13,7 @@ export function safeNow({ now }: { readonly now: RawBuilder<number> }): RawBuild
     SELECT CASE WHEN safe < present THEN safe ELSE present END
     FROM (
       SELECT COALESCE(MIN(lease_until), ${now}) AS safe, ${now} AS present
-      FROM chores WHERE name = ${sql.lit(SAFE_CLOCK)}
+      FROM leader_leases WHERE name = ${sql.lit(SAFE_CLOCK)}
     ) AS figures
   )`
 }

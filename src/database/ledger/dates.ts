@@ -17,17 +17,13 @@ export const DATE_COLUMNS = sql`newest_at AS at, freed_at AS "freedAt"`
 /**
  * SQL for the date of a commit at `now`, in an UPDATE of the `quotas` row: later than that of any commit before, also if
  * the clock went back or stands still. Deadlines never come from it, but from the clock, because it can be far ahead.
- * During an upgrade, the previous version sets `changed_at` only.
  * A second UPDATE of the same commit has `stepMs` 0.
  */
 export function nextDate(
   now: RawBuilder<unknown>,
   stepMs: RawBuilder<unknown> = sql`1`,
 ): RawBuilder<number> {
-  return sql<number>`CASE
-    WHEN ${now} > newest_at AND ${now} > changed_at THEN ${now}
-    WHEN newest_at < changed_at THEN changed_at + ${stepMs}
-    ELSE newest_at + ${stepMs} END`
+  return sql<number>`CASE WHEN ${now} > newest_at THEN ${now} ELSE newest_at + ${stepMs} END`
 }
 
 /**

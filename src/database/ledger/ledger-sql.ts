@@ -93,8 +93,7 @@ function capacityWith(isGranted: RawBuilder<boolean>, baseCapacity: number): Raw
 
 export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
   return sql<boolean>`(
-    grants.revoked_at IS NULL
-    AND (grants.starts_at IS NULL OR grants.starts_at <= ${now})
+    (grants.starts_at IS NULL OR grants.starts_at <= ${now})
     AND (grants.ends_at IS NULL OR grants.ends_at > ${now})
   )`
 }

@@ -105,5 +105,5 @@ const LOCKED_TABLES = Object.keys({
   daily_usage: true,
   operator_actions: true,
   object_store: true,
-  chores: true,
+  leader_leases: true,
 } satisfies Record<keyof Tables, true>)

@@ -17,7 +17,7 @@ import { INSERT_FILE } from '../ledger/rows.ts'
 import { isRebuilding, type Tables } from '../schema.ts'
 
 /**
- * Uses the table `rebuild_objects`, which exists only during a rebuild and is not in the schema. A row of `chores` names
+ * Uses the table `rebuild_objects`, which exists only during a rebuild and is not in the schema. A row of `leader_leases` names
  * the run that may write: a later run takes over from one that still runs, whose writes then reject.
  */
 export function createRebuildJournal(database: Database): RebuildJournal {
@@ -48,12 +48,12 @@ export function createRebuildJournal(database: Database): RebuildJournal {
     finish: () =>
       write(async (db) => {
         await drop(db)
-        await sql`DELETE FROM chores WHERE name = ${RUN}`.execute(db)
+        await sql`DELETE FROM leader_leases WHERE name = ${RUN}`.execute(db)
       }),
   }
 }
 
-/** The name of the row of `chores`. */
+/** The name of the row of `leader_leases`. */
 const RUN = 'rebuild'
 
 interface Run extends Pick<Fragments, 'bytewise' | 'forUpdate'> {
@@ -67,7 +67,7 @@ async function begin(
   if (!(await isRebuilding(db)) && !(await isEmpty(db))) return 'refused'
   // Waits for what another run is writing.
   await sql`
-    INSERT INTO chores (name, holder, lease_until) VALUES (${RUN}, ${run}, 0)
+    INSERT INTO leader_leases (name, holder, lease_until) VALUES (${RUN}, ${run}, 0)
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder
   `.execute(db)
   if (await isRebuilding(db)) return 'restarted'
@@ -77,7 +77,7 @@ async function begin(
 
 async function assertCurrent(db: Kysely<Tables>, { run, forUpdate }: Run): Promise<void> {
   const { rows } = await sql`
-    SELECT 1 FROM chores WHERE name = ${RUN} AND holder = ${run} ${forUpdate ?? sql``}
+    SELECT 1 FROM leader_leases WHERE name = ${RUN} AND holder = ${run} ${forUpdate ?? sql``}
   `.execute(db)
   if (rows.length > 0) return
   throw new AppError('unavailable', 'Another rebuild has started and takes over from this one.')

@@ -6,8 +6,8 @@ import type { ResumableUploadRow } from '../schema.ts'
 import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { garbageBytes } from '../ledger/counted-bytes.ts'
 
-// A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper,
-// `verify` and the previous release handle it correctly without special code.
+// A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper
+// and `verify` handle it correctly without special code.
 //
 // While its upload is unfinished, a tail object belongs to no user and does not count against the bound on the user's
 // garbage: the reservation and the limit on announced bytes cover its bytes. Once it is replaced, discarded because of

@@ -67,11 +67,10 @@ function total(bytes: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`CAST(COALESCE(SUM(${bytes}), 0) AS BIGINT)`
 }
 
-/** Ignores `due = 0`, which the previous release leaves on aborted uploads: it says nothing about their age. */
 async function measure({ db, now }: LedgerTx, dues: RawBuilder<unknown>): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
     SELECT COUNT(*) AS count,
-      CAST(COALESCE(${now} - MIN(CASE WHEN due > 0 THEN due END), 0) AS BIGINT) AS "oldestMs"
+      CAST(COALESCE(${now} - MIN(due), 0) AS BIGINT) AS "oldestMs"
     FROM (${dues}) AS figures
   `.execute(db)
   return rows[0] ?? { count: 0, oldestMs: 0 }

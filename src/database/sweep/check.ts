@@ -17,7 +17,7 @@ async function writeProbe(db: Kysely<Tables>, now: RawBuilder<number>): Promise<
   // SQLite does not write unchanged pages.
   const probe = randomBytes(PROBE_BYTES / 2).toString('hex')
   await sql`
-    INSERT INTO chores (name, holder, lease_until) VALUES ('write_probe', ${probe}, ${now})
+    INSERT INTO leader_leases (name, holder, lease_until) VALUES ('write_probe', ${probe}, ${now})
     ON CONFLICT (name) DO UPDATE
     SET holder = excluded.holder, lease_until = excluded.lease_until
   `.execute(db)

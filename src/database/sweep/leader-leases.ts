@@ -19,11 +19,11 @@ async function acquire(
   { name, holder, leaseMs }: Parameters<LeaderLeases['acquireLeaderLease']>[0],
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    INSERT INTO chores (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
+    INSERT INTO leader_leases (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
     ON CONFLICT (name) DO UPDATE
     SET holder = excluded.holder, lease_until = excluded.lease_until
-    WHERE chores.holder = excluded.holder OR chores.lease_until <= ${now}
-      OR chores.lease_until > ${now} + ${Math.max(leaseMs, LONGEST_LEASE_MS)}
+    WHERE leader_leases.holder = excluded.holder OR leader_leases.lease_until <= ${now}
+      OR leader_leases.lease_until > ${now} + ${Math.max(leaseMs, LONGEST_LEASE_MS)}
   `.execute(db)
   return numAffectedRows === 1n
 }
@@ -32,5 +32,5 @@ async function release(
   { db }: LedgerTx,
   { name, holder }: Parameters<LeaderLeases['releaseLeaderLease']>[0],
 ): Promise<void> {
-  await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
+  await sql`DELETE FROM leader_leases WHERE name = ${name} AND holder = ${holder}`.execute(db)
 }

@@ -301,7 +301,6 @@ function scopeJson(scope: Scope | undefined): string | null {
     : JSON.stringify({
         actions: scope.actions,
         prefix: scope.prefix,
-        // Left out for instances of an earlier version, to which a token with it permits nothing.
-        when_full: scope.whenFull === 'refuse' ? undefined : scope.whenFull,
+        when_full: scope.whenFull,
       })
 }

@@ -22,9 +22,7 @@ export async function put(
             ${grant.model ?? null}, ${grant.startsAt ?? null}, ${grant.endsAt ?? null}, ${now})
     ON CONFLICT (user_id, source, reference) DO UPDATE
     SET bytes = excluded.bytes, model = excluded.model,
-        starts_at = excluded.starts_at, ends_at = excluded.ends_at, revoked_at = NULL,
-        created_at = CASE WHEN grants.revoked_at IS NULL
-                     THEN grants.created_at ELSE excluded.created_at END
+        starts_at = excluded.starts_at, ends_at = excluded.ends_at
     RETURNING *
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
@@ -38,20 +36,17 @@ async function stands(
   const { rows } = await sql`
     SELECT bytes FROM grants
     WHERE user_id = ${userId} AND source = ${source} AND reference = ${reference}
-      AND revoked_at IS NULL
   `.execute(db)
   return rows.length === 1
 }
 
-/** Also deletes the grants that an earlier version revoked, and kept. */
 export async function revoke(
   db: Kysely<Tables>,
   { userId, source, reference }: GrantKey,
 ): Promise<void> {
   await sql`
     DELETE FROM grants
-    WHERE user_id = ${userId}
-      AND ((source = ${source} AND reference = ${reference}) OR revoked_at IS NOT NULL)
+    WHERE user_id = ${userId} AND source = ${source} AND reference = ${reference}
   `.execute(db)
 }
 
@@ -75,7 +70,7 @@ export async function list(
   const atMost = limit === undefined ? sql`` : sql`LIMIT ${limit}`
   const { rows } = await sql<GrantRow>`
     SELECT * FROM grants
-    WHERE user_id = ${userId} AND revoked_at IS NULL ${ofSource} ${further}
+    WHERE user_id = ${userId} ${ofSource} ${further}
     ORDER BY source, reference ${atMost}
   `.execute(db)
   return rows.map(toGrant)

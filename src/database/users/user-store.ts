@@ -79,8 +79,6 @@ async function createUser(tx: LedgerTx, userId: UserId): ReturnType<UserStore['c
     await lockUser(tx, userId)
     return { user: await existingUser(db, userId), created: false }
   }
-  // An instance of the previous version can have purged an earlier user of this id, but not that user's changes.
-  await sql`DELETE FROM changes WHERE user_id = ${userId}`.execute(db)
   const state = capacityState({ capacity: baseCapacity, used: 0, reserved: 0, fileCount: 0 })
   await sql`
     INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count, capacity_state)

@@ -1,7 +1,6 @@
 import type { AppendToPlan, PlannedAppend } from '../../core/resumable/append-store.ts'
 import { parseMembers } from '../parse-members.ts'
 import { storeError } from '../store-error.ts'
-import { TEMPORARY } from './temporary-files.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. Files have numbers (`temporary-files.ts`). */
 export interface FileState {
@@ -21,7 +20,7 @@ export function formatFileState(state: FileState): string {
 }
 
 export function parseFileState(storeState: string): FileState {
-  const { suffix = TEMPORARY, copyTo, hasOlder, file = numberOf(suffix) } = parseMembers(storeState)
+  const { copyTo, hasOlder, file = 0 } = parseMembers(storeState)
   if (!isNumber(file)) throw storeError(new TypeError('The state of an upload names no file'))
   return {
     file,
@@ -29,13 +28,6 @@ export function parseFileState(storeState: string): FileState {
     hasOlder: hasOlder === true ? true : undefined,
   }
 }
-
-/** An earlier version named the file of a takeover otherwise. That upload is lost, as `.tmp` may hold other bytes. */
-function numberOf(suffix: unknown): number {
-  return suffix === TEMPORARY ? 0 : MISSING_FILE
-}
-
-const MISSING_FILE = 2 ** 40
 
 function isNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0

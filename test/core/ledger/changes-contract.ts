@@ -5,12 +5,10 @@ import type { RecordedChange } from '../../../src/core/changes/change-ledger.ts'
 import { createFeed, type Feed } from '../../../src/core/changes/feed.ts'
 import type { File } from '../../../src/core/files/file.ts'
 import { createGrantPeriods } from '../../../src/core/quota/grant-periods.ts'
-import { callerOf } from '../../../src/core/users/caller.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import {
   type Account,
-  accountOf,
   BASE_CAPACITY,
   grantOf,
   type LedgerHarness,
@@ -184,18 +182,6 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
       expect(await states()).toEqual(users.map((user) => (user === failing ? [] : [NEARING])))
       await createGrantPeriods(harness.ledger).note(signal)
       expect(await states()).toEqual(users.map(() => [NEARING]))
-    })
-
-    it('of an earlier user of an id are none of the next one', async () => {
-      await account.put('a', 1)
-      const { userId } = account
-      await harness.users.deleteUser(userId)
-      await harness.purgeAsBefore(userId)
-      const { user } = await harness.users.createUser(userId)
-      const next = accountOf({ ...harness, ...callerOf(user) })
-      await next.put('b', 1)
-      const read = await harness.ledger.readChanges({ ...next, after: 0, limit: 9 })
-      expect(read?.changes).toMatchObject([{ sequence: 1, type: 'file.created' }])
     })
 
     it('are read from a position on, by pages, and by their user alone', async () => {

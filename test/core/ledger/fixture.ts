@@ -64,8 +64,6 @@ export interface LedgerHarness {
   addFiles(userId: UserId, files: AddedFiles): Promise<void>
   /** Keeps all files with the prefix, at the times of their last change. */
   keepFiles(userId: UserId, prefix: string): Promise<void>
-  /** Removes a deleted user's rows as an earlier version does, which knows nothing of changes. */
-  purgeAsBefore(userId: UserId): Promise<void>
   close(): Promise<void>
 }
 

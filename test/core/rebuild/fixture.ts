@@ -86,7 +86,7 @@ export async function contentIn(
   return (await bytesOf(opened?.body)).toString()
 }
 
-const TABLES = ['files', 'garbage', 'quotas', 'users', 'chores'] as const
+const TABLES = ['files', 'garbage', 'quotas', 'users', 'leader_leases'] as const
 
 /** Takes out of the empty database what a rebuild has put there. */
 export async function emptyAgain({ kysely }: Database): Promise<void> {

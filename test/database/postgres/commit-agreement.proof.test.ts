@@ -125,7 +125,7 @@ describe.skipIf(server === undefined)('the statements of uploads on PostgreSQL',
   beforeAll(async () => {
     own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
-    await sql`INSERT INTO chores (name, holder, lease_until) VALUES ('clock', '', 1800000000000)`.execute(
+    await sql`INSERT INTO leader_leases (name, holder, lease_until) VALUES ('clock', '', 1800000000000)`.execute(
       database.kysely,
     )
   })
@@ -134,10 +134,10 @@ describe.skipIf(server === undefined)('the statements of uploads on PostgreSQL',
     await own.drop()
   })
 
-  const clock = sql<number>`(SELECT lease_until FROM chores WHERE name = 'clock')`
+  const clock = sql<number>`(SELECT lease_until FROM leader_leases WHERE name = 'clock')`
 
   const advance = (ms: number) =>
-    sql`UPDATE chores SET lease_until = lease_until + ${ms} WHERE name = 'clock'`.execute(
+    sql`UPDATE leader_leases SET lease_until = lease_until + ${ms} WHERE name = 'clock'`.execute(
       database.kysely,
     )
 

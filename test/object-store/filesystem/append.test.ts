@@ -57,15 +57,6 @@ function claimOf(upload: RecordedUpload, content: Buffer): AppendObject {
 }
 
 describe('an append to a file', () => {
-  it('never continues from another file than the one that an earlier version has recorded', async () => {
-    const upload = open(20)
-    await upload.append(randomBytes(10))
-    upload.storeState = '{"suffix":".tmp.d/01a7c1ea-5d0e-7f4c-9d5e-0b8f5b0f5b0f"}'
-    expect(await store.append(claimOf(upload, randomBytes(10)))).toBeUndefined()
-    expect(await upload.isStored()).toBe(false)
-    expect(await upload.finish()).toBeUndefined()
-  })
-
   it('synchronises the file, the first time also its folder, before it is recorded (R23)', async () => {
     const content = randomBytes(20)
     const upload = open(content.length)

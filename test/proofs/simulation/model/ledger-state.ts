@@ -58,7 +58,7 @@ export function openLedgerReader(file: string): LedgerReader {
     resumables: select(RESUMABLES),
     pieces: select('upload_pieces ORDER BY version, first_byte'),
     changes: select('changes ORDER BY user_id, sequence'),
-    safeTime: select("chores WHERE name = 'safe_clock'"),
+    safeTime: select("leader_leases WHERE name = 'safe_clock'"),
   }
   let last: { readonly at: unknown; readonly state: LedgerState } | undefined
   return {

@@ -36,7 +36,7 @@ async function withoutSafeTime(
   argument: unknown,
 ): Promise<unknown> {
   const rename = (from: string, to: string) =>
-    sql`UPDATE chores SET name = ${to} WHERE name = ${from}`.execute(kysely)
+    sql`UPDATE leader_leases SET name = ${to} WHERE name = ${from}`.execute(kysely)
   await rename('safe_clock', 'hidden')
   try {
     return await (ledger[method] as (argument: unknown) => Promise<unknown>)(argument)
