@@ -97,7 +97,7 @@ export function uploadEndsSuite(open: OpenService): void {
     })
 
     it.each(SUPERSEDED)(
-      'R42 after its file was %s is 410 for every request',
+      'R35 after its file was %s is 410 for every request',
       async (_how, change) => {
         const upload = await createUpload(service, { user, name: 'file.bin', length: 4 })
         await appended(service, upload, { body: 'four' })
@@ -119,7 +119,7 @@ export function uploadEndsSuite(open: OpenService): void {
       },
     )
 
-    it('R42 after its file was renamed and renamed back says that it is stored', async () => {
+    it('R35 after its file was renamed and renamed back says that it is stored', async () => {
       const upload = await createUpload(service, { user, name: 'file.bin', length: 4 })
       await appended(service, upload, { body: 'four' })
       await rename(service, user, { from: 'file.bin', to: 'other' })
@@ -128,7 +128,7 @@ export function uploadEndsSuite(open: OpenService): void {
       expect(await offsetOf(service, upload)).toBe(4)
     })
 
-    it('R42 is forgotten with its journal, unless nothing has changed its file since', async () => {
+    it('R35 is forgotten with its journal, unless nothing has changed its file since', async () => {
       const forgotten = async (name: string) => {
         const upload = await createUpload(service, { user, name, length: 4 })
         await appended(service, upload, { body: 'four' })
