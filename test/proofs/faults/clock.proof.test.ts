@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { createFakeClock, type FakeClock, findFaketime } from '../../support/servers/faketime.ts'
 import { createFolder, freePort } from '../../support/servers/local-server.ts'
@@ -29,15 +29,12 @@ const TEST_MS = 900_000
 const needed = Promise.all([findFaketime(), findInstalled()])
 const skipped = isSkipped(await whyMissing(needed))
 
-let opened = new AsyncDisposableStack()
+const opened = new AsyncDisposableStack()
 
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
+afterAll(() => opened.disposeAsync())
 
 /** I17. Each jump lasts a minute, under load with history, eviction, webhooks and a resumable upload. */
-describe.skipIf(skipped)('G10 a clock that jumps for a minute', () => {
+describe.skipIf(skipped).concurrent('G10 a clock that jumps for a minute', () => {
   it(
     'loses nothing on SQLite',
     async () => {

@@ -94,7 +94,8 @@ describe('a database that fails under a resumable upload', () => {
 
   it('R14 that fails in the record of the last byte leaves an upload that a HEAD finishes (I12)', async () => {
     let times = 0
-    fault = { isMeant: (result) => result === true && times++ === 0, isApplied: false }
+    // Also that of earlier bytes, if the append has recorded some: a record of more bytes makes good for it.
+    fault = { isMeant: (result) => result === true && ++times > 0, isApplied: false }
     expectProblem(await append(service, upload, { body: content }), UNAVAILABLE)
     expect(times).toBeGreaterThan(0)
     fault = undefined
