@@ -25,15 +25,16 @@ const MINIO = {
   AWS_SECRET_ACCESS_KEY: 'trial-minio-password',
 }
 
-const POSTGRES = {
-  DATABASE_URL: 'postgres://cloud_repository:trial-postgres-password@postgres/image_suite',
-}
+/** A database belongs to one object store, so each combination has its own. */
+const postgres = (name: string) => ({
+  DATABASE_URL: `postgres://cloud_repository:trial-postgres-password@postgres/${name}`,
+})
 
 const COMBINATIONS: readonly Setting[] = [
   { name: 'SQLite and files', environment: { PORT: '8081', BASE_PATH: '/api' } },
   { name: 'SQLite and MinIO', environment: MINIO },
-  { name: 'PostgreSQL and files', environment: POSTGRES },
-  { name: 'PostgreSQL and MinIO', environment: { ...POSTGRES, ...MINIO } },
+  { name: 'PostgreSQL and files', environment: postgres('with_files') },
+  { name: 'PostgreSQL and MinIO', environment: { ...postgres('with_minio'), ...MINIO } },
 ]
 
 /** The same image with nothing but environment variables, next to the PostgreSQL and MinIO of the project. */
@@ -60,7 +61,7 @@ export function imageSuite(project: Project): void {
     it('keeps files on PostgreSQL and versitygw over a restart', async (test) => {
       test.skip(isSkipped(await whyMissing(findProgram('versitygw'))))
       await versitygw(project)
-      await expectToKeepFiles(project, { ...POSTGRES, ...VERSITYGW })
+      await expectToKeepFiles(project, { ...postgres('with_versitygw'), ...VERSITYGW })
     })
 
     it('is backed up and restored by the commands of docs/backup.md', async () => {
@@ -109,8 +110,8 @@ async function expectToKeepFiles(
   project: Project,
   environment: Setting['environment'],
 ): Promise<void> {
-  await createDatabase(project)
-  const { PORT = '3000', BASE_PATH: basePath = '' } = environment
+  const { PORT = '3000', BASE_PATH: basePath = '', DATABASE_URL } = environment
+  if (DATABASE_URL !== undefined) await createDatabase(project, new URL(DATABASE_URL))
   const port = await freePort()
   const name = await startImage(project, { environment, ports: `127.0.0.1:${port}:${PORT}` })
   const cli: Cli = (...words) => docker(['exec', name, 'cloud-repo', ...words, '--json'])
@@ -167,9 +168,7 @@ async function healthy(name: string): Promise<void> {
   })
 }
 
-async function createDatabase({ compose }: Project): Promise<void> {
-  const psql = ['exec', '-T', 'postgres', 'psql', '-qtA', '-h', '/var/run/postgresql']
-  const run = (sql: string) => compose(...psql, '-U', 'cloud_repository', '-c', sql)
-  const found = await run("SELECT 1 FROM pg_database WHERE datname = 'image_suite'")
-  if (found === '') await run('CREATE DATABASE image_suite')
+async function createDatabase({ compose }: Project, { pathname }: URL): Promise<void> {
+  const psql = ['exec', '-T', 'postgres', 'psql', '-q', '-h', '/var/run/postgresql']
+  await compose(...psql, '-U', 'cloud_repository', '-c', `CREATE DATABASE ${pathname.slice(1)}`)
 }
