@@ -29,6 +29,7 @@ RUN ln -s /app/dist/main.js /usr/local/bin/cloud-repo \
  && mkdir /data && chown 1000:1000 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY api api
 # The list of packages, for vulnerability scanners, and their licenses.
 COPY --from=build /app/sbom.json /app/NOTICE ./
 COPY package.json LICENSE ./

@@ -15,7 +15,6 @@ const PLACES = [
   ['deploy/helm/cloud-repository/Chart.yaml', '\nversion: '],
   ['deploy/helm/cloud-repository/Chart.yaml', '\nappVersion: '],
   ['Dockerfile', '\nARG VERSION='],
-  ['src/http/openapi/document.ts', "\nconst VERSION = '"],
   ['api/openapi.json', '\n    "version": "'],
   ['api/admin-openapi.json', '\n    "version": "'],
 ]

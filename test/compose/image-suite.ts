@@ -45,6 +45,14 @@ export function imageSuite(project: Project): void {
       expect(await docker([...run, 'users', 'list', '--json'])).toBe('[]')
     })
 
+    it('describes its API', async () => {
+      const port = await freePort()
+      await startImage(project, { environment: {}, ports: `127.0.0.1:${port}:3000` })
+      for (const path of ['/openapi.json', '/docs']) {
+        expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200)
+      }
+    })
+
     it('says which packages it holds, in CycloneDX', async () => {
       const read = ['run', '--rm', '--entrypoint', 'cat', `${project.name}-service`]
       const sbom = JSON.parse(await docker([...read, '/app/sbom.json'])) as {

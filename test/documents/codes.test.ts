@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ERROR_CODES, ERROR_KINDS } from '../../src/core/error-codes.ts'
 import { docsPage } from '../../web/docs/page.ts'
-import type { Json } from '../../src/http/openapi/json.ts'
+import type { Json } from '../../src/http/openapi/operation.ts'
 import { DOCUMENT_FILES } from '../openapi/documents.ts'
 
 interface Document extends Json {

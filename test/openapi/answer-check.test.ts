@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createAnswerCheck, type Exchange, type OpenApi } from './answer-check.ts'
-import { readDocuments } from './documents.ts'
+import { DOCUMENT_FILES } from './documents.ts'
 
 const REQUEST_ID = '6f1c1c0e-52c4-4f0e-9d0b-3a7d5f4f2a11'
 
@@ -16,7 +17,7 @@ const PROBLEM = {
 let document: OpenApi
 
 beforeAll(async () => {
-  document = JSON.parse((await readDocuments()).public) as OpenApi
+  document = JSON.parse(await readFile(DOCUMENT_FILES.public, 'utf8')) as OpenApi
 })
 
 /** What the check says of an answer to a GET that is all right but for what a test changes. */

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { ErrorCode } from '../../src/core/error-codes.ts'
-import type { Json } from '../../src/http/openapi/json.ts'
+import type { Json } from '../../src/http/openapi/operation.ts'
 import { closed, closedInside } from './closed-schema.ts'
 
 /** An answer of the service, and what it answers. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../src/http/openapi/json.ts'
+import type { Json } from '../../src/http/openapi/operation.ts'
 
 /**
  * A schema that allows nothing but what it names. Documents leave their schemas open, so that members can be added;

@@ -1,34 +1,26 @@
-import { openEmbedded } from '../support/service/embedded-service.ts'
-import { NO_BUILD } from '../support/http/page.ts'
+import { readVersion } from '../../src/build-info.ts'
+import { ADMIN_API } from './generator/admin-api.ts'
+import { documentOf } from './generator/document.ts'
+import { PUBLIC_API } from './generator/public-api.ts'
+import type { RecordedRoutes } from './generator/recorded-routes.ts'
 
-/** The file of each document, as committed. */
+/** The file of each document, as committed and served. */
 export const DOCUMENT_FILES = {
   public: 'api/openapi.json',
   admin: 'api/admin-openapi.json',
 } as const
 
-const ADMIN_TOKEN = 'the-admin-token-of-the-documents'
-
-/** The text of both documents as the service answers them, laid out for people. */
-export async function readDocuments(): Promise<Record<keyof typeof DOCUMENT_FILES, string>> {
-  const service = await openEmbedded({
-    adminToken: ADMIN_TOKEN,
-    page: NO_BUILD,
-    operatorPage: NO_BUILD,
-  })
-  try {
-    const [own, admin] = await Promise.all([
-      textOf(service.port, {}),
-      textOf(service.adminPort, { authorization: `Bearer ${ADMIN_TOKEN}` }),
-    ])
-    return { public: own, admin }
-  } finally {
-    await service.stop()
+/** The text of both files, by the routes. */
+export async function makeDocuments(
+  routes: RecordedRoutes,
+): Promise<Record<keyof typeof DOCUMENT_FILES, string>> {
+  const version = await readVersion()
+  return {
+    public: textOf(documentOf(routes.public, { ...PUBLIC_API, version })),
+    admin: textOf(documentOf(routes.admin, { ...ADMIN_API, version })),
   }
 }
 
-async function textOf(port: number, headers: Record<string, string>): Promise<string> {
-  const reply = await fetch(`http://127.0.0.1:${port}/openapi.json`, { headers })
-  if (!reply.ok) throw new Error(await reply.text())
-  return `${JSON.stringify(await reply.json(), null, 2)}\n`
+function textOf(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`
 }

@@ -9,14 +9,12 @@ import type { Downloads } from '../download/downloads.ts'
 import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
-import { describeRoutes } from '../openapi/document.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { readLimit } from '../shared-routes/pagination.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
-import { ADMIN_API } from './api.ts'
 import { createAdminSessions } from './admin-session.ts'
 import { type AuditedOptions, createAudit } from './audit.ts'
 import { createOperatorAuth } from './operator-auth.ts'
@@ -68,7 +66,6 @@ export async function buildAdmin(
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
-  const document = describeRoutes(app, ADMIN_API, '')
   const others = otherMethods(app)
   const sessions = page && createAdminSessions({ token })
   const audit = createAudit(auditTrail)
@@ -80,7 +77,12 @@ export async function buildAdmin(
   app.addHook('preValidation', readLimit)
   takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
   await app.register(healthRoutes, { readiness, stopping })
-  await app.register(openApiRoutes, { document, docs, credentials: 'required' })
+  await app.register(openApiRoutes, {
+    docs,
+    document: 'admin-openapi.json',
+    hasSignIn: page !== undefined,
+    credentials: 'required',
+  })
   await app.register(userRoutes, { audited })
   await app.register(accessTokenRoutes, { audited })
   await app.register(deviceRoutes, { audited })

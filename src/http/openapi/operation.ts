@@ -1,11 +1,11 @@
 import type { FastifySchema } from 'fastify'
 import type { ErrorCode } from '../../core/error-codes.ts'
-import type { HeaderName } from './headers.ts'
-import type { Json } from './json.ts'
+
+export type Json = Readonly<Record<string, unknown>>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Routes without one are left out of the OpenAPI document. */
+    /** For the OpenAPI documents (`test/openapi/generator/`). Routes without one are left out. */
     operation?: Operation | readonly Operation[] | undefined
   }
 }
@@ -16,7 +16,7 @@ export interface Shared {
   readonly tag: string
   /** Whether credentials are required (default), used if sent, or ignored. */
   readonly credentials?: 'required' | 'optional' | 'none'
-  /** Codes in addition to those of `problemsOf`. */
+  /** Codes in addition to those that the generator derives (`problemsOf`). */
   readonly problems?: readonly ErrorCode[]
 }
 
@@ -32,7 +32,9 @@ interface Unshared {
     readonly query?: Schemas
     readonly header?: Schemas
   }
-  /** Also replaces a schema. The default is the route's body schema, optional if no member is required. */
+  /** Replaces the route's body schema, for the same reason. */
+  readonly jsonBody?: Json
+  /** For other media types than JSON. */
   readonly requestBody?: Json
   readonly responses: Readonly<Record<number, string | Answer>>
   readonly problems?: readonly ErrorCode[]
@@ -43,7 +45,7 @@ export type Schemas = Readonly<Record<string, Json>>
 
 export interface Answer {
   readonly description: string
-  readonly headers?: readonly HeaderName[]
+  readonly headers?: readonly string[]
   /** Overrides members of the example from the route's schema. */
   readonly example?: Json
   /** By media type, if not JSON. */
@@ -66,4 +68,15 @@ export function described<const S extends FastifySchema>(route: S & Operation): 
 export function describing<const C extends FastifySchema & Shared>(shared: C) {
   return <const S extends FastifySchema & Unshared>(route: S): Described<Omit<C, keyof S> & S> =>
     described(Object.assign({}, shared, route))
+}
+
+/**
+ * The schema of a body, with what it leaves to the parsers of some members: what they refuse has an error code of its own.
+ */
+export function withParsed(schema: { readonly properties: object }, parsed: Schemas): Json {
+  const properties = Object.entries(schema.properties as Schemas).map(([name, member]) => [
+    name,
+    { ...parsed[name], ...member },
+  ])
+  return { ...schema, properties: Object.fromEntries(properties) }
 }

@@ -14,8 +14,6 @@ import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
 import { accessTokenRoutes } from './access-tokens.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
-import { describeRoutes } from '../openapi/document.ts'
-import { PUBLIC_API } from './api.ts'
 import { archiveRoutes } from './files/archive.ts'
 import { updateRoutes } from './files/update.ts'
 import { historyRoutes } from './history/history.ts'
@@ -92,13 +90,18 @@ export async function buildApp(
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, allowedOrigins, pathFault: nameFault })
   const prefix = basePath
-  const document = describeRoutes(app, PUBLIC_API, basePath)
   const others = otherMethods(app)
   const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { readiness, stopping, isRefusing, prefix })
   if (apiDocs !== undefined) {
     const docs = apiDocs.page
-    await app.register(openApiRoutes, { document, docs, credentials: 'none', prefix })
+    await app.register(openApiRoutes, {
+      docs,
+      document: 'openapi.json',
+      hasSignIn: page !== undefined,
+      credentials: 'none',
+      prefix,
+    })
   }
   const { redirect } = options
   const { idleTimeoutMs } = limits

@@ -3,7 +3,6 @@ import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { accessTokenInvalid } from '../../core/users/caller.ts'
 import { takeJson, type TakeJsonOptions } from '../body/json-body.ts'
 import { describing } from '../openapi/operation.ts'
-import { TOKEN } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from './access-token.ts'
 import { addressOf } from '../server/forwarded.ts'
@@ -74,7 +73,7 @@ const OPEN = ofSession({
     'set over HTTPS, browsers send it only over HTTPS. The body is JSON in UTF-8 of at most 16 KiB.',
   body: Session,
   responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
-  problems: TOKEN,
+  problems: ['access_token_invalid', 'user_suspended'],
 })
 
 const CLOSE = ofSession({

@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import type { PageFile } from '../pages/static-assets.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
-import type { Json } from '../openapi/json.ts'
-import type { Operation } from '../openapi/operation.ts'
+import type { Json, Operation } from '../openapi/operation.ts'
 import { sendFile } from './page.ts'
 
 export interface OpenApiOptions {
-  readonly document: () => Json
+  /** The name of its file in `api/`. */
+  readonly document: 'openapi.json' | 'admin-openapi.json'
+  /** Whether there is `POST /session`. The document leaves out what is not there. */
+  readonly hasSignIn: boolean
   /** If unset, `/docs` answers 404. */
   readonly docs: PageFile | undefined
   readonly credentials: 'required' | 'none'
 }
 
 export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, options) => {
-  const { document, docs, credentials } = options
+  const { document, hasSignIn, docs, credentials } = options
   // One buffer for all answers, since anybody may ask and nobody need read.
   let bytes: Buffer | undefined
   const headers = {
@@ -26,7 +29,7 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
     url: '/openapi.json',
     config: { operation: { ...OPENAPI, credentials } },
     handler: async (_request, reply) => {
-      bytes ??= Buffer.from(JSON.stringify(document()))
+      bytes ??= await readDocument(document, { basePath: app.prefix, hasSignIn })
       return reply.type('application/json; charset=utf-8').send(bytes)
     },
   })
@@ -36,6 +39,31 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
     config: { operation: { ...DOCS, credentials, problems: ['not_found'] } },
     handler: async (request, reply) => sendFile(docs, { request, reply, headers }),
   })
+}
+
+/** `api/` is in the same place from the source and in the image. */
+const API = new URL('../../../api/', import.meta.url)
+
+/** The committed document, without the layout of its file. */
+async function readDocument(
+  name: string,
+  { basePath, hasSignIn }: { readonly basePath: string; readonly hasSignIn: boolean },
+): Promise<Buffer> {
+  const document = JSON.parse(await readFile(new URL(name, API), 'utf8')) as Document
+  const paths = hasSignIn ? document.paths : withoutSignIn(document.paths)
+  const served = { ...document, servers: [{ url: basePath || '/' }], paths }
+  return Buffer.from(JSON.stringify(served))
+}
+
+interface Document {
+  readonly paths: Paths
+}
+
+type Paths = Readonly<Record<string, Json>>
+
+function withoutSignIn({ '/session': session, ...others }: Paths): Paths {
+  const { post: _signIn, delete: _signOut, ...rest } = session ?? {}
+  return Object.keys(rest).length === 0 ? others : { ...others, '/session': rest }
 }
 
 const INERT = SECURITY_HEADERS['content-security-policy']

@@ -3,7 +3,7 @@ import { ENDS, type PastVersion } from '../../core/history/past-version.ts'
 import { VISIBILITIES } from '../../core/files/file.ts'
 import { isVersion } from '../../core/objects/object-key.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import { jsonRequestBody, withParsed } from '../openapi/operation-object.ts'
+import { withParsed } from '../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../openapi/parameters.ts'
 import { Bytes, OneOf, Page, Text, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
@@ -54,7 +54,7 @@ export const RestoreBody = Type.Object(
   { title: 'Restore', additionalProperties: false, examples: [{ overwrite: true }] },
 )
 
-export const RESTORE_REQUEST = jsonRequestBody(withParsed(RestoreBody, { name: FILE_NAME_SCHEMA }))
+export const RESTORE_REQUEST = withParsed(RestoreBody, { name: FILE_NAME_SCHEMA })
 
 export function historyPage(page: {
   readonly versions: readonly PastVersion[]

@@ -40,7 +40,7 @@ interface Packages {
 export async function unpackOlderRelease(opened: AsyncDisposableStack): Promise<string> {
   const folder = await temporaryFolder(opened)
   const archive = join(folder, 'release.tar')
-  const what = ['package.json', 'tsconfig.json', 'src']
+  const what = ['package.json', 'tsconfig.json', 'api', 'src']
   await run('git', ['archive', `--output=${archive}`, (await olderCommit()) ?? '', ...what])
   await run('tar', ['-xf', archive, '-C', folder])
   await symlink(resolve('node_modules'), join(folder, 'node_modules'))

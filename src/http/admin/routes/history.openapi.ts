@@ -57,7 +57,7 @@ export const HISTORY = {
     summary: 'Make a replaced or deleted file of a user current again',
     params: OfVersion,
     body: RestoreBody,
-    requestBody: RESTORE_REQUEST,
+    jsonBody: RESTORE_REQUEST,
     response: { 200: RestoredFile },
     responses: { 200: { description: 'The file is current.', example: { replaced: false } } },
     problems: [

@@ -1,8 +1,6 @@
 import { MAX_OPERATIONS } from '../../../core/files/operation.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
-import type { Json } from '../../openapi/json.ts'
-import { described } from '../../openapi/operation.ts'
-import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
+import { described, type Json, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { OneOf } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -158,7 +156,7 @@ export const BATCH = described({
     'the refused operation as `operation`. The body is JSON in UTF-8 of at most 1 MiB.',
   tag: 'files',
   body: Body,
-  requestBody: jsonRequestBody({
+  jsonBody: {
     type: 'object',
     title: 'Batch',
     required: ['operations'],
@@ -172,7 +170,7 @@ export const BATCH = described({
     },
     additionalProperties: false,
     examples: [EXAMPLE],
-  }),
+  },
   response: { 200: Reply },
   responses: {
     200: 'All operations have been done.',

@@ -22,8 +22,7 @@ import {
 import { permittedVisibility } from './file-upload.ts'
 import { parseTimestamp } from '../../../core/timestamp.ts'
 import { takeJson } from '../../body/json-body.ts'
-import { described } from '../../openapi/operation.ts'
-import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
+import { described, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 
@@ -188,11 +187,11 @@ const CHANGE = described({
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
-  requestBody: jsonRequestBody({
+  jsonBody: {
     ...withParsed(Body, { ...PARSED_TERMS, name: FILE_NAME_SCHEMA }),
     // An empty change has its own error code.
     anyOf: MEMBERS.map((member) => ({ required: [member] })),
-  }),
+  },
   response: { 200: SeenFileReply },
   responses: {
     200: {

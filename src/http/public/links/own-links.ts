@@ -2,9 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Links } from '../../../core/links/links.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
-import { jsonRequestBody, withParsed } from '../../openapi/operation-object.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
-import { describing } from '../../openapi/operation.ts'
+import { describing, withParsed } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
@@ -77,7 +76,7 @@ const CREATE = ofOwnLinks({
     "The caller's token needs `share`, and `read` for a download link or `create` for a drop link. Revoking the token " +
     'revokes the link, which expires with it if the token has a scope or was made by another one. The body is JSON in UTF-8 of at most 16 KiB.',
   body: LinkBody,
-  requestBody: jsonRequestBody(withParsed(LinkBody, { name: FILE_NAME_SCHEMA })),
+  jsonBody: withParsed(LinkBody, { name: FILE_NAME_SCHEMA }),
   response: { 201: CreatedLinkReply },
   responses: {
     201: {

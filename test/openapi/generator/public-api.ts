@@ -1,5 +1,4 @@
-import type { ApiDescription } from '../openapi/document.ts'
-import { TOKEN } from '../openapi/problem-responses.ts'
+import type { ApiDescription } from './document.ts'
 
 export const PUBLIC_API = {
   title: 'Cloud Repository',
@@ -50,8 +49,13 @@ export const PUBLIC_API = {
   ],
   problems: {
     // Any request can be the first one of a user with a JWT, who is then created.
-    credentials: [...TOKEN, 'scope_insufficient', 'insufficient_storage'],
+    credentials: [
+      'access_token_invalid',
+      'user_suspended',
+      'scope_insufficient',
+      'insufficient_storage',
+    ],
     required: ['access_token_missing'],
     write: ['cross_site_request', 'truncated_body', 'insufficient_storage'],
   },
-} as const satisfies ApiDescription
+} as const satisfies Omit<ApiDescription, 'version'>

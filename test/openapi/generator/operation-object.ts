@@ -1,9 +1,9 @@
 import type { RouteOptions } from 'fastify'
-import type { ErrorCode } from '../../core/error-codes.ts'
+import type { ErrorCode } from '../../../src/core/error-codes.ts'
+import type { Answer, Json, Operation, Schemas } from '../../../src/http/openapi/operation.ts'
 import type { Components } from './components.ts'
 import { headerRefs } from './headers.ts'
-import { type Json, mapMembers } from './json.ts'
-import type { Answer, Operation, Schemas } from './operation.ts'
+import { mapMembers } from './members.ts'
 import { problemResponses } from './problem-responses.ts'
 
 export interface DescribedRoute {
@@ -22,8 +22,8 @@ export function operationObject(described: DescribedRoute, method: string): Json
 function objectOf(described: DescribedRoute): Json {
   const { route, operation, problems, components } = described
   const schemas = (route.schema?.response ?? {}) as Schemas
-  const requestBody =
-    operation.requestBody ?? (route.schema?.body && jsonRequestBody(route.schema.body as Json))
+  const json = operation.jsonBody ?? route.schema?.body
+  const requestBody = operation.requestBody ?? (json && jsonRequestBody(json as Json))
   const answers = mapMembers(operation.responses, (answer, status) => {
     const { description, headers } = headOfAnswer(answer)
     const content = { ...jsonOf(answer, schemas[status]), ...fullAnswer(answer).content }
@@ -115,18 +115,8 @@ function propertiesOf(schema: unknown): Schemas {
   return (schema as { readonly properties?: Schemas } | undefined)?.properties ?? {}
 }
 
-/**
- * The schema of a body, with what it leaves to the parsers of some members: what they refuse has an error code of its own.
- */
-export function withParsed(schema: object, parsed: Schemas): Json {
-  const properties = mapMembers(propertiesOf(schema), (member, name) => ({
-    ...parsed[name],
-    ...member,
-  }))
-  return { ...schema, properties }
-}
-
-export function jsonRequestBody(schema: Json): Json {
+/** Optional if no member is required. */
+function jsonRequestBody(schema: Json): Json {
   const required = 'required' in schema || 'anyOf' in schema
   return { required, content: { 'application/json': { schema, example: exampleOf(schema) } } }
 }

@@ -1,4 +1,5 @@
-import { type Json, mapMembers } from './json.ts'
+import type { Json } from '../../../src/http/openapi/operation.ts'
+import { mapMembers } from './members.ts'
 
 const DESCRIBED = {
   'X-Request-Id': {
@@ -126,8 +127,6 @@ const DESCRIBED = {
   },
 } as const satisfies Record<string, Json>
 
-export type HeaderName = keyof typeof DESCRIBED
-
 export const HEADERS = mapMembers<Json>(
   DESCRIBED,
   ({ description, required = true, ...header }) => ({
@@ -137,6 +136,9 @@ export const HEADERS = mapMembers<Json>(
   }),
 )
 
-export function headerRefs(names: readonly HeaderName[]): Json {
+/** Throws for a name without a description. */
+export function headerRefs(names: readonly string[]): Json {
+  const unknown = names.filter((name) => !(name in HEADERS))
+  if (unknown.length > 0) throw new Error(`no description of the header ${unknown.join(', ')}`)
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Json, mapMembers, sortMembers } from './json.ts'
-import { STRINGS } from './reply-schemas.ts'
+import { mapMembers, sortMembers } from './members.ts'
+import type { Json } from '../../../src/http/openapi/operation.ts'
+import { STRINGS } from '../../../src/http/openapi/reply-schemas.ts'
 
 const OBJECT_OF_STRINGS = { type: 'object', additionalProperties: { type: 'string' } }
 

@@ -1,8 +1,8 @@
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { RouteOptions } from 'fastify'
+import type { Json, Operation } from '../../../src/http/openapi/operation.ts'
 import { Components } from './components.ts'
 import { HEADERS } from './headers.ts'
-import { type Json, sortMembers } from './json.ts'
-import type { Operation } from './operation.ts'
+import { sortMembers } from './members.ts'
 import { operationObject } from './operation-object.ts'
 import { type CommonProblems, problemExamples, problemsOf } from './problem-responses.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
@@ -10,6 +10,8 @@ import { PROBLEM_SCHEMA } from './problem-schema.ts'
 export interface ApiDescription {
   readonly title: string
   readonly description: string
+  /** Of the service. */
+  readonly version: string
   /** Security schemes by name; a request needs one of them. */
   readonly credentials: Json
   readonly tags: readonly { readonly name: string; readonly description: string }[]
@@ -17,28 +19,16 @@ export interface ApiDescription {
 }
 
 /**
- * Records the routes that `app` gets from now on. The returned function makes the OpenAPI 3.1 document of those with an
- * `operation`, and throws for a parameter without a description.
+ * The OpenAPI 3.1 document of the routes with an `operation`. Throws for a parameter without a description, and for an
+ * unknown response header.
  */
-export function describeRoutes(
-  app: FastifyInstance,
-  api: ApiDescription,
-  basePath: string,
-): () => Json {
-  const routes: RouteOptions[] = []
-  app.addHook('onRoute', (route) => {
-    if (route.config?.operation !== undefined) routes.push(route)
-  })
-  return () => documentOf(routes, api, basePath)
-}
-
-function documentOf(routes: readonly RouteOptions[], api: ApiDescription, basePath: string): Json {
-  const { title, description, credentials, tags, problems } = api
+export function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json {
+  const { title, description, version, credentials, tags, problems } = api
   const schemes = Object.keys(credentials)
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { route, operation } of routes.flatMap(operationsOf)) {
-    const path = operation.path ?? pathOf(route, basePath)
+    const path = operation.path ?? pathOf(route)
     const methods = [route.method].flat()
     const refusals = problemsOf({ methods, path, operation }, problems)
     const described = { route, operation, path, schemes, problems: refusals, components }
@@ -53,10 +43,10 @@ function documentOf(routes: readonly RouteOptions[], api: ApiDescription, basePa
     info: {
       title,
       description,
-      version: VERSION,
+      version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: basePath === '' ? '/' : basePath }],
+    servers: [{ url: '/' }],
     tags,
     paths: sortMembers(paths),
     components: {
@@ -69,13 +59,10 @@ function documentOf(routes: readonly RouteOptions[], api: ApiDescription, basePa
   }
 }
 
-/** Of the service: `scripts/versions.mjs`. */
-const VERSION = '0.1.0'
-
 function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Operation }[] {
   return [route.config?.operation ?? []].flat().map((operation) => ({ route, operation }))
 }
 
-function pathOf({ url }: RouteOptions, basePath: string): string {
-  return url.slice(basePath.length).replaceAll(/:(\w+)/g, '{$1}')
+function pathOf({ url }: RouteOptions): string {
+  return url.replaceAll(/:(\w+)/g, '{$1}')
 }

@@ -1,13 +1,12 @@
-import fastify from 'fastify'
 import { expect, it } from 'vitest'
-import { describeRoutes } from '../../../src/http/openapi/document.ts'
-import type { Json } from '../../../src/http/openapi/json.ts'
-import { described, type Operation } from '../../../src/http/openapi/operation.ts'
+import { described, type Json, type Operation } from '../../../src/http/openapi/operation.ts'
 import { Type } from '../../../src/http/openapi/type.ts'
+import { documentOf } from './document.ts'
 
 const API = {
   title: 'An API',
   description: 'For the test.',
+  version: '1.2.3',
   credentials: { key: { type: 'http', scheme: 'bearer' } },
   tags: [],
   problems: {
@@ -35,15 +34,13 @@ interface Answered {
 }
 
 /** What the document says of a route with these options. */
-function documentOf(
+function operationOf(
   url: string,
   method: 'GET' | 'PUT',
   route: ReturnType<typeof described>,
 ): Answered {
-  const app = fastify()
-  const document = describeRoutes(app, API, '')
-  app.route({ url, method, ...route, handler: () => undefined })
-  const { paths } = JSON.parse(JSON.stringify(document())) as {
+  const document = documentOf([{ url, method, ...route, handler: () => undefined }], API)
+  const { paths } = JSON.parse(JSON.stringify(document)) as {
     paths: Record<string, Record<string, Answered>>
   }
   const [item = {}] = Object.values(paths)
@@ -61,7 +58,7 @@ it('takes parameters, with their descriptions and examples, from the schemas tha
   })
   const schema = { type: 'string', pattern: '^a' }
   const common = { description: 'An id.', schema, example: 'ab' }
-  expect(documentOf('/x/:id', 'GET', route).parameters).toEqual([
+  expect(operationOf('/x/:id', 'GET', route).parameters).toEqual([
     { ...common, name: 'id', in: 'path', required: true },
     { ...common, name: 'from', in: 'query' },
     { name: 'If-Match', in: 'header', description: 'A condition.', schema: { type: 'string' } },
@@ -74,7 +71,7 @@ it('prefers what a parser judges to the schema of the same name', () => {
     params: Type.Object({ id: ID }),
     parameters: { path: { id: OWN } },
   })
-  expect(documentOf('/x/:id', 'GET', route).parameters).toMatchObject([
+  expect(operationOf('/x/:id', 'GET', route).parameters).toMatchObject([
     { name: 'id', description: 'Judged elsewhere.', schema: { type: 'string' } },
   ])
 })
@@ -87,7 +84,7 @@ it.each<[string, string, Partial<Operation>]>([
     { parameters: { path: { id: OWN, other: OWN } } },
   ],
 ])('throws for %s', (_what, message, more) => {
-  expect(() => documentOf('/x/:id', 'GET', described({ ...OPERATION, ...more }))).toThrow(message)
+  expect(() => operationOf('/x/:id', 'GET', described({ ...OPERATION, ...more }))).toThrow(message)
 })
 
 it('makes examples of those of the members, and takes a body without required members for optional', () => {
@@ -98,7 +95,7 @@ it('makes examples of those of the members, and takes a body without required me
     response: { 200: Inner },
     responses: { 200: { description: 'It.', example: { id: 'ac' } } },
   })
-  const { requestBody, responses } = documentOf('/x', 'PUT', route)
+  const { requestBody, responses } = operationOf('/x', 'PUT', route)
   expect(requestBody).toMatchObject({
     required: false,
     content: { 'application/json': { example: { id: 'ab' } } },
@@ -118,7 +115,7 @@ it.each([
   'derives refusals: %s with credentials that are %s',
   (method, credentials, expected) => {
     const route = described({ ...OPERATION, credentials })
-    const { responses } = documentOf('/x', method, route)
+    const { responses } = operationOf('/x', method, route)
     expect(Object.keys(responses)).toEqual([...expected].sort())
   },
 )

@@ -1,4 +1,4 @@
-export type Json = Readonly<Record<string, unknown>>
+import type { Json } from '../../../src/http/openapi/operation.ts'
 
 export function mapMembers<T>(
   members: Readonly<Record<string, T>>,

@@ -1,5 +1,5 @@
-import { ERROR_CODES, type ExampleFact } from '../../core/error-codes.ts'
-import type { Json } from './json.ts'
+import { ERROR_CODES, type ExampleFact } from '../../../src/core/error-codes.ts'
+import type { Json } from '../../../src/http/openapi/operation.ts'
 
 function bytes(description: string): Json {
   return { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }

@@ -1,9 +1,8 @@
-import { AppError } from '../../core/errors.ts'
-import { ERROR_CODES, ERROR_KINDS, type ErrorCode } from '../../core/error-codes.ts'
-import { PROBLEM_MEDIA_TYPE, problemOf, titleOf } from '../server/problem.ts'
-import { type HeaderName, headerRefs } from './headers.ts'
-import type { Json } from './json.ts'
-import type { Operation } from './operation.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { ERROR_CODES, ERROR_KINDS, type ErrorCode } from '../../../src/core/error-codes.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf, titleOf } from '../../../src/http/server/problem.ts'
+import type { Json, Operation } from '../../../src/http/openapi/operation.ts'
+import { headerRefs } from './headers.ts'
 
 /** Any request can be refused with these codes. */
 const ALWAYS = [
@@ -14,11 +13,6 @@ const ALWAYS = [
   'too_many_requests',
   'internal_error',
   'unavailable',
-] as const satisfies readonly ErrorCode[]
-
-export const TOKEN = [
-  'access_token_invalid',
-  'user_suspended',
 ] as const satisfies readonly ErrorCode[]
 
 /** Refusals shared by operations that look at credentials, require them, or write. */
@@ -78,7 +72,7 @@ function responseOf(status: number, codes: readonly ErrorCode[]): Json {
   }
 }
 
-const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
+const EXTRA_HEADERS: Readonly<Record<number, string>> = {
   401: 'WWW-Authenticate',
   416: 'Content-Range',
   423: 'Retry-After',
