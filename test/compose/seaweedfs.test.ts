@@ -7,7 +7,7 @@ import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 import { docker } from './docker.ts'
 
-const FILES = ['-f', 'docker-compose.yml', '-f', 'docker-compose.seaweedfs.yml']
+const FILES = ['-f', 'docker-compose.yml', '-f', 'deploy/docker-compose.seaweedfs.yml']
 
 interface Merged {
   readonly services: Readonly<
@@ -27,7 +27,7 @@ interface Merged {
 const hasNoDocker = isSkipped(await whyMissing(docker(['compose', 'version'])))
 
 it.skipIf(hasNoDocker)(
-  'docker-compose.seaweedfs.yml replaces MinIO, with the same key',
+  'deploy/docker-compose.seaweedfs.yml replaces MinIO, with the same key',
   async () => {
     const { services } = await merge('a"b\\c')
     expect(Object.keys(services).toSorted()).toEqual(['postgres', 'seaweedfs', 'service'])
