@@ -16,12 +16,14 @@ COPY web web
 COPY client/src client/src
 COPY api api
 COPY scripts scripts
-RUN npm run build && chmod 755 dist/main.js && mv dist/NOTICE dist/sbom.json .
+RUN npm run build && chmod 755 dist/main.js
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
+# With `--omit=dev`, the list would lack packages that development needs too.
+RUN npm pkg delete devDependencies workspaces && npm sbom --sbom-format=cyclonedx > sbom.json
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
@@ -30,8 +32,8 @@ RUN ln -s /app/dist/main.js /usr/local/bin/cloud-repo \
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY api api
-# The list of packages, for vulnerability scanners, and their licenses.
-COPY --from=build /app/sbom.json /app/NOTICE ./
+# The list of packages, for vulnerability scanners.
+COPY --from=dependencies /app/sbom.json ./
 COPY package.json LICENSE ./
 ARG VERSION=0.1.0
 ARG REVISION=

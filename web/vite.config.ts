@@ -53,7 +53,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // For `scripts/page-packages.mjs`; not served.
-    license: { fileName: 'licenses.json' },
   },
 })
