@@ -74,17 +74,18 @@ export function createPasswordChecks(
     { password = '', address, signal }: VisitorCredentials,
   ): Promise<string | undefined> {
     // Also before a known password: otherwise it could be guessed fast during a block.
+    const tried = { link: hash, address }
     assertNotBlocked(address)
-    guesses.assertMayTry(hash)
+    guesses.assertMayTry(tried)
     const known = keys.get(hash, password)
     if (known !== undefined) return known
     const key = await inTurn({ id: address, signal }, async () => {
       // Attempts that waited for their turn together count before the next one.
       assertNotBlocked(address)
-      guesses.beginTry(hash)
+      guesses.beginTry(tried)
       const found = isPassword(password) ? await deriveKey(hash, password) : undefined
       if (found === undefined) failedAttempts?.note(address)
-      else guesses.giveBack(hash)
+      else guesses.giveBack(tried)
       return found
     })
     if (key !== undefined) keys.add({ hash, password, key })

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { ClientAddress } from '../../../src/core/auth/client-address.ts'
 import { createGuessLimiter, type GuessLimiter } from '../../../src/core/links/guess-limiter.ts'
 
 describe('the passwords of a link', () => {
@@ -9,56 +10,71 @@ describe('the passwords of a link', () => {
     limiter = createGuessLimiter(() => now)
   })
 
-  const tryOf = (link = 'link') => {
-    limiter.beginTry(link)
+  const from = (visitor: number, link = 'link') => ({
+    link,
+    address: `192.0.2.${visitor}` as ClientAddress,
+  })
+  const tries = (count: number, visitor: number) => {
+    for (let at = 0; at < count; at += 1) limiter.beginTry(from(visitor))
   }
-  const tries = (count: number) => {
-    for (let at = 0; at < count; at += 1) tryOf()
+  const triesOfAll = () => {
+    for (let visitor = 1; visitor <= 10; visitor += 1) tries(10, visitor)
   }
   const refused = (retry_after: number) =>
     expect.objectContaining({ code: 'too_many_requests', facts: { retry_after } }) as Error
 
-  it('are tried 20 times, and then once every 10 s', () => {
-    tries(20)
-    expect(() => tryOf()).toThrow(refused(10))
-    expect(() => limiter.assertMayTry('link')).toThrow(refused(10))
-    now += 9_000
-    expect(() => tryOf()).toThrow(refused(1))
+  it('are tried 10 times from an address, and then once a minute', () => {
+    tries(10, 1)
+    expect(() => limiter.beginTry(from(1))).toThrow(refused(60))
+    expect(() => limiter.assertMayTry(from(1))).toThrow(refused(60))
+    now += 59_000
+    expect(() => limiter.beginTry(from(1))).toThrow(refused(1))
     now += 1_000
-    tryOf()
-    expect(() => tryOf()).toThrow(refused(10))
-    now += 20_000
-    tries(2)
-    expect(() => tryOf()).toThrow(refused(10))
+    tries(1, 1)
+    expect(() => limiter.beginTry(from(1))).toThrow(refused(60))
+  })
+
+  it('are tried 100 times from all addresses, and then once every 10 s', () => {
+    triesOfAll()
+    expect(() => limiter.beginTry(from(11))).toThrow(refused(10))
+    expect(() => limiter.assertMayTry(from(11))).toThrow(refused(10))
+    now += 10_000
+    tries(1, 11)
+    expect(() => limiter.beginTry(from(12))).toThrow(refused(10))
+    now += 3_600_000
+    triesOfAll()
+    expect(() => limiter.beginTry(from(11))).toThrow(refused(10))
+  })
+
+  it('are not used up for others by one address, however long it tries', () => {
+    for (let second = 0; second < 3_600; second += 1, now += 1_000) {
+      try {
+        tries(1, 1)
+      } catch {}
+      expect(() => limiter.assertMayTry(from(2))).not.toThrow()
+    }
   })
 
   it('that are right do not count, and make no room for wrong ones', () => {
-    tries(19)
+    tries(9, 1)
     for (let at = 0; at < 100; at += 1) {
-      tryOf()
-      limiter.giveBack('link')
+      tries(1, 1)
+      limiter.giveBack(from(1))
     }
-    tryOf()
-    expect(() => tryOf()).toThrow(refused(10))
-    now += 10_000
-    tryOf()
-    limiter.giveBack('link')
-    tryOf()
-    expect(() => tryOf()).toThrow(refused(10))
-  })
-
-  it('are never more than 20 at once, however long nobody has tried', () => {
-    tries(20)
-    now += 3_600_000
-    tries(20)
-    expect(() => tryOf()).toThrow(refused(10))
+    tries(1, 1)
+    expect(() => limiter.beginTry(from(1))).toThrow(refused(60))
+    now += 60_000
+    tries(1, 1)
+    limiter.giveBack(from(1))
+    tries(1, 1)
+    expect(() => limiter.beginTry(from(1))).toThrow(refused(60))
   })
 
   it('of other links do not count, and at most 10,000 links are remembered', () => {
-    tries(20)
-    for (let at = 0; at < 9_999; at += 1) tryOf(`other ${at}`)
-    expect(() => tryOf()).toThrow(refused(10))
-    tryOf('another')
-    tryOf()
+    triesOfAll()
+    for (let at = 0; at < 9_999; at += 1) limiter.beginTry(from(at % 200, `other ${at}`))
+    expect(() => limiter.beginTry(from(11))).toThrow(refused(10))
+    limiter.beginTry(from(11, 'another'))
+    limiter.beginTry(from(11))
   })
 })

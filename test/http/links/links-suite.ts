@@ -59,7 +59,7 @@ export function linksSuite(open: OpenService): void {
     await service.stop()
   })
 
-  it('a link with a password is tried 20 times, and then every 10 s, from all addresses', async () => {
+  it('a link with a password refuses an address after 10 wrong ones, and nobody else', async () => {
     const service = await open({ trustedProxies: ['127.0.0.1'] })
     const user = await service.createUser(MIB)
     await upload(service, { user, name: 'f', content: 'content' })
@@ -79,17 +79,14 @@ export function linksSuite(open: OpenService): void {
       body: JSON.stringify({ password: '0099' }),
     })
     const Cookie = opened.headers.getSetCookie()[0]?.split(';')[0] ?? ''
-    const guesses = Array.from({ length: 30 }, (_, at) => get(`${at}`, at))
-    const statuses = (await Promise.all(guesses)).map(({ status }) => status)
-    // More if the guesses took longer than 10 s.
-    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(20)
-    expect(statuses.filter((status) => status === 401).length).toBeLessThan(25)
-    const late = await get('0099', 99)
+    for (let at = 0; at < 10; at += 1) expect((await get(`${at}`, 1)).status).toBe(401)
+    const late = await get('0099', 1)
     expect(late.status).toBe(429)
     const wait = Number(late.headers.get('retry-after'))
     expect(wait).toBeGreaterThanOrEqual(1)
-    expect(wait).toBeLessThanOrEqual(10)
-    expect((await get('wrong', 98, { Cookie })).status).toBe(200)
+    expect(wait).toBeLessThanOrEqual(60)
+    expect((await get('wrong', 1, { Cookie })).status).toBe(200)
+    expect((await get('0099', 2)).status).toBe(200)
     const elsewhere = { secret: other.secret, path: '/f', headers: basic('0099') }
     expect((await visit(service, elsewhere)).status).toBe(200)
     await service.stop()
