@@ -6,7 +6,7 @@ import {
   TokenId,
 } from '../../shared-routes/access-token-resource.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { describingUser, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 const OfToken = Type.Object({ user_id: USER_PARAM, token_id: TokenId })
 

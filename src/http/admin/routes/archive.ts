@@ -8,7 +8,7 @@ import {
   readNames,
   selectedFiles,
 } from '../../shared-routes/archive-query.ts'
-import { OF_USER } from '../api.ts'
+import { OF_USER } from '../route-schemas.ts'
 import type { AuditedOptions } from '../audit.ts'
 
 export const archiveRoutes: FastifyPluginAsyncTypebox<

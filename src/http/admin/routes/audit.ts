@@ -5,7 +5,7 @@ import { described } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
-import { USER_PARAM } from '../api.ts'
+import { USER_PARAM } from '../route-schemas.ts'
 
 export interface AuditRoutesOptions {
   readonly auditTrail: Pick<AuditTrail, 'list'>

@@ -2,7 +2,7 @@ import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
 import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { describingUser, REFERENCE, USER_PARAM } from '../api.ts'
+import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
 
 const OfDevice = Type.Object({
   user_id: USER_PARAM,

@@ -2,7 +2,7 @@ import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { LISTING_MEMBERS, LISTING_QUERY, SHORT_PAGES } from '../../shared-routes/file-listing.ts'
-import { describingUser, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 const FilePage = Page('FilePage', LISTING_MEMBERS, 'One page of a listing.')
 

@@ -2,7 +2,7 @@ import { SOURCE_PATTERN } from '../../../core/quota/grants.ts'
 import { Bytes, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { describingUser, REFERENCE, USER_PARAM } from '../api.ts'
+import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
 
 const OfGrant = Type.Object({
   user_id: USER_PARAM,

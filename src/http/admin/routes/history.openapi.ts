@@ -9,7 +9,7 @@ import {
   RestoreBody,
   VERSION,
 } from '../../shared-routes/past-version-resource.ts'
-import { describingUser, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 const Query = Type.Object(
   {

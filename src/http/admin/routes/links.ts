@@ -1,7 +1,7 @@
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
-import { describingUser, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 import type { AuditedOptions } from '../audit.ts'
 
 export const linkRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {

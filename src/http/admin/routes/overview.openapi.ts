@@ -2,7 +2,7 @@ import { MAX_PARKED, USERS_PER_PAGE } from '../../../core/overview/overview.ts'
 import { described } from '../../openapi/operation.ts'
 import { Bytes, Count, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { NO_QUERY } from '../api.ts'
+import { NO_QUERY } from '../route-schemas.ts'
 import { User } from './users.openapi.ts'
 
 const Webhooks = {

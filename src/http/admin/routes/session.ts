@@ -6,7 +6,7 @@ import {
   ADMIN_SESSION_SECONDS,
   type AdminSessions,
 } from '../admin-session.ts'
-import { NO_QUERY } from '../api.ts'
+import { NO_QUERY } from '../route-schemas.ts'
 import type { Audit } from '../audit.ts'
 import type { OperatorAuth } from '../operator-auth.ts'
 

@@ -4,7 +4,7 @@ import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import { UPLOAD_ID, uploadSchemas } from '../../shared-routes/upload-resource.ts'
-import { describingUser, USER_PARAM } from '../api.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 const Upload = Type.Object(uploadSchemas(UNFINISHED_STATES), {
   title: 'UnfinishedUpload',

@@ -4,7 +4,7 @@ import { described } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { describingUser, NO_QUERY } from '../api.ts'
+import { describingUser, NO_QUERY } from '../route-schemas.ts'
 
 export const User = Type.Object(
   {

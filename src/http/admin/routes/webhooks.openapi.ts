@@ -3,7 +3,7 @@ import { describing } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
-import { NO_QUERY } from '../api.ts'
+import { NO_QUERY } from '../route-schemas.ts'
 
 const WEBHOOK_ID = 'msg_Wt1GZkE2rvBf6HpLxS9dQmC4yNjU8oXa'
 
