@@ -195,5 +195,7 @@ const DROP = ofHistory({
 const DROP_ALL = ofHistory({
   operationId: 'purgeHistory',
   summary: "Delete all of the caller's replaced and deleted files for good",
+  // A filter of the list, ignored here, would delete what it was to spare.
+  querystring: Type.Object({}, { additionalProperties: false }),
   responses: { 204: 'The history is empty.' },
 })
