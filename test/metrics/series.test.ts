@@ -1,6 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
+import { OPERATIONS } from '../catalogue/api-operations.ts'
+import { authorized, EVERY_OPERATION, perform } from '../catalogue/perform.ts'
+import { createScene, type Scene, withoutIds } from '../catalogue/scene.ts'
+import { ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
 import { ask } from '../http/fixture.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import { parseMetrics } from '../support/http/metrics-text.ts'
@@ -11,7 +14,7 @@ const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` }
 describe('the number of series', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await openEmbedded(ADMIN_OPTIONS)
+    service = await openEmbedded(EVERY_OPERATION)
   })
   afterAll(() => service.stop())
 
@@ -19,13 +22,13 @@ describe('the number of series', () => {
     (await send(service, { method: 'GET', at: '/metrics', headers: AUTHORIZATION })).body.toString()
 
   it('stays, whatever paths, methods, users, names and tokens are asked with', async () => {
-    const { cookie } = await service.createUser(10_000)
-    await hammer(service, cookie)
-    await hammer(service, cookie)
+    const scene = await createScene(service)
+    await hammer(service, scene)
+    await hammer(service, scene)
     // A scrape counts itself once it is over.
     await scrape()
     const before = seriesOf(await scrape())
-    for (let round = 0; round < 5; round++) await hammer(service, cookie)
+    for (let round = 0; round < 2; round++) await hammer(service, scene)
     expect(seriesOf(await scrape())).toEqual(before)
     const methods = before.flatMap((series) => /method="([^"]*)"/.exec(series)?.[1] ?? [])
     expect(new Set(methods)).toEqual(new Set([...KNOWN, 'other']))
@@ -46,34 +49,31 @@ describe('the number of series', () => {
 
 const KNOWN = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Of everything something that was never there before. */
-async function hammer(service: TestService, cookie: string): Promise<void> {
-  const [user, name] = [randomUUID(), randomUUID()]
-  const paths = [
-    `/users/me/repo/${name}`,
-    `/users/${user}/repo/${name}`,
-    `/users/${user}/repo?prefix=${name}`,
-    '/users/me/capacity',
-    `/users/me/batch?${name}`,
-    `/session?${name}`,
-    `/users/me/access-tokens/${name}`,
-    `/users/${user}`,
-    `/${name}/${user}`,
-    `/users/me/repo/%ff${name}`,
-    '/livez',
-  ]
-  const methods = [...KNOWN, 'PROPFIND', 'QUERY']
-  for (const path of paths) {
-    for (const method of [...methods, `X${randomBytes(3).toString('hex').toUpperCase()}`]) {
-      // Closing ends an answer to HEAD, of which a client without HTTP does not know where that is.
-      await ask(service, { method, path, headers: { cookie, connection: 'close' } })
-    }
-    await ask(service, { method: 'GET', path, headers: { cookie: `access_token=${name}` } })
+/** Every operation with names and ids that were never there before, and any method on any path. */
+async function hammer(service: TestService, scene: Scene): Promise<void> {
+  const fresh = { ...withoutIds(scene), userId: randomUUID(), file: randomUUID() }
+  for (const { listener, sent } of OPERATIONS) {
+    await perform(service, listener, authorized(listener, sent(fresh), fresh))
+    await perform(service, listener, authorized(listener, sent(fresh), { token: randomUUID() }))
   }
-  await send(service, { method: 'GET', at: `/admin/users/${user}`, headers: AUTHORIZATION })
-  await send(service, { method: 'PUT', at: `/admin/users/${user}/devices/${name}` })
-  await send(service, { method: 'DELETE', at: `/admin/users/${user}/files/${name}` })
-  await send(service, { method: 'GET', at: '/admin/overview' })
+  const paths = [
+    `/users/me/repo/${fresh.file}`,
+    `/${fresh.file}/${fresh.userId}`,
+    '/users/me/repo/%ff',
+  ]
+  const methods = [
+    ...KNOWN,
+    'PROPFIND',
+    'QUERY',
+    `X${randomBytes(3).toString('hex').toUpperCase()}`,
+  ]
+  for (const path of paths) {
+    for (const method of methods) {
+      // Closing ends an answer to HEAD, of which a client without HTTP does not know where that is.
+      const headers = { cookie: scene.user.cookie, connection: 'close' }
+      await ask(service, { method, path, headers })
+    }
+  }
 }
 
 function seriesOf(text: string): readonly string[] {

@@ -4,7 +4,9 @@ import type { WebPage } from '../../../src/http/pages/static-assets.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { buildPage, NO_BUILD } from '../../support/http/page.ts'
 import type { TestService } from '../../support/service/test-service.ts'
-import { ANSWERS, askFor } from '../answers.ts'
+import { OPERATIONS } from '../../catalogue/api-operations.ts'
+import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
+import { createScene } from '../../catalogue/scene.ts'
 import { ask, download, expectProblem, placeFile, type Reply } from '../fixture.ts'
 
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
@@ -175,20 +177,25 @@ describe('a service without the page', () => {
   let without: TestService
   let beside: TestService
   beforeAll(async () => {
-    without = await openEmbedded()
-    beside = await openEmbedded({ page })
+    const { page: _, ...withoutPage } = EVERY_OPERATION
+    without = await openEmbedded(withoutPage)
+    beside = await openEmbedded({ ...EVERY_OPERATION, page })
   })
   afterAll(() => Promise.all([without.stop(), beside.stop()]))
 
-  it.each(Object.entries(ANSWERS))('answers alike: %s', async (_what, asked) => {
-    const [one, other] = await Promise.all(
-      [without, beside].map(async (service) => {
-        const placed = await placeFile(service, { capacity: 1500 })
-        return shapeOf(await askFor(service, { placed, asked }))
-      }),
-    )
+  it('refuses in each operation alike', async () => {
+    const shapes = [without, beside].map(async (service) => {
+      const scene = await createScene(service)
+      const replies: object[] = []
+      for (const { listener, id, refused } of OPERATIONS) {
+        if (listener === 'admin' || id.endsWith('Session')) continue
+        const asked = authorized(listener, refused(scene)[0], scene)
+        replies.push(shapeOf(await perform(service, listener, asked)))
+      }
+      return replies
+    })
+    const [one, other] = await Promise.all(shapes)
     expect(one).toEqual(other)
-    expect(one?.status).toBe(asked.status)
   })
 
   it.each(['/', '/assets/x.js'])('has no %s', async (path) => {

@@ -8,7 +8,10 @@ interface Server {
 }
 
 export interface NewUpload {
-  readonly cookie: string
+  /** Empty for an upload by a drop link. */
+  readonly cookie?: string
+  /** Of the owner's uploads when left out. */
+  readonly path?: string
   readonly name: string
   readonly length: number
   /** Sent with the creation. */
@@ -18,9 +21,9 @@ export interface NewUpload {
 /** Creates a resumable upload that has received `content`. Returns its id. */
 export async function beginUpload(
   { url }: Server,
-  { cookie, name, length, content = '' }: NewUpload,
+  { cookie = '', path = '/users/me/uploads', name, length, content = '' }: NewUpload,
 ): Promise<string> {
-  const reply = await fetch(`${url}/users/me/uploads`, {
+  const reply = await fetch(url + path, {
     method: 'POST',
     headers: {
       cookie,

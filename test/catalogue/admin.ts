@@ -1,0 +1,206 @@
+import { ADMIN_TOKEN } from '../http/admin/fixture.ts'
+import { get, json, type Operation, remove, type Sent } from './operation.ts'
+import { ABSENT, DEVICE, GRANT, type Scene } from './scene.ts'
+
+const PARKED = '/admin/webhooks/parked'
+
+const own = ({ userId }: Scene, below = ''): string => `/admin/users/${userId}${below}`
+const grant = `/grants/${GRANT.source}/${GRANT.reference}`
+const put = (path: string): Sent => ({ method: 'PUT', path })
+const post = (path: string): Sent => ({ method: 'POST', path })
+
+/** A list below a user, and the parameter that it refuses. */
+const list = (below: string, audited?: string): Operation => ({
+  sent: (scene) => get(own(scene, below)),
+  status: 200,
+  ...(audited !== undefined && { audited }),
+  refused: (scene) => [get(own(scene, `${below}?limit=0`)), 400, 'invalid_parameter'],
+})
+
+const notAllowed = (path: string): Operation => ({
+  sent: () => get(path),
+  status: 200,
+  refused: () => [put(path), 405, 'method_not_allowed'],
+})
+
+/** The operations of the admin API, by `operationId`; HEAD is tested with the operation of its GET. */
+export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
+  getDocs: notAllowed('/docs'),
+  getOpenApi: notAllowed('/openapi.json'),
+  isLive: notAllowed('/livez'),
+  isReady: notAllowed('/readyz'),
+  openSession: {
+    sent: () => json('POST', '/session', { admin_token: ADMIN_TOKEN }),
+    status: 204,
+    audited: 'session.open',
+    refused: () => [json('POST', '/session', { admin_token: 'wrong' }), 401, 'unauthorized'],
+  },
+  closeSession: {
+    sent: () => remove('/session'),
+    status: 204,
+    refused: () => [put('/session'), 405, 'method_not_allowed'],
+  },
+
+  getOverview: notAllowed('/admin/overview'),
+  listOperatorActions: {
+    sent: ({ userId }) => get(`/admin/audit?user_id=${userId}`),
+    status: 200,
+    refused: () => [get('/admin/audit?user_id=me'), 400, 'invalid_parameter'],
+  },
+  listUsers: {
+    sent: ({ userId }) => get(`/admin/users?prefix=${userId}`),
+    status: 200,
+    refused: () => [get('/admin/users?cursor=x'), 400, 'invalid_parameter'],
+  },
+  createUser: {
+    sent: () => post('/admin/users'),
+    status: 201,
+    changes: ['users'],
+    audited: 'user.create',
+    refused: () => [json('POST', '/admin/users', { user_id: 'a' }), 400, 'invalid_parameter'],
+  },
+  putUser: {
+    sent: (scene) => put(`${own(scene)}-2`),
+    status: 201,
+    changes: ['users'],
+    audited: 'user.create',
+    refused: () => [put('/admin/users/me'), 400, 'invalid_parameter'],
+  },
+  getUser: {
+    sent: (scene) => get(own(scene)),
+    status: 200,
+    refused: () => [get('/admin/users/none'), 404, 'not_found'],
+  },
+  setUserStatus: {
+    sent: (scene) => json('PATCH', own(scene), { status: 'suspended' }),
+    status: 200,
+    changes: ['users', 'history', 'links'],
+    audited: 'user.set_status',
+    refused: (scene) => [json('PATCH', own(scene), { status: 'gone' }), 400, 'invalid_parameter'],
+  },
+  deleteUser: {
+    sent: (scene) => remove(own(scene)),
+    status: 202,
+    changes: ['users', 'files', 'history', 'links', 'tokens', 'devices', 'grants'],
+    audited: 'user.delete',
+    refused: () => [remove('/admin/users/none'), 404, 'not_found'],
+  },
+
+  issueAccessToken: {
+    sent: (scene) => post(own(scene, '/access-tokens')),
+    status: 201,
+    changes: ['tokens'],
+    audited: 'access_token.issue',
+    refused: (scene) => [
+      json('POST', own(scene, '/access-tokens'), { expires_in: 0 }),
+      400,
+      'invalid_parameter',
+    ],
+  },
+  listAccessTokens: list('/access-tokens'),
+  revokeAccessToken: {
+    sent: (scene) => remove(own(scene, `/access-tokens/${scene.tokenId}`)),
+    status: 204,
+    changes: ['tokens'],
+    audited: 'access_token.revoke',
+    refused: (scene) => [remove(own(scene, '/access-tokens/a%20b')), 400, 'invalid_parameter'],
+  },
+
+  listDevices: list('/devices'),
+  putDevice: {
+    sent: (scene) => put(own(scene, '/devices/phone')),
+    status: 201,
+    changes: ['devices', 'grants'],
+    audited: 'device.put',
+    refused: (scene) => [
+      json('PUT', own(scene, '/devices/phone'), { bytes: -1 }),
+      400,
+      'invalid_parameter',
+    ],
+  },
+  deleteDevice: {
+    sent: (scene) => remove(own(scene, `/devices/${DEVICE}`)),
+    status: 204,
+    changes: ['devices', 'grants'],
+    audited: 'device.remove',
+    refused: (scene) => [remove(own(scene, '/devices/a%20b')), 400, 'invalid_parameter'],
+  },
+
+  listGrants: list('/grants'),
+  putGrant: {
+    sent: (scene) => json('PUT', own(scene, '/grants/gift/two'), { bytes: 5 }),
+    status: 201,
+    changes: ['grants'],
+    audited: 'grant.put',
+    refused: (scene) => [put(own(scene, '/grants/gift/two')), 400, 'invalid_parameter'],
+  },
+  revokeGrant: {
+    sent: (scene) => remove(own(scene, grant)),
+    status: 204,
+    changes: ['grants'],
+    audited: 'grant.revoke',
+    refused: (scene) => [remove(own(scene, '/grants/Gift/one')), 400, 'invalid_parameter'],
+  },
+
+  listUserFiles: list('/files', 'files.list'),
+  deleteUserFile: {
+    sent: (scene) => remove(own(scene, `/files/${scene.file}`)),
+    status: 204,
+    changes: ['files', 'history'],
+    audited: 'file.delete',
+    refused: (scene) => [remove(own(scene, '/files/none')), 404, 'not_found'],
+  },
+  downloadUserArchive: {
+    sent: (scene) => get(own(scene, '/archive')),
+    status: 200,
+    audited: 'files.archive',
+    refused: (scene) => [get(own(scene, '/archive?name=none')), 404, 'not_found'],
+  },
+
+  listUserHistory: list('/history'),
+  restoreUserVersion: {
+    sent: (scene) => post(own(scene, `/history/${scene.version}/restore`)),
+    status: 200,
+    changes: ['files', 'history'],
+    audited: 'history.restore',
+    refused: (scene) => [post(own(scene, `/history/${ABSENT}/restore`)), 404, 'not_found'],
+  },
+
+  listUserLinks: list('/links'),
+  revokeUserLink: {
+    sent: (scene) => remove(own(scene, `/links/${scene.linkId}`)),
+    status: 204,
+    changes: ['links'],
+    audited: 'link.revoke',
+    refused: (scene) => [remove(own(scene, `/links/${ABSENT}`)), 404, 'not_found'],
+  },
+
+  listUnfinishedUploads: list('/uploads'),
+  cancelUnfinishedUpload: {
+    sent: (scene) => remove(own(scene, `/uploads/${scene.upload}`)),
+    status: 204,
+    changes: ['uploads'],
+    audited: 'upload.cancel',
+    refused: (scene) => [remove(own(scene, `/uploads/${ABSENT}`)), 404, 'not_found'],
+  },
+
+  listParkedWebhooks: {
+    sent: () => get(PARKED),
+    status: 200,
+    refused: () => [get(`${PARKED}?limit=0`), 400, 'invalid_parameter'],
+  },
+  retryParkedWebhook: {
+    sent: ({ webhook }) => post(`${PARKED}/${webhook}/retry`),
+    status: 204,
+    changes: ['webhooks'],
+    audited: 'webhook.retry',
+    refused: () => [post(`${PARKED}/msg_short/retry`), 400, 'invalid_parameter'],
+  },
+  discardParkedWebhook: {
+    sent: ({ webhook }) => remove(`${PARKED}/${webhook}`),
+    status: 204,
+    changes: ['webhooks'],
+    audited: 'webhook.discard',
+    refused: () => [remove(`${PARKED}/msg_short`), 400, 'invalid_parameter'],
+  },
+}

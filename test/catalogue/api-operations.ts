@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises'
+import { DOCUMENT_FILES } from '../openapi/documents.ts'
+import { ADMIN_OPERATIONS } from './admin.ts'
+import type { Operation } from './operation.ts'
+import { PUBLIC_OPERATIONS } from './public.ts'
+
+export type Listener = keyof typeof DOCUMENT_FILES
+
+/** What the OpenAPI document of a listener has of an operation. */
+export interface DescribedOperation {
+  readonly listener: Listener
+  /** The `operationId`, for HEAD alone without its `head`. */
+  readonly id: string
+  readonly method: string
+  /** Such as `/users/me/repo/{file_name}`. */
+  readonly template: string
+  /** The methods of the template, in the order of an `Allow` header. */
+  readonly methods: readonly string[]
+  readonly credentials: 'required' | 'optional' | 'none'
+  /** Whether the document has the operation for HEAD too. */
+  readonly hasHead: boolean
+  /** Whether a request has a body of JSON. */
+  readonly takesJson: boolean
+  /** The names of query parameters. */
+  readonly queries: readonly string[]
+}
+
+export interface ApiOperation extends DescribedOperation, Operation {}
+
+/** In the order of an `Allow` header. */
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options']
+
+export const CATALOGUE = { public: PUBLIC_OPERATIONS, admin: ADMIN_OPERATIONS } as const
+
+/** All operations of both documents; one for GET and its HEAD. */
+export const DESCRIBED: readonly DescribedOperation[] = [
+  ...(await readOperations('public')),
+  ...(await readOperations('admin')),
+]
+
+/** Those that the catalogue has, which a test compares with the documents. */
+export const OPERATIONS: readonly ApiOperation[] = DESCRIBED.flatMap((described) => {
+  const operation = CATALOGUE[described.listener][described.id]
+  return operation === undefined ? [] : [{ ...described, ...operation }]
+})
+
+/** With their names, for `it.each`. */
+export function namesOf(
+  operations: readonly ApiOperation[],
+): (readonly [name: string, operation: ApiOperation])[] {
+  return operations.map((operation) => [`${operation.listener} ${operation.id}`, operation])
+}
+
+interface OperationObject {
+  readonly operationId: string
+  readonly security?: readonly object[]
+  readonly parameters?: readonly { readonly in?: string; readonly name?: string }[]
+  readonly requestBody?: { readonly content: object }
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+}
+
+async function readOperations(listener: Listener): Promise<readonly DescribedOperation[]> {
+  const { paths } = JSON.parse(await readFile(DOCUMENT_FILES[listener], 'utf8')) as Document
+  return Object.entries(paths).flatMap(([template, item]) => {
+    const methods = METHODS.filter((method) => Object.hasOwn(item, method))
+    return Object.entries(item).flatMap(([method, operation]) => {
+      const id = idOf(operation)
+      if (method === 'head' && item['get']?.operationId === id) return []
+      return {
+        listener,
+        id,
+        method: method.toUpperCase(),
+        template,
+        methods: methods.map((each) => each.toUpperCase()),
+        credentials: credentialsOf(operation),
+        hasHead: method === 'get' && idOf(item['head']) === id,
+        queries: (operation.parameters ?? []).flatMap((parameter) =>
+          parameter.in === 'query' ? [parameter.name ?? ''] : [],
+        ),
+        takesJson: Object.hasOwn(operation.requestBody?.content ?? {}, 'application/json'),
+      }
+    })
+  })
+}
+
+function idOf(operation: OperationObject | undefined): string {
+  const { operationId = '' } = operation ?? {}
+  return operationId.replace(/^head([A-Z])/, (_, letter: string) => letter.toLowerCase())
+}
+
+function credentialsOf({ security = [] }: OperationObject): DescribedOperation['credentials'] {
+  if (security.length === 0) return 'none'
+  return security.some((scheme) => Object.keys(scheme).length === 0) ? 'optional' : 'required'
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { CATALOGUE, DESCRIBED, OPERATIONS, namesOf } from './api-operations.ts'
+import type { Scene } from './scene.ts'
+
+describe('the catalogue of operations', () => {
+  it.each(['public', 'admin'] as const)('has those of the %s OpenAPI document', (listener) => {
+    const described = DESCRIBED.filter((each) => each.listener === listener)
+    expect(Object.keys(CATALOGUE[listener]).toSorted()).toEqual(
+      described.map(({ id }) => id).toSorted(),
+    )
+  })
+
+  it.each(namesOf(OPERATIONS))('has a request of the method and path of %s', (_name, operation) => {
+    const { method = 'GET', path } = operation.sent(EXAMPLE)
+    expect({ method, isOfPath: pathPattern(operation.template).test(path) }).toEqual({
+      method: operation.method,
+      isOfPath: true,
+    })
+  })
+
+  it.each(namesOf(OPERATIONS))('says what a token needs for %s', (_name, operation) => {
+    const takesToken = operation.listener === 'public' && operation.credentials !== 'none'
+    expect(operation.anyOf !== undefined).toBe(takesToken && operation.id !== 'describeUploads')
+  })
+})
+
+const EXAMPLE: Scene = {
+  user: { userId: 'user' as Scene['user']['userId'], cookie: '' },
+  userId: 'user',
+  token: 'token',
+  file: 'in-file',
+  version: 'version',
+  upload: 'upload',
+  tokenId: 'token-id',
+  linkId: 'link',
+  download: 'download',
+  drop: 'drop',
+  dropped: 'dropped',
+  locked: 'locked',
+  webhook: 'webhook',
+}
+
+function pathPattern(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`)
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { namesOf, OPERATIONS } from '../../catalogue/api-operations.ts'
+import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
+import { createScene, type Scene } from '../../catalogue/scene.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
+import { expectProblem } from '../fixture.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']
+
+/** Paths that answer OPTIONS with the limits of uploads, which the document describes once. */
+const LIMITS = new Set(['/users/me/uploads/{upload_id}', '/links/{secret}/uploads/'])
+
+describe('the path of each operation', () => {
+  let service: TestService
+  let scene: Scene
+  beforeAll(async () => {
+    service = await openEmbedded(EVERY_OPERATION)
+    scene = await createScene(service)
+  })
+  afterAll(() => service.stop())
+
+  it.each(namesOf(OPERATIONS))(
+    '%s refuses all other methods, and names its own',
+    async (_, operation) => {
+      const { listener, sent, template } = operation
+      const methods = [...operation.methods, ...(LIMITS.has(template) ? ['OPTIONS'] : [])]
+      const calls = service.calls.count
+      const others = METHODS.filter((method) => !methods.includes(method))
+      for (const method of others) {
+        const { path } = sent(scene)
+        const asked = authorized(listener, { method, path }, scene)
+        const reply = await perform(service, listener, asked)
+        expect({ method, status: reply.status, allow: reply.headers['allow'] }).toEqual({
+          method,
+          status: 405,
+          allow: methods.join(', '),
+        })
+        if (method !== 'HEAD') expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      }
+      expect(service.calls.changesSince(calls)).toEqual([])
+    },
+  )
+})
