@@ -8,12 +8,12 @@ import { createVersion, type ObjectKey, objectKey } from './core/objects/object-
 import { heldLead } from './core/clock/safe-clock.ts'
 import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
 import { assertKnown } from './core/objects/recognize-store.ts'
+import { REBUILD_INTERRUPTED } from './core/rebuild/rebuilder.ts'
 import type { RecordedStore } from './core/objects/store-record.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
-import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { createStoreRecord } from './database/objects/store-record.ts'
-import { hasTables } from './database/schema.ts'
+import { hasTables, isRebuilding } from './database/schema.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import {
@@ -168,9 +168,11 @@ async function useDatabase(config: Config): Promise<string> {
     if (config.database.kind === 'postgres' && !(await mayCreateTables(database))) {
       throw new Error('Its user may not create tables. Make the user the owner of the database.')
     }
-    if (await createRebuildJournal(database).isUnfinished()) throw new Error(REBUILD_INTERRUPTED)
     // Also before the first start, which creates the tables.
-    if (await database.query(hasTables)) held = heldLead((await ledger.readClock()).stored)
+    if (await database.query(hasTables)) {
+      if (await database.query(isRebuilding)) throw new Error(REBUILD_INTERRUPTED)
+      held = heldLead((await ledger.readClock()).stored)
+    }
     warnings = await databaseWarnings(config.database, database)
   } finally {
     await database.close()
@@ -182,10 +184,6 @@ async function useDatabase(config: Config): Promise<string> {
   const kept = `${responds}; what has ended only in the last ${minutes} min is kept for now, because the clock was ahead or the service down`
   return withWarnings(kept, warnings)
 }
-
-/** Also of a service that refuses to start for this reason. */
-export const REBUILD_INTERRUPTED =
-  'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.'
 
 /** Leases and grants use the database's clock, signatures the object store's. */
 const MAX_SKEW_MS = 60_000

@@ -8,7 +8,7 @@ import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { printable, render } from './cli/render.ts'
 import { createCopies } from './compose/copies.ts'
 import { introduceDemo } from './demo.ts'
-import { diagnose, REBUILD_INTERRUPTED } from './doctor.ts'
+import { diagnose } from './doctor.ts'
 import { DRAIN_MS } from './compose/drain.ts'
 import { openLog } from './log/log.ts'
 import { serve } from './serve.ts'
@@ -81,9 +81,7 @@ async function serveUntil(
   // Nothing needs a clean end yet, and the opening may never settle.
   if (service === undefined) process.exit(0)
   opened.defer(() => service.close())
-  if (await service.rebuilder.isUnfinished()) {
-    throw new Error(REBUILD_INTERRUPTED)
-  }
+  await service.rebuilder.assertFinished()
   const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())
   if (values.demo) {

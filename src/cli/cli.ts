@@ -16,6 +16,7 @@ import { FILES } from './commands/files.ts'
 import { HISTORY } from './commands/history.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { OVERVIEW } from './commands/overview.ts'
+import { REBUILD } from './commands/rebuild.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { UPLOADS } from './commands/uploads.ts'
 import { WEBHOOKS } from './commands/webhooks.ts'
@@ -83,6 +84,7 @@ async function runOn(
     }
   }
   try {
+    if (command !== REBUILD) await services.rebuilder.assertFinished()
     return await command.run({ ...services, ...auditing(services, record) }, call)
   } finally {
     await services.close()

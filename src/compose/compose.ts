@@ -51,7 +51,7 @@ import { createWebhookSender } from '../webhooks/sender.ts'
 import { createStoreRecord } from '../database/objects/store-record.ts'
 import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
-import { createRebuildJournal } from '../database/rebuild/journal.ts'
+import { createRebuildLedger } from '../database/rebuild/rebuild-ledger.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
 import { createCallMeters } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
@@ -100,9 +100,6 @@ export interface Overrides extends Partial<ServiceTimes> {
 }
 
 const LEASE_MS = 60_000
-
-/** Time for an operator to review what a rebuild took for replaced, and for users to miss it. */
-const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
 /**
  * Composition root of the server, CLI, tests and benchmarks. Creates missing tables, and a missing bucket unless the
@@ -239,7 +236,6 @@ function createUseCases(config: Config, opened: Opened) {
   const { webhooks } = config
   const sender = webhooks && createWebhookSender(webhooks)
   const inventory = createInventory(database)
-  const journal = createRebuildJournal(database)
   return {
     ledger,
     objects,
@@ -291,7 +287,7 @@ function createUseCases(config: Config, opened: Opened) {
     sweeper: metrics.meterSweeper(sweeper),
     metrics,
     verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
-    rebuilder: createRebuilder({ journal, objects, garbageDelayMs: REBUILT_GARBAGE_DELAY_MS }),
+    rebuilder: createRebuilder({ ledger: createRebuildLedger(database), objects }),
   }
 }
 

@@ -251,8 +251,6 @@ export interface HistoryRow extends VersionRow {
   readonly ended_as: PastVersion['endedAs']
   /** As in `files`: the version leaves the history then, if not before. */
   readonly expires_at: Generated<number>
-  /** 1 if the store has the marker, else 0. */
-  readonly is_marked: number
   /** See `File.storedBy`. */
   readonly stored_by: string | null
   /** The narrow credential that has ended it; `null` if the account itself has. */
@@ -344,15 +342,14 @@ export interface LeaderLeaseRow {
 
 /** Whether the service has been started on this database. */
 export async function hasTables(db: Kysely<Tables>): Promise<boolean> {
-  return await hasTable(db, 'leader_leases')
-}
-
-/** Whether a rebuild is running or was interrupted: its table `rebuild_objects` exists only then. */
-export async function isRebuilding(db: Kysely<Tables>): Promise<boolean> {
-  return await hasTable(db, 'rebuild_objects')
-}
-
-async function hasTable(db: Kysely<Tables>, table: string): Promise<boolean> {
   const tables = await db.introspection.getTables()
-  return tables.some(({ name }) => name === table)
+  return tables.some(({ name }) => name === 'leader_leases')
+}
+
+/** The row of `leader_leases` that exists only during a rebuild, or after an interrupted one. */
+export const REBUILD = 'rebuild'
+
+export async function isRebuilding(db: Kysely<Tables>): Promise<boolean> {
+  const rows = db.selectFrom('leader_leases').select('name').where('name', '=', REBUILD)
+  return (await rows.execute()).length > 0
 }

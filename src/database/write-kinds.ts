@@ -62,9 +62,6 @@ export const WRITE_KINDS = {
     dropHistory: 'frees',
     listUsersToTrim: 'reads',
     trimHistory: 'frees',
-    listUnmarked: 'reads',
-    journalMarkers: ({ versions }) => ({ kind: 'grows', rows: versions.length }),
-    recordMarkers: 'frees',
 
     addLink: 'grows',
     findLink: 'reads',

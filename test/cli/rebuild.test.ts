@@ -3,11 +3,10 @@ import { temporaryFolder } from '../support/service/program.ts'
 import { runCommand } from '../support/service/running-service.ts'
 import { join } from 'node:path'
 import { rename, rm } from 'node:fs/promises'
-import { createRebuildJournal } from '../../src/database/rebuild/journal.ts'
+import { createRebuildLedger } from '../../src/database/rebuild/rebuild-ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
-import { markerKey, type ObjectKey } from '../../src/core/objects/object-key.ts'
 import { objectMetadata } from '../../src/core/objects/object-metadata.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { contentOf } from '../support/http/incoming-file.ts'
@@ -28,21 +27,14 @@ describe('the command rebuild', () => {
     const older = await putObject('a')
     await new Promise((resolve) => setTimeout(resolve, 2))
     await putObject('a')
-    const past = await putObject('b')
-    await markPast(past)
     const dry = await run('rebuild --dry-run --json')
     expect(dry.code).toBe(0)
-    const counts = { users: 1, files: 2, bytes: 10, past_objects: 1, replaced_objects: 1 }
-    const figures = { ...counts, left_alone: 0 }
-    expect(JSON.parse(dry.output)).toMatchObject({ dry_run: true, ...figures })
+    const figures = { users: 1, files: 2, bytes: 10, replaced_objects: 1, left_alone: 0 }
+    const replaced = { kind: 'replaced_object', user_id: 'ada', file_name: 'a', object_key: older }
+    expect(documentsIn(dry.output)).toEqual([replaced, { dry_run: true, objects: 3, ...figures }])
     const real = await run('rebuild --json')
     expect(real.code).toBe(0)
-    const lines = real.output.trim().split('\n')
-    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
-      { kind: 'past_object', user_id: 'ada', file_name: 'b', object_key: past },
-      { kind: 'replaced_object', user_id: 'ada', file_name: 'a', object_key: older },
-      { dry_run: false, ...figures },
-    ])
+    expect(documentsIn(real.output)).toEqual([replaced, { dry_run: false, objects: 3, ...figures }])
     expect(await run('verify --deep')).toMatchObject({ code: 0 })
   })
 
@@ -51,7 +43,7 @@ describe('the command rebuild', () => {
     const { code, output } = await run('rebuild')
     expect(code).toBe(1)
     expect(output).toMatch(new RegExp(`^unnamed_object +user_id="ada" object_key="${key}"$`, 'm'))
-    expect(output).toMatch(/^unnamed_objects +1$/m)
+    expect(output).toMatch(/^left_alone +1$/m)
   })
 
   it('refuses a database that is in use', async () => {
@@ -61,10 +53,10 @@ describe('the command rebuild', () => {
     expect(output).toContain('needs an empty database')
   })
 
-  it('keeps a service from starting on what it has not finished', async () => {
+  it('keeps a service and other commands from what it has not finished', async () => {
     const database = await openSqlite({ file: join(DATA_DIR, 'database.sqlite') })
     await migrate(database)
-    await createRebuildJournal(database).begin()
+    await createRebuildLedger(database).begin()
     await database.close()
     const refused = await run('serve')
     expect(refused.code).toBe(1)
@@ -72,6 +64,9 @@ describe('the command rebuild', () => {
     const examined = await run('doctor')
     expect(examined.code).toBe(1)
     expect(examined.output).toContain('A rebuild was interrupted')
+    const swept = await run('sweep')
+    expect(swept.code).toBe(1)
+    expect(swept.output).toContain('A rebuild was interrupted')
     expect((await run('rebuild')).output).toContain('This one starts over.')
     expect((await run('users list')).code).toBe(0)
   })
@@ -93,9 +88,11 @@ async function putObject(name?: string): Promise<string> {
   return key
 }
 
-async function markPast(key: string): Promise<void> {
-  const store = createFilesystemStore({ directory: join(DATA_DIR, 'objects') })
-  await store.put({ key: markerKey(key as ObjectKey), body: contentOf([]), signal: never() })
+function documentsIn(output: string): readonly unknown[] {
+  return output
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line))
 }
 
 function run(args: string, environment: Readonly<Record<string, string>> = {}) {

@@ -2,7 +2,7 @@ import type { File, FileVersion } from './file.ts'
 import type { FileName, FileNamePrefix } from './file-name.ts'
 import type { Audience, ListAudience, ListedFiles, Listing } from './listing.ts'
 import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
-import type { ObjectKey, Version } from '../objects/object-key.ts'
+import type { Version } from '../objects/object-key.ts'
 import type { Usage } from '../users/account-ledger.ts'
 import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -55,8 +55,6 @@ export interface ChangeFiles extends Actor {
 export interface ChangedFiles {
   /** The file right after each operation; `undefined` if it is deleted, or was missing. */
   readonly files: readonly (File | undefined)[]
-  /** Of the versions that have left the history. */
-  readonly restored: readonly ObjectKey[]
   readonly usage: Usage
 }
 

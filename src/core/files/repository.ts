@@ -4,7 +4,6 @@ import { limitFor } from '../quota/shares.ts'
 import type { FileName } from './file-name.ts'
 import { type Audience, type ListedFiles, type Listing, MAX_SCANNED_FILES } from './listing.ts'
 import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
-import { removeMarkers } from '../history/remove-markers.ts'
 import type { ChangedFiles, FileLedger } from './file-ledger.ts'
 import { openContent, type OpenedFile, type SelectContent } from './open-content.ts'
 import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
@@ -150,7 +149,7 @@ export function createRepository(options: RepositoryOptions): Repository {
     },
     async changeAll({ userId, userCreatedAt, credential, reverify, operations }) {
       await reverify()
-      const changed = await ledger.changeFiles({
+      return await ledger.changeFiles({
         userId,
         userCreatedAt,
         credential,
@@ -158,8 +157,6 @@ export function createRepository(options: RepositoryOptions): Repository {
         maxFiles: limitFor(maxFiles, credential),
         garbageDelayMs,
       })
-      await removeMarkers(objects, changed.restored)
-      return changed
     },
   }
 }

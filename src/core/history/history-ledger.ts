@@ -1,6 +1,6 @@
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { VersionRestore } from '../files/operation.ts'
-import type { ObjectKey, Version } from '../objects/object-key.ts'
+import type { Version } from '../objects/object-key.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -50,13 +50,6 @@ export interface DropPage extends Caller {
   readonly garbageDelayMs: number
 }
 
-/** What a rebuild could take for a file, because the store does not know that it is past. */
-export interface Unmarked extends Pick<PastVersion, 'endedAs'> {
-  readonly userId: UserId
-  readonly version: Version
-  readonly objectKey: ObjectKey
-}
-
 /**
  * PORT: the versions that users have replaced or deleted, and can restore. As every part of the ledger, it keeps the
  * contract of `UploadLedger`. A version is past from the commit that ends its file, and no version is both a file and
@@ -102,27 +95,4 @@ export interface HistoryLedger {
     readonly limit: number
     readonly garbageDelayMs: number
   }): Promise<number>
-
-  /** Up to `limit` versions without a marker: deleted ones first, then replaced ones, each oldest end first. */
-  listUnmarked(options: {
-    readonly except: readonly UserId[]
-    readonly limit: number
-  }): Promise<readonly Unmarked[]>
-
-  /**
-   * Guarantees that the markers of these versions of one user are known, before the store has the first of them. Returns
-   * the versions that are still past: no other may be marked.
-   */
-  journalMarkers(marked: MarkedVersions): Promise<readonly Unmarked[]>
-
-  /**
-   * Records the markers in the store. That of a version which has left the history meanwhile stays garbage and is
-   * removed.
-   */
-  recordMarkers(marked: MarkedVersions): Promise<void>
-}
-
-interface MarkedVersions {
-  readonly userId: UserId
-  readonly versions: readonly Unmarked[]
 }

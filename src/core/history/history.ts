@@ -12,7 +12,6 @@ import type { AccountLedger } from '../users/account-ledger.ts'
 import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
 import type { EndPosition, FindPastVersion, HistoryLedger, ListPast } from './history-ledger.ts'
 import { type PastVersion, versionGone, versionNotFound } from './past-version.ts'
-import { removeMarkers } from './remove-markers.ts'
 
 export interface PastPage {
   /** Newest end first. Can be fewer than the limit, or none, before the last page. */
@@ -99,7 +98,7 @@ export function createHistory(options: HistoryOptions): History {
       const { userId, userCreatedAt, credential, version, name, overwrite } = past
       const { precondition, scope } = past
       await past.reverify()
-      const restored = await ledger.restoreVersion({
+      return await ledger.restoreVersion({
         userId,
         userCreatedAt,
         credential,
@@ -111,8 +110,6 @@ export function createHistory(options: HistoryOptions): History {
         maxFiles: limitFor(maxFiles, past.credential),
         garbageDelayMs,
       })
-      await removeMarkers(objects, [restored.file.objectKey])
-      return restored
     },
     async drop({ userId, userCreatedAt, reverify, version }) {
       await reverify()

@@ -30,25 +30,6 @@ export function versionOf(key: ObjectKey): string {
   return key.slice(key.lastIndexOf('/') + 1)
 }
 
-/** Where the UUID of a version has its own version, 7. */
-const UUID_VERSION_AT = 14
-
-/** The key of the empty object that marks the version of `key` as past: the same UUID as a UUIDv8. */
-export function markerKey(key: ObjectKey): ObjectKey {
-  return withUuidVersion(key, '8')
-}
-
-/** The key that a marker marks, or `undefined` for the key of any other object. */
-export function markedBy(key: ObjectKey): ObjectKey | undefined {
-  const marked = withUuidVersion(key, '7')
-  return markerKey(marked) === key && isVersion(versionOf(marked)) ? marked : undefined
-}
-
-function withUuidVersion(key: ObjectKey, digit: string): ObjectKey {
-  const at = key.lastIndexOf('/') + 1 + UUID_VERSION_AT
-  return `${key.slice(0, at)}${digit}${key.slice(at + 1)}` as ObjectKey
-}
-
 /** Identifies one upload and its object; never reused. A UUIDv7 (RFC 9562 section 5.7). */
 export type Version = string & { readonly [brand]: 'Version' }
 

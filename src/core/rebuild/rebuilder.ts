@@ -1,141 +1,185 @@
+import { inChunks } from '../async/chunks.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import { readStoredDigest } from '../objects/stored-digest.ts'
-import { collectObjects } from './collect.ts'
-import type { FoundObject, JournaledObject, ReadObject } from './journal.ts'
+import { AppError } from '../errors.ts'
+import type { FileName } from '../files/file-name.ts'
+import type { FileVersion } from '../files/file.ts'
 import {
-  type RebuildCounts,
-  type RebuilderOptions,
-  type RebuildRequest,
-  type RebuildRun,
-  startRun,
-} from './rebuild-run.ts'
+  isVersion,
+  OBJECT_KEY_PREFIX,
+  type ObjectKey,
+  ownerOf,
+  timeOf,
+  type Version,
+  versionOf,
+} from '../objects/object-key.ts'
+import { descriptionIn, nameIn } from '../objects/object-metadata.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import { readStoredDigest } from '../objects/stored-digest.ts'
+import type { UserId } from '../users/user-id.ts'
+import { type RebuildLedger, UNREAD } from './rebuild-ledger.ts'
 
-export type Rebuilt =
-  | { readonly refused: true }
-  | { readonly refused: false; readonly isFinished: boolean; readonly counts: RebuildCounts }
+/** What a rebuild reports (docs/backup.md, "Rebuilding the database"). All but replaced objects stay as they are. */
+export interface RebuildFinding {
+  readonly kind: `${'replaced' | 'unnamed' | 'foreign' | 'copied' | 'unreadable'}_object`
+  readonly objectKey: ObjectKey
+  readonly userId?: UserId
+  readonly name?: FileName
+}
+
+export interface RebuildRequest {
+  /** Reads no content and leaves the database empty. */
+  readonly dryRun: boolean
+  /** Finishes without the objects that can't be read. If false, the rebuild stays unfinished because of them. */
+  readonly skipUnreadable: boolean
+  /** Called with each finding; none is kept. */
+  readonly onFinding: (finding: RebuildFinding) => void
+  /** Called once if an earlier run was interrupted, whose work is done again. */
+  readonly onRestart: () => void
+  readonly onProgress: (counts: RebuildCounts) => void
+  readonly signal: AbortSignal
+}
+
+export interface RebuildCounts {
+  listed: number
+  readBytes: number
+  unreadable: number
+  users: number
+  /** The newest object of each user and name; `bytes` is their size. */
+  files: number
+  bytes: number
+}
 
 export interface Rebuilder {
   /**
-   * Rebuilds the database from the object store alone: the newest object of each user and name that is not past becomes
-   * a private file with the SHA-256 of its content, others become garbage, and objects without a readable name stay. Requires an
-   * empty database or an interrupted run, which starts over; otherwise returns `refused` and changes nothing. No service
-   * may use the database meanwhile. Uses constant memory. If objects are unreadable and not skipped, the rebuild stays
-   * unfinished. Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; the
-   * rebuild then stays unfinished.
+   * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private file,
+   * older ones become history, and others stay as they are. Requires an empty database or an interrupted run, which
+   * starts over; otherwise rejects and changes nothing. No service may use the database meanwhile. Uses constant
+   * memory. If objects are unreadable and not skipped, the rebuild stays unfinished. Rejects with `unavailable` if the
+   * database or the object store fails, and with the signal's reason; the rebuild then stays unfinished, except for a
+   * dry run.
    */
-  rebuild(request: RebuildRequest): Promise<Rebuilt>
+  rebuild(request: RebuildRequest): Promise<RebuildCounts>
 
-  /** Whether a run was interrupted: the database then holds only a part of the files. */
-  isUnfinished(): Promise<boolean>
+  /** Rejects while a rebuild is unfinished: the database then holds only a part of the files. */
+  assertFinished(): Promise<void>
 }
 
-export function createRebuilder(options: RebuilderOptions): Rebuilder {
-  const { journal } = options
+export const REBUILD_INTERRUPTED =
+  'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.'
 
-  async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
-    const { dryRun, skipUnreadable = false, signal } = request
-    const run = startRun(options, request)
-    const start = await journal.begin()
-    if (start === 'refused') return { refused: true }
-    if (start === 'restarted') request.onRestart?.()
-    // A restarted run leaves users, so the journal stays to show that the database is not in use.
-    const endsHere = dryRun && start === 'begun'
-    const { counts } = run
-    try {
-      await collectObjects(run)
-      await settleObjects(run)
-    } catch (error) {
-      if (endsHere) await journal.finish().catch(() => undefined)
-      // Adapters report `unavailable` for what the caller aborted.
-      signal.throwIfAborted()
-      throw error
-    }
-    const isWhole = skipUnreadable || counts.found.unreadable_object === 0
-    const isFinished = dryRun ? endsHere : isWhole
-    if (isFinished) await journal.finish()
-    return { refused: false, isFinished, counts }
+interface RebuilderOptions {
+  readonly ledger: RebuildLedger
+  readonly objects: ObjectStore
+}
+
+export function createRebuilder({ ledger, objects }: RebuilderOptions): Rebuilder {
+  return {
+    async assertFinished() {
+      if (await ledger.isUnfinished()) throw new Error(REBUILD_INTERRUPTED)
+    },
+    async rebuild(request) {
+      const { dryRun, skipUnreadable, signal } = request
+      if ((await ledger.begin()) === 'restarted') request.onRestart()
+      const counts = { listed: 0, readBytes: 0, unreadable: 0, users: 0, files: 0, bytes: 0 }
+      const run = { ledger, objects, counts, ...request }
+      try {
+        await collectObjects(run)
+        if (counts.unreadable > 0 && !skipUnreadable) return counts
+        await settleObjects(run)
+        if (!dryRun) await ledger.finish()
+        return counts
+      } catch (error) {
+        // Adapters report `unavailable` for what the caller aborted.
+        signal.throwIfAborted()
+        throw error
+      } finally {
+        if (dryRun) await ledger.clear()
+      }
+    },
   }
+}
 
-  return { rebuild, isUnfinished: () => journal.isUnfinished() }
+interface Run extends RebuilderOptions, RebuildRequest {
+  readonly counts: RebuildCounts
 }
 
 const OBJECTS_PER_TRANSACTION = 500
-const PARALLEL_READS = 8
+const PARALLEL_READS = 16
 
-/**
- * The newest object of a name that is not past becomes the file. If it can't be read, the older ones are left alone, too.
- */
-async function settleObjects(run: RebuildRun): Promise<void> {
-  const { journal, garbageDelayMs, signal, counts, dryRun } = run
-  let last: JournaledObject | undefined
-  /** Of the name of the last object. */
-  let hasFile = false
-  let isFileRead = true
-  for (;;) {
+/** Adds every object that can be a file to the ledger, and reports the others. */
+async function collectObjects(run: Run): Promise<void> {
+  const { ledger, objects, counts, signal } = run
+  const listing = objects.list({ prefix: OBJECT_KEY_PREFIX, signal })
+  for await (const batch of inChunks(listing, OBJECTS_PER_TRANSACTION)) {
     signal.throwIfAborted()
-    const page = await journal.list({ before: last, limit: OBJECTS_PER_TRANSACTION })
-    if (page.length === 0) return
-    const current = new Set<JournaledObject>()
-    const firstOfName = new Set<JournaledObject>()
-    for (const object of page) {
-      const isSameUser = last?.userId === object.userId
-      if (!isSameUser) counts.users += 1
-      if (!isSameUser || last?.name !== object.name) {
-        firstOfName.add(object)
-        hasFile = false
-      }
-      if (!object.isPast && !hasFile) {
-        current.add(object)
-        hasFile = true
-      }
-      last = object
-    }
-    const past = page.filter(({ isPast }) => isPast).length
-    counts.files += current.size
-    counts.bytes += [...current].reduce((sum, { size }) => sum + size, 0)
-    counts.past += past
-    counts.replaced += page.length - current.size - past
-    if (dryRun) continue
-    const digests = await readDigests(run, [...current])
-    const files: ReadObject[] = []
-    const garbage: JournaledObject[] = []
-    for (const object of page) {
-      const sha256 = digests.get(object)
-      if (firstOfName.has(object)) isFileRead = true
-      if (current.has(object)) isFileRead = sha256 !== undefined
-      if (sha256 !== undefined) files.push({ ...object, sha256 })
-      else if (isFileRead) garbage.push(object)
-    }
-    await journal.settle({ files, garbage, garbageDelayMs })
-    for (const { userId, name, objectKey, isPast } of garbage) {
-      run.report({ kind: isPast ? 'past_object' : 'replaced_object', userId, name, objectKey })
-    }
-    counts.settled += files.length + garbage.length
-    run.onProgress?.(counts)
+    const found: FileVersion[] = []
+    await forEachConcurrent(batch, PARALLEL_READS, async ({ key }) => {
+      const version = await examine(run, key)
+      if (version !== undefined) found.push(version)
+    })
+    const copies = await ledger.add(found)
+    for (const objectKey of copies) run.onFinding({ kind: 'copied_object', objectKey })
+    counts.listed += batch.length
+    run.onProgress(counts)
   }
 }
 
-async function readDigests(
-  run: RebuildRun,
-  objects: readonly FoundObject[],
-): Promise<ReadonlyMap<FoundObject, string>> {
-  const digests = new Map<FoundObject, string>()
-  await forEachConcurrent(objects, PARALLEL_READS, async (object) => {
-    const sha256 = await digestOf(run, object)
-    if (sha256 !== undefined) digests.set(object, sha256)
-    else run.report({ kind: 'unreadable_object', ...object })
-  })
-  return digests
-}
-
-async function digestOf(run: RebuildRun, object: FoundObject): Promise<string | undefined> {
-  const { objects, signal, counts } = run
-  const { objectKey: key, size } = object
+async function examine(run: Run, objectKey: ObjectKey): Promise<FileVersion | undefined> {
+  const { objects, counts, signal, dryRun, onFinding } = run
+  const [userId, version] = [ownerOf(objectKey), versionOf(objectKey)]
+  if (userId === undefined || !isVersion(version)) {
+    onFinding({ kind: 'foreign_object', objectKey })
+    return undefined
+  }
+  const head = await objects.head({ key: objectKey, signal })
+  if (head === undefined) {
+    // Nothing removes objects meanwhile, and an older object would otherwise become the file.
+    const detail = 'The object store lists an object that it then reports as missing.'
+    throw new AppError('unavailable', detail, { cause: new Error(objectKey) })
+  }
+  const { size, metadata } = head
+  const name = nameIn(metadata)
+  if (name === undefined) {
+    onFinding({ kind: 'unnamed_object', userId, objectKey })
+    return undefined
+  }
   const onBytes = (bytes: number): void => {
     counts.readBytes += bytes
-    run.onProgress?.(counts)
+    run.onProgress(counts)
   }
-  const { sha256 } = await readStoredDigest({ objects, key, size, signal, onBytes })
-  if (sha256 !== undefined) counts.readObjects += 1
-  return sha256
+  const reading = { objects, key: objectKey, size, signal, onBytes }
+  const sha256 = dryRun ? UNREAD : ((await readStoredDigest(reading)).sha256 ?? UNREAD)
+  if (sha256 === UNREAD && !dryRun) {
+    counts.unreadable += 1
+    onFinding({ kind: 'unreadable_object', userId, name, objectKey })
+  }
+  const [visibility, began] = ['private' as const, timeOf(version)]
+  const described = { visibility, createdAt: began, updatedAt: began, ...descriptionIn(metadata) }
+  return { userId, name, version, objectKey, size, sha256, ...described }
+}
+
+/** Makes the newest object of each name the file. If it can't be read, the name has none. */
+async function settleObjects(run: Run): Promise<void> {
+  const { ledger, counts, dryRun } = run
+  let last: FileVersion | undefined
+  for (;;) {
+    run.signal.throwIfAborted()
+    const page = await ledger.list({ before: last, limit: OBJECTS_PER_TRANSACTION })
+    if (page.length === 0) return
+    const settled: Version[] = []
+    for (const object of page) {
+      const { userId, name, version, objectKey, size, sha256 } = object
+      const isSameUser = last?.userId === userId
+      const isNewest = !isSameUser || last?.name !== name
+      const isRead = dryRun || sha256 !== UNREAD
+      counts.users += isSameUser ? 0 : 1
+      counts.files += isNewest && isRead ? 1 : 0
+      counts.bytes += isNewest && isRead ? size : 0
+      if (isNewest || !isRead) settled.push(version)
+      else run.onFinding({ kind: 'replaced_object', userId, name, objectKey })
+      last = object
+    }
+    if (!dryRun) await ledger.settle(settled)
+    run.onProgress(counts)
+  }
 }

@@ -97,6 +97,21 @@ export function fileExpirer({ ledger, garbageDelayMs }: SweepRun, failures: Fail
   }
 }
 
+/** Small, because PostgreSQL takes 0.3 ms for each version while it holds the user's lock. */
+const VERSIONS_PER_PAGE = 10
+
+/** Each call drops a page of each of some users' versions that have expired or exceed the allowance. */
+export function historyTrimmer({ ledger, garbageDelayMs }: SweepRun, failures: Failures): Step {
+  return async () => {
+    const users = await ledger.listUsersToTrim({ except: failures.users(), limit: USERS_PER_PAGE })
+    for (const userId of users) {
+      const trim = { userId, limit: VERSIONS_PER_PAGE, garbageDelayMs }
+      await failures.attemptFor(userId, () => ledger.trimHistory(trim))
+    }
+    return users.length > 0 ? 'more' : 'done'
+  }
+}
+
 /** Each call aborts a page of unfinished drops whose link has ended, and so releases what they have reserved. */
 export function dropEnder({ ledger }: SweepRun, failures: Failures): Step {
   return async () => {

@@ -6,7 +6,6 @@ import type { ObjectStore } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
 import type { SafeClock } from '../clock/safe-clock.ts'
 import type { HistoryLedger } from '../history/history-ledger.ts'
-import { historyTrimmer, versionMarker } from './history.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { abortedRemover, garbageRemover } from './removals.ts'
 import {
@@ -16,6 +15,7 @@ import {
   expiry,
   fileExpirer,
   forgetCommitted,
+  historyTrimmer,
   purge,
   type ExpiryRun,
   type SweepRun,
@@ -187,7 +187,6 @@ async function sweepAlone(
     purge(run, failures),
     forgetCommitted(run),
     changeForgetter(run),
-    versionMarker(run, failures),
     historyTrimmer(run, failures),
     fileExpirer(run, failures),
     dropEnder(run, failures),

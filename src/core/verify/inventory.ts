@@ -29,7 +29,7 @@ export interface Balance {
   readonly readAt: number
 }
 
-/** An object that a file, a past version, an upload or garbage refers to, or the marker of a deletion. */
+/** An object that a file, a past version, an upload or garbage refers to. */
 export interface TracedObject {
   readonly objectKey: ObjectKey
   /** The file or past version with this content, if any; `since` is when it became the one or the other. */
@@ -89,8 +89,8 @@ export interface Inventory {
 
   /**
    * Moves those of at most 1,000 keys to `garbage` whose key and version are in no row of a file, a past version or an
-   * upload, and returns them; a marker stays if its version is past. The sweeper removes them after `garbageDelayMs`; this method removes no object (I7). Moves none while
-   * a rebuild is unfinished, since its objects have no such rows yet.
+   * upload, and returns them. The sweeper removes them after `garbageDelayMs`; this method removes no object (I7).
+   * Moves none while a rebuild is unfinished, since its objects have no such rows yet.
    */
   discardObjects(objects: {
     readonly keys: readonly ObjectKey[]

@@ -3,7 +3,6 @@ import { inChunks } from '../async/chunks.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import {
   OBJECT_KEY_PREFIX,
-  markedBy,
   type ObjectKey,
   ownerOf,
   versionOf,
@@ -46,7 +45,7 @@ export async function verifyObjects(
 }
 
 function isOurs(key: ObjectKey): boolean {
-  return isVersion(versionOf(key)) || markedBy(key) !== undefined
+  return isVersion(versionOf(key))
 }
 
 /** Reports objects of unknown users. They may belong to another database in the bucket, so none is repaired. */

@@ -9,11 +9,10 @@ import { countedBytes, type File } from '../../core/files/file.ts'
 import { type FileOperation, refusalOfOperation } from '../../core/files/operation.ts'
 import type { RestoreVersion } from '../../core/history/history-ledger.ts'
 import { versionGoneFor } from '../../core/history/past-version.ts'
-import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
+import type { Version } from '../../core/objects/object-key.ts'
 import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Actor, Caller } from '../../core/users/caller.ts'
-import { discardMarkers } from '../history/markers.ts'
 import { isGarbage } from '../history/past-versions.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
 import { inactiveReason, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
@@ -25,8 +24,8 @@ export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<Cha
   const { userId, userCreatedAt, credential, operations, maxFiles, garbageDelayMs } = batch
   const terms = { userId, userCreatedAt, credential, garbageDelayMs, byOperator: false, maxFiles }
   const asked = { terms, operations, refusalOf: refusalOfOperation }
-  const { planned, usage, restored } = await perform(tx, asked)
-  return { files: planned.map(({ file }) => file), usage, restored }
+  const { planned, usage } = await perform(tx, asked)
+  return { files: planned.map(({ file }) => file), usage }
 }
 
 /** See `FileLedger.deleteFile`. */
@@ -91,8 +90,6 @@ interface Terms extends Actor {
 interface Performed {
   readonly planned: readonly Planned[]
   readonly usage: Usage
-  /** Of the files that were past versions before. */
-  readonly restored: readonly ObjectKey[]
 }
 
 async function performOne(tx: LedgerTx, terms: Terms, operation: FileOperation) {
@@ -116,12 +113,9 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
   await lockUser(tx, userId)
   const held = await readHoldings(tx, { userId, userCreatedAt, credential, operations })
   const planned: Planned[] = []
-  const marked: ObjectKey[] = []
   for (const [index, operation] of operations.entries()) {
     const each = await planNext(tx, { held, operation, request, index })
     planned.push(each)
-    const past = operation.op === 'restore' ? held.pastVersion(operation.version) : undefined
-    if (typeof past === 'object' && past.isMarked && each.file) marked.push(each.file.objectKey)
     held.apply(each.changes)
   }
   try {
@@ -135,9 +129,8 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
       by: byOperator ? 'operator' : undefined,
       restore: maxFiles === undefined ? undefined : { maxFiles },
     })
-    await discardMarkers(tx, { userId, keys: marked })
     const made = planned.map((each) => ({ ...each, file: each.file && dated(each.file) }))
-    return { planned: made, usage, restored: restoredKeys(held, planned) }
+    return { planned: made, usage }
   } catch (error) {
     throw isAppError(error) && BEYOND_QUOTA.has(error.code)
       ? beyondQuota(error, { planned, refusalOf })
@@ -175,16 +168,6 @@ async function goneSince(
   const { version, scope } = operation
   const isGone = await isGarbage(tx, { userId, userCreatedAt, version })
   return isGone ? versionGoneFor({ scope }) : undefined
-}
-
-/** The objects of the versions that were past, and are current after all operations. */
-function restoredKeys(held: Holdings, planned: readonly Planned[]): readonly ObjectKey[] {
-  const keys = new Map<Version, ObjectKey>()
-  for (const { file, changes } of planned) {
-    const isRestored = changes.some(({ type }) => type === 'restored')
-    if (file !== undefined && isRestored) keys.set(file.version, file.objectKey)
-  }
-  return [...keys].flatMap(([version, key]) => (held.pastVersion(version) ? [] : key))
 }
 
 const BEYOND_QUOTA: ReadonlySet<string> = new Set(['file_count_exceeded', 'capacity_exceeded'])

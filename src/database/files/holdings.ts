@@ -60,7 +60,7 @@ export class Holdings {
     const { isKept: _isKept, storedBy: _storedBy, expiresAt: fileExpiresAt, ...version } = old
     const expiresAt = Math.min(now + historyLifetimeMs, fileExpiresAt)
     const past = { ...version, endedAt: now, endedAs, expiresAt, fileExpiresAt } as const
-    this.#past.set(old.version, { past, isMarked: false, now })
+    this.#past.set(old.version, { past, now })
   }
 }
 

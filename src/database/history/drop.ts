@@ -1,14 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { HistoryLedger } from '../../core/history/history-ledger.ts'
-import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
-import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
+import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { discardObjects } from '../ledger/garbage.ts'
 import { countHistory, withOverhead } from '../ledger/counted-bytes.ts'
 import { deletePast } from '../ledger/write-rows.ts'
 import type { HistoryRow } from '../schema.ts'
-import { discardMarkers, postponeMarkers } from './markers.ts'
 
 interface Dropped {
   readonly userId: UserId
@@ -18,10 +16,7 @@ interface Dropped {
   readonly counts?: boolean
 }
 
-export type DroppedRow = Pick<
-  HistoryRow,
-  'version' | 'object_key' | 'size' | 'is_marked' | 'ended_by'
->
+export type DroppedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'ended_by'>
 
 /** Under the user's lock. */
 export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<number> {
@@ -37,11 +32,6 @@ export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<numb
       garbageDelayMs,
     })),
   )
-  // Not before the object: a rebuild would take it for the file.
-  const delayMs = Math.max(garbageDelayMs, RETENTION_MS)
-  await discardMarkers(tx, { userId: owner, keys: rows.filter(isMarked).map(keyOf), delayMs })
-  const unmarked = rows.filter((row) => !isMarked(row))
-  await postponeMarkers(tx, { keys: unmarked.map(keyOf), delayMs })
   const versions = rows.map(({ version }) => version)
   const spared = await deletePast(tx, versions)
   const bytes = rows.reduce((sum, { size }) => sum + withOverhead(size), 0)
@@ -53,9 +43,6 @@ export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<numb
   await sql`UPDATE quotas SET ${counted} WHERE user_id = ${userId}`.execute(tx.db)
   return rows.length
 }
-
-const isMarked = (row: DroppedRow): boolean => row.is_marked === 1
-const keyOf = (row: DroppedRow): ObjectKey => row.object_key
 
 interface Selected {
   readonly userId: UserId
@@ -70,7 +57,7 @@ export async function versionsToDrop(
   { userId, limit, where = sql`1 = 1`, order = sql`ended_at, version` }: Selected,
 ): Promise<readonly DroppedRow[]> {
   const { rows } = await sql<DroppedRow>`
-    SELECT version, object_key, size, is_marked, ended_by FROM history
+    SELECT version, object_key, size, ended_by FROM history
     WHERE user_id = ${userId} AND ${where} ORDER BY ${order} LIMIT ${limit}
   `.execute(db)
   return rows

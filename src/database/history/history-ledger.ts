@@ -7,7 +7,6 @@ import { restoreVersion } from '../files/change-files.ts'
 import { inactiveReason, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
 import { dropVersions, ofVersions, versionsToDrop } from './drop.ts'
-import { journalMarkers, listUnmarked, recordMarkers } from './markers.ts'
 import { findPast, findPastVersion, listHistory } from './past-versions.ts'
 import { listUsersToTrim, trimHistory } from './trim.ts'
 
@@ -29,9 +28,6 @@ export function createHistoryLedger(session: Session): HistoryLedger {
     dropHistory: (page) => changeRows(page.userId, (tx) => dropHistory(tx, page)),
     listUsersToTrim: (options) => readInOrder((tx) => listUsersToTrim(tx, options)),
     trimHistory: (trim) => changeRows(trim.userId, (tx) => trimHistory(tx, trim)),
-    listUnmarked: (options) => readInOrder((tx) => listUnmarked(tx, options)),
-    journalMarkers: (marked) => changeRows(marked.userId, (tx) => journalMarkers(tx, marked)),
-    recordMarkers: (marked) => changeRows(marked.userId, (tx) => recordMarkers(tx, marked)),
   }
 }
 

@@ -90,16 +90,12 @@ export async function findPastVersion(
 
 export interface FoundPast {
   readonly past: PastVersion
-  readonly isMarked: boolean
   readonly now: number
 }
 
 type ListedRow = PastRow & { readonly is_expired: number }
 
-type FoundRow = ListedRow & {
-  readonly is_marked: number
-  readonly now: number
-}
+type FoundRow = ListedRow & { readonly now: number }
 
 export async function findPast(
   tx: LedgerTx,
@@ -128,7 +124,7 @@ export async function readPast(
 
 function selectPast(slot: Slot<Caller & { readonly versions: unknown }>, rule: Rule) {
   return sql<FoundRow>`
-    SELECT ${PAST_COLUMNS}, is_marked, ${rule.now} AS now, ${isExpired(rule)} AS is_expired
+    SELECT ${PAST_COLUMNS}, ${rule.now} AS now, ${isExpired(rule)} AS is_expired
     FROM history
     WHERE ${rule.textList.has(slot('versions'), sql`version`)} AND user_id = ${slot('userId')}
       AND ${isActive(bigint(slot('userCreatedAt')), slot('userId'))}
@@ -136,9 +132,9 @@ function selectPast(slot: Slot<Caller & { readonly versions: unknown }>, rule: R
 }
 
 function toFoundPast(tx: LedgerTx, found: FoundRow): FoundPast | 'gone' {
-  const { is_marked: marked, is_expired: expired, now, ...row } = found
+  const { is_expired: expired, now, ...row } = found
   if (expired === 1) return 'gone'
-  return { past: toPastVersion(tx, row), isMarked: marked === 1, now }
+  return { past: toPastVersion(tx, row), now }
 }
 
 /** Not for another user, although their id is in the key: the next user of the id has none of this garbage. */

@@ -131,8 +131,8 @@ async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
     FROM history WHERE user_id = ${userId} ${behind ?? sql``} ORDER BY ended_at, version
   `
   const { rows } = await sql<DroppedRow>`
-    SELECT version, object_key, size, is_marked, ended_by FROM (
-      SELECT version, object_key, size, is_marked, ended_by, is_protected
+    SELECT version, object_key, size, ended_by FROM (
+      SELECT version, object_key, size, ended_by, is_protected
       ${oldest} LIMIT ${MOST_PASSED_OVER}
     ) AS oldest
     WHERE is_protected = 0 LIMIT ${limit}

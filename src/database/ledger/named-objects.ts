@@ -1,16 +1,16 @@
 import { type Kysely, sql } from 'kysely'
-import { markedBy, markerKey, type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
+import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { Tables } from '../schema.ts'
 
 /** Which of some objects the tables name. */
 export interface NamedObjects {
-  /** Keys, and versions, of files, past versions and uploads, and the markers of past versions. */
+  /** Keys, and versions, of files, past versions and uploads. */
   readonly held: ReadonlySet<string>
   readonly garbage: ReadonlySet<string>
 }
 
 interface NamedRow {
-  readonly holder: 'file' | 'past' | 'upload' | 'garbage'
+  readonly holder: 'row' | 'garbage'
   readonly object_key: ObjectKey
   /** Not always that in the key. */
   readonly version: string
@@ -27,13 +27,12 @@ export async function findNamed(
 ): Promise<NamedObjects> {
   if (keys.length === 0) return { held: new Set(), garbage: new Set() }
   const versions = sql.join(keys.map(versionOf))
-  const past = sql.join(keys.map((key) => versionOf(markedBy(key) ?? key)))
   const { rows } = await sql<NamedRow>`
-    SELECT 'file' AS holder, object_key, version FROM files WHERE version IN (${versions})
+    SELECT 'row' AS holder, object_key, version FROM files WHERE version IN (${versions})
     UNION ALL
-    SELECT 'past', object_key, version FROM history WHERE version IN (${past})
+    SELECT 'row', object_key, version FROM history WHERE version IN (${versions})
     UNION ALL
-    SELECT 'upload', object_key, version FROM uploads WHERE version IN (${versions})
+    SELECT 'row', object_key, version FROM uploads WHERE version IN (${versions})
     UNION ALL
     SELECT 'garbage', object_key, '' FROM garbage WHERE object_key IN (${sql.join(keys)})
   `.execute(db)
@@ -41,7 +40,6 @@ export async function findNamed(
   for (const { holder, object_key: key, version } of rows) {
     if (holder === 'garbage') garbage.add(key)
     else held.add(key).add(version)
-    if (holder === 'past') held.add(markerKey(key)).add(versionOf(markerKey(key)))
   }
   return { held, garbage }
 }

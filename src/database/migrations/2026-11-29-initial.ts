@@ -296,13 +296,11 @@ function history(text: RawBuilder<unknown>): Statements {
       ended_at bigint NOT NULL,
       ended_as text NOT NULL,
       ended_by ${text},
-      is_protected ${count},
-      is_marked ${count}
+      is_protected ${count}
     )`,
     sql`CREATE INDEX history_by_end ON history (user_id, ended_at, version)`,
     sql`CREATE INDEX history_by_name ON history (user_id, name, ended_at, version)`,
     sql`CREATE INDEX history_by_age ON history (ended_at)`,
-    sql`CREATE INDEX history_unmarked ON history (ended_as, ended_at) WHERE is_marked = 0`,
     sql`CREATE INDEX history_by_expiry ON history (expires_at) ${EXPIRING}`,
     sql`CREATE INDEX history_of_user_by_expiry ON history (user_id, expires_at) ${EXPIRING}`,
     sql`CREATE INDEX history_protected ON history (ended_at) ${PROTECTED}`,

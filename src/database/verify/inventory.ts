@@ -7,7 +7,7 @@ import type {
   PastObject,
   TracedObject,
 } from '../../core/verify/inventory.ts'
-import { markedBy, markerKey, type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
+import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { COUNTED_BYTES, garbageBytes } from '../ledger/counted-bytes.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
@@ -165,38 +165,29 @@ async function findUsers(
 }
 
 interface TracedRow {
-  /** 1 if the key is that of the version that a marker marks. */
-  readonly marks: number
   readonly object_key: ObjectKey
   readonly size: number | null
   readonly since: number | null
 }
 
-/**
- * Finds rows by the version in the key, which is indexed; in one statement, since a marker goes from garbage to the
- * history, and back.
- */
+/** Finds rows by the version in the key, which is indexed; in one statement, since a version moves between the tables. */
 async function traceObjects(
   db: Kysely<Tables>,
   keys: readonly ObjectKey[],
 ): Promise<readonly TracedObject[]> {
   if (keys.length === 0) return []
   const versions = sql.join(keys.map(versionOf))
-  const marked = sql.join(['', ...keys.flatMap((key) => markedBy(key) ?? []).map(versionOf)])
   const { rows } = await sql<TracedRow>`
-    SELECT object_key, size, updated_at AS since, 0 AS marks FROM files WHERE version IN (${versions})
+    SELECT object_key, size, updated_at AS since FROM files WHERE version IN (${versions})
     UNION ALL
-    SELECT object_key, size, ended_at, 0 FROM history WHERE version IN (${versions})
+    SELECT object_key, size, ended_at FROM history WHERE version IN (${versions})
     UNION ALL
-    SELECT object_key, NULL, NULL, 0 FROM uploads WHERE version IN (${versions})
+    SELECT object_key, NULL, NULL FROM uploads WHERE version IN (${versions})
     UNION ALL
-    SELECT object_key, NULL, NULL, 0 FROM garbage WHERE object_key IN (${sql.join(keys)})
-    UNION ALL
-    SELECT object_key, NULL, NULL, 1 FROM history WHERE version IN (${marked}) AND is_marked = 1
+    SELECT object_key, NULL, NULL FROM garbage WHERE object_key IN (${sql.join(keys)})
   `.execute(db)
   const traced = new Map<ObjectKey, TracedObject>()
-  for (const { object_key: key, size, since, marks } of rows) {
-    const objectKey = marks === 1 ? markerKey(key) : key
+  for (const { object_key: objectKey, size, since } of rows) {
     const content = size === null || since === null ? undefined : { size, since }
     traced.set(objectKey, { objectKey, content: content ?? traced.get(objectKey)?.content })
   }

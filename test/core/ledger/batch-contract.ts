@@ -154,8 +154,7 @@ export function ledgerBatchContract(
 
     it('restore what they delete, and tell it as it went', async () => {
       const { file } = await account.put('a', 95)
-      const { restored } = await batch([remove('a'), restore(file.version, 'b'), remove('b')])
-      expect(restored).toEqual([])
+      await batch([remove('a'), restore(file.version, 'b'), remove('b')])
       expect(await account.past()).toMatchObject([{ version: file.version, name: 'b' }])
       expect((await changes()).slice(1)).toEqual([
         'capacity.nearing',
@@ -164,8 +163,6 @@ export function ledgerBatchContract(
         'file.deleted b',
         'capacity.normal',
       ])
-      const again = await batch([restore(file.version)])
-      expect(again.restored).toEqual([file.objectKey])
     })
 
     it('restore within the scope of a token, as a single restore', async () => {

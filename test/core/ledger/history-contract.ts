@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import { createVersion, markerKey, objectKey } from '../../../src/core/objects/object-key.ts'
+import { createVersion, objectKey } from '../../../src/core/objects/object-key.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import {
   type Account,
@@ -361,78 +361,6 @@ export function ledgerHistoryContract(
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       expect(await harness.ledger.findAccount(account.userId)).toBeUndefined()
       expect(await garbage()).toHaveLength(1)
-    })
-
-    describe('with markers of deletions', () => {
-      const unmarked = async () =>
-        (await harness.ledger.listUnmarked({ except: [], limit: 1000 })).filter(
-          ({ userId }) => userId === account.userId,
-        )
-
-      async function mark(): Promise<void> {
-        const of = { userId: account.userId, versions: await unmarked() }
-        await harness.ledger.journalMarkers(of)
-        await harness.ledger.recordMarkers(of)
-      }
-
-      it('are of past versions, and journaled before the store has them', async () => {
-        const { file } = await account.put('a', 2)
-        await account.remove('a')
-        const { version, objectKey } = file
-        const deletions = await unmarked()
-        expect(deletions).toEqual([
-          { userId: account.userId, version, objectKey, endedAs: 'deleted' },
-        ])
-        const of = { userId: account.userId, versions: deletions }
-        await harness.ledger.journalMarkers(of)
-        expect(await garbage()).toEqual([markerKey(file.objectKey)])
-        await harness.ledger.recordMarkers(of)
-        expect(await garbage()).toEqual([])
-        expect(await unmarked()).toEqual([])
-        const { recorded, counted } = await harness.garbageBytes(account.userId)
-        expect(recorded).toBe(counted)
-      })
-
-      it('become garbage with a version that is restored or dropped', async () => {
-        const files = [(await account.put('a', 1)).file, (await account.put('b', 2)).file]
-        await account.remove('a')
-        await account.remove('b')
-        await mark()
-        const [a, b] = files.map(({ version }) => version)
-        await account.restore(a ?? createVersion())
-        await harness.ledger.dropVersion({ ...account, version: b ?? createVersion(), ...drop })
-        const keys = files.map(({ objectKey: key }) => markerKey(key))
-        expect(new Set(await garbage())).toEqual(new Set([...keys, files[1]?.objectKey]))
-        const { recorded, counted } = await harness.garbageBytes(account.userId)
-        expect(recorded).toBe(counted)
-      })
-
-      it('stay until their object has gone, if it is dropped before they are recorded', async () => {
-        const { file } = await account.put('a', 1)
-        await account.remove('a')
-        await harness.ledger.journalMarkers({ userId: account.userId, versions: await unmarked() })
-        await harness.ledger.dropVersion({ ...account, version: file.version, ...drop })
-        const { garbage: keys } = await harness.keys(account.userId)
-        const dueAt = Object.fromEntries(keys.map(({ key, notBefore }) => [key, notBefore]))
-        expect(dueAt[markerKey(file.objectKey)]).toBeGreaterThanOrEqual(
-          dueAt[file.objectKey] ?? Infinity,
-        )
-      })
-
-      it('stay garbage if the version is restored before they are recorded', async () => {
-        const { file } = await account.put('a', 1)
-        await account.remove('a')
-        const of = { userId: account.userId, versions: await unmarked() }
-        await harness.ledger.journalMarkers(of)
-        await account.restore(file.version)
-        expect(await harness.ledger.journalMarkers(of)).toEqual([])
-        await harness.ledger.recordMarkers(of)
-        expect(await garbage()).toEqual([markerKey(file.objectKey)])
-        // A second deletion takes it over.
-        await account.remove('a')
-        await mark()
-        expect(await garbage()).toEqual([])
-      })
     })
 
     it.each(Array.from({ length: 8 }, (_, round) => round))(

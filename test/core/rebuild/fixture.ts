@@ -1,12 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
-import { createRebuilder, type Rebuilt } from '../../../src/core/rebuild/rebuilder.ts'
-import { type RebuildFinding, type RebuildRequest } from '../../../src/core/rebuild/rebuild-run.ts'
-import type { RebuildJournal } from '../../../src/core/rebuild/journal.ts'
+import {
+  createRebuilder,
+  type RebuildCounts,
+  type RebuildFinding,
+  type RebuildRequest,
+} from '../../../src/core/rebuild/rebuilder.ts'
+import type { RebuildLedger } from '../../../src/core/rebuild/rebuild-ledger.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
+import { createRebuildLedger } from '../../../src/database/rebuild/rebuild-ledger.ts'
 import { faultyStore, outage } from '../../support/faults/faults.ts'
 import { bytesOf, never, streamOf } from '../../support/objects.ts'
 import { openBed, type VerifyAdapters, type VerifyBed } from '../verify/fixture.ts'
@@ -18,23 +22,21 @@ export interface RebuildAdapters extends VerifyAdapters {
 
 export type OpenRebuildAdapters = () => Promise<RebuildAdapters>
 
-export const KEEP_MS = 30 * 24 * 60 * 60_000
-
 export interface Ports {
   readonly objects?: ObjectStore
-  readonly journal?: RebuildJournal
+  readonly ledger?: RebuildLedger
 }
 
 /** What was uploaded by way of the database that gets lost, and the same objects on the empty one. */
 export interface RebuildBed extends RebuildAdapters {
   readonly lost: VerifyBed
   /** Opened anew each time, so that it shows what is there now. */
-  readonly rebuilt: () => Promise<VerifyBed>
+  readonly rebuilt: (settings?: Readonly<Record<string, string>>) => Promise<VerifyBed>
   /** One run, and its findings in the order of their kinds and keys. */
   rebuild(
     request?: Partial<RebuildRequest>,
     ports?: Ports,
-  ): Promise<{ readonly outcome: Rebuilt; readonly findings: readonly RebuildFinding[] }>
+  ): Promise<{ readonly counts: RebuildCounts; readonly findings: readonly RebuildFinding[] }>
 }
 
 export async function openRebuildBed(open: OpenRebuildAdapters): Promise<RebuildBed> {
@@ -43,21 +45,20 @@ export async function openRebuildBed(open: OpenRebuildAdapters): Promise<Rebuild
   return {
     ...adapters,
     lost: await openBed(async () => adapters),
-    rebuilt: () => openBed(async () => ({ ...adapters, database: empty })),
+    rebuilt: (settings) => openBed(async () => ({ ...adapters, database: empty }), settings),
     async rebuild(request = {}, ports = {}) {
       const findings: RebuildFinding[] = []
-      const outcome = await createRebuilder({
-        journal: createRebuildJournal(empty),
-        objects,
-        garbageDelayMs: KEEP_MS,
-        ...ports,
-      }).rebuild({
+      const ledger = createRebuildLedger(empty)
+      const counts = await createRebuilder({ ledger, objects, ...ports }).rebuild({
         dryRun: false,
+        skipUnreadable: false,
         onFinding: (finding) => findings.push(finding),
+        onRestart: () => undefined,
+        onProgress: () => undefined,
         signal: never(),
         ...request,
       })
-      return { outcome, findings: findings.sort((a, b) => textOf(a).localeCompare(textOf(b))) }
+      return { counts, findings: findings.sort((a, b) => textOf(a).localeCompare(textOf(b))) }
     },
   }
 }
@@ -86,13 +87,10 @@ export async function contentIn(
   return (await bytesOf(opened?.body)).toString()
 }
 
-const TABLES = ['files', 'garbage', 'quotas', 'users', 'leader_leases'] as const
+const TABLES = ['files', 'history', 'garbage', 'quotas', 'users', 'leader_leases'] as const
 
 /** Takes out of the empty database what a rebuild has put there. */
 export async function emptyAgain({ kysely }: Database): Promise<void> {
-  for (const table of ['rebuild_objects', 'rebuild_markers']) {
-    await kysely.schema.dropTable(table).ifExists().execute()
-  }
   for (const table of TABLES) await kysely.deleteFrom(table).execute()
 }
 
@@ -105,7 +103,7 @@ export interface Interruption {
 
 /** The same ports, of which one call fails. `calls` tells how many there were. */
 export function interrupted(
-  { journal, objects }: { readonly journal: RebuildJournal; readonly objects: ObjectStore },
+  { ledger, objects }: { readonly ledger: RebuildLedger; readonly objects: ObjectStore },
   { at, afterEffect }: Interruption,
 ): Required<Ports> & { readonly calls: () => number } {
   let calls = 0
@@ -124,14 +122,14 @@ export function interrupted(
   }
   return {
     calls: () => calls,
-    journal: {
-      begin: wrap(() => journal.begin()),
-      isUnfinished: wrap(() => journal.isUnfinished()),
-      add: wrap((found) => journal.add(found)),
-      addMarkers: wrap((versions) => journal.addMarkers(versions)),
-      list: wrap((page) => journal.list(page)),
-      settle: wrap((options) => journal.settle(options)),
-      finish: wrap(() => journal.finish()),
+    ledger: {
+      begin: wrap(() => ledger.begin()),
+      isUnfinished: wrap(() => ledger.isUnfinished()),
+      add: wrap((found) => ledger.add(found)),
+      list: wrap((page) => ledger.list(page)),
+      settle: wrap((versions) => ledger.settle(versions)),
+      clear: wrap(() => ledger.clear()),
+      finish: wrap(() => ledger.finish()),
     },
     objects: faultyStore(objects, {
       head: wrap((object) => objects.head(object)),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRebuilder } from '../../../src/core/rebuild/rebuilder.ts'
-import type { FoundObject } from '../../../src/core/rebuild/journal.ts'
-import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
+import type { FileVersion } from '../../../src/core/files/file.ts'
+import { createRebuildLedger } from '../../../src/database/rebuild/rebuild-ledger.ts'
 import { faultyStore } from '../../support/faults/faults.ts'
 import { contentOf } from '../../support/http/incoming-file.ts'
 import { freshKey, never } from '../../support/objects.ts'
@@ -23,7 +23,7 @@ afterEach(() => core[Symbol.asyncDispose]())
 describe('a rebuild of many objects', () => {
   it('holds no more of the listing than a batch, and asks and reads several at a time', async () => {
     const { objects } = core
-    const journal = createRebuildJournal(core.database)
+    const ledger = createRebuildLedger(core.database)
     const batches: number[] = []
     let listed = 0
     let added = 0
@@ -35,21 +35,27 @@ describe('a rebuild of many objects', () => {
         yield object
       }
     }
-    async function add(found: readonly FoundObject[]) {
-      const copied = await journal.add(found)
+    async function add(found: readonly FileVersion[]) {
+      const copied = await ledger.add(found)
       batches.push(found.length)
       added += found.length
       return copied
     }
     const [heads, opens] = [atOnce(objects.head.bind(objects)), atOnce(objects.open.bind(objects))]
-    const outcome = await createRebuilder({
-      journal: { ...journal, add },
+    const counts = await createRebuilder({
+      ledger: { ...ledger, add },
       objects: faultyStore(objects, { list, head: heads.call, open: opens.call }),
-      garbageDelayMs: 0,
-    }).rebuild({ dryRun: false, onFinding: () => undefined, signal: never() })
-    expect(outcome).toMatchObject({ counts: { files: OBJECTS, settled: OBJECTS } })
+    }).rebuild({
+      dryRun: false,
+      skipUnreadable: false,
+      onFinding: () => undefined,
+      onRestart: () => undefined,
+      onProgress: () => undefined,
+      signal: never(),
+    })
+    expect(counts).toMatchObject({ files: OBJECTS, listed: OBJECTS })
     expect({ batches, mostAhead }).toEqual({ batches: [500, 500, 300], mostAhead: 500 })
-    expect({ heads: heads.max(), opens: opens.max() }).toEqual({ heads: 16, opens: 8 })
+    expect({ heads: heads.max(), opens: opens.max() }).toEqual({ heads: 16, opens: 16 })
     const files = await core.database.kysely.selectFrom('files').select('name').execute()
     expect(files).toHaveLength(OBJECTS)
   })

@@ -53,13 +53,17 @@ export interface VerifyBed extends VerifyAdapters {
   everything(): Promise<unknown>
 }
 
-export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
+export async function openBed(
+  open: OpenVerifyAdapters,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<VerifyBed> {
   const adapters = await open()
   const { database, objects } = adapters
   const config = readConfig({
     BASE_CAPACITY: '100000',
     MAX_FILE_SIZE: '10000',
     MIN_FREE_SPACE: '0',
+    ...settings,
   })
   const times = { garbageDelayMs: 0, retentionMs: 60_000 }
   const service = await openService(config, { database, objects, ...times })

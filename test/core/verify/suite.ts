@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import {
   createVersion,
-  markerKey,
   objectKey,
   type Version,
   versionOf,
@@ -172,34 +171,6 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
         garbageDelayMs: 0,
       })
       expect((await verify(bed)).findings).toMatchObject([{ ...finding, name: 'd' }])
-    })
-
-    it('knows the markers of deletions, and finds one beside a file', async () => {
-      const key = await bed.upload(ALICE, 'c', 'deleted')
-      await bed.remove(ALICE, 'c')
-      await bed.sweep()
-      expect(await bed.has(markerKey(key))).toBe(true)
-      expect(await kindsFound(bed, REPAIR)).toEqual([])
-      const version = versionOf(key) as Version
-      await bed.ledger.restoreVersion({
-        ...(await callerNamed(bed.users, ALICE)),
-        version,
-        name: undefined,
-        overwrite: false,
-        maxFiles: 10,
-        garbageDelayMs: 0,
-      })
-      expect(await kindsFound(bed, REPAIR)).toEqual([])
-      // As in a database that was restored from before the deletion.
-      const db = bed.database.kysely
-      await sql`DELETE FROM garbage WHERE object_key = ${markerKey(key)}`.execute(db)
-      expect((await verify(bed, REPAIR)).findings).toEqual([
-        { kind: 'orphaned_object', userId: ALICE, objectKey: markerKey(key), repaired: true },
-      ])
-      await sql`UPDATE garbage SET not_before = 0`.execute(db)
-      await bed.sweep()
-      expect(await bed.has(markerKey(key))).toBe(false)
-      expect(await bed.has(key)).toBe(true)
     })
 
     it('finds a file whose object is of another size, and never touches it', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { markerKey, versionOf } from '../../../src/core/objects/object-key.ts'
+import { versionOf } from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
@@ -62,7 +62,7 @@ describe('what is discarded', () => {
       `.execute(core.database.kysely)
     }
     const orphan = freshKey(userId)
-    const keys = [own, markerKey(own), other, orphan]
+    const keys = [own, other, orphan]
     const inventory = createInventory(core.database)
     expect(await inventory.discardObjects({ keys, garbageDelayMs: 0 })).toEqual([orphan])
   })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { callerOf } from '../../../src/core/users/caller.ts'
-import { markerKey, type ObjectKey } from '../../../src/core/objects/object-key.ts'
+import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import type { File } from '../../../src/core/files/file.ts'
 import { sha256 } from './content.ts'
 import { checkFeed, type SettledUser } from './feed.ts'
@@ -104,11 +104,10 @@ async function leftovers(world: World, journal: Journal): Promise<readonly strin
   const { service, database, users } = world
   const { kysely } = database
   const files = (await Promise.all(users.map((user) => filesOf(world, user)))).flat()
-  const past = await kysely.selectFrom('history').select(['object_key', 'is_marked']).execute()
+  const past = await kysely.selectFrom('history').select('object_key').execute()
   const referenced = new Set([
     ...files.map(({ objectKey }) => objectKey),
     ...past.map((row) => row.object_key),
-    ...past.filter((row) => row.is_marked === 1).map((row) => markerKey(row.object_key)),
   ])
   const left: string[] = []
   const signal = AbortSignal.timeout(120_000)

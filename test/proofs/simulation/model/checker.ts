@@ -204,9 +204,6 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'dropHistory':
     case 'listUsersToTrim':
     case 'trimHistory':
-    case 'listUnmarked':
-    case 'journalMarkers':
-    case 'recordMarkers':
     case 'acquireLeaderLease':
     case 'releaseLeaderLease':
     case 'readChanges':

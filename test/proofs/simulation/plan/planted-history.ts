@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { markerKey, type ObjectKey } from '../../../../src/core/objects/object-key.ts'
+import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
 import { INSERT_PAST } from '../../../../src/database/ledger/rows.ts'
 import type { Variant } from '../world/world.ts'
 import { withoutCapacity } from './without-capacity.ts'
@@ -46,8 +46,6 @@ export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
     }),
   },
 
-  'leaves the marker of a version that it restores': leavingMarkers(),
-
   'removes the objects of past versions before they leave the history': {
     ledger: ({ ledger, objects }, { database }) => ({
       async trimHistory(trim) {
@@ -60,22 +58,4 @@ export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
       },
     }),
   },
-}
-
-function leavingMarkers(): Variant {
-  const left = new Set<ObjectKey>()
-  return {
-    sharedLedger: ({ ledger, database }) => ({
-      async restoreVersion(request) {
-        const restored = await ledger.restoreVersion(request)
-        const key = markerKey(restored.file.objectKey)
-        left.add(key)
-        await sql`DELETE FROM garbage WHERE object_key = ${key}`.execute(database.kysely)
-        return restored
-      },
-    }),
-    objects: (objects) => ({
-      remove: (request) => (left.has(request.key) ? Promise.resolve() : objects.remove(request)),
-    }),
-  }
 }
