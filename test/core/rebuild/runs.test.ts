@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRebuilder } from '../../../src/core/rebuild/rebuilder.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { FileVersion } from '../../../src/core/files/file.ts'
 import { createRebuildLedger } from '../../../src/database/rebuild/rebuild-ledger.ts'
 import { faultyStore } from '../../support/faults/faults.ts'
@@ -8,6 +9,8 @@ import { freshKey, never } from '../../support/objects.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 
 const OBJECTS = 1300
+/** More than a page has, of one name. */
+const OF_ONE_NAME = 700
 
 let core: TestCore
 
@@ -15,7 +18,11 @@ beforeEach(async () => {
   core = await openTestCore()
   for (let index = 0; index < OBJECTS; index++) {
     const object = { key: freshKey('ada'), body: contentOf([Buffer.from('x')]) }
-    await core.objects.put({ ...object, metadata: { name: `file-${index}` }, signal: never() })
+    await core.objects.put({
+      ...object,
+      metadata: { name: `file-${Math.max(OF_ONE_NAME, index)}` },
+      signal: never(),
+    })
   }
 })
 afterEach(() => core[Symbol.asyncDispose]())
@@ -53,11 +60,18 @@ describe('a rebuild of many objects', () => {
       onProgress: () => undefined,
       signal: never(),
     })
-    expect(counts).toMatchObject({ files: OBJECTS, listed: OBJECTS })
+    const files = OBJECTS - OF_ONE_NAME
+    expect(counts).toMatchObject({ files, listed: OBJECTS })
     expect({ batches, mostAhead }).toEqual({ batches: [500, 500, 300], mostAhead: 500 })
     expect({ heads: heads.max(), opens: opens.max() }).toEqual({ heads: 16, opens: 16 })
-    const files = await core.database.kysely.selectFrom('files').select('name').execute()
-    expect(files).toHaveLength(OBJECTS)
+    const { kysely } = core.database
+    expect(await kysely.selectFrom('files').select('name').execute()).toHaveLength(files)
+    const past = await kysely.selectFrom('history').select(['name', 'version']).execute()
+    expect(past).toHaveLength(OF_ONE_NAME)
+    expect(new Set(past.map(({ name }) => name))).toEqual(new Set([`file-${OF_ONE_NAME}`]))
+    const newest = kysely.selectFrom('files').select('version')
+    const [file] = await newest.where('name', '=', parseFileName(`file-${OF_ONE_NAME}`)).execute()
+    expect(past.every(({ version }) => version < (file?.version ?? ''))).toBe(true)
   })
 })
 
