@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestService } from '../../support/service/test-service.ts'
-import { expectProblem, type OpenService } from '../fixture.ts'
-import { ADMIN_OPTIONS, allPages, call, done, expectFault, newUser, send } from './fixture.ts'
+import type { OpenService } from '../fixture.ts'
+import { ADMIN_OPTIONS, allPages, done, newUser } from './fixture.ts'
 
 const AT = '/admin/audit'
 
@@ -41,29 +41,6 @@ export function adminAuditSuite(open: OpenService): void {
       expect(await allPages(service, of)).toEqual(all.filter(({ user_id: id }) => id === userId))
       const none = await done(service, { method: 'GET', at: `${AT}?user_id=nobody`, status: 200 })
       expect(none).toEqual({ actions: [], next_cursor: null })
-    })
-
-    it.each([
-      ['user_id=a.b', 'user_id'],
-      ['user_id=me', 'user_id'],
-      ['user_id=', 'user_id'],
-      ['limit=0', 'limit'],
-      ['limit=1001', 'limit'],
-      ['limit=1&limit=2', 'limit'],
-      ['cursor=x', 'cursor'],
-      [`cursor=${Buffer.from('["alice"]').toString('base64url')}`, 'cursor'],
-      ['action=user.create', 'action'],
-    ])('refuses %s', async (query, parameter) => {
-      expectFault(await call(service, { method: 'GET', at: `${AT}?${query}` }), parameter)
-    })
-
-    it('needs the token, and can only be read', async () => {
-      const unauthorized = { status: 401, code: 'unauthorized' } as const
-      expectProblem(await send(service, { method: 'GET', at: AT }), unauthorized)
-      for (const method of ['POST', 'DELETE']) {
-        const refused = await call(service, { method, at: AT })
-        expectProblem(refused, { status: 405, code: 'method_not_allowed' })
-      }
     })
   })
 }

@@ -290,19 +290,6 @@ export function adminGrantsSuite(open: OpenService): void {
         await put('/devices/cam', { bytes: MAX_BYTES })
         expect(await capacity()).toMatchObject({ capacity: MAX_BYTES, available: MAX_BYTES })
       })
-
-      it('needs a token, and answers GET and HEAD alone', async () => {
-        const at = '/users/me/capacity'
-        const missing = await download(service, { path: at })
-        expectProblem(missing, { status: 403, code: 'access_token_missing' })
-        const wrong = await download(service, { path: at, headers: { cookie: 'access_token=x' } })
-        expectProblem(wrong, { status: 403, code: 'access_token_invalid' })
-        const posted = await download(service, { user, path: at, method: 'POST' })
-        expectProblem(posted, { status: 405, code: 'method_not_allowed' })
-        expect(posted.headers['allow']).toBe('GET, HEAD')
-        const head = await download(service, { user, path: at, method: 'HEAD' })
-        expect({ status: head.status, bytes: head.body.length }).toEqual({ status: 200, bytes: 0 })
-      })
     })
   })
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestService } from '../../support/service/test-service.ts'
-import { expectProblem, MIB, type OpenService, upload } from '../fixture.ts'
-import { ADMIN_OPTIONS, call, done, expectFault, send } from './fixture.ts'
+import { MIB, type OpenService, upload } from '../fixture.ts'
+import { ADMIN_OPTIONS, done } from './fixture.ts'
 
 const AT = '/admin/overview'
 
@@ -63,14 +63,6 @@ export function adminOverviewSuite(open: OpenService): void {
       await ledger.recordDailyUsage({ usage, keptDays: 400 })
       const date = new Date(today).toISOString().slice(0, 10)
       expect(await overview()).toMatchObject({ growth: [{ date, users: 3, files: 4, used: 5 }] })
-    })
-
-    it('takes neither a query nor a body, and needs the token', async () => {
-      expectFault(await call(service, { method: 'GET', at: `${AT}?fresh=1` }), 'fresh')
-      const unauthorized = { status: 401, code: 'unauthorized' } as const
-      expectProblem(await send(service, { method: 'GET', at: AT }), unauthorized)
-      const post = await call(service, { method: 'POST', at: AT })
-      expectProblem(post, { status: 405, code: 'method_not_allowed' })
     })
   })
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import {
-  ask,
   download,
   expectNothingChanged,
   expectProblem,
@@ -32,40 +31,6 @@ export function bearerSuite(open: OpenService): void {
       placed = await placeFile(service)
     })
     const bearer = (user: TestUser = placed.user) => ({ Authorization: `Bearer ${secretOf(user)}` })
-
-    it('permits what the cookie permits', async () => {
-      const { name, content } = placed
-      const headers = bearer()
-      expect((await download(service, { name, headers })).body.equals(content)).toBe(true)
-      expect((await ask(service, { path: '/users/me/repo', headers })).status).toBe(200)
-      expect((await ask(service, { path: '/users/me/capacity', headers })).status).toBe(200)
-      for (const method of ['POST', 'PUT'] as const) {
-        expect((await upload(service, { method, name, content: method, headers })).status).toBe(200)
-        expect(String((await download(service, { name, headers })).body)).toBe(method)
-      }
-      const tus = { 'Tus-Resumable': '1.0.0', ...headers }
-      const creation = {
-        ...tus,
-        'Content-Length': '0',
-        'Upload-Length': '10',
-        'Upload-Metadata': 'filename bGFyZ2U=',
-      }
-      const created = await ask(service, {
-        method: 'POST',
-        path: '/users/me/uploads',
-        headers: creation,
-      })
-      const path = new URL(String(created.headers['location']), service.url).pathname
-      const appending = { 'Upload-Offset': '0', 'Content-Type': 'application/offset+octet-stream' }
-      const append = { headers: { ...tus, ...appending }, body: 'x'.repeat(10) }
-      expect((await ask(service, { method: 'PATCH', path, ...append })).status).toBe(204)
-      const removed = await ask(service, {
-        method: 'DELETE',
-        path: `/users/me/repo/${name}`,
-        headers,
-      })
-      expect(removed.status).toBe(204)
-    })
 
     it.each(['bearer', 'BEARER', 'Bearer  '])('is recognised after %j', async (scheme) => {
       const headers = { Authorization: `${scheme.padEnd(7)}${secretOf(placed.user)}` }
