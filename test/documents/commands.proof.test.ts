@@ -315,7 +315,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(Object.keys(services['proxy']?.networks ?? {})).toEqual(['front'])
   },
   'files=docker-compose.yml:': async ({ text, clone }) => {
-    await clone.run(`mkdir weed; cd weed; cp ../docker-compose*.yml .
+    await clone.run(`mkdir -p weed/deploy; cd weed; cp ../docker-compose.yml .; cp ../deploy/*.yml deploy/
       ${text}
       echo 'services: { service: { mem_limit: 3g } }' > docker-compose.override.yml
       ${text}`)
