@@ -1,4 +1,3 @@
-import { ADMIN_TOKEN } from '../http/admin/fixture.ts'
 import { get, json, type Operation, remove, type Sent } from './operation.ts'
 import { ABSENT, DEVICE, GRANT, type Scene } from './scene.ts'
 
@@ -30,7 +29,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   isLive: notAllowed('/livez'),
   isReady: notAllowed('/readyz'),
   openSession: {
-    sent: () => json('POST', '/session', { admin_token: ADMIN_TOKEN }),
+    sent: ({ adminToken }) => json('POST', '/session', { admin_token: adminToken }),
     status: 204,
     audited: 'session.open',
     refused: () => [json('POST', '/session', { admin_token: 'wrong' }), 401, 'unauthorized'],

@@ -25,9 +25,9 @@ describe('the catalogue of operations', () => {
 })
 
 const EXAMPLE: Scene = {
-  user: { userId: 'user' as Scene['user']['userId'], cookie: '' },
   userId: 'user',
   token: 'token',
+  adminToken: 'admin-token',
   file: 'in-file',
   version: 'version',
   upload: 'upload',

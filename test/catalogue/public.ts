@@ -1,9 +1,9 @@
-import { FORM_TYPE } from '../http/fixture.ts'
-import { OFFSET_TYPE, TUS, UPLOADS } from '../http/resumable/tus-requests.ts'
-import { fileBody } from '../support/http/multipart-body.ts'
+import { BOUNDARY, fileBody } from '../support/http/multipart-body.ts'
 import { get, json, type Operation, remove, type Sent } from './operation.ts'
 import { ABSENT, PREFIX, type Scene } from './scene.ts'
 
+const TUS = { 'Tus-Resumable': '1.0.0' }
+const UPLOADS = '/users/me/uploads'
 const TOKENS = '/users/me/access-tokens'
 const LINKS = '/users/me/links'
 const HISTORY = '/users/me/history'
@@ -16,7 +16,7 @@ const dropUpload = ({ drop, dropped }: Scene): string => `/links/${drop}/uploads
 const form = (path: string): Sent => ({
   method: 'POST',
   path,
-  headers: { 'Content-Type': FORM_TYPE },
+  headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
   body: fileBody('new').toString(),
 })
 
@@ -29,7 +29,11 @@ const creation = (path: string, name: string, length = '10'): Sent => ({
 const append = (path: string, offset = '3'): Sent => ({
   method: 'PATCH',
   path,
-  headers: { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': offset },
+  headers: {
+    ...TUS,
+    'Content-Type': 'application/offset+octet-stream',
+    'Upload-Offset': offset,
+  },
   body: 'def',
 })
 

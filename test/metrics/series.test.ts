@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../catalogue/api-operations.ts'
 import { authorized, EVERY_OPERATION, perform } from '../catalogue/perform.ts'
-import { createScene, type Scene, withoutIds } from '../catalogue/scene.ts'
+import { createScene, type OwnScene } from '../catalogue/create-scene.ts'
+import { withoutIds } from '../catalogue/scene.ts'
 import { ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
 import { ask } from '../http/fixture.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
@@ -50,8 +51,8 @@ describe('the number of series', () => {
 const KNOWN = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Every operation with names and ids that were never there before, and any method on any path. */
-async function hammer(service: TestService, scene: Scene): Promise<void> {
-  const fresh = { ...withoutIds(scene), userId: randomUUID(), file: randomUUID() }
+async function hammer(service: TestService, scene: OwnScene): Promise<void> {
+  const fresh = withoutIds({ ...scene, userId: randomUUID(), file: randomUUID() })
   for (const { listener, sent } of OPERATIONS) {
     await perform(service, listener, authorized(listener, sent(fresh), fresh))
     await perform(service, listener, authorized(listener, sent(fresh), { token: randomUUID() }))

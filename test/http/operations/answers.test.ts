@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiOperation, namesOf, OPERATIONS } from '../../catalogue/api-operations.ts'
 import type { Sent } from '../../catalogue/operation.ts'
 import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
-import { createScene, type Scene } from '../../catalogue/scene.ts'
+import { createScene, type OwnScene } from '../../catalogue/create-scene.ts'
 import {
   startWebhookReceiver,
   type WebhookReceiver,
@@ -28,7 +28,7 @@ const withCookie = ofPublic.filter(
 )
 
 /** Requests whose response is made elsewhere than in a handler. */
-const OTHERS: readonly (readonly [status: number, sent: (scene: Scene) => Sent])[] = [
+const OTHERS: readonly (readonly [status: number, sent: (scene: OwnScene) => Sent])[] = [
   [206, ({ file }) => ({ path: `/users/me/repo/${file}`, headers: { Range: 'bytes=1-2' } })],
   [304, ({ file }) => ({ path: `/users/me/repo/${file}`, headers: { 'If-None-Match': '*' } })],
   [416, ({ file }) => ({ path: `/users/me/repo/${file}`, headers: { Range: 'bytes=5000-' } })],
@@ -40,7 +40,7 @@ const OTHERS: readonly (readonly [status: number, sent: (scene: Scene) => Sent])
 
 let service: TestService
 let receiver: WebhookReceiver
-let scene: Scene
+let scene: OwnScene
 const answers = new Map<ApiOperation, readonly [Reply, Reply]>()
 beforeAll(async () => {
   receiver = await startWebhookReceiver()

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ApiOperation, namesOf, OPERATIONS } from '../../catalogue/api-operations.ts'
 import type { Sent } from '../../catalogue/operation.ts'
 import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
-import { createScene, type Scene } from '../../catalogue/scene.ts'
+import { createScene, type OwnScene } from '../../catalogue/create-scene.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { expectFault } from '../admin/fixture.ts'
@@ -61,7 +61,7 @@ function cursor(key: unknown): string {
 
 describe('each operation', () => {
   let service: TestService
-  let scene: Scene
+  let scene: OwnScene
   let calls: number
   beforeAll(async () => {
     service = await openEmbedded(EVERY_OPERATION)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiOperation, namesOf, OPERATIONS } from '../../catalogue/api-operations.ts'
 import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
-import { createScene, type Scene } from '../../catalogue/scene.ts'
+import { createScene, type OwnScene } from '../../catalogue/create-scene.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { call } from '../admin/fixture.ts'
@@ -29,7 +29,7 @@ const UNTIL_PURGED = new Set([
 ])
 
 let service: TestService
-let scene: Scene
+let scene: OwnScene
 beforeAll(async () => {
   service = await openEmbedded(EVERY_OPERATION)
   scene = await createScene(service)
@@ -39,7 +39,7 @@ afterAll(() => service.stop())
 /** Asserts that the request is refused before any port is called that could change something. */
 async function expectRefusal(
   operation: ApiOperation,
-  caller: Scene | undefined,
+  caller: OwnScene | undefined,
   expected: ExpectedProblem,
 ): Promise<Reply> {
   const { listener, sent } = operation
@@ -78,7 +78,7 @@ describe('each operation with a token', () => {
 })
 
 describe('each operation of a suspended user', () => {
-  let suspended: Scene
+  let suspended: OwnScene
   beforeAll(async () => {
     suspended = await createScene(service)
     await service.users.setUserStatus(suspended.user.userId, 'suspended')
@@ -94,7 +94,7 @@ describe('each operation of a suspended user', () => {
 })
 
 describe('each operation of a deleted user', () => {
-  let deleted: Scene
+  let deleted: OwnScene
   beforeAll(async () => {
     deleted = await createScene(service)
     await service.users.deleteUser(deleted.user.userId)
@@ -121,7 +121,7 @@ describe('each operation of a deleted user', () => {
 })
 
 describe('each operation of a link that was revoked', () => {
-  let revoked: Scene
+  let revoked: OwnScene
   beforeAll(async () => {
     revoked = await createScene(service)
     const { userId, token } = revoked

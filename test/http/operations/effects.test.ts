@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changedParts, readState } from '../../catalogue/account-state.ts'
 import { type ApiOperation, namesOf, OPERATIONS } from '../../catalogue/api-operations.ts'
 import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
-import { createScene, type Scene } from '../../catalogue/scene.ts'
+import { createScene, type OwnScene } from '../../catalogue/create-scene.ts'
 import {
   startWebhookReceiver,
   type WebhookReceiver,
@@ -14,7 +14,7 @@ import { expectProblem, jsonOf, type Reply } from '../fixture.ts'
 
 let service: TestService
 let receiver: WebhookReceiver
-let scene: Scene
+let scene: OwnScene
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
   const webhooks = { ...EVERY_OPERATION.webhooks, url: receiver.url }
@@ -26,7 +26,7 @@ afterAll(async () => {
   await receiver[Symbol.asyncDispose]()
 })
 
-const request = (operation: ApiOperation, scene: Scene, method?: string): Promise<Reply> => {
+const request = (operation: ApiOperation, scene: OwnScene, method?: string): Promise<Reply> => {
   const { listener, sent } = operation
   const asked = authorized(listener, sent(scene), scene)
   return perform(service, listener, method === undefined ? asked : { ...asked, method })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { namesOf, OPERATIONS } from '../../catalogue/api-operations.ts'
 import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
-import { createScene, type Scene } from '../../catalogue/scene.ts'
+import { createScene, type OwnScene } from '../../catalogue/create-scene.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { expectProblem } from '../fixture.ts'
@@ -13,7 +13,7 @@ const LIMITS = new Set(['/users/me/uploads/{upload_id}', '/links/{secret}/upload
 
 describe('the path of each operation', () => {
   let service: TestService
-  let scene: Scene
+  let scene: OwnScene
   beforeAll(async () => {
     service = await openEmbedded(EVERY_OPERATION)
     scene = await createScene(service)

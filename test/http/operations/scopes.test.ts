@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Action, ACTIONS } from '../../../src/core/auth/scope.ts'
 import { type ApiOperation, namesOf, OPERATIONS } from '../../catalogue/api-operations.ts'
 import { EVERY_OPERATION } from '../../catalogue/perform.ts'
-import { createScene, type Scene, withoutIds } from '../../catalogue/scene.ts'
+import { createScene, type OwnScene } from '../../catalogue/create-scene.ts'
+import { withoutIds } from '../../catalogue/scene.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { upload } from '../fixture.ts'
@@ -20,11 +21,12 @@ const NAMES = {
 
 describe('a token with a scope', () => {
   let service: TestService
-  let scene: Scene
+  let scene: OwnScene
   const tokens = new Map<Action, { readonly wide: string; readonly narrow: string }>()
   beforeAll(async () => {
     service = await openEmbedded(EVERY_OPERATION)
-    scene = withoutIds(await createScene(service))
+    const own = await createScene(service)
+    scene = { ...own, ...withoutIds(own) }
     const { user } = scene
     for (const name of [NAMES.existing, NAMES.outside])
       await upload(service, { user, name, content: 'x' })

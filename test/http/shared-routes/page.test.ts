@@ -6,7 +6,7 @@ import { buildPage, NO_BUILD } from '../../support/http/page.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { OPERATIONS } from '../../catalogue/api-operations.ts'
 import { authorized, EVERY_OPERATION, perform } from '../../catalogue/perform.ts'
-import { createScene } from '../../catalogue/scene.ts'
+import { createScene } from '../../catalogue/create-scene.ts'
 import { ask, download, expectProblem, placeFile, type Reply } from '../fixture.ts'
 
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
