@@ -43,6 +43,10 @@ export function formatError(detail: string, cause?: unknown): AppError {
   return new AppError('format_error', detail, { cause })
 }
 
+export function busy(detail: string): AppError {
+  return new AppError('unavailable', `The service is busy. ${detail}`)
+}
+
 /** Asks the client to wait: whole seconds, at least one. */
 export function tooManyRequests(detail: string, waitMs: number): AppError {
   const retry_after = Math.max(1, Math.ceil(waitMs / 1000))

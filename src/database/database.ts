@@ -8,7 +8,7 @@ import type {
   Transaction,
 } from 'kysely'
 import { confirmRefusal } from '../core/async/confirm-refusal.ts'
-import { createConfirm } from './confirm.ts'
+import { shareRuns } from '../core/async/shared-run.ts'
 import type { CreateShortcuts } from './ledger/shortcuts.ts'
 import { createLockWaits } from './lock-waits.ts'
 import type { MigrationIndex } from './migrations/index-definition.ts'
@@ -157,7 +157,7 @@ export function createDatabase(engine: Engine): Database {
   const lanes = connections && createLockWaits(connections().limit)
   const repeats: Repeats = {
     lockTimeoutMs,
-    lockedLane: lanes?.waits,
+    lockedLane: lanes?.waits(NOBODY),
     classify(error) {
       const fault = classify(error)
       if (fault === 'full') isFull = true
@@ -167,7 +167,8 @@ export function createDatabase(engine: Engine): Database {
   const confirm =
     confirmation === undefined
       ? async () => undefined
-      : createConfirm(() => withRepeats(() => confirmation.execute(kysely), repeats))
+      : // However many clients are refused at once, the database gets one statement at a time for them.
+        shareRuns(() => withRepeats(() => confirmation.execute(kysely), repeats))
   const query: Database['query'] = (work) =>
     confirmRefusal(
       withRepeats(() => work(kysely), repeats),
@@ -179,7 +180,11 @@ export function createDatabase(engine: Engine): Database {
     // Before it takes a lane, which others would wait for.
     await pauseOf(by, shares)
     return await confirmRefusal(
-      withRepeats(() => attempt(work, by), { ...repeats, lane: lanes?.mayWait }),
+      withRepeats(() => attempt(work, by), {
+        ...repeats,
+        lane: lanes?.mayWait(by),
+        lockedLane: lanes?.waits(by),
+      }),
       confirm,
     )
   }
@@ -190,9 +195,10 @@ export function createDatabase(engine: Engine): Database {
       runBatch &&
       (async (batch) => {
         const began = performance.now()
-        const lane = batch.waits === true ? lanes?.waits : undefined
+        const { users = [] } = batch
+        const lane = batch.waits === true ? lanes?.waits(users[0] ?? NOBODY) : undefined
         const answers = await withRepeats(() => runBatch(batch), { ...repeats, lane })
-        for (const by of batch.users ?? []) shares.note(by, performance.now() - began)
+        for (const by of users) shares.note(by, performance.now() - began)
         return answers
       }),
     query,

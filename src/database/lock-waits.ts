@@ -1,17 +1,21 @@
-import { createKeyedSemaphore } from './ledger/keyed-semaphore.ts'
-import type { Lane } from './repeats.ts'
+import { FairSemaphore } from '../core/async/fair-semaphore.ts'
+import { type Lane, tooLate } from './repeats.ts'
 
 /**
  * Bounds how many connections of a pool wait for locks. A session may hold the rows of any number of users for seconds:
  * an operator's transaction, or an instance that hangs. What waits for such a row gives up its connection after
- * `LOCK_WAIT_MS` and tries again. Without lanes, the tries of a few users would still take all connections.
+ * `LOCK_WAIT_MS` and tries again. Without lanes, the tries of a few users would still take all connections. In a lane,
+ * users take turns.
  */
 export interface LockWaits {
   /** For work that can wait for a lock. Leaves connections to batches and reads, which wait for none. */
-  readonly mayWait: Lane
+  readonly mayWait: LaneOf
   /** For work that has found a lock taken, and probably finds it taken again. */
-  readonly waits: Lane
+  readonly waits: LaneOf
 }
+
+/** The lane as a user sees it. */
+export type LaneOf = (by: string) => Lane
 
 /** Longer than most commits, so that changes of one user take turns in the order in which they reach the database. */
 export const LOCK_WAIT_MS = 100
@@ -26,7 +30,8 @@ export function createLockWaits(connections: number): LockWaits {
   }
 }
 
-function createLane(atOnce: number): Lane {
-  const semaphore = createKeyedSemaphore({ atOnce: Math.max(1, atOnce), queueTimeoutMs: 0 })
-  return (work, timeoutMs) => semaphore('', work, timeoutMs)
+function createLane(atOnce: number): LaneOf {
+  const semaphore = new FairSemaphore({ permits: Math.max(1, atOnce) })
+  return (owner) => (work, ms) =>
+    semaphore.run({ owner, late: { ms, error: () => tooLate(ms) } }, work)
 }

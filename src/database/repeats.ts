@@ -12,7 +12,7 @@ export const MAX_REPEATS = 5
 /** Equals the wait for a turn, so a backup or an operator's transaction of a few seconds refuses no change. */
 export const LOCK_TIMEOUT_MS = 10_000
 
-/** Runs `work` when there is room, in call order. Rejects with `unavailable` after `timeoutMs` without room. */
+/** Runs `work` when there is room. Rejects with `unavailable` after `timeoutMs` without room. */
 export type Lane = <T>(work: () => Promise<T>, timeoutMs: number) => Promise<T>
 
 export interface Repeats {
@@ -53,6 +53,10 @@ export function databaseUnavailable(cause: unknown): AppError {
     cause,
     dependency: 'database',
   })
+}
+
+export function tooLate(queueTimeoutMs: number): AppError {
+  return databaseUnavailable(new Error(`waited ${queueTimeoutMs} ms for a turn`))
 }
 
 function databaseFull(cause: unknown): AppError {

@@ -27,14 +27,15 @@ describe('what can wait for locks', () => {
     [1, 1, 1],
   ])('of %i connections it takes %i, and %i once a lock was taken', async (limit, may, does) => {
     const { mayWait, waits } = createLockWaits(limit)
-    expect([await widthOf(mayWait), await widthOf(waits)]).toEqual([may, does])
+    expect([await widthOf(mayWait('ann')), await widthOf(waits('ann'))]).toEqual([may, does])
   })
 
   it('is refused after the time that it is given', async () => {
     const { waits } = createLockWaits(1)
     const end = Promise.withResolvers<void>()
-    const first = waits(() => end.promise, 60_000)
-    await expect(waits(() => Promise.resolve(), 1)).rejects.toMatchObject({ code: 'unavailable' })
+    const lane = waits('ann')
+    const first = lane(() => end.promise, 60_000)
+    await expect(lane(() => Promise.resolve(), 1)).rejects.toMatchObject({ code: 'unavailable' })
     end.resolve()
     await first
   })

@@ -11,12 +11,12 @@ import { createReadiness } from '../../src/core/readiness.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { createKeyedSemaphore } from '../../src/database/ledger/keyed-semaphore.ts'
 import { Writer } from '../../src/database/sqlite/writer/writer.ts'
 import { discardBody } from '../../src/http/body/discard-body.ts'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
 import { createScrape } from '../../src/metrics/scrape.ts'
 import { withDeadline } from '../../src/core/async/deadline.ts'
+import { FairSemaphore } from '../../src/core/async/fair-semaphore.ts'
 import { createS3Body } from '../../src/object-store/s3/get-object.ts'
 import { createS3Transport } from '../../src/object-store/s3/transport.ts'
 import { createFolder } from '../database/sqlite/harness.ts'
@@ -93,9 +93,10 @@ describe('after a stall of the process, what has arrived is not refused as late'
 
   it('the turn of a user, which the one before has left', async () => {
     const arrival = expectMessage()
-    const turns = createKeyedSemaphore({ atOnce: 1, queueTimeoutMs: LIMIT_MS })
-    const first = turns('ann', () => arrival.message)
-    const second = turns('ann', async () => 'second')
+    const turns = new FairSemaphore({ permits: Infinity, perOwner: 1 })
+    const late = { ms: LIMIT_MS, error: () => new Error('late') }
+    const first = turns.run({ owner: 'ann', late }, () => arrival.message)
+    const second = turns.run({ owner: 'ann', late }, async () => 'second')
     await stall(STALL_MS, arrival.send)
     expect(await Promise.all([first, second])).toEqual(['there', 'second'])
   })

@@ -1,4 +1,5 @@
-import type { BodyMemory, Permit } from '../../src/core/memory/body-memory.ts'
+import type { Permit } from '../../src/core/async/fair-semaphore.ts'
+import type { BodyMemory } from '../../src/core/memory/body-memory.ts'
 import { UploadMemory } from '../../src/core/memory/upload-memory.ts'
 
 /** Memory of which there is always enough. */

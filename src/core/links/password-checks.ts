@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ClientAddress } from '../auth/client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from '../auth/failed-attempt-limiter.ts'
+import { FairSemaphore } from '../async/fair-semaphore.ts'
 import { tooManyRequests } from '../errors.ts'
-import { FairSemaphore } from '../memory/fair-semaphore.ts'
 import { createGuessLimiter } from './guess-limiter.ts'
 import { deriveKey, hashPassword, isKey, isPassword } from './link-password.ts'
 
@@ -48,20 +48,15 @@ export function createPasswordChecks(
   clock?: () => number,
 ): PasswordChecks {
   const guesses = createGuessLimiter(clock)
-  const turns = new FairSemaphore({ bytes: AT_ONCE, reserve: { bytes: 0, largest: 0 } })
+  const turns = new FairSemaphore({ permits: AT_ONCE })
   const keys = createKnownKeys()
 
   async function inTurn<T>(
-    { id: userId, signal }: { readonly id: string; readonly signal: AbortSignal },
+    { id: owner, signal }: { readonly id: string; readonly signal: AbortSignal },
     derive: () => Promise<T>,
   ): Promise<T> {
-    if (turns.waitingOf(userId) >= MAX_WAITING) throw tooManyRequests(TOO_MANY, 1_000)
-    const turn = await turns.acquire({ userId, bytes: 1, signal })
-    try {
-      return await derive()
-    } finally {
-      turn.release()
-    }
+    if (turns.waitingOf(owner) >= MAX_WAITING) throw tooManyRequests(TOO_MANY, 1_000)
+    return await turns.run({ owner, signal }, derive)
   }
 
   function assertNotBlocked(address: ClientAddress): void {

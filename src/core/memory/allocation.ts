@@ -1,8 +1,15 @@
-import type { BodyMemory, Permit } from './body-memory.ts'
-import { busy, type FairSemaphore } from './fair-semaphore.ts'
+import type { FairSemaphore, Permit } from '../async/fair-semaphore.ts'
+import { busy } from '../errors.ts'
+import type { BodyMemory } from './body-memory.ts'
 
 /** The rate is measured over this much time spent waiting for the client. */
 const WINDOW_MS = 5_000
+
+/** Listeners close idle connections a little later. */
+export const LATE = {
+  ms: 135_000,
+  error: () => busy('No memory is available for this upload.'),
+}
 
 /** Shared, because creating an error captures a stack, which only a defect would show. */
 const OVER = busy('The upload has ended.')
@@ -46,17 +53,17 @@ export class MemoryAllocation implements BodyMemory, Disposable {
   }
 
   async acquire(bytes: number, signal: AbortSignal): Promise<Permit> {
-    const { userId, parts } = this.#options
+    const { userId: owner, parts } = this.#options
     const ends = AbortSignal.any([signal, this.evicted])
-    const permit = await parts.acquire({ userId, bytes, signal: ends })
+    const permit = await parts.acquire({ owner, permits: bytes, signal: ends, late: LATE })
     if (!this.#isOver) return this.#keep(permit, bytes)
     permit.release()
     throw OVER
   }
 
   tryAcquire(bytes: number): Permit | undefined {
-    const { userId, parts } = this.#options
-    const permit = this.#isOver ? undefined : parts.tryAcquire({ userId, bytes })
+    const { userId: owner, parts } = this.#options
+    const permit = this.#isOver ? undefined : parts.tryAcquire({ owner, permits: bytes })
     return permit && this.#keep(permit, bytes)
   }
 

@@ -1,3 +1,5 @@
+import type { Permit } from '../async/fair-semaphore.ts'
+
 /** Memory of one body, which its store collects in parts before it sends them. The caller provides it to the store. */
 export interface BodyMemory {
   /**
@@ -7,11 +9,6 @@ export interface BodyMemory {
   acquire(bytes: number, signal: AbortSignal): Promise<Permit>
   /** `undefined` if the memory is not free now. */
   tryAcquire(bytes: number): Permit | undefined
-}
-
-export interface Permit {
-  /** Idempotent. */
-  release(): void
 }
 
 /**

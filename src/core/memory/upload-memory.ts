@@ -1,7 +1,7 @@
+import { FairSemaphore } from '../async/fair-semaphore.ts'
 import { HeldCounts } from '../quota/held-counts.ts'
 import { uploadCountExceeded } from '../quota/refusal.ts'
-import { MemoryAllocation } from './allocation.ts'
-import { FairSemaphore } from './fair-semaphore.ts'
+import { LATE, MemoryAllocation } from './allocation.ts'
 
 export interface UploadMemoryOptions {
   /** Bytes for all uploads of this process; at least `smallestBudget(partSize)`. */
@@ -64,12 +64,12 @@ export class UploadMemory {
     const small = Math.floor(budget * SMALL_FILES)
     const few = Math.floor(budget * FEW_UPLOADS)
     this.#shares = new FairSemaphore({
-      bytes: half - small - few,
-      reserve: { bytes: few, largest: SHARE_BYTES },
+      permits: half - small - few,
+      reserve: { permits: few, largest: SHARE_BYTES },
     })
     this.#parts = new FairSemaphore({
-      bytes: half,
-      reserve: { bytes: small, largest: small * SMALL_FILE },
+      permits: half,
+      reserve: { permits: small, largest: small * SMALL_FILE },
     })
     this.#budget = 2 * half
     this.#uploads = new HeldCounts(maxPerUser)
@@ -93,7 +93,8 @@ export class UploadMemory {
     if (reached !== undefined) throw uploadCountExceeded(reached)
     this.#uploads.add(holder, 1)
     try {
-      const share = await this.#shares.acquire({ userId, bytes: SHARE_BYTES, signal })
+      const wanted = { owner: userId, permits: SHARE_BYTES }
+      const share = await this.#shares.acquire({ ...wanted, signal, late: LATE })
       const onEnd = (allocation: MemoryAllocation): void => {
         share.release()
         if (this.#allocations.delete(allocation)) this.#uploads.add(holder, -1)
@@ -139,7 +140,7 @@ export class UploadMemory {
     if (first === undefined || first.waitedMs < LONG_WAIT_MS) return
     const byUser = Map.groupBy(this.#allocations, ({ userId }) => userId)
     const isOneLeaving = [...this.#allocations].some(({ evicted }) => evicted.aborted)
-    if (isOneLeaving || byUser.has(first.userId)) return
+    if (isOneLeaving || byUser.has(first.owner)) return
     const [most = []] = [...byUser.values()].toSorted((a, b) => b.length - a.length)
     const [slowest] = most.toSorted((a, b) => a.bytesPerSecond - b.bytesPerSecond)
     if (most.length > 1) slowest?.evict()
@@ -151,7 +152,7 @@ export class UploadMemory {
     if (first === undefined) return
     // Otherwise a crowd of one user that is barely not slow would keep all others out.
     const limitOf = ({ userId }: MemoryAllocation): number =>
-      first.firstMs >= LONG_FIRST_MS && userId !== first.userId
+      first.firstMs >= LONG_FIRST_MS && userId !== first.owner
         ? this.#slowPart
         : SLOW_BYTES_PER_SECOND
     const holders = [...this.#allocations].filter((upload) => bytesOf(upload) > 0)

@@ -1,7 +1,8 @@
+import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database } from '../database.ts'
 import { createCompiler, PREPARED } from '../statement.ts'
-import { createKeyedSemaphore, type KeyedSemaphore } from './keyed-semaphore.ts'
+import { tooLate } from '../repeats.ts'
 import { PassedOver } from '../history/passed-over.ts'
 import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx, type Rule } from './ledger-sql.ts'
@@ -12,8 +13,7 @@ type Work<T> = (tx: LedgerTx) => Promise<T>
 export interface Session {
   readonly database: Database
   readonly rule: Rule
-  /** Orders the changes of a user. */
-  readonly userSemaphore: KeyedSemaphore
+  readonly userSemaphore: UserSemaphore
   readonly queueTimeoutMs: number
   readonly transaction: <T>(work: Work<T>) => Promise<T>
   /** Runs a transaction in order with the user's other changes. */
@@ -23,6 +23,12 @@ export interface Session {
   readonly queryPrepared: <T>(work: Work<T>) => Promise<T>
   readonly readInOrder: <T>(work: Work<T>) => Promise<T>
 }
+
+/**
+ * Runs the changes of a user in call order, `changesPerUser` at a time: without a limit, those of one user would hold
+ * every connection while they wait for the user's row. Rejects with `unavailable` after `queueTimeoutMs`.
+ */
+export type UserSemaphore = <T>(userId: UserId, work: () => Promise<T>) => Promise<T>
 
 /** Equals the default wait for a connection. */
 const QUEUE_TIMEOUT_MS = 10_000
@@ -57,7 +63,9 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
       ? txOn(db.withPlugin(PREPARED))
       : { ...common, db, execute: executeInTransaction }
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
-  const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })
+  const late = { ms: queueTimeoutMs, error: () => tooLate(queueTimeoutMs) }
+  const changes = new FairSemaphore({ permits: Infinity, perOwner: changesPerUser })
+  const userSemaphore: UserSemaphore = (owner, work) => changes.run({ owner, late }, work)
   return {
     database,
     rule,

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
 import type { UserId } from '../../core/users/user-id.ts'
-import { tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
+import type { UserSemaphore } from '../ledger/session.ts'
+import { tooLate } from '../repeats.ts'
 import { type ResumableRow, toResumable } from '../resumable/rows.ts'
 import type { Batch, RunBatch } from '../database.ts'
 import type { Steps } from '../ledger/shortcuts.ts'
@@ -13,7 +14,7 @@ export interface UploadBatchesOptions {
   /** Handles refusals and uploads that have no statement. */
   readonly steps: Steps
   readonly runBatch: RunBatch
-  readonly userSemaphore: KeyedSemaphore
+  readonly userSemaphore: UserSemaphore
   /** Milliseconds in the queue before `unavailable`, checked when the next batch starts. */
   readonly queueTimeoutMs: number
 }

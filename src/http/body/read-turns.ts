@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { AddressTurns } from './address-turns.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
+import { LoopTurns } from '../../core/async/loop-turns.ts'
 import { SocketReads } from './socket-reads.ts'
 
 /** Small chunks per connection and event-loop turn that are not throttled. */
@@ -40,15 +42,11 @@ const SLICING_MS = 10_000
 export class ReadTurns {
   readonly #requestOf: (socket: Socket) => IncomingMessage | undefined
   readonly #open = new Map<Socket, SocketReads>()
-  /** Small chunks of this event-loop turn. */
+  readonly #turns = new LoopTurns(TURN_MS)
+  /** Small chunks of this event-loop turn, and those that throttled connections have yet to pay for. */
   readonly #chunks = new Map<SocketReads, number>()
-  /** Chunks that throttled connections have yet to pay for. */
-  readonly #owed = new Map<SocketReads, number>()
-  readonly #throttled = new AddressTurns<SocketReads>()
-  readonly #sliced = new AddressTurns<SocketReads>()
-  #release: NodeJS.Timeout | undefined
+  readonly #payments = new FairSemaphore({ permits: 1 })
   #slicing: NodeJS.Timeout | undefined
-  #isTurnDue = false
   /** The last request of this turn that may be expensive: when it began, and the bytes of its read. */
   #suspect: { readonly since: number; readonly bytes: number } | undefined
   #isResetDue = false
@@ -60,18 +58,20 @@ export class ReadTurns {
   }
 
   watch(socket: Socket): void {
-    const reads = new SocketReads({
+    const reads: SocketReads = new SocketReads({
       socket,
       request: () => this.#requestOf(socket),
-      onReadable: this.#queue,
-      onSmallChunk: this.#countChunk,
+      onReadable: () => this.#turns.add(reads.address, readInTurn),
+      onSmallChunk: () => this.#countChunk(reads),
     })
+    const readInTurn = (): void => {
+      if (reads.read()) this.#turns.add(reads.address, readInTurn)
+      else if (this.#slicing === undefined) reads.unslice()
+    }
     this.#open.set(socket, reads)
     socket.once('close', () => {
       this.#open.delete(socket)
-      this.#sliced.delete(reads.address, reads)
-      this.#throttled.delete(reads.address, reads)
-      this.#owed.delete(reads)
+      this.#chunks.delete(reads)
     })
     if (this.#slicing !== undefined) reads.slice()
   }
@@ -119,6 +119,9 @@ export class ReadTurns {
       this.#isResetDue = false
       this.#suspect = undefined
       this.#wastedMs = 0
+      for (const [reads, chunks] of this.#chunks) {
+        if (chunks <= FREE_CHUNKS && !reads.isThrottled) this.#chunks.delete(reads)
+      }
     })
   }
 
@@ -127,58 +130,22 @@ export class ReadTurns {
     for (const reads of this.#open.values()) reads.unslice()
   }
 
-  readonly #queue = (reads: SocketReads): void => {
-    this.#sliced.add(reads.address, reads)
-    this.#scheduleTurn()
-  }
-
-  #scheduleTurn(): void {
-    if (this.#isTurnDue) return
-    this.#isTurnDue = true
-    setImmediate(this.#takeTurn)
-  }
-
-  readonly #takeTurn = (): void => {
-    this.#isTurnDue = false
-    const until = performance.now() + TURN_MS
-    for (let reads = this.#sliced.take(); reads !== undefined; reads = this.#sliced.take()) {
-      if (reads.read()) this.#sliced.add(reads.address, reads)
-      else if (this.#slicing === undefined) reads.unslice()
-      if (performance.now() >= until) return this.#scheduleTurn()
-    }
-  }
-
-  readonly #countChunk = (reads: SocketReads): void => {
+  #countChunk(reads: SocketReads): void {
     this.#waste(MS_PER_CHUNK)
-    if (this.#chunks.size === 0) setImmediate(this.#chargeChunks)
     const chunks = (this.#chunks.get(reads) ?? 0) + 1
     this.#chunks.set(reads, chunks)
-    if (chunks > FREE_CHUNKS) reads.throttle()
+    if (chunks > FREE_CHUNKS && !reads.isThrottled) void this.#throttle(reads)
   }
 
-  readonly #chargeChunks = (): void => {
-    for (const [reads, chunks] of this.#chunks) {
-      const owed = this.#owed.get(reads)
-      if ((chunks <= FREE_CHUNKS && owed === undefined) || !this.#open.has(reads.socket)) continue
+  async #throttle(reads: SocketReads): Promise<void> {
+    reads.throttle()
+    await this.#payments.run({ owner: reads.address }, async () => {
       // What had been read before the pause still arrives.
-      this.#owed.set(reads, (owed ?? 0) + chunks)
-      this.#throttled.add(reads.address, reads)
-    }
-    this.#chunks.clear()
-    this.#releaseNext()
-  }
-
-  #releaseNext(): void {
-    if (this.#release !== undefined) return
-    const next = this.#throttled.take()
-    if (next === undefined) return
-    const owed = this.#owed.get(next) ?? 0
-    this.#owed.delete(next)
-    const pay = (): void => {
-      this.#release = undefined
-      if (!this.#owed.has(next)) next.release()
-      this.#releaseNext()
-    }
-    this.#release = setTimeout(pay, (owed * 1000) / CHUNKS_PER_SECOND)
+      for (let owed = this.#chunks.get(reads); owed !== undefined; owed = this.#chunks.get(reads)) {
+        this.#chunks.delete(reads)
+        await delay((owed * 1000) / CHUNKS_PER_SECOND)
+      }
+    })
+    reads.release()
   }
 }

@@ -16,9 +16,8 @@ export interface SocketReadsOptions {
   /** The request whose body is being received, if any. */
   readonly request: () => IncomingMessage | undefined
   /** Called when a sliced connection can be read. It then waits for `read`. */
-  readonly onReadable: (reads: SocketReads) => void
-  /** Called for each small chunk. */
-  readonly onSmallChunk: (reads: SocketReads) => void
+  readonly onReadable: () => void
+  readonly onSmallChunk: () => void
 }
 
 /**
@@ -49,7 +48,7 @@ export class SocketReads {
     socket.on('resume', () => {
       this.#isStopped = socket.isPaused()
       if (this.isPaused()) socket.pause()
-      else if (this.#hasListener) options.onReadable(this)
+      else if (this.#hasListener) options.onReadable()
       else if (this.#isSliced) this.#listen()
     })
   }
@@ -86,8 +85,12 @@ export class SocketReads {
   /** Counts a chunk of a body, which may lead to `throttle`. Returns its class. */
   count({ length }: Buffer): 'small' | 'large' {
     if (length >= SMALL_BYTES) return 'large'
-    this.#options.onSmallChunk(this)
+    this.#options.onSmallChunk()
     return 'small'
+  }
+
+  get isThrottled(): boolean {
+    return this.#isThrottled
   }
 
   throttle(): void {
@@ -96,7 +99,6 @@ export class SocketReads {
   }
 
   release(): void {
-    if (!this.#isThrottled) return
     this.#isThrottled = false
     this.#update()
   }
@@ -141,7 +143,7 @@ export class SocketReads {
   }
 
   readonly #onReadable = (): void => {
-    if (!this.isPaused()) this.#options.onReadable(this)
+    if (!this.isPaused()) this.#options.onReadable()
   }
 
   #canRead(): boolean {

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
+import { FairSemaphore, type Permit } from '../../core/async/fair-semaphore.ts'
 import { onAbort } from '../../core/async/on-abort.ts'
-import { busy, FairSemaphore } from '../../core/memory/fair-semaphore.ts'
+import { busy } from '../../core/errors.ts'
 import { HeldCounts } from '../../core/quota/held-counts.ts'
 import { tooManyOf } from '../../core/quota/shares.ts'
 import { ownerOf } from '../server/reader-slots.ts'
@@ -28,15 +29,15 @@ export function createListingTurns(options: {
   readonly waitMs?: number
 }): ReadInTurn {
   const { shutdown, shares, atOnce, waitMs = WAIT_MS } = options
-  const turns = new FairSemaphore({ bytes: atOnce, reserve: { bytes: 0, largest: 0 } })
+  const turns = new FairSemaphore({ permits: atOnce })
 
   /** An owner who has to pause keeps no turn from others. */
-  async function take(userId: string, signal: AbortSignal): ReturnType<typeof turns.acquire> {
+  async function take(owner: string, signal: AbortSignal): Promise<Permit> {
     for (;;) {
-      const permit = await turns.acquire({ userId, bytes: 1, signal })
-      if (shares.pauseOf(userId) === 0) return permit
+      const permit = await turns.acquire({ owner, signal })
+      if (shares.pauseOf(owner) === 0) return permit
       permit.release()
-      await shares.wait(userId, signal)
+      await shares.wait(owner, signal)
     }
   }
 

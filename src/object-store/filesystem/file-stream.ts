@@ -2,8 +2,7 @@ import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
-import type { Permit } from '../../core/memory/body-memory.ts'
-import { FairSemaphore } from '../../core/memory/fair-semaphore.ts'
+import { FairSemaphore, type Permit } from '../../core/async/fair-semaphore.ts'
 import { detachBuffer, type OpenedObject, type ByteRange } from '../../core/objects/object-store.ts'
 import { BUFFER_BYTES, BufferPool } from '../buffer-pool.ts'
 import { storeError } from '../store-error.ts'
@@ -36,14 +35,12 @@ export class FileBodies {
       minBytes: BUFFER_BYTES / 16,
       maxBytes: BUFFER_BYTES,
     }),
-    turns: new FairSemaphore({ bytes: MAX_READS, reserve: { bytes: 0, largest: 0 } }),
+    turns: new FairSemaphore({ permits: MAX_READS }),
   }
 
   async open(path: string, { owner, range, signal }: Opening): Promise<OpenedObject> {
     const { turns } = this.#memory
-    const wanted = { userId: owner, bytes: 1, signal }
-    const turn = turns.tryAcquire(wanted) ?? (await turns.acquire(wanted))
-    const file = await openFile(path, 'r').finally(() => turn.release())
+    const file = await turns.run({ owner, signal }, () => openFile(path, 'r'))
     const { size } = statOrClose(file)
     const first = range?.first ?? 0
     const end = range === undefined ? size : range.last + 1
@@ -118,7 +115,7 @@ function createFileBody(options: FileBodyOptions): Readable {
     }
     // No signal: it would add a listener per chunk. A destroyed body gives its turn back at once.
     turns.acquireWith(
-      { userId: owner, bytes: 1 },
+      { owner },
       (turn) => (body.destroyed ? turn.release() : readChunk(turn, length)),
       (error) => body.destroy(storeError(error)),
     )

@@ -1,4 +1,5 @@
-import { FIRST_BYTES, type Permit } from '../../core/memory/body-memory.ts'
+import type { Permit } from '../../core/async/fair-semaphore.ts'
+import { FIRST_BYTES } from '../../core/memory/body-memory.ts'
 import { BUFFER_BYTES, type BufferPool } from '../buffer-pool.ts'
 
 export interface Part {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MemoryAllocation } from '../../../src/core/memory/allocation.ts'
-import type { Permit } from '../../../src/core/memory/body-memory.ts'
+import type { Permit } from '../../../src/core/async/fair-semaphore.ts'
 import { smallestBudget, UploadMemory } from '../../../src/core/memory/upload-memory.ts'
 
 const MIB = 2 ** 20

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { sleep } from '../../../core/async/sleep.ts'
-import { TurnBudget } from '../../../core/async/turn-budget.ts'
+import { LoopTurns } from '../../../core/async/loop-turns.ts'
 import { Thread } from '../../../core/async/thread.ts'
 import { fileIdOf } from '../../../core/same-file.ts'
 import {
@@ -34,12 +34,12 @@ export interface PackedObject {
 /**
  * Small objects in one SQLite file, because a file for each takes several times the CPU time, an inode and a block.
  * Changes run on a thread, which starts with the first one, and share their disk writes. Reads run on the calling thread,
- * because they take microseconds; where they wait for the disk, they take turns with everything else on the thread. All
- * methods reject with `unavailable`, or with SQLite's error.
+ * because they take microseconds; where they wait for the disk, users take turns, also with everything else on the thread.
+ * All methods reject with `unavailable`, or with SQLite's error.
  */
 export class Pack {
   readonly #file: string
-  readonly #turns = new TurnBudget(BLOCKING_MS)
+  readonly #turns = new LoopTurns(BLOCKING_MS)
   #reader: Reader | undefined
   #thread: Thread<PackChange> | undefined
 
@@ -81,17 +81,16 @@ export class Pack {
   }
 
   /** Rejects if the object is damaged. */
-  async read({ key, signal }: NamedObject): Promise<Uint8Array | undefined> {
-    const name = nameOf(key)
-    return await this.#inTurn(signal, (reader) => {
+  async read(object: NamedObject): Promise<Uint8Array | undefined> {
+    return await this.#inTurn(object, (reader, name) => {
       const row = reader.content.get(name)
       return row && contentOf(row, name)
     })
   }
 
-  async head({ key, signal }: NamedObject): Promise<ObjectHead | undefined> {
-    return await this.#inTurn(signal, (reader) => {
-      const row = reader.head.get(nameOf(key))
+  async head(object: NamedObject): Promise<ObjectHead | undefined> {
+    return await this.#inTurn(object, (reader, name) => {
+      const row = reader.head.get(name)
       if (row === undefined) return undefined
       const metadata = JSON.parse(String(row['metadata'])) as ObjectHead['metadata']
       return { size: Number(row['size']), metadata }
@@ -146,15 +145,27 @@ export class Pack {
     return (await thread.call(change)) as number
   }
 
-  #inTurn<T>(signal: AbortSignal, use: (reader: Reader) => T): Promise<T | undefined> {
-    return this.#turns.run(
-      () =>
-        namingPack(() => {
-          const reader = this.#read()
-          return reader && use(reader)
-        }),
-      signal,
-    )
+  #inTurn<T>(
+    { key, signal }: NamedObject,
+    use: (reader: Reader, name: string) => T,
+  ): Promise<T | undefined> {
+    const name = nameOf(key)
+    const userId = name.slice(0, name.indexOf('/'))
+    return new Promise((resolve, reject) => {
+      this.#turns.add(userId, () => {
+        try {
+          signal.throwIfAborted()
+          resolve(
+            namingPack(() => {
+              const reader = this.#read()
+              return reader && use(reader, name)
+            }),
+          )
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
   }
 
   /** `undefined` while there is no pack. */

@@ -1,8 +1,8 @@
 /**
  * Wraps `run` so that calls share it: a call waits for a run that begins after the call, and one run is in progress at a
- * time. However many clients are refused at once, the database gets one statement at a time for them.
+ * time.
  */
-export function createConfirm(run: () => Promise<unknown>): () => Promise<void> {
+export function shareRuns(run: () => Promise<unknown>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createConfirm } from '../../src/database/confirm.ts'
+import { shareRuns } from '../../../src/core/async/shared-run.ts'
 
 /** Runs that end when told to, in their order. */
 function pausedRuns() {
@@ -9,7 +9,7 @@ function pausedRuns() {
     runs.push(paused)
     return paused.promise
   }
-  return { runs, confirm: createConfirm(run) }
+  return { runs, confirm: shareRuns(run) }
 }
 
 /** Lets all promises that can settle do so. */

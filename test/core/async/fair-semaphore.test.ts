@@ -1,26 +1,27 @@
 import { array, assert, asyncProperty, infiniteStream, integer, nat, record } from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import type { Permit } from '../../../src/core/memory/body-memory.ts'
-import { FairSemaphore } from '../../../src/core/memory/fair-semaphore.ts'
-
-const NO_RESERVE = { bytes: 0, largest: 0 }
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  FairSemaphore,
+  type FairSemaphoreOptions,
+  type Permit,
+} from '../../../src/core/async/fair-semaphore.ts'
 
 /** `granted` has the users who were served, in that order. */
-function bed(bytes: number, reserve = NO_RESERVE) {
-  const semaphore = new FairSemaphore({ bytes, reserve })
+function bed(permits: number, reserve?: FairSemaphoreOptions['reserve']) {
+  const semaphore = new FairSemaphore({ permits, ...(reserve && { reserve }) })
   const granted: string[] = []
-  const permits: { readonly userId: string; readonly permit: Permit }[] = []
+  const held: { readonly owner: string; readonly permit: Permit }[] = []
   return {
     semaphore,
     granted,
     /** Returns what withdraws the request. */
-    request: (userId: string, wanted: number): (() => void) => {
+    request: (owner: string, permits: number): (() => void) => {
       const controller = new AbortController()
       const { signal } = controller
       const acquire = async (): Promise<void> => {
-        const permit = await semaphore.acquire({ userId, bytes: wanted, signal })
-        granted.push(userId)
-        permits.push({ userId, permit })
+        const permit = await semaphore.acquire({ owner, permits, signal })
+        granted.push(owner)
+        held.push({ owner, permit })
       }
       acquire().catch(() => undefined)
       return () => controller.abort()
@@ -28,8 +29,8 @@ function bed(bytes: number, reserve = NO_RESERVE) {
     /** Releases the oldest permit, or that of a user. */
     release: async (of?: string): Promise<void> => {
       await settled()
-      const at = permits.findIndex(({ userId }) => of === undefined || userId === of)
-      permits.splice(at, 1)[0]?.permit.release()
+      const at = held.findIndex(({ owner }) => of === undefined || owner === of)
+      held.splice(at, 1)[0]?.permit.release()
       await settled()
     },
   }
@@ -52,13 +53,13 @@ describe('FairSemaphore', () => {
 
   it('lets those who wait have what is released, in the order in which they came', async () => {
     const { semaphore, granted, request, release } = bed(10)
-    for (const [user, bytes] of [
+    for (const [user, permits] of [
       ['zed', 4],
       ['zed', 6],
       ['ann', 4],
       ['bob', 4],
     ] as const) {
-      request(user, bytes)
+      request(user, permits)
     }
     expect(semaphore.lacking).toBe(8)
     await release()
@@ -74,7 +75,7 @@ describe('FairSemaphore', () => {
     request('bob', 1)
     await settled()
     expect(granted).toEqual(['zed'])
-    expect(semaphore.tryAcquire({ userId: 'zed', bytes: 1 })).toBeUndefined()
+    expect(semaphore.tryAcquire({ owner: 'zed', permits: 1 })).toBeUndefined()
   })
 
   it('forgets a request that is withdrawn, and serves those behind it', async () => {
@@ -122,7 +123,7 @@ describe('FairSemaphore', () => {
   })
 
   it('serves a small request of a user who has little from its reserve, though others wait', async () => {
-    const { semaphore, request, granted, release } = bed(10, { bytes: 8, largest: 2 })
+    const { semaphore, request, granted, release } = bed(10, { permits: 8, largest: 2 })
     request('zed', 10)
     request('ann', 3)
     request('bob', 2)
@@ -134,7 +135,7 @@ describe('FairSemaphore', () => {
   })
 
   it('serves those who wait also from what its reserve has again', async () => {
-    const { semaphore, request, granted, release } = bed(10, { bytes: 3, largest: 2 })
+    const { semaphore, request, granted, release } = bed(10, { permits: 3, largest: 2 })
     request('zed', 10)
     request('ann', 2)
     request('ann', 2)
@@ -147,7 +148,7 @@ describe('FairSemaphore', () => {
   })
 
   it('serves a large request in spite of many small ones of others', async () => {
-    const { request, granted, release } = bed(128, { bytes: 32, largest: 2 })
+    const { request, granted, release } = bed(128, { permits: 32, largest: 2 })
     const users = Array.from({ length: 20 }, (_, at) => `crowd-${at}`)
     for (let rounds = 0; rounds < 60; rounds++) for (const user of users) request(user, 1)
     request('ann', 8)
@@ -161,29 +162,29 @@ describe('FairSemaphore', () => {
   })
 
   it('gives a user half as much of its reserve as it has left', async () => {
-    const { semaphore, request } = bed(1, { bytes: 12, largest: 1 })
+    const { semaphore, request } = bed(1, { permits: 12, largest: 1 })
     request('zed', 1)
     for (let requests = 0; requests < 12; requests++) request('ann', 1)
     expect(semaphore.taken - 1).toBe(4)
   })
 
   it('has some of its reserve left for one more beside twenty who take all they can', async () => {
-    const { semaphore, request } = bed(1, { bytes: 32, largest: 1 })
+    const { semaphore, request } = bed(1, { permits: 32, largest: 1 })
     request('zed', 1)
     const users = Array.from({ length: 20 }, (_, at) => `greedy-${at}`)
     for (let rounds = 0; rounds < 100; rounds++) for (const user of users) request(user, 1)
     expect(semaphore.taken - 1).toBe(30)
-    expect(semaphore.tryAcquire({ userId: 'ann', bytes: 1 })).toBeDefined()
+    expect(semaphore.tryAcquire({ owner: 'ann', permits: 1 })).toBeDefined()
   })
 
   it('serves no more from its reserve at once than it may, nor more than there is', () => {
-    const { semaphore } = bed(0, { bytes: 4, largest: 3 })
-    expect(semaphore.tryAcquire({ userId: 'ann', bytes: 4 })).toBeUndefined()
-    const permit = semaphore.tryAcquire({ userId: 'ann', bytes: 3 })
+    const { semaphore } = bed(0, { permits: 4, largest: 3 })
+    expect(semaphore.tryAcquire({ owner: 'ann', permits: 4 })).toBeUndefined()
+    const permit = semaphore.tryAcquire({ owner: 'ann', permits: 3 })
     expect(permit).toBeDefined()
-    expect(semaphore.tryAcquire({ userId: 'bob', bytes: 2 })).toBeUndefined()
+    expect(semaphore.tryAcquire({ owner: 'bob', permits: 2 })).toBeUndefined()
     permit?.release()
-    expect(semaphore.tryAcquire({ userId: 'bob', bytes: 2 })).toBeDefined()
+    expect(semaphore.tryAcquire({ owner: 'bob', permits: 2 })).toBeDefined()
   })
 
   it('tells for how long one has been the first in line', async () => {
@@ -192,14 +193,14 @@ describe('FairSemaphore', () => {
     const withdraw = request('ann', 1)
     request('bob', 1)
     for (let ticks = 0; ticks < 3; ticks++) semaphore.tick(100)
-    expect(semaphore.first).toMatchObject({ userId: 'ann', firstMs: 300 })
+    expect(semaphore.first).toMatchObject({ owner: 'ann', firstMs: 300 })
     withdraw()
-    expect(semaphore.first).toMatchObject({ userId: 'bob', firstMs: 0 })
+    expect(semaphore.first).toMatchObject({ owner: 'bob', firstMs: 0 })
   })
 
   it('serves thousands who release at once, in their order, and not one inside another', () => {
     const { semaphore } = bed(1)
-    const first = semaphore.tryAcquire({ userId: 'zed', bytes: 1 })
+    const first = semaphore.tryAcquire({ owner: 'zed', permits: 1 })
     const order = Array.from({ length: 20_000 }, (_, at) => at)
     const granted: number[] = []
     for (const at of order) {
@@ -207,7 +208,7 @@ describe('FairSemaphore', () => {
         granted.push(at)
         permit.release()
       }
-      semaphore.acquireWith({ userId: 'ann', bytes: 1 }, take, () => expect.fail())
+      semaphore.acquireWith({ owner: 'ann', permits: 1 }, take, () => expect.fail())
     }
     expect(granted).toEqual([])
     first?.release()
@@ -215,28 +216,68 @@ describe('FairSemaphore', () => {
     expect(semaphore.taken).toBe(0)
   })
 
+  it('lets an owner hold so much, in call order, and others go first meanwhile', async () => {
+    const semaphore = new FairSemaphore({ permits: Infinity, perOwner: 2 })
+    const begun: string[] = []
+    const begin = (owner: string, name: string) => {
+      const work = Promise.withResolvers<string>()
+      const done = semaphore.run({ owner }, () => {
+        begun.push(name)
+        return work.promise
+      })
+      return { done, end: () => work.resolve(name), fail: () => work.reject(new Error('no')) }
+    }
+    const [first, second] = ['a1', 'a2', 'a3', 'a4'].map((name) => begin('ann', name))
+    begin('bob', 'b1')
+    expect(begun).toEqual(['a1', 'a2', 'b1'])
+    second?.end()
+    expect(await second?.done).toBe('a2')
+    await settled()
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3'])
+    first?.fail()
+    await expect(first?.done).rejects.toThrow('no')
+    await settled()
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
+  })
+
+  it('is not waited for longer than asked, and serves the next one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const semaphore = new FairSemaphore({ permits: 1 })
+    const first = await semaphore.acquire({ owner: 'zed' })
+    const late = { ms: 1_000, error: () => new Error('late') }
+    const refused = semaphore.acquire({ owner: 'ann', late }).catch((error: unknown) => error)
+    const last = semaphore.acquire({ owner: 'ann' })
+    await vi.advanceTimersByTimeAsync(999)
+    expect(semaphore.waitingOf('ann')).toBe(2)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await refused).toMatchObject({ message: 'late' })
+    first.release()
+    expect(await last).toBeDefined()
+  })
+
   it('serves every request in the end, and hands out no more than there is (property)', () => {
     const plan = record({
-      bytes: integer({ min: 8, max: 64 }),
-      reserve: record({ bytes: nat(16), largest: nat(8) }),
+      permits: integer({ min: 8, max: 64 }),
+      reserve: record({ permits: nat(16), largest: nat(8) }),
       requests: array(integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 40 }),
       choices: infiniteStream(nat()),
     })
     return assert(
-      asyncProperty(plan, async ({ bytes, reserve, requests, choices }) => {
-        const semaphore = new FairSemaphore({ bytes, reserve })
-        const held: { readonly permit: Permit; readonly bytes: number }[] = []
+      asyncProperty(plan, async ({ permits, reserve, requests, choices }) => {
+        const semaphore = new FairSemaphore({ permits, reserve })
+        const held: { readonly permit: Permit; readonly wanted: number }[] = []
         let left = requests.length
         for (const [at, wanted] of requests.entries()) {
           const signal = new AbortController().signal
-          const asked = { userId: `user-${at % 3}`, bytes: wanted, signal }
-          void semaphore.acquire(asked).then((permit) => held.push({ permit, bytes: wanted }))
+          const asked = { owner: `user-${at % 3}`, permits: wanted, signal }
+          void semaphore.acquire(asked).then((permit) => held.push({ permit, wanted }))
         }
         for (; left > 0; left--) {
           await settled()
-          const sum = held.reduce((total, each) => total + each.bytes, 0)
+          const sum = held.reduce((total, each) => total + each.wanted, 0)
           expect(semaphore.taken).toBe(sum)
-          expect(sum).toBeLessThanOrEqual(bytes + reserve.bytes)
+          expect(sum).toBeLessThanOrEqual(permits + reserve.permits)
           expect(held.length).toBeGreaterThan(0)
           held.splice(Number(choices.next().value) % held.length, 1)[0]?.permit.release()
         }
