@@ -1,7 +1,9 @@
+import fs, { readlinkSync } from 'node:fs'
 import { open, readdir, readlink } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { vi } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 /** Files and links below a folder, but for the pack of small objects. */
 export async function filesIn(directory: string): Promise<readonly string[]> {
@@ -39,6 +41,22 @@ export async function recordSyncs(
     if (typeof sync === 'function') await Reflect.apply(sync, this, [])
     synchronised.push(found)
     onSync(found)
+  })
+  return synchronised
+}
+
+/** Records what is synchronised by `fsyncSync` until the end of the test. */
+export function recordBlockingSyncs(directory: string): readonly string[] {
+  const synchronised: string[] = []
+  const { fsyncSync } = fs
+  const spy = vi.spyOn(fs, 'fsyncSync').mockImplementation((fd) => {
+    fsyncSync(fd)
+    synchronised.push(relative(directory, readlinkSync(`/proc/self/fd/${fd}`)))
+  })
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    spy.mockRestore()
+    syncBuiltinESMExports()
   })
   return synchronised
 }

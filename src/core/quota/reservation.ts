@@ -1,3 +1,4 @@
+import { type Watch, watchEvery } from '../async/watch-every.ts'
 import { isAppError } from '../errors.ts'
 import type { IncomingFile } from '../uploads/store-content.ts'
 import type { BeginUpload, UploadLedger } from '../uploads/upload-ledger.ts'
@@ -43,25 +44,20 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
   }
 }
 
-function keepLease({
-  ledger,
-  upload,
-}: ReserveOptions): Disposable & { readonly lost: AbortSignal } {
+function keepLease({ ledger, upload }: ReserveOptions): Watch {
   const { version, leaseMs } = upload
-  const lost = new AbortController()
   let endsAt = performance.now() + leaseMs
-  async function renew(): Promise<void> {
+  return watchEvery(leaseMs / 3, async () => {
     const askedAt = performance.now()
     try {
       await ledger.renew({ version, leaseMs })
       endsAt = askedAt + leaseMs
+      return undefined
     } catch (error) {
       // An earlier failure may be transient, and the commit's compare-and-set decides in the end.
-      if (performance.now() >= endsAt) lost.abort(error)
+      return performance.now() >= endsAt ? error : undefined
     }
-  }
-  const renewal = setInterval(() => void renew(), leaseMs / 3).unref()
-  return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(renewal) }
+  })
 }
 
 /** Falls back to `min` if the announced size does not fit: the file is smaller if other form fields follow it. */

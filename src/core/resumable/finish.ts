@@ -1,3 +1,4 @@
+import { type Watch, watchEvery } from '../async/watch-every.ts'
 import { type AppError, isAppError } from '../errors.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
@@ -164,13 +165,9 @@ async function finishedByAnother(
  * Renews the claim of a finish, because a store can take minutes to complete a multipart upload of gigabytes. `lost`
  * aborts when another instance has fenced the claim, or the upload has ended.
  */
-function keepClaim(
-  { ledger, lifetimeMs }: FinishOptions,
-  upload: ResumableUpload,
-): Disposable & { readonly lost: AbortSignal } {
+function keepClaim({ ledger, lifetimeMs }: FinishOptions, upload: ResumableUpload): Watch {
   const { userId, version, epoch, offset, storeState, sha256 } = upload
-  const lost = new AbortController()
-  async function renew(): Promise<void> {
+  return watchEvery(HOLDER_MS / 3, async () => {
     const isHeld = await ledger
       .recordAppend({
         userId,
@@ -186,8 +183,6 @@ function keepClaim(
       })
       // If the claim was lost, the compare-and-set of the commit decides.
       .catch(() => true)
-    if (!isHeld) lost.abort(uploadBusy())
-  }
-  const timer = setInterval(() => void renew(), HOLDER_MS / 3).unref()
-  return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(timer) }
+    return isHeld ? undefined : uploadBusy()
+  })
 }

@@ -1,3 +1,4 @@
+import { type Watch, watchEvery } from '../async/watch-every.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { AccountLedger } from './account-ledger.ts'
 import type { User, UserStatus } from './user-store.ts'
@@ -34,20 +35,9 @@ export function callerOf({ userId, createdAt }: User): Caller {
   return { userId, userCreatedAt: createdAt }
 }
 
-export interface AccessWatch extends Disposable {
-  /** Aborts when the caller is no longer authorized, with the refusal as its reason. */
-  readonly lost: AbortSignal
-}
-
 /** Reverifies a caller every `everyMs` until disposed. Access that can't be verified counts as kept. */
-export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): AccessWatch {
-  const lost = new AbortController()
-  async function verify(): Promise<void> {
-    const refusal = await accessRefusal(reverify)
-    if (refusal !== undefined) lost.abort(refusal)
-  }
-  const timer = setInterval(() => void verify(), everyMs).unref()
-  return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(timer) }
+export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): Watch {
+  return watchEvery(everyMs, () => accessRefusal(reverify))
 }
 
 /** Why the caller is no longer authorized; `undefined` if they are, or if this can't be determined. */

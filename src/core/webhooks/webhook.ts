@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Change, CHANGE_EVENTS } from '../changes/change.ts'
 import { changeJson } from '../changes/change-json.ts'
 import { formatTimestamp } from '../timestamp.ts'
@@ -53,6 +53,6 @@ export function bodyOf(type: string, at: number, data: object): string {
 
 /** Ids and sequences of users can come back. With the time, which no restored history repeats, they are unique. */
 function idOf(parts: readonly (string | number)[]): string {
-  const digest = createHash('sha256').update(parts.join(' ')).digest('base64url')
+  const digest = hash('sha256', parts.join(' '), 'base64url')
   return `msg_${digest.slice(0, 32)}`
 }

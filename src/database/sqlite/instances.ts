@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { createPrivately } from '../../core/sqlite-file.ts'
 import { withRepeats } from '../repeats.ts'
-import { classify, createPrivately } from './sqlite.ts'
+import { classify } from './sqlite.ts'
 
 /**
  * Each process that serves the database holds a shared OS lock on a file beside it until it ends, even while suspended.

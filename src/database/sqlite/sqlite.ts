@@ -1,11 +1,9 @@
-import { closeSync, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql } from 'kysely'
-import { AppError } from '../../core/errors.ts'
+import { createPrivately, resultCodesOf, setPragma, syncLog } from '../../core/sqlite-file.ts'
 import { createDatabase, type Database, type Execute } from '../database.ts'
 import { type Fault, withRepeats } from '../repeats.ts'
-import { synchronise } from './backup.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Tables } from '../schema.ts'
 import { sqliteDialect, SqliteDriver } from './dialect.ts'
@@ -30,7 +28,7 @@ export interface SqliteOptions {
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const { lockTimeoutMs } = options
   const repeats = { classify, lockTimeoutMs }
-  await syncLog(options.file)
+  syncLog(options.file)
   const connection = await withRepeats(async () => connect(options), repeats)
   const driver = new SqliteDriver(connection)
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(driver) })
@@ -88,18 +86,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   })
 }
 
-/** What a process wrote that was killed before its own sync is visible, but may not be on the disk yet. */
-async function syncLog(file: string): Promise<void> {
-  try {
-    await synchronise(`${file}-wal`)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && MISSING_CODES.has(error.code))) throw error
-  }
-}
-
-/** Without its folder, the database cannot be opened either. */
-const MISSING_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])
-
 const PRAGMAS = [
   ['journal_mode', 'wal'],
   ['synchronous', 2],
@@ -114,10 +100,7 @@ function connect(options: SqliteOptions): DatabaseSync {
   createPrivately(file)
   const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
-    for (const [name, value] of PRAGMAS) {
-      connection.exec(`PRAGMA ${name} = ${value}`)
-      assertPragma(connection, { name, value })
-    }
+    for (const [name, value] of PRAGMAS) setPragma(connection, name, value)
     if (undoInMemory) connection.exec('PRAGMA temp_store = MEMORY')
     // A number would reach SQLite as floating point.
     connection.function('now_ms', () => BigInt(Math.trunc(clock())))
@@ -128,33 +111,6 @@ function connect(options: SqliteOptions): DatabaseSync {
   }
 }
 
-/** Returns whether it created the file. Opens no existing one: closing it would drop this process's locks on it. */
-export function createPrivately(file: string): boolean {
-  // SQLite's name for a database without a file.
-  if (file === ':memory:') return false
-  try {
-    // SQLite would leave the permissions to the umask.
-    closeSync(openSync(file, 'wx', 0o600))
-    return true
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    return false
-  }
-}
-
-function assertPragma(
-  connection: DatabaseSync,
-  { name, value }: { readonly name: string; readonly value: string | number },
-): void {
-  const found = connection.prepare(`PRAGMA ${name}`).get()?.[name]
-  if (found === value) return
-  throw new AppError(
-    'unavailable',
-    `The SQLite setting ${name} is ${String(found)}, but it must be ${value}.`,
-  )
-}
-
-/** Primary result codes (sqlite.org/rescode.html): the low byte of `errcode`. */
 const LOCKED_CODES: ReadonlySet<number> = new Set([
   5, // SQLITE_BUSY
   6, // SQLITE_LOCKED
@@ -176,9 +132,10 @@ const NO_ROOM_FOR_SHARED_MEMORY = 4874
 
 export function classify(error: unknown): Fault {
   if (error instanceof TypeError || error instanceof RangeError) return 'defect'
-  if (!(error instanceof Error && 'errcode' in error)) return 'failure'
-  const code = Number(error.errcode) & 0xff
-  if (LOCKED_CODES.has(code)) return 'locked'
-  if (code === FULL_CODE || Number(error.errcode) === NO_ROOM_FOR_SHARED_MEMORY) return 'full'
-  return DEFECT_CODES.has(code) ? 'defect' : 'failure'
+  const codes = resultCodesOf(error)
+  if (codes === undefined) return 'failure'
+  const { primary, extended } = codes
+  if (LOCKED_CODES.has(primary)) return 'locked'
+  if (primary === FULL_CODE || extended === NO_ROOM_FOR_SHARED_MEMORY) return 'full'
+  return DEFECT_CODES.has(primary) ? 'defect' : 'failure'
 }

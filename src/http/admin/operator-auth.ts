@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import {
   type FailedAttemptLimiter,
   tooManyFailedAttempts,
@@ -60,5 +60,5 @@ export function createOperatorAuth(options: OperatorAuthOptions): OperatorAuth {
 
 // `timingSafeEqual` requires equal lengths, which digests have.
 function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }

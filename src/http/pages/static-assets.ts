@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+import { hasCode, MISSING } from '../../core/system-error.ts'
 
 export interface PageFile {
   readonly type: string
@@ -82,7 +83,7 @@ function typeOf(extension: string): string {
 }
 
 function contentOf(bytes: Buffer): PageContent {
-  const digest = createHash('sha256').update(bytes).digest('base64url')
+  const digest = hash('sha256', bytes, 'base64url')
   return { bytes, etag: digest.slice(0, 22) }
 }
 
@@ -90,7 +91,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (hasCode(error, MISSING)) return []
     throw error
   }
 }

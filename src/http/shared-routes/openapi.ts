@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import type { PageFile } from '../pages/static-assets.ts'
@@ -89,7 +89,7 @@ function policyOf(document: PageFile): string {
 function sourceOf(text: string, element: string): string {
   const [, rest = ''] = text.split(`<${element}>`)
   const [content = ''] = rest.split(`</${element}>`)
-  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
+  return `'sha256-${hash('sha256', content, 'base64')}'`
 }
 
 const OPENAPI: Operation = {

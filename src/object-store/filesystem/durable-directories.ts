@@ -1,9 +1,11 @@
-import { ensureDirectory, hasCode, MISSING, syncDirectory } from './fsync-directory.ts'
+import { shareRuns } from '../../core/async/shared-run.ts'
+import { hasCode, MISSING } from '../../core/system-error.ts'
+import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 
 /** Saves system calls by remembering which directories are durable. Only an operator ever removes them. */
 export class DurableDirectories {
   readonly #ensured = new Map<string, Promise<void>>()
-  readonly #syncs = new Map<string, SharedSync>()
+  readonly #syncs = new Map<string, () => Promise<void>>()
 
   /**
    * Guarantees what `ensureDirectory` does, then calls `open`, which creates a file in `directory`. If the directory
@@ -23,9 +25,12 @@ export class DurableDirectories {
 
   /** As `syncDirectory`, by an fsync that begins after the call and serves all calls that wait for it. */
   sync(directory: string): Promise<void> {
-    const running = this.#syncs.get(directory)
-    if (running === undefined) return this.#startSync(directory)
-    return (running.next ??= running.settled.then(() => this.#startSync(directory)))
+    const known = this.#syncs.get(directory)
+    if (known !== undefined) return known()
+    if (this.#syncs.size === MAX_KNOWN) this.#syncs.clear()
+    const sync = shareRuns(() => syncDirectory(directory))
+    this.#syncs.set(directory, sync)
+    return sync()
   }
 
   #ensure(directory: string, root: string): Promise<void> {
@@ -37,21 +42,6 @@ export class DurableDirectories {
     ensuring.catch(() => this.#ensured.delete(directory))
     return ensuring
   }
-
-  #startSync(directory: string): Promise<void> {
-    const syncing = syncDirectory(directory)
-    const shared: SharedSync = { settled: syncing.catch(() => undefined), next: undefined }
-    this.#syncs.set(directory, shared)
-    void shared.settled.finally(() => {
-      if (shared.next === undefined) this.#syncs.delete(directory)
-    })
-    return syncing
-  }
-}
-
-interface SharedSync {
-  readonly settled: Promise<void>
-  next: Promise<void> | undefined
 }
 
 const MAX_KNOWN = 10_000

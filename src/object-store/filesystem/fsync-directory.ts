@@ -1,5 +1,6 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { hasCode, MISSING, TAKEN } from '../../core/system-error.ts'
 
 /** Guarantees that the path `directory` exists, private if new, and survives a power cut from `root` down. */
 export async function ensureDirectory(directory: string, root: string): Promise<void> {
@@ -35,9 +36,6 @@ async function makeDirectories(directory: string): Promise<string | undefined> {
   }
 }
 
-export const MISSING: ReadonlySet<unknown> = new Set(['ENOENT'])
-export const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
-
 const PRIVATE = { mode: 0o700 } as const
 
 /** Resolves to `undefined` if the name is taken. */
@@ -49,8 +47,4 @@ async function makeDirectory(directory: string): Promise<string | undefined> {
     if (hasCode(error, TAKEN)) return undefined
     throw error
   }
-}
-
-export function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
-  return error instanceof Error && 'code' in error && codes.has(error.code)
 }

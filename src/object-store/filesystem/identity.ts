@@ -7,7 +7,8 @@ import {
   MAX_IDENTITY_BYTES,
   parseIdentity,
 } from '../../core/objects/object-store.ts'
-import { hasCode, syncDirectory, TAKEN } from './fsync-directory.ts'
+import { hasCode, TAKEN } from '../../core/system-error.ts'
+import { syncDirectory } from './fsync-directory.ts'
 import { orMissing } from './or-missing.ts'
 import { TEMPORARY } from './temporary-files.ts'
 

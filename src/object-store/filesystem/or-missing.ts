@@ -1,13 +1,11 @@
-import { hasCode } from './fsync-directory.ts'
+import { hasCode, MISSING } from '../../core/system-error.ts'
 
 /** Resolves to `undefined` if there is no such file or folder. */
 export async function orMissing<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call
   } catch (error) {
-    if (hasCode(error, ABSENT)) return undefined
+    if (hasCode(error, MISSING)) return undefined
     throw error
   }
 }
-
-const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])

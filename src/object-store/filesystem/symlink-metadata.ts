@@ -1,6 +1,6 @@
 import { readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import type { ObjectHead } from '../../core/objects/object-store.ts'
-import { hasCode, TAKEN } from './fsync-directory.ts'
+import { hasCode, TAKEN } from '../../core/system-error.ts'
 
 type Metadata = ObjectHead['metadata']
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { sha256 } from '../../../src/core/auth/sha256.ts'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
@@ -64,7 +64,7 @@ import {
 } from '../sweep/sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './harness.ts'
 import { FILE_COLUMNS, INSERT_FILE, OVERWRITE_FILE } from '../../../src/database/ledger/rows.ts'
-import { recordSyncs } from '../../support/folder.ts'
+import { recordBlockingSyncs } from '../../support/folder.ts'
 import { openMigrated } from '../../support/service/migrated-file.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
@@ -136,13 +136,12 @@ describe('SQLite', () => {
   })
 
   it('F07 has on disk what it shows, also what a process wrote that was killed before its sync', async () => {
-    const synchronised = await recordSyncs(folder.path)
-    onTestFinished(() => void vi.restoreAllMocks())
+    const synchronised = recordBlockingSyncs(folder.path)
     const killed = join(folder.path, 'killed.db')
     for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${killed}${end}`)
     const restarted = await openSqlite({ file: killed })
     await restarted.close()
-    expect(synchronised.map(({ path }) => path)).toEqual(['killed.db-wal'])
+    expect(synchronised).toEqual(['killed.db-wal'])
   })
 
   it('refuses a database that cannot keep what it promises', async () => {

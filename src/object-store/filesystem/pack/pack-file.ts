@@ -1,9 +1,9 @@
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import { hasCode, MISSING, TAKEN } from '../fsync-directory.ts'
+import { createPrivately, resultCodesOf, setPragma, syncLog } from '../../../core/sqlite-file.ts'
 import { orMissing } from '../or-missing.ts'
 
 /** In the folder of the object store. */
@@ -32,9 +32,7 @@ export function openPack({ file, busyTimeoutMs, isServed }: PackOptions): Databa
     markIfEmpty(connection)
     assertPack(connection, file)
     for (const [name, value] of isServed ? [WRITE_AHEAD, ...DURABLE] : DURABLE) {
-      whenUnlocked(() => connection.exec(`PRAGMA ${name} = ${value}`), busyTimeoutMs)
-      const found = connection.prepare(`PRAGMA ${name}`).get()?.[name]
-      if (found !== value) throw new Error(`The SQLite setting ${name} is ${String(found)}`)
+      whenUnlocked(() => setPragma(connection, name, value), busyTimeoutMs)
     }
     // After a long read, the log is cut again.
     connection.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`)
@@ -137,29 +135,6 @@ const SCHEMA = `
     content BLOB NOT NULL
   ) STRICT`
 
-/** Recovery makes commits visible that a killed process wrote but did not sync. Syncs them first. */
-function syncLog(file: string): void {
-  try {
-    const log = openSync(`${file}-wal`, 'r')
-    try {
-      fsyncSync(log)
-    } finally {
-      closeSync(log)
-    }
-  } catch (error) {
-    if (!hasCode(error, MISSING)) throw error
-  }
-}
-
-/** SQLite would leave the permissions to the umask. Never opens an existing file: closing it drops the locks on it. */
-function createPrivately(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if (!hasCode(error, TAKEN)) throw error
-  }
-}
-
 export type PackRow = Readonly<Record<string, SQLOutputValue>>
 
 /** Of all that a row has, so that a damaged page shows no object under the key of another. */
@@ -174,22 +149,17 @@ export function contentOf(row: PackRow, name: string): Uint8Array {
   throw new Error(`${PACK_NAME} is damaged`)
 }
 
-// Primary result codes (sqlite.org/rescode.html).
 const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
 
-function hasErrcode(error: unknown, primary: number): error is Error {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === primary
-}
-
 /** SQLite has found a damaged page, or a file that was cut short. */
-export function isDamage(error: unknown): error is Error {
-  return hasErrcode(error, SQLITE_CORRUPT)
+export function isDamage(error: unknown): boolean {
+  return resultCodesOf(error)?.primary === SQLITE_CORRUPT
 }
 
 /** Another process has the lock. */
 export function isLocked(error: unknown): boolean {
-  return hasErrcode(error, SQLITE_BUSY)
+  return resultCodesOf(error)?.primary === SQLITE_BUSY
 }
 
 /** Calls `read`; an error from a damaged file names the pack. */
