@@ -5,7 +5,7 @@ import {
   SEND_TIMEOUT_MS,
   type WebhookSender,
 } from '../core/webhooks/webhook-sender.ts'
-import { signaturesOf } from './signature.ts'
+import { createHmac } from 'node:crypto'
 
 export interface WebhookReceiver {
   readonly url: string
@@ -104,4 +104,19 @@ function reasonOf(error: unknown): string {
   if (isTimeout) return 'The receiver did not answer in time.'
   const cause: unknown = error instanceof Error ? (error.cause ?? error) : error
   return `${`The receiver was not reached: ${messageOf(cause)}`.slice(0, MAX_REASON_LENGTH - 1)}.`
+}
+
+interface Signed {
+  readonly id: string
+  /** Seconds since 1970. */
+  readonly timestamp: number
+  readonly body: string
+}
+
+/** The value of `webhook-signature` (Standard Webhooks): one signature for each secret, separated by spaces. */
+function signaturesOf({ id, timestamp, body }: Signed, secrets: readonly Buffer[]): string {
+  const signed = `${id}.${timestamp}.${body}`
+  return secrets
+    .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+    .join(' ')
 }

@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { ClockLedger, StoredClock } from '../../core/clock/clock-ledger.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { LedgerTx, Clock } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
-import { pullBack } from './pull-back.ts'
 import { SAFE_CLOCK } from './safe-now.ts'
+import { HOLDER_MS } from '../../core/resumable/append/append-recorder.ts'
+import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 
 export function createClockLedger({ query }: Session): ClockLedger {
   return {
@@ -35,3 +36,70 @@ async function storeClock(
   `.execute(db)
   return numAffectedRows === 1n
 }
+
+type Longest = Parameters<ClockLedger['pullBack']>[0]
+
+const isResumable = sql<boolean>`EXISTS (
+  SELECT 1 FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
+)`
+
+/** The longest wait of garbage that belongs to no user: that which a rebuild leaves. */
+const LONGEST_OWNERLESS_MS = 30 * 24 * 60 * 60_000
+
+/** See `ClockLedger.pullBack`. Each reads what is due later than now in the order of an index, or a small table. */
+const pullBack: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknown>)[] = [
+  ({ now }, { leaseMs }) => sql`
+    UPDATE uploads SET lease_until = ${now} + ${leaseMs}
+    WHERE state = 'pending' AND lease_until > ${now} + ${leaseMs} AND NOT ${isResumable}
+  `,
+  // The end of an upload is as long after its creation as it was.
+  ({ now }) => sql`
+    UPDATE resumable_uploads
+    SET ends_at = ends_at - (created_at - ${now}), created_at = ${now}, updated_at = ${now}
+    WHERE created_at > ${now}
+  `,
+  ({ now }) => sql`
+    UPDATE uploads SET lease_until = (
+      SELECT ends_at FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
+    )
+    WHERE state = 'pending' AND lease_until > ${now} AND lease_until > (
+      SELECT ends_at FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
+    )
+  `,
+  ({ now }) => sql`
+    UPDATE resumable_uploads SET holder_until = ${now} + ${HOLDER_MS}
+    WHERE holder IS NOT NULL AND holder_until > ${now} + ${HOLDER_MS}
+  `,
+  ({ now }) => sql`
+    UPDATE uploads SET settled_at = ${now}, remove_at = ${now} WHERE settled_at > ${now}
+  `,
+  ({ now }) => sql`
+    UPDATE uploads SET remove_at = ${now}
+    WHERE state = 'aborted' AND remove_at > ${now} + ${RETENTION_MS}
+  `,
+  ({ now }, { garbageDelayMs }) => {
+    const longestMs = Math.max(garbageDelayMs, RETENTION_MS)
+    return sql`
+      UPDATE garbage SET not_before = ${now} + ${longestMs}
+      WHERE not_before > ${now} + ${longestMs} AND user_id IS NOT NULL
+    `
+  },
+  // A tail object belongs to nobody while its upload is unfinished, and stays until that has ended.
+  ({ now }, { garbageDelayMs }) => {
+    const longestMs = Math.max(garbageDelayMs, LONGEST_OWNERLESS_MS)
+    return sql`
+      UPDATE garbage SET not_before = ${now} + ${longestMs}
+      WHERE not_before > ${now} + ${longestMs} AND user_id IS NULL AND object_key NOT IN (
+        SELECT object_key FROM upload_pieces WHERE object_key IS NOT NULL
+        UNION ALL SELECT tail_key FROM resumable_uploads WHERE tail_key IS NOT NULL
+      )
+    `
+  },
+  ({ now }, { retryMs }) => sql`
+    UPDATE webhook_queues
+    SET due_at = ${now},
+        waiting_since = CASE WHEN waiting_since > ${now} THEN ${now} ELSE waiting_since END,
+        failing_since = CASE WHEN failing_since > ${now} THEN ${now} ELSE failing_since END
+    WHERE due_at > ${now} AND (attempts = 0 OR due_at > ${now} + ${retryMs})
+  `,
+]

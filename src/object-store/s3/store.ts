@@ -6,8 +6,7 @@ import { BufferPool } from '../buffer-pool.ts'
 import { appendObject } from './append/append-object.ts'
 import { areStored } from './append/find-pieces.ts'
 import { finishObject } from './append/finish-object.ts'
-import { removeFenced } from './append/remove-fenced.ts'
-import { isFenceable, planAppend } from './append/store-state.ts'
+import { isFenceable, planAppend, parseObjectState } from './append/store-state.ts'
 import {
   callS3,
   DEFAULT_DEADLINES,
@@ -18,7 +17,7 @@ import {
 } from './bucket.ts'
 import { PartChecksums, type PartChecksumsOptions } from './checksums.ts'
 import { DirectS3 } from './client.ts'
-import { removeObject } from './delete-object.ts'
+import { removeObject, abortUpload } from './delete-object.ts'
 import { headObject, openObject } from './get-object.ts'
 import { createIdentity, readIdentity } from './identity.ts'
 import { DEFAULT_PART_SIZE, partSizeFor } from './part-size.ts'
@@ -26,6 +25,7 @@ import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 import { createS3Transport, type S3Transport } from './transport.ts'
 import { uploadObject, type UploadOptions } from './put-object.ts'
 import { storeError, translated } from '../store-error.ts'
+import type { FencedAppend } from '../../core/resumable/append-store.ts'
 
 const READER_SOCKETS = 1000
 
@@ -116,4 +116,14 @@ async function createBucket(bucket: S3Bucket, signal: AbortSignal): Promise<void
     if (!hasName(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw storeError(error)
     await findBucket(bucket, signal)
   }
+}
+
+/** Implements the port's `removeFenced`: aborts the multipart upload that only this append knows. */
+async function removeFenced(
+  bucket: S3Bucket,
+  { key, signal, storeState, recorded = '{}' }: FencedAppend,
+): Promise<void> {
+  const uploadId = parseObjectState(storeState).multipart?.uploadId
+  if (uploadId === undefined || uploadId === parseObjectState(recorded).multipart?.uploadId) return
+  await abortUpload(bucket, { key, signal, uploadId })
 }
