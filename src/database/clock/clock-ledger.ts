@@ -43,9 +43,6 @@ const isResumable = sql<boolean>`EXISTS (
   SELECT 1 FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
 )`
 
-/** The longest wait of garbage that belongs to no user: that which a rebuild leaves. */
-const LONGEST_OWNERLESS_MS = 30 * 24 * 60 * 60_000
-
 /** See `ClockLedger.pullBack`. Each reads what is due later than now in the order of an index, or a small table. */
 const pullBack: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknown>)[] = [
   ({ now }, { leaseMs }) => sql`
@@ -77,22 +74,15 @@ const pullBack: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknown
     UPDATE uploads SET remove_at = ${now}
     WHERE state = 'aborted' AND remove_at > ${now} + ${RETENTION_MS}
   `,
+  // A tail object belongs to nobody while its upload is unfinished, and stays until that has ended.
   ({ now }, { garbageDelayMs }) => {
     const longestMs = Math.max(garbageDelayMs, RETENTION_MS)
     return sql`
       UPDATE garbage SET not_before = ${now} + ${longestMs}
-      WHERE not_before > ${now} + ${longestMs} AND user_id IS NOT NULL
-    `
-  },
-  // A tail object belongs to nobody while its upload is unfinished, and stays until that has ended.
-  ({ now }, { garbageDelayMs }) => {
-    const longestMs = Math.max(garbageDelayMs, LONGEST_OWNERLESS_MS)
-    return sql`
-      UPDATE garbage SET not_before = ${now} + ${longestMs}
-      WHERE not_before > ${now} + ${longestMs} AND user_id IS NULL AND object_key NOT IN (
+      WHERE not_before > ${now} + ${longestMs} AND (user_id IS NOT NULL OR object_key NOT IN (
         SELECT object_key FROM upload_pieces WHERE object_key IS NOT NULL
         UNION ALL SELECT tail_key FROM resumable_uploads WHERE tail_key IS NOT NULL
-      )
+      ))
     `
   },
   ({ now }, { retryMs }) => sql`
