@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { hasCode, MISSING, TAKEN } from './system-error.ts'
+import { hasCode, ABSENT, TAKEN } from './system-error.ts'
 
 /**
  * Creates an empty file for its owner only, because SQLite would leave the permissions to the umask. Returns whether it
@@ -31,7 +31,7 @@ export function syncLog(file: string): void {
       closeSync(log)
     }
   } catch (error) {
-    if (!hasCode(error, MISSING)) throw error
+    if (!hasCode(error, ABSENT)) throw error
   }
 }
 

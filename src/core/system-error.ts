@@ -4,6 +4,9 @@ export function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
 }
 
 /** No such file or folder. */
-export const MISSING: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])
+export const MISSING: ReadonlySet<unknown> = new Set(['ENOENT'])
+
+/** Also a path that leads through a file. */
+export const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])
 
 export const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
