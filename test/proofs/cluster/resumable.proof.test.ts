@@ -93,23 +93,23 @@ describe.skipIf(skipped)(
       },
     )
 
-    it.each(LOSSES)('in a claim, losing its %s, keeps its offset', async (loses) => {
+    it.each(LOSSES)('in a claim, losing the %s of COMMIT, keeps its offset', async (loses) => {
       const upload = await begun()
-      const claim = statementWith(await holderOf(services[0]), loses)
+      const claim = commitAfter(await holderOf(services[0]), loses)
       await failingOver(claim, () => appendTo(services[0], upload, RECORDED))
       await expectKept(upload, 0)
     })
 
-    it.each(LOSSES)('in a record, losing its %s, keeps its offset', async (loses) => {
+    it.each(LOSSES)('in a record, losing the %s of COMMIT, keeps its offset', async (loses) => {
       const upload = await begun()
-      const record = statementWith(`${RECORDED}`, loses)
+      const record = commitAfter(`${RECORDED}`, loses)
       const reply = await failingOver(record, () => appendTo(services[0], upload, RECORDED))
       await expectKept(upload, reply.status === 204 ? RECORDED : 0)
     })
 
-    it.each(LOSSES)('in its seal, losing its %s, finishes it', async (loses) => {
+    it.each(LOSSES)('in its seal, losing the %s of COMMIT, finishes it', async (loses) => {
       const upload = await begun()
-      const seal = statementWith(digest(content), loses)
+      const seal = commitAfter(digest(content), loses)
       const reply = await failingOver(seal, () => appendTo(services[0], upload, LENGTH))
       await expectKept(upload, reply.status === 204 ? LENGTH : 0)
     })
@@ -203,9 +203,4 @@ const TIMEOUT_MS = 4_000
 /** The first COMMIT after these bytes on the same connection. */
 function commitAfter(after: string, loses: Loss): LossyExchange {
   return { after, request: 'COMMIT', loses }
-}
-
-/** The first statement with this parameter; it is a transaction by itself and returns a row. */
-function statementWith(parameter: string, loses: Loss): LossyExchange {
-  return { request: parameter, answer: 'SELECT 1', loses }
 }

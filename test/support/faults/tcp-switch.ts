@@ -6,12 +6,11 @@ export type Loss = 'request' | 'answer'
 
 /**
  * An exchange to lose: the first request that contains `request`, after `after` on the same connection if that is
- * given. Its answer contains `answer`, by default the same; answers to what was sent before can come after the request.
+ * given. Its answer contains `request`, too; answers to what was sent before can come after the request.
  */
 export interface LossyExchange {
   readonly after?: string
   readonly request: string
-  readonly answer?: string
   readonly loses: Loss
 }
 
@@ -118,8 +117,8 @@ class Connection {
     this.#ends.server.resetAndDestroy()
   }
 
-  #lose({ request, answer = request, onLost }: PendingLoss, bytes: Buffer): void {
-    if (bytes.includes(answer)) onLost()
+  #lose({ request, onLost }: PendingLoss, bytes: Buffer): void {
+    if (bytes.includes(request)) onLost()
   }
 
   #passes(bytes: Buffer): boolean {
