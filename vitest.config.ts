@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { SliceSequencer } from './test/support/runner/slice-sequencer.ts'
 import { KEEP_COMPILED } from './test/support/service/compiled.ts'
@@ -28,10 +29,16 @@ const gate: ViteUserConfig['test'] = {
   ],
 }
 
+/** There is nothing to upgrade from before the first release. */
+const { commit: before } = JSON.parse(
+  readFileSync('test/proofs/upgrade/released-before.json', 'utf8'),
+) as { readonly commit: string | null }
+
 /** The proof, which takes long by its nature: `npm run proof`, or a part of it with `--slice N/M`. */
 const proof: ViteUserConfig['test'] = {
   name: 'proof',
   include: ['test/**/*.proof.test.ts'],
+  exclude: before === null ? ['test/proofs/upgrade/**'] : [],
   globalSetup: SERVICES,
   sequence: { sequencer: SliceSequencer },
   testTimeout: 300_000,

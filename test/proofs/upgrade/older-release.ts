@@ -6,16 +6,15 @@ import { temporaryFolder } from '../../support/service/program.ts'
 
 const run = promisify(execFile)
 
-/** The commit of the release before this one, which a rolling upgrade starts from; `null` if there is none. */
-async function olderCommit(): Promise<string | null> {
+/** The commit of the release before this one, which a rolling upgrade starts from. */
+async function olderCommit(): Promise<string> {
   const file = new URL('released-before.json', import.meta.url)
-  return (JSON.parse(await readFile(file, 'utf8')) as { commit: string | null }).commit
+  return (JSON.parse(await readFile(file, 'utf8')) as { commit: string }).commit
 }
 
 /** Why the older release can't be had here, or `undefined`. */
 export async function whyNoOlderRelease(): Promise<string | undefined> {
   const commit = await olderCommit()
-  if (commit === null) return 'nothing has been released yet'
   const found = await run('git', ['cat-file', '-e', `${commit}^{commit}`]).catch(() => undefined)
   if (found === undefined) return `the history does not reach back to ${commit}`
   const then = packagesOf((await run('git', ['show', `${commit}:package.json`])).stdout)
@@ -41,7 +40,7 @@ export async function unpackOlderRelease(opened: AsyncDisposableStack): Promise<
   const folder = await temporaryFolder(opened)
   const archive = join(folder, 'release.tar')
   const what = ['package.json', 'tsconfig.json', 'api', 'src']
-  await run('git', ['archive', `--output=${archive}`, (await olderCommit()) ?? '', ...what])
+  await run('git', ['archive', `--output=${archive}`, await olderCommit(), ...what])
   await run('tar', ['-xf', archive, '-C', folder])
   await symlink(resolve('node_modules'), join(folder, 'node_modules'))
   return folder
