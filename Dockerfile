@@ -13,7 +13,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY web web
-COPY client/src client/src
+COPY packages/js/src packages/js/src
 COPY api api
 COPY scripts scripts
 RUN npm run build && chmod 755 dist/main.js

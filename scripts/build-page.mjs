@@ -48,7 +48,7 @@ function isWhole() {
 }
 
 function newestSource() {
-  const names = ['web', 'api', 'client/src'].flatMap((folder) =>
+  const names = ['web', 'api', 'packages/js/src'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   )
   const times = [...names, 'package-lock.json'].map((name) => statSync(join(root, name)).mtimeMs)

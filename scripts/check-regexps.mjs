@@ -13,7 +13,7 @@ const { version } = createRequire(import.meta.url)('recheck/package.json')
 const KEPT = join(root, 'node_modules', '.cache', `regexps-${version}.json`)
 
 /** `test/clients` has the programs that docs/clients.md names. */
-const CHECKED = ['src', 'web', 'scripts', 'client/src', 'test/clients'].map((folder) =>
+const CHECKED = ['src', 'web', 'scripts', 'packages/js/src', 'test/clients'].map((folder) =>
   join(root, folder),
 )
 

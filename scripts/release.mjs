@@ -16,8 +16,8 @@ const date = new Date().toISOString().slice(0, 10)
 /** The packages can be released without a change. */
 const CHANGELOGS = {
   'CHANGELOG.md': undefined,
-  'client/CHANGELOG.md': 'No changes.',
-  'clients/python/CHANGELOG.md': 'No changes.',
+  'packages/js/CHANGELOG.md': 'No changes.',
+  'packages/python/CHANGELOG.md': 'No changes.',
 }
 
 const RELEASED_BEFORE = 'test/proofs/upgrade/released-before.json'

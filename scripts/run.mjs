@@ -18,7 +18,7 @@ const parent = process.ppid
 // Only if it exists: Node prints a message about a missing file.
 const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
 
-const LINTED = ['src', 'test', 'bench', 'web', 'client', 'vitest.config.ts']
+const LINTED = ['src', 'test', 'bench', 'web', 'packages/js', 'vitest.config.ts']
 
 const COMMANDS = {
   start: [[...ENV_FILE, 'src/main.ts', 'serve', '--demo']],
@@ -35,20 +35,20 @@ const COMMANDS = {
   pictures: [['test/web/pictures.ts']],
   snapshot: [['test/upgrades/main.ts']],
   fix: [
-    ['client/scripts/generate.mjs'],
+    ['packages/js/scripts/generate.mjs'],
     [bin('oxfmt')],
     [bin('oxlint'), '--type-aware', '--fix', ...LINTED],
   ],
   check: [
-    ['client/scripts/generate.mjs'],
+    ['packages/js/scripts/generate.mjs'],
     [bin('oxfmt'), '--check'],
     [bin('oxlint'), '--type-aware', '--deny-warnings', ...LINTED],
     [bin('tsc'), '-p', '.'],
     [bin('tsc'), '-p', 'web'],
-    [bin('tsc'), '-p', 'client'],
+    [bin('tsc'), '-p', 'packages/js'],
     [bin('knip')],
     ['scripts/check-regexps.mjs'],
-    ['client/scripts/check.mjs'],
+    ['packages/js/scripts/check.mjs'],
   ],
 }
 

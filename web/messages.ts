@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../client/src/errors.ts'
+import type { ErrorCode } from '../packages/js/src/errors.ts'
 import type { AuditMessages } from './operator/audit/words.ts'
 import type { Order, Visibility } from './shared/model.ts'
 import {

@@ -15,7 +15,7 @@ const OF_ENTRIES =
   /web.(?:messages|language|shared.(?:format|brand|prepare))\.ts|src.errors\.ts|preload-helper|shared.styles\.css/
 
 /** What all pages need of the client, for the same reason. */
-const OF_CLIENT = /client.src.(?:files.(?:source|upload)|http.listing)\.ts/
+const OF_CLIENT = /packages.js.src.(?:files.(?:source|upload)|http.listing)\.ts/
 
 // Relative references work under any base path.
 export default defineConfig({

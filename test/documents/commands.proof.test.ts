@@ -15,8 +15,8 @@ import { allOf, type Block, blocksOf, readPages } from './pages.ts'
 
 /** Pages whose blocks other tests make or run, one and all. */
 const RUN_ELSEWHERE = new Set([
-  'client/README.md',
-  'clients/python/README.md',
+  'packages/js/README.md',
+  'packages/python/README.md',
   'docs/clients.md',
   'docs/following.md',
   'docs/guides.md',

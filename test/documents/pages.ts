@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 
 /** A Markdown file of the repository. */
 export interface Page {
@@ -9,7 +9,7 @@ export interface Page {
 
 /** All of them, by path. */
 export async function readPages(): Promise<readonly Page[]> {
-  const folders = ['bench', 'client', 'clients', 'docs', 'src', 'test', 'web']
+  const folders = ['bench', 'docs', 'packages', 'src', 'test', 'web']
   const found = await Promise.all(folders.map(filesIn))
   const files = [...(await readdir('.')), ...found.flat()]
   const paths = files.filter((path) => path.endsWith('.md')).toSorted()
@@ -20,7 +20,7 @@ export async function readPages(): Promise<readonly Page[]> {
 export async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true })
   return entries
-    .filter((entry) => !entry.startsWith('node_modules'))
+    .filter((entry) => !entry.split(sep).includes('node_modules'))
     .map((entry) => join(folder, entry))
 }
 

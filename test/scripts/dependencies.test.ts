@@ -22,7 +22,7 @@ const lockfile = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lockfi
 
 /** Those of the registry: without this repository and its workspace. */
 const packages = Object.entries(lockfile.packages).filter(
-  ([path, { link = false }]) => path !== '' && path !== 'client' && !link,
+  ([path, { link = false }]) => path !== '' && path !== 'packages/js' && !link,
 )
 
 describe('the dependencies', () => {
@@ -50,7 +50,7 @@ describe('the dependencies', () => {
   })
 })
 
-const manifests = ['package.json', 'client/package.json'].map(
+const manifests = ['package.json', 'packages/js/package.json'].map(
   (path) =>
     JSON.parse(readFileSync(path, 'utf8')) as Partial<
       Record<'dependencies' | 'devDependencies' | 'overrides', Readonly<Record<string, string>>>

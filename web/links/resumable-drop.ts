@@ -1,6 +1,6 @@
-import { unexpectedResponse } from '../../client/src/errors.ts'
-import { sendParts } from '../../client/src/files/resumable/send.ts'
-import { base64, TUS } from '../../client/src/files/resumable/unfinished.ts'
+import { unexpectedResponse } from '../../packages/js/src/errors.ts'
+import { sendParts } from '../../packages/js/src/files/resumable/send.ts'
+import { base64, TUS } from '../../packages/js/src/files/resumable/unfinished.ts'
 import type { SentDrop } from './drops.ts'
 
 /** Sends a file with tus. Nothing tells a link which uploads it has, so a lost response to the creation leaves one. */

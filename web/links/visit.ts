@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { isProblem } from '../../client/src/errors.ts'
-import { createHttp } from '../../client/src/http/http.ts'
+import { isProblem } from '../../packages/js/src/errors.ts'
+import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect, type Connection } from '../shared/connection.ts'
 import { failureOf } from '../shared/error-message.ts'
 import { messages } from '../messages.ts'

@@ -1,6 +1,6 @@
 import { effect, untracked } from '@preact/signals'
-import { createAdminClient } from '../../client/src/admin.ts'
-import { createHttp } from '../../client/src/http/http.ts'
+import { createAdminClient } from '../../packages/js/src/admin.ts'
+import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'

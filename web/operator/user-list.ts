@@ -1,5 +1,5 @@
-import type { AdminClient, User } from '../../client/src/admin.ts'
-import { isProblem } from '../../client/src/errors.ts'
+import type { AdminClient, User } from '../../packages/js/src/admin.ts'
+import { isProblem } from '../../packages/js/src/errors.ts'
 import { firstPage } from '../shared/connection.ts'
 import { createPagedList, type ItemPage, type PagedList } from './paged-list.ts'
 

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
 import { messages } from '../messages.ts'
 import { ShownName } from '../shared/shown-name.tsx'
-import type { User } from '../../client/src/admin.ts'
+import type { User } from '../../packages/js/src/admin.ts'
 import { addressOf } from './route.ts'
 import { StatusBadge } from './status-badge.tsx'
 

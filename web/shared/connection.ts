@@ -1,13 +1,13 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { ServiceAddress } from '../../client/src/client.ts'
+import type { ServiceAddress } from '../../packages/js/src/client.ts'
 import {
   type CloudRepositoryError,
   type ErrorCode,
   isProblem,
   type ProblemOf,
-} from '../../client/src/errors.ts'
-import { repositoryPath } from '../../client/src/files/get-file.ts'
-import { segment } from '../../client/src/http/http.ts'
+} from '../../packages/js/src/errors.ts'
+import { repositoryPath } from '../../packages/js/src/files/get-file.ts'
+import { segment } from '../../packages/js/src/http/http.ts'
 
 /** How a page reaches the service that it comes from, with the cookie of its session. */
 export interface Connection {

@@ -1,4 +1,4 @@
-import { isProblem } from '../../client/src/errors.ts'
+import { isProblem } from '../../packages/js/src/errors.ts'
 import { messages } from '../messages.ts'
 
 /** Says that something failed, and why. */

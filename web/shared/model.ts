@@ -1,6 +1,6 @@
-import type { Link, Session, StoredFile, UnfinishedUpload } from '../../client/src/client.ts'
+import type { Link, Session, StoredFile, UnfinishedUpload } from '../../packages/js/src/client.ts'
 
-export type { AccessToken, Capacity, PastVersion } from '../../client/src/client.ts'
+export type { AccessToken, Capacity, PastVersion } from '../../packages/js/src/client.ts'
 
 export type LinkEntry = Link
 /** The token of the session. */

@@ -1,4 +1,4 @@
-import { isProblem } from '../../client/src/errors.ts'
+import { isProblem } from '../../packages/js/src/errors.ts'
 import { failureOf } from './error-message.ts'
 import { messages } from '../messages.ts'
 

@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { Http } from '../../client/src/http/http.ts'
+import type { Http } from '../../packages/js/src/http/http.ts'
 import { causeOf, TWO_TOKENS } from './connection.ts'
 import { failureOf } from './error-message.ts'
 

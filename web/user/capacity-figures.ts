@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Client } from '../../client/src/client.ts'
+import type { Client } from '../../packages/js/src/client.ts'
 import type { Capacity } from '../shared/model.ts'
 import { throttle } from '../shared/throttle.ts'
 import type { Permissions } from './permissions.ts'

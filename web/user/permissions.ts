@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Client } from '../../client/src/client.ts'
+import type { Client } from '../../packages/js/src/client.ts'
 import type { FileEntry, OwnToken, TokenAction } from '../shared/model.ts'
 import { permits, termsWithin, within } from '../shared/token-scope.ts'
 

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../client/src/http/abort.ts'
+import { unlessAborted } from '../../packages/js/src/http/abort.ts'
 
 /** Holds back what the page does for its user while another one may be signing in: requests carry whatever cookie is there. */
 export interface SessionGate {

@@ -1,4 +1,4 @@
-import { pause } from '../../client/src/http/abort.ts'
+import { pause } from '../../packages/js/src/http/abort.ts'
 import type { SessionGate } from './session-gate.ts'
 
 /** A tab of the browser is about to sign in, or has done so, tried to, or signed out. */

@@ -1,4 +1,4 @@
-import { type Files, isProblem } from '../../client/src/client.ts'
+import { type Files, isProblem } from '../../packages/js/src/client.ts'
 import { failureOf } from '../shared/error-message.ts'
 import type { FileEntry } from '../shared/model.ts'
 import type { Toasts } from '../shared/toasts.tsx'

@@ -1,6 +1,6 @@
 import { effect, signal, untracked } from '@preact/signals'
-import { createClient } from '../../client/src/client.ts'
-import { createHttp } from '../../client/src/http/http.ts'
+import { createClient } from '../../packages/js/src/client.ts'
+import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
 import { failureOf } from '../shared/error-message.ts'
 import type { FileEntry, OwnToken } from '../shared/model.ts'

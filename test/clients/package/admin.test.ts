@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createAdminClient } from '../../../client/src/admin.ts'
-import { createClient } from '../../../client/src/client.ts'
+import { createAdminClient } from '../../../packages/js/src/admin.ts'
+import { createClient } from '../../../packages/js/src/client.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { bytesOf, errorOf, IMPATIENT } from './fixture.ts'

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Change, type Client, createClient } from '../../../client/src/client.ts'
+import { type Change, type Client, createClient } from '../../../packages/js/src/client.ts'
 import { clientOf, errorOf, openPackage, type PackageFixture } from './fixture.ts'
 import type { TestUser } from '../../support/service/test-service.ts'
 

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Client, createClient } from '../../../client/src/client.ts'
+import { type Client, createClient } from '../../../packages/js/src/client.ts'
 import { bytesOf, errorOf, IMPATIENT } from './fixture.ts'
 
 const opened = new AsyncDisposableStack()

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CloudRepositoryError, createClient, isProblem } from '../../../client/src/client.ts'
+import { CloudRepositoryError, createClient, isProblem } from '../../../packages/js/src/client.ts'
 import { isWithoutZip } from '../../support/read-zip.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { temporaryFolder } from '../../support/service/program.ts'

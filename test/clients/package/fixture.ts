@@ -1,7 +1,7 @@
 import { readZip } from '../../support/read-zip.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { type Archive, type Client, createClient } from '../../../client/src/client.ts'
+import { type Archive, type Client, createClient } from '../../../packages/js/src/client.ts'
 import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'

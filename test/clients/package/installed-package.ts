@@ -20,7 +20,7 @@ export interface EmptyProject {
 export async function installPackage(opened: AsyncDisposableStack): Promise<EmptyProject> {
   const folder = await temporaryFolder(opened)
   const npm = (args: readonly string[], cwd: string) => execute('npm', args, { cwd })
-  const { stdout } = await npm(['pack', '--silent', '--pack-destination', folder], 'client')
+  const { stdout } = await npm(['pack', '--silent', '--pack-destination', folder], 'packages/js')
   await rename(join(folder, stdout.trim()), join(folder, 'package.tgz'))
   const write = async (name: string, content: string | Uint8Array): Promise<string> => {
     const path = join(folder, name)

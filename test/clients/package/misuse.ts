@@ -1,6 +1,6 @@
 // Never runs: `npm run check` compiles it. Each `@ts-expect-error` is a mistake that the types of the package refuse, and
 // would be an error itself if they did not.
-import { createAdminClient } from '../../../client/src/admin.ts'
+import { createAdminClient } from '../../../packages/js/src/admin.ts'
 import {
   type Client,
   CloudRepositoryError,
@@ -8,7 +8,7 @@ import {
   createClient,
   type ErrorCode,
   isProblem,
-} from '../../../client/src/client.ts'
+} from '../../../packages/js/src/client.ts'
 
 const url = 'https://files.example.com'
 

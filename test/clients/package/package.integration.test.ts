@@ -123,7 +123,7 @@ describe.each(NODES)('the package in an empty project on $title', ({ node, words
 
 it('the version of the package has the minor of the service', async () => {
   const [own, client] = await Promise.all(
-    ['package.json', 'client/package.json'].map(async (path) => {
+    ['package.json', 'packages/js/package.json'].map(async (path) => {
       const { version } = JSON.parse(await readFile(path, 'utf8')) as { readonly version: string }
       return version.split('.').slice(0, 2)
     }),
@@ -137,7 +137,7 @@ describe('the samples', () => {
 
 describe('the types of the package', () => {
   it.each([
-    ['TypeScript 5.9, for Node.js', 'client/node_modules/.bin/tsc', 'nodenext'],
+    ['TypeScript 5.9, for Node.js', 'packages/js/node_modules/.bin/tsc', 'nodenext'],
     ['TypeScript 7, with a bundler', 'node_modules/.bin/tsc', 'bundler'],
   ])('are sound for %s', async (_, tsc, resolution) => {
     await project.write(

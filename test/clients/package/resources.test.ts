@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Client, createClient } from '../../../client/src/client.ts'
+import { type Client, createClient } from '../../../packages/js/src/client.ts'
 import { bytesOf, clientOf, errorOf, openPackage, type PackageFixture } from './fixture.ts'
 
 const opened = new AsyncDisposableStack()

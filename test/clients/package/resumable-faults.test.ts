@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Client, createClient } from '../../../client/src/client.ts'
+import { type Client, createClient } from '../../../packages/js/src/client.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'

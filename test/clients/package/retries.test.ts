@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Client, createClient, isProblem } from '../../../client/src/client.ts'
+import { type Client, createClient, isProblem } from '../../../packages/js/src/client.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
 import { secretOf } from '../../http/fixture.ts'
 import {

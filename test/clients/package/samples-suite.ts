@@ -17,7 +17,7 @@ import { type EmptyProject, machinePath, NODES } from './installed-package.ts'
 const execute = promisify(execFile)
 
 const FRONT = 'README.md'
-const README = 'client/README.md'
+const README = 'packages/js/README.md'
 const CLIENTS = 'docs/clients.md'
 const FOLLOWING = 'docs/following.md'
 

@@ -5,7 +5,7 @@ import {
   createPortableSha256,
   formatReprDigest,
   parseReprDigest,
-} from '../../../client/src/sha256.ts'
+} from '../../../packages/js/src/sha256.ts'
 
 /** Lengths around the borders of blocks and of the padding too. */
 const bytes = oneof(

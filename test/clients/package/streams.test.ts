@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClient } from '../../../client/src/client.ts'
+import { createClient } from '../../../packages/js/src/client.ts'
 import { createContent, errorOf, IMPATIENT, openPackage, type PackageFixture } from './fixture.ts'
 
 const opened = new AsyncDisposableStack()

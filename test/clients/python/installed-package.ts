@@ -33,7 +33,7 @@ export interface PythonProject {
 export async function installPackage(opened: AsyncDisposableStack): Promise<PythonProject> {
   const folder = await temporaryFolder(opened)
   const dist = join(folder, 'dist')
-  const build = ['-m', 'build', '--no-isolation', '--outdir', dist, 'clients/python']
+  const build = ['-m', 'build', '--no-isolation', '--outdir', dist, 'packages/python']
   await execute('python3', build)
   const built = await readdir(dist)
   const wheel = built.find((name) => name.endsWith('.whl')) ?? ''

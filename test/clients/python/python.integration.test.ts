@@ -140,7 +140,7 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
 
   describe('the README', () => {
     it('has programs that run', async () => {
-      const path = 'clients/python/README.md'
+      const path = 'packages/python/README.md'
       const text = await readFile(path, 'utf8')
       const programs = blocksOf({ path, text }).filter(({ language }) => language === 'python')
       expect(programs.length).toBeGreaterThan(3)
@@ -170,7 +170,7 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
       const shared = [
         '--no-error-summary',
         '--config-file',
-        'clients/python/pyproject.toml',
+        'packages/python/pyproject.toml',
         '--cache-dir',
         cache,
         '--python-executable',
@@ -184,7 +184,7 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
     }
 
     it('are sound', async () => {
-      expect(await mypy(['clients/python/src'])).toBe('')
+      expect(await mypy(['packages/python/src'])).toBe('')
     })
 
     it('have the members that the OpenAPI document has', async () => {

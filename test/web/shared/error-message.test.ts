@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CloudRepositoryError } from '../../../client/src/errors.ts'
+import { CloudRepositoryError } from '../../../packages/js/src/errors.ts'
 import { failureOf } from '../../../web/shared/error-message.ts'
 import { messages } from '../../../web/messages.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createHttp } from '../../../client/src/http/http.ts'
+import { createHttp } from '../../../packages/js/src/http/http.ts'
 import { createSession } from '../../../web/shared/session.ts'
 
 /** A session whose requests the test answers, in any order. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createClient } from '../../../client/src/client.ts'
+import { createClient } from '../../../packages/js/src/client.ts'
 import { createPermissions } from '../../../web/user/permissions.ts'
 import { createFileList } from '../../../web/user/files/file-list.ts'
 

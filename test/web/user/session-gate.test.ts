@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createClient } from '../../../client/src/client.ts'
+import { createClient } from '../../../packages/js/src/client.ts'
 import { createSessionGate } from '../../../web/user/session-gate.ts'
 
 /** A client behind a gate, and what it sends. The first request gets no response, and somebody begins to sign in. */

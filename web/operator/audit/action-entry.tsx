@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import type { OperatorAction } from '../../../client/src/admin.ts'
+import type { OperatorAction } from '../../../packages/js/src/admin.ts'
 import { formatBytes, formatTime, formatWholeTime } from '../../shared/format.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'

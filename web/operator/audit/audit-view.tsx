@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import type { AdminClient, OperatorAction } from '../../../client/src/admin.ts'
+import type { AdminClient, OperatorAction } from '../../../packages/js/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'

@@ -1,4 +1,4 @@
-import type { OperatorAction } from '../../../client/src/admin.ts'
+import type { OperatorAction } from '../../../packages/js/src/admin.ts'
 import { formatCount } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 

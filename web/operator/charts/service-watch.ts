@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { isProblem } from '../../../client/src/errors.ts'
-import type { Http } from '../../../client/src/http/http.ts'
+import { isProblem } from '../../../packages/js/src/errors.ts'
+import type { Http } from '../../../packages/js/src/http/http.ts'
 import { readSample, type Sample } from './metrics-text.ts'
 
 /** Health of the service and its dependencies. */

@@ -1,4 +1,4 @@
-import type { AdminClient, StoredFile } from '../../../client/src/admin.ts'
+import type { AdminClient, StoredFile } from '../../../packages/js/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
 import type { Order } from '../../shared/model.ts'
 import { createPagedList, type PagedList } from '../paged-list.ts'

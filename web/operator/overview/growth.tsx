@@ -1,4 +1,4 @@
-import type { Overview } from '../../../client/src/admin.ts'
+import type { Overview } from '../../../packages/js/src/admin.ts'
 import { formatBytes, formatCount } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 import { Chart } from '../charts/chart.tsx'

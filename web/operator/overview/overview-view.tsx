@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { Overview } from '../../../client/src/admin.ts'
+import type { Overview } from '../../../packages/js/src/admin.ts'
 import { formatBytes, formatCount } from '../../shared/format.ts'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import type { User } from '../../../client/src/admin.ts'
+import type { User } from '../../../packages/js/src/admin.ts'
 import { messages } from '../../messages.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { addressOf } from '../route.ts'

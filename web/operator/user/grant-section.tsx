@@ -5,7 +5,7 @@ import { formatBytes, formatTime } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
 import { bytesOf, NO_SIZE, SizeField } from '../form-fields.tsx'
 import { TextField } from '../../shared/text-field.tsx'
-import type { Grant } from '../../../client/src/admin.ts'
+import type { Grant } from '../../../packages/js/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 

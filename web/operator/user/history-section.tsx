@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import { isProblem } from '../../../client/src/errors.ts'
-import type { PastVersion } from '../../../client/src/admin.ts'
+import { isProblem } from '../../../packages/js/src/errors.ts'
+import type { PastVersion } from '../../../packages/js/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'

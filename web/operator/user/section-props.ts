@@ -1,4 +1,4 @@
-import type { UserAdmin } from '../../../client/src/admin.ts'
+import type { UserAdmin } from '../../../packages/js/src/admin.ts'
 import type { Page } from '../page.ts'
 import type { UserRecord } from './user-record.ts'
 

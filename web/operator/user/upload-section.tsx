@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
-import type { UnfinishedUpload } from '../../../client/src/admin.ts'
+import type { UnfinishedUpload } from '../../../packages/js/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 

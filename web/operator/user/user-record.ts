@@ -5,8 +5,8 @@ import type {
   Link,
   UnfinishedUpload,
   User,
-} from '../../../client/src/admin.ts'
-import { isProblem } from '../../../client/src/errors.ts'
+} from '../../../packages/js/src/admin.ts'
+import { isProblem } from '../../../packages/js/src/errors.ts'
 import type { AccessToken } from '../../shared/model.ts'
 import { createWatched, type Watched } from '../watched.ts'
 

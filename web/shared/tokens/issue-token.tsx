@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AccessTokenTerms, Tokens } from '../../../client/src/client.ts'
+import type { AccessTokenTerms, Tokens } from '../../../packages/js/src/client.ts'
 import { Choice } from '../choice.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import type { OwnToken, TokenAction, TokenScope } from '../model.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Tokens } from '../../../client/src/client.ts'
+import type { Tokens } from '../../../packages/js/src/client.ts'
 import { DeleteDialog } from '../delete-dialog.tsx'
 import { formatTime } from '../format.ts'
 import type { AccessToken, OwnToken } from '../model.ts'

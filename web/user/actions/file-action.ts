@@ -1,5 +1,5 @@
-import type { FileUpdate } from '../../../client/src/client.ts'
-import { isProblem } from '../../../client/src/errors.ts'
+import type { FileUpdate } from '../../../packages/js/src/client.ts'
+import { isProblem } from '../../../packages/js/src/errors.ts'
 import { failureOf } from '../../shared/error-message.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { isProblem } from '../../../client/src/errors.ts'
+import { isProblem } from '../../../packages/js/src/errors.ts'
 import { Dialog } from '../../shared/dialog.tsx'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'

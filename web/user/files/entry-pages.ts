@@ -1,4 +1,4 @@
-import { type Files, isProblem } from '../../../client/src/client.ts'
+import { type Files, isProblem } from '../../../packages/js/src/client.ts'
 import { SEPARATOR } from '../folders/folder.ts'
 import { opposite } from './file-order.ts'
 import type { EntryPage } from './shown-entries.ts'

@@ -1,5 +1,5 @@
 import { effect, untracked } from '@preact/signals'
-import { type Change, type Client, isProblem } from '../../../client/src/client.ts'
+import { type Change, type Client, isProblem } from '../../../packages/js/src/client.ts'
 import type { FileList } from './file-list.ts'
 
 export interface FileFeedOptions {

@@ -1,5 +1,5 @@
 import { batch, type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
-import { type Files, isProblem } from '../../../client/src/client.ts'
+import { type Files, isProblem } from '../../../packages/js/src/client.ts'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { findEntries } from './entry-pages.ts'
 import { folderOf, typedName } from '../folders/folder.ts'

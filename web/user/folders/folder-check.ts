@@ -1,4 +1,4 @@
-import type { Files } from '../../../client/src/client.ts'
+import type { Files } from '../../../packages/js/src/client.ts'
 import { throttle } from '../../shared/throttle.ts'
 
 export interface FolderCheckOptions {

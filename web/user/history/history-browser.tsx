@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isProblem } from '../../../client/src/errors.ts'
+import { isProblem } from '../../../packages/js/src/errors.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { useKeptFocus } from '../../shared/kept-focus.ts'
 import type { PastVersion } from '../../shared/model.ts'

@@ -1,5 +1,5 @@
-import { type Client, isProblem } from '../../../client/src/client.ts'
-import { type Http, segment } from '../../../client/src/http/http.ts'
+import { type Client, isProblem } from '../../../packages/js/src/client.ts'
+import { type Http, segment } from '../../../packages/js/src/http/http.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
 import { createPastVersions, type PastVersions } from './past-versions.ts'

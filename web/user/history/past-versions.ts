@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { History } from '../../../client/src/client.ts'
+import type { History } from '../../../packages/js/src/client.ts'
 import { firstPage } from '../../shared/connection.ts'
 import type { PastVersion } from '../../shared/model.ts'
 import { throttle } from '../../shared/throttle.ts'

@@ -1,6 +1,6 @@
-import type { BatchOperation, BatchResult, Files } from '../../../client/src/client.ts'
-import type { CloudRepositoryError } from '../../../client/src/errors.ts'
-import { Attempts } from '../../../client/src/http/retry.ts'
+import type { BatchOperation, BatchResult, Files } from '../../../packages/js/src/client.ts'
+import type { CloudRepositoryError } from '../../../packages/js/src/errors.ts'
+import { Attempts } from '../../../packages/js/src/http/retry.ts'
 import { problemOf } from '../../shared/connection.ts'
 import type { FileEntry } from '../../shared/model.ts'
 

@@ -1,4 +1,4 @@
-import type { BatchOperation, FileUpdate } from '../../../client/src/client.ts'
+import type { BatchOperation, FileUpdate } from '../../../packages/js/src/client.ts'
 import { problemOf } from '../../shared/connection.ts'
 import { failureOf } from '../../shared/error-message.ts'
 import type { FileEntry } from '../../shared/model.ts'

@@ -1,6 +1,6 @@
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
-import { pause } from '../../../client/src/http/abort.ts'
-import { retryDelay } from '../../../client/src/http/retry.ts'
+import { pause } from '../../../packages/js/src/http/abort.ts'
+import { retryDelay } from '../../../packages/js/src/http/retry.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { Permissions } from '../permissions.ts'

@@ -1,5 +1,5 @@
-import type { Files } from '../../../client/src/client.ts'
-import { connectionLost, isProblem } from '../../../client/src/errors.ts'
+import type { Files } from '../../../packages/js/src/client.ts'
+import { connectionLost, isProblem } from '../../../packages/js/src/errors.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import type { Permissions } from '../permissions.ts'
 import { RESUMABLE_BYTES, type UploadItem } from './upload-item.ts'
@@ -63,7 +63,7 @@ export function createTransfer({ files, permissions }: TransferOptions): Transfe
 /** `false` if the code for it cannot be loaded: after an update of the service, its file has another name. */
 async function canResume(): Promise<boolean> {
   try {
-    await import('../../../client/src/files/resumable/resumable.ts')
+    await import('../../../packages/js/src/files/resumable/resumable.ts')
     return true
   } catch {
     return false

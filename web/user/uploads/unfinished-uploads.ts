@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Client, isProblem } from '../../../client/src/client.ts'
-import { bytesSource } from '../../../client/src/files/source.ts'
-import { type Http, segment } from '../../../client/src/http/http.ts'
+import { type Client, isProblem } from '../../../packages/js/src/client.ts'
+import { bytesSource } from '../../../packages/js/src/files/source.ts'
+import { type Http, segment } from '../../../packages/js/src/http/http.ts'
 import type { UploadEntry } from '../../shared/model.ts'
 
 export interface UnfinishedUploads {

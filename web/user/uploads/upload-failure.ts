@@ -1,5 +1,5 @@
-import { type CloudRepositoryError, isProblem } from '../../../client/src/errors.ts'
-import { isTemporary } from '../../../client/src/http/retry.ts'
+import { type CloudRepositoryError, isProblem } from '../../../packages/js/src/errors.ts'
+import { isTemporary } from '../../../packages/js/src/http/retry.ts'
 import { isTokenCode } from '../../shared/connection.ts'
 import { failureOf } from '../../shared/error-message.ts'
 import { messages } from '../../messages.ts'

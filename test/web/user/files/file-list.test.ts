@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createFiles } from '../../../../client/src/files/files.ts'
-import { createHttp } from '../../../../client/src/http/http.ts'
+import { createFiles } from '../../../../packages/js/src/files/files.ts'
+import { createHttp } from '../../../../packages/js/src/http/http.ts'
 import type { FileEntry } from '../../../../web/shared/model.ts'
 import {
   createFileList,

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { History, HistoryListingOptions, HistoryPage } from '../../../../client/src/history.ts'
+import type {
+  History,
+  HistoryListingOptions,
+  HistoryPage,
+} from '../../../../packages/js/src/history.ts'
 import type { PastVersion } from '../../../../web/shared/model.ts'
 import { createPastVersions } from '../../../../web/user/history/past-versions.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createFiles } from '../../../../client/src/files/files.ts'
-import { createHttp } from '../../../../client/src/http/http.ts'
+import { createFiles } from '../../../../packages/js/src/files/files.ts'
+import { createHttp } from '../../../../packages/js/src/http/http.ts'
 import { archiveParts, sharedPrefix } from '../../../../web/user/selection/archive.ts'
 import { fileNamed } from './file.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { BatchOperation, BatchResult } from '../../../../client/src/client.ts'
-import { CloudRepositoryError, type ErrorCode } from '../../../../client/src/errors.ts'
+import type { BatchOperation, BatchResult } from '../../../../packages/js/src/client.ts'
+import { CloudRepositoryError, type ErrorCode } from '../../../../packages/js/src/errors.ts'
 import { runBatches, type Step } from '../../../../web/user/selection/batches.ts'
 import { fileNamed } from './file.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createFiles } from '../../../../client/src/files/files.ts'
-import { createHttp } from '../../../../client/src/http/http.ts'
+import { createFiles } from '../../../../packages/js/src/files/files.ts'
+import { createHttp } from '../../../../packages/js/src/http/http.ts'
 import { createFileList } from '../../../../web/user/files/file-list.ts'
 import { createSelection } from '../../../../web/user/selection/selection.ts'
 import { fileNamed } from './file.ts'

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const folder = dirname(dirname(fileURLToPath(import.meta.url)))
-const programs = join(folder, '..', 'node_modules', '.bin')
+const programs = join(folder, '..', '..', 'node_modules', '.bin')
 const temporary = mkdtempSync(join(tmpdir(), 'cloud-repository-client-'))
 try {
   const packed = run('npm', ['pack', '--silent', '--pack-destination', temporary])

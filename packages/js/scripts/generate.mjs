@@ -22,7 +22,7 @@ const COMMON = new Set(['type', 'title', 'status', 'detail', 'code', 'request_id
 
 mkdirSync(generated, { recursive: true })
 const documents = ['openapi.json', 'admin-openapi.json'].map((name) =>
-  JSON.parse(readFileSync(join(folder, '..', 'api', name), 'utf8')),
+  JSON.parse(readFileSync(join(folder, '..', '..', 'api', name), 'utf8')),
 )
 const [api, adminApi] = documents
 write('api.ts', await typesOf(api))

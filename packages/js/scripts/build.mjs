@@ -9,7 +9,7 @@ const folder = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(folder, 'dist')
 
 rmSync(dist, { recursive: true, force: true })
-const tsc = join(folder, '..', 'node_modules', '.bin', 'tsc')
+const tsc = join(folder, '..', '..', 'node_modules', '.bin', 'tsc')
 const { status } = spawnSync(tsc, ['-p', join(folder, 'tsconfig.build.json')], { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 
