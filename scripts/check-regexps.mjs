@@ -12,10 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { version } = createRequire(import.meta.url)('recheck/package.json')
 const KEPT = join(root, 'node_modules', '.cache', `regexps-${version}.json`)
 
-/** `test/clients` has the programs that docs/clients.md names. */
-const CHECKED = ['src', 'web', 'scripts', 'packages/js/src', 'test/clients'].map((folder) =>
-  join(root, folder),
-)
+const CHECKED = ['src', 'web', 'scripts', 'packages/js/src'].map((folder) => join(root, folder))
 
 /** Not kept: on a busy machine, an expression can take too long to check. */
 const UNKNOWN = 'cannot be checked'

@@ -9,14 +9,11 @@ import { openEmbedded } from '../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { isSkipped } from '../support/servers/needs.ts'
 import { expectMirror } from './mirror.ts'
-import { CLIENTS, whyNot } from './programs.ts'
+import { whyNoRequests } from './guides/run.ts'
 
 const PAGE = 'docs/following.md'
 
-const python = CLIENTS.find(({ language }) => language === 'python')
-const reason = python === undefined ? 'there is no client in Python' : await whyNot(python)
-
-describe.skipIf(isSkipped(reason))('the mirror in Python of the documents', () => {
+describe.skipIf(isSkipped(await whyNoRequests()))('the mirror in Python of the documents', () => {
   let folder: string
   let service: TestService
   let user: TestUser

@@ -30,22 +30,6 @@ export const CLIENTS: readonly ClientProgram[] = [
     run: () => ['sh', here('client.sh')],
   },
   {
-    title: 'Python with requests',
-    language: 'python',
-    file: here('client.py'),
-    probe: ['python3', '-c', 'import requests'],
-    needs: 'python3 with the package requests',
-    run: () => ['python3', here('client.py')],
-  },
-  {
-    title: 'Node.js with fetch',
-    language: 'js',
-    file: here('client.mjs'),
-    probe: [process.execPath, '--version'],
-    needs: 'node',
-    run: () => [process.execPath, here('client.mjs')],
-  },
-  {
     title: 'Go with net/http',
     language: 'go',
     file: here('client.go'),

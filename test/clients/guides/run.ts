@@ -23,6 +23,14 @@ export function environmentOf({ url, token }: Reader, variables: Variables = {})
   return { ...process.env, BASE_URL: url, ACCESS_TOKEN: token, ...variables }
 }
 
+/** Why the programs in Python cannot run here, or `undefined`. */
+export function whyNoRequests(): Promise<string | undefined> {
+  return execute('python3', ['-c', 'import requests']).then(
+    () => undefined,
+    () => 'No guides in Python: python3 with the package requests is missing',
+  )
+}
+
 export interface Run {
   readonly reader: Reader
   readonly variables?: Variables

@@ -9,17 +9,13 @@ import { freePort } from '../../support/servers/local-server.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { CLIENTS, whyNot } from '../programs.ts'
 import { guideBlock } from './blocks.ts'
-import { readerOf, runCommands, runProgram } from './run.ts'
+import { readerOf, runCommands, runProgram, whyNoRequests } from './run.ts'
 
 const SAVE = 'slot 1.sav'
 const OFFLINE = 'offline: the next run continues'
 
-const python = CLIENTS.find(({ language }) => language === 'python')
-const reason = python === undefined ? 'there is no client in Python' : await whyNot(python)
-
-describe.skipIf(isSkipped(reason))('the saved games of the guide', () => {
+describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide', () => {
   let folder: string
   let service: TestService
   let network: BadNetwork
