@@ -33,7 +33,6 @@ const COMMANDS = {
   bench: [['bench/main.ts']],
   openapi: [['test/openapi/main.ts']],
   pictures: [['test/web/pictures.ts']],
-  snapshot: [['test/upgrades/main.ts']],
   fix: [
     ['packages/js/scripts/generate.mjs'],
     [bin('oxfmt')],

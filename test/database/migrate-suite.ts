@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { migrate, migrations, runMigrations } from '../../src/database/migrate.ts'
@@ -7,6 +8,8 @@ import { exitOf } from '../support/service/program.ts'
 export interface MigrateBed {
   /** The path of the file, or the URL. */
   readonly address: string
+  /** Of the schema that all migrations make. A digest that changes after a release needs a migration of its own. */
+  readonly schema: { readonly sha256: string; read(database: Database): Promise<readonly string[]> }
   open(): Promise<Database>
   remove(): Promise<void>
 }
@@ -19,6 +22,15 @@ export function migrateSuite(name: string, openBed: () => Promise<MigrateBed>): 
       bed = await openBed()
     })
     afterEach(() => bed.remove())
+
+    it('makes the schema that it has always made', async () => {
+      const database = await bed.open()
+      await migrate(database)
+      const statements = await bed.schema.read(database)
+      const sha256 = createHash('sha256').update(statements.join('\n')).digest('hex')
+      expect({ sha256, statements }).toEqual({ sha256: bed.schema.sha256, statements })
+      await database.close()
+    })
 
     it('F10 that is killed in the middle leaves nothing, and the next start does it all', async () => {
       await killInTheMiddle(bed.address)

@@ -12,6 +12,8 @@ import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
+const SCHEMA = 'e5b9af7a1a13725ca7f7542edc6da3aacbe35f6b52d5c02138ccef62e204f784'
+
 const postgres = inject('postgres')
 
 /** Less than the migrations of these tests take. */
@@ -21,7 +23,8 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
   migrateSuite('PostgreSQL', async () => {
     const own = await createDatabase(postgres ?? '')
     const open = () => openPostgres({ url: own.url })
-    return { address: own.url, open, remove: () => own.drop() }
+    const schema = { sha256: SCHEMA, read: readSchema }
+    return { address: own.url, schema, open, remove: () => own.drop() }
   })
 
   describe('a migration of PostgreSQL beside an instance of the version before', () => {
@@ -143,6 +146,21 @@ async function waits(observer: Client): Promise<boolean> {
     `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
   )
   return rowCount !== 0
+}
+
+/** Columns, constraints, indexes and triggers, as every version of PostgreSQL spells them. */
+async function readSchema({ kysely }: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ readonly line: string }>`
+    SELECT line FROM (
+      SELECT concat_ws(' ', table_name, column_name, data_type, collation_name, is_nullable, column_default) AS line
+      FROM information_schema.columns WHERE table_schema = 'public'
+      UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint
+      WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f', 'p', 'u')
+      UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+      UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    ) AS lines WHERE line NOT LIKE '%kysely_%' ORDER BY line COLLATE "C"
+  `.execute(kysely)
+  return rows.map(({ line }) => line)
 }
 
 async function indexesOf({ kysely }: Database) {

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/database.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createFolder } from './sqlite/harness.ts'
 import { migrateSuite } from './migrate-suite.ts'
@@ -6,5 +8,20 @@ import { migrateSuite } from './migrate-suite.ts'
 migrateSuite('SQLite', async () => {
   const folder = await createFolder()
   const file = join(folder.path, 'test.db')
-  return { address: file, open: () => openSqlite({ file }), remove: () => folder.remove() }
+  return {
+    address: file,
+    schema: {
+      sha256: 'cf6a83b42a68474d7737e84261bd4483bbf5c74debcfa513b04824fd9c66a1a4',
+      read: readSchema,
+    },
+    open: () => openSqlite({ file }),
+    remove: () => folder.remove(),
+  }
 })
+
+async function readSchema({ kysely }: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ readonly sql: string }>`
+    SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'kysely_%' ORDER BY name
+  `.execute(kysely)
+  return rows.map(({ sql: statement }) => statement)
+}

@@ -49,14 +49,6 @@ export async function render(release: Release): Promise<readonly Resource[]> {
     .filter((resource): resource is Resource => resource !== null)
 }
 
-/** What `helm install` prints for the user. */
-export async function notesOf(release: Release): Promise<string> {
-  const words = ['install', RELEASE, CHART, '--dry-run=client', '--namespace', 'apps']
-  const text = await helm([...words, ...flagsOf(release)], release.values)
-  const [, notes = ''] = text.split('\nNOTES:\n')
-  return notes
-}
-
 export function flagsOf({ examples = [], values }: Release): readonly string[] {
   const files = examples.map((name) => `${CHART}/examples/${name}.yaml`)
   return [...files, ...(values === undefined ? [] : ['-'])].flatMap((file) => ['--values', file])

@@ -2,14 +2,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/cli.ts'
 import { openService } from '../../src/compose/compose.ts'
-import { DRAIN_MS } from '../../src/compose/drain.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { STOP_MS } from '../../src/compose/stop.ts'
 import { failingCopies } from '../support/failing-copies.ts'
 import { findProgram } from '../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 import { startProgram, temporaryFolder } from '../support/service/program.ts'
-import { notesOf, only, RELEASE, render, type Resource } from './chart.ts'
+import { only, render, type Resource } from './chart.ts'
 import { deploymentOf, plainVariables, workloadOf } from './workload.ts'
 
 const skipped = isSkipped(await whyMissing(findProgram('helm')))
@@ -52,22 +51,6 @@ describe.skipIf(skipped)('the pods of the chart', () => {
     }
   })
 
-  it('serve for 8 s in all after a proxy is told that they stop', async () => {
-    const { preStop } = podOf(await render(CLUSTERED)).containers[0].lifecycle
-    expect(preStop.sleep.seconds * 1000 + DRAIN_MS).toBe(8_000)
-  })
-
-  it('are given the time that a probe of the service takes, and as long to start as asked', async () => {
-    const values = { startupSeconds: 1200 }
-    const { containers } = podOf(await render({ values }))
-    const { startupProbe, readinessProbe } = containers[0]
-    expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBe(1200)
-    // A dependency that does not answer is reported after 2 s.
-    expect(readinessProbe.timeoutSeconds).toBeGreaterThan(2)
-    const { progressDeadlineSeconds } = deploymentOf(only('Deployment', await render({ values })))
-    expect(progressDeadlineSeconds).toBeGreaterThan(1200)
-  })
-
   it('are replaced one by one with PostgreSQL and S3, and never run side by side without', async () => {
     const strategies = await Promise.all(
       [CLUSTERED, { examples: ['minio'] }, { examples: ['rds'] }, {}].map(
@@ -77,14 +60,6 @@ describe.skipIf(skipped)('the pods of the chart', () => {
     const recreate = { type: 'Recreate' }
     const rolling = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
     expect(strategies).toEqual([rolling, recreate, recreate, recreate])
-  })
-
-  it('are as many as the autoscaler wants, not reset by each upgrade', async () => {
-    const values = { autoscaling: { enabled: true } }
-    const { replicas } = deploymentOf(only('Deployment', await render({ ...CLUSTERED, values })))
-    expect(replicas).toBeUndefined()
-    const { replicas: fixed } = deploymentOf(only('Deployment', await render(CLUSTERED)))
-    expect(fixed).toBe(3)
   })
 })
 
@@ -97,35 +72,6 @@ describe.skipIf(skipped)('the migration of the chart', () => {
     const [serving] = podOf(resources).containers
     expect([migrating.env, migrating.image]).toEqual([serving.env, serving.image])
     expect(await runCommand(migrating.args ?? [], await temporaryFolder(opened))).toBe(0)
-  })
-
-  it('is left to the first pod where SQLite is in its volume', async () => {
-    const found = (await render({})).filter(({ kind }) => kind === 'Job')
-    expect(found).toEqual([])
-  })
-})
-
-describe.skipIf(skipped)('the notes of the chart', () => {
-  it('have two lines that work when pasted', async () => {
-    const notes = await notesOf(CLUSTERED)
-    const name = only('Deployment', await render(CLUSTERED)).metadata.name
-    const lines = notes.split('\n').filter((line) => line.startsWith('  kubectl '))
-    const folder = await temporaryFolder(opened)
-    expect(lines).toHaveLength(2)
-    for (const line of lines) {
-      const [kubectl, command = ''] = line.trim().split(' -- cloud-repo ')
-      expect(kubectl).toBe(`kubectl --namespace apps exec deploy/${name}`)
-      expect(await runCommand(command.split(' '), folder)).toBe(0)
-    }
-    expect(notes).toContain(`http://${name}.apps:80 `)
-  })
-
-  it('warn of a proxy that is not trusted', async () => {
-    const ingress = { enabled: true, hosts: ['files.example.com'] }
-    expect(await notesOf({ values: { ingress } })).toContain('WARNING: trustProxy is empty')
-    const trusted = await notesOf({ values: { ingress, trustProxy: ['10.0.0.0/8'] } })
-    expect(trusted).not.toContain('WARNING')
-    expect(trusted).toContain(`deploy/${RELEASE}-cloud-repository`)
   })
 })
 

@@ -86,43 +86,6 @@ describe.skipIf(skipped)('the settings in the values', () => {
       expect({ name, value }).toEqual({ name, value: defaults[name as keyof Config] })
     }
   })
-
-  it('give each listener the port that the container and its probes name', async () => {
-    const container = containerOf(
-      await render({ examples: ['rds', 's3', 'minio'], values: EVERYTHING }),
-    )
-    const { PORT, ADMIN_PORT, METRICS_PORT } = plainVariables(container)
-    expect(
-      container.ports?.map(({ name, containerPort }) => [name, String(containerPort)]),
-    ).toEqual([
-      ['http', PORT],
-      ['admin', ADMIN_PORT],
-      ['metrics', METRICS_PORT],
-    ])
-  })
-
-  it('leave enough memory for what the service may use by default', async () => {
-    const { uploadMemory, maxUploads, maxDownloads } = readConfig({})
-    const [, limit = ''] =
-      /^(\d+)Mi$/.exec(containerOf(await render({})).resources.limits['memory'] ?? '') ?? []
-    // The formula in docs/configuration.md, "Memory", with 1,000 connections.
-    const MIB = 2 ** 20
-    const needed =
-      200e6 + 2 * uploadMemory + maxUploads * MIB + maxDownloads * (MIB / 4) + 1000 * 160 * 1024
-    expect(Number(limit) * MIB).toBeGreaterThan(needed)
-  })
-
-  it('name certificates that Node trusts in addition', async () => {
-    const { env } = containerOf(await render({ examples: ['rds', 's3'] }))
-    expect(env).toContainEqual({
-      name: 'NODE_EXTRA_CA_CERTS',
-      value: '/run/certificates/global-bundle.pem',
-    })
-    expect(env).toContainEqual({
-      name: 'PGPASSWORD',
-      valueFrom: { secretKeyRef: { name: 'cloud-repository-database', key: 'password' } },
-    })
-  })
 })
 
 /** Why a setting of the service cannot be given. */
