@@ -22,6 +22,13 @@ describe('the catalogue of operations', () => {
     const takesToken = operation.listener === 'public' && operation.credentials !== 'none'
     expect(operation.anyOf !== undefined).toBe(takesToken && operation.id !== 'describeUploads')
   })
+
+  it.each(namesOf(OPERATIONS.filter(({ listener }) => listener === 'admin')))(
+    'has %s audited if it changes something',
+    (_name, { changes = [], audited }) => {
+      expect(changes.length > 0 && audited === undefined).toBe(false)
+    },
+  )
 })
 
 const EXAMPLE: Scene = {

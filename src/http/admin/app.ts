@@ -1,38 +1,28 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
-import type { AuditTrail } from '../../core/audit/audit-trail.ts'
-import { auditing, type OperatorUseCases } from '../../core/audit/auditing.ts'
-import type { OverviewReader } from '../../core/overview/overview.ts'
 import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
+import type { Archives } from '../../core/files/archive.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Downloads } from '../download/downloads.ts'
-import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
-import { readLimit } from '../shared-routes/pagination.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { createAdminSessions } from './admin-session.ts'
-import { type AuditedOptions, createAudit } from './audit.ts'
+import { createAudit } from './audit.ts'
 import { createOperatorAuth } from './operator-auth.ts'
+import {
+  addOperatorRoutes,
+  type OperatorUseCases,
+  takeOperatorRequests,
+} from './operator-routes.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { archiveRoutes } from './routes/archive.ts'
-import { auditRoutes } from './routes/audit.ts'
-import { accessTokenRoutes } from './routes/access-tokens.ts'
-import { deviceRoutes } from './routes/devices.ts'
-import { fileRoutes } from './routes/files.ts'
-import { historyRoutes } from './routes/history.ts'
-import { grantRoutes } from './routes/grants.ts'
-import { linkRoutes } from './routes/links.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
-import { overviewRoutes } from './routes/overview.ts'
 import { sessionRoutes } from './routes/session.ts'
-import { uploadRoutes } from './routes/uploads.ts'
-import { userRoutes } from './routes/users.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
 
 export interface AdminOptions {
   readonly meter: RequestMeter
@@ -49,9 +39,8 @@ export interface AdminOptions {
 }
 
 interface UseCases extends OperatorUseCases {
-  readonly overview: OverviewReader
+  readonly archives: Archives
   readonly failedAttempts: FailedAttemptLimiter
-  readonly auditTrail: AuditTrail
 }
 
 /** Builds the admin listener. Only probes, the page and its sign-in are served without authentication. */
@@ -60,7 +49,7 @@ export async function buildAdmin(
   options: AdminOptions,
 ): Promise<FastifyInstance> {
   const { meter, useCases, metrics, readiness, token, page, docs } = options
-  const { archives, overview, failedAttempts, auditTrail } = useCases
+  const { archives, failedAttempts, auditTrail } = useCases
   const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
@@ -69,13 +58,10 @@ export async function buildAdmin(
   const others = otherMethods(app)
   const sessions = page && createAdminSessions({ token })
   const audit = createAudit(auditTrail)
-  const audited: AuditedOptions['audited'] = (request) =>
-    auditing(useCases, (event) => audit(request, event))
   const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
-  app.addHook('preValidation', readLimit)
-  takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
+  takeOperatorRequests(app, shutdown)
   await app.register(healthRoutes, { readiness, stopping })
   await app.register(openApiRoutes, {
     docs,
@@ -83,21 +69,11 @@ export async function buildAdmin(
     hasSignIn: page !== undefined,
     credentials: 'required',
   })
-  await app.register(userRoutes, { audited })
-  await app.register(accessTokenRoutes, { audited })
-  await app.register(deviceRoutes, { audited })
-  await app.register(grantRoutes, { audited })
-  await app.register(uploadRoutes, { audited })
-  await app.register(historyRoutes, { audited })
-  await app.register(linkRoutes, { audited })
+  await addOperatorRoutes(app, { useCases, audit, shutdown })
   const { idleTimeoutMs } = options
   const { downloads, waiting, archivedFiles } = options.downloads
   const sending = { downloads, waiting, idleTimeoutMs, stopping, shutdown }
-  await app.register(archiveRoutes, { sending, archives, archivedFiles, audited })
-  await app.register(fileRoutes, { audited })
-  await app.register(overviewRoutes, { overview })
-  await app.register(auditRoutes, { auditTrail })
-  await app.register(webhookRoutes, { audited, shutdown })
+  await app.register(archiveRoutes, { sending, archives, archivedFiles, audit })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {
@@ -115,6 +91,3 @@ export async function buildAdmin(
 
 // Bodies are small, so a slow one gets no extra time.
 const REQUEST_TIMEOUT_MS = 20_000
-
-// Never reached: `REQUEST_TIMEOUT_MS` ends first.
-const IDLE_TIMEOUT_MS = 60_000

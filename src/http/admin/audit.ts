@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuditTrail, OperatorEvent } from '../../core/audit/audit-trail.ts'
-import type { OperatorUseCases } from '../../core/audit/auditing.ts'
 import { addressOf } from '../server/forwarded.ts'
 
 /**
@@ -10,9 +9,9 @@ import { addressOf } from '../server/forwarded.ts'
  */
 export type Audit = (request: FastifyRequest, event: OperatorEvent) => Promise<void>
 
-export interface AuditedOptions {
-  /** The use cases for a request, which log and record what it does. */
-  readonly audited: (request: FastifyRequest) => OperatorUseCases
+/** For routes that operators are accountable for. */
+export interface Audited {
+  readonly audit: Audit
 }
 
 export function createAudit(auditTrail: Pick<AuditTrail, 'record'>): Audit {

@@ -9,11 +9,12 @@ import {
   selectedFiles,
 } from '../../shared-routes/archive-query.ts'
 import { OF_USER } from '../route-schemas.ts'
-import type { AuditedOptions } from '../audit.ts'
+import type { Audited } from '../audit.ts'
 
-export const archiveRoutes: FastifyPluginAsyncTypebox<
-  ServeArchiveOptions & AuditedOptions
-> = async (app, options) => {
+export const archiveRoutes: FastifyPluginAsyncTypebox<ServeArchiveOptions & Audited> = async (
+  app,
+  options,
+) => {
   serveArchive(app, options, {
     url: '/admin/users/:user_id/archive',
     route: {
@@ -24,9 +25,10 @@ export const archiveRoutes: FastifyPluginAsyncTypebox<
     reader: () => ({ owner: 'operator', isUser: true }),
     list: async (request) => {
       const params = request.params as { readonly user_id: string }
-      const userId = parseUserId(params.user_id)
-      const files = await options.audited(request).archives.listAny(userId, selectedFiles(request))
-      return { name: archiveOf(userId), files }
+      const user_id = parseUserId(params.user_id)
+      const files = await options.archives.listAny(user_id, selectedFiles(request))
+      await options.audit(request, { action: 'files.archive', user_id, files: files.length })
+      return { name: archiveOf(user_id), files }
     },
   })
 }

@@ -1,22 +1,30 @@
+import type { LinkAdministration } from '../../../core/links/link-administration.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
-import type { AuditedOptions } from '../audit.ts'
+import type { Audited } from '../audit.ts'
 
-export const linkRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
+interface LinkOptions extends Audited {
+  readonly linkAdministration: LinkAdministration
+}
+
+export const linkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (
+  app,
+  { linkAdministration, audit },
+) => {
   const collection = '/admin/users/:user_id/links'
 
   app.get(collection, LIST, async (request) => {
-    const { linkAdministration } = audited(request)
     const list = pagedLinks((page) => linkAdministration.list(request.params.user_id, page))
     const { entries, next_cursor } = await readPage(request.query, list)
     return { links: entries.map(linkReply), next_cursor }
   })
 
   app.delete(`${collection}/:link_id`, REVOKE, async (request, reply) => {
-    const { user_id: userId, link_id: linkId } = request.params
-    await audited(request).linkAdministration.revoke({ userId, linkId })
+    const { user_id, link_id } = request.params
+    await linkAdministration.revoke({ userId: user_id, linkId: link_id })
+    await audit(request, { action: 'link.revoke', user_id, link_id })
     return reply.code(204).send()
   })
 }

@@ -1,15 +1,22 @@
+import type { UploadAdministration } from '../../../core/resumable/upload-administration.ts'
 import { unfinishedState } from '../../../core/resumable/upload-state.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { readPage } from '../../shared-routes/pagination.ts'
 import { pagedUploads, uploadMembers } from '../../shared-routes/upload-resource.ts'
-import type { AuditedOptions } from '../audit.ts'
+import type { Audited } from '../audit.ts'
 import { UPLOADS } from './uploads.openapi.ts'
 
-export const uploadRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
+interface UploadOptions extends Audited {
+  readonly uploadAdministration: Pick<UploadAdministration, 'list' | 'cancel'>
+}
+
+export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (
+  app,
+  { uploadAdministration, audit },
+) => {
   const collection = '/admin/users/:user_id/uploads'
 
   app.get(collection, UPLOADS.list, async (request) => {
-    const { uploadAdministration } = audited(request)
     const { user_id: userId } = request.params
     const list = pagedUploads((page) => uploadAdministration.list({ userId, ...page }))
     const { entries, next_cursor } = await readPage(request.query, list)
@@ -20,8 +27,9 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (ap
   })
 
   app.delete(`${collection}/:upload_id`, UPLOADS.cancel, async (request, reply) => {
-    const { user_id: userId, upload_id: version } = request.params
-    await audited(request).uploadAdministration.cancel({ userId, version })
+    const { user_id, upload_id } = request.params
+    await uploadAdministration.cancel({ userId: user_id, version: upload_id })
+    await audit(request, { action: 'upload.cancel', user_id, upload_id })
     return reply.code(204).send()
   })
 }

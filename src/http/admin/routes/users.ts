@@ -1,32 +1,36 @@
 import { invalidParameter } from '../../../core/errors.ts'
 import { accountJson } from '../../../core/users/account-json.ts'
+import type { Users } from '../../../core/users/users.ts'
 import { isUserId, parseUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
-import type { AuditedOptions } from '../audit.ts'
+import type { Audited } from '../audit.ts'
 import { USERS } from './users.openapi.ts'
 
-export const userRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app, { audited }) => {
+interface UserOptions extends Audited {
+  readonly users: Users
+}
+
+export const userRoutes: FastifyPluginAsyncTypebox<UserOptions> = async (app, { users, audit }) => {
   const collection = '/admin/users'
   const one = '/admin/users/:user_id'
 
   app.post(collection, USERS.make, async (request, reply) => {
-    const { users } = audited(request)
     const { userId } = await users.create(undefined)
+    await audit(request, { action: 'user.create', user_id: userId })
     const account = await users.find(userId)
     return reply.code(201).send(accountJson(account))
   })
 
   app.put(one, USERS.put, async (request, reply) => {
-    const { users } = audited(request)
     const { userId, created } = await users.create(request.params.user_id)
+    if (created) await audit(request, { action: 'user.create', user_id: userId })
     const account = await users.find(userId)
     return reply.code(created ? 201 : 200).send(accountJson(account))
   })
 
   app.get(collection, USERS.list, async (request) => {
     const { query } = request
-    const { users } = audited(request)
     const { order = 'user_id', prefix = '' } = query
     const { entries, next_cursor } =
       order === 'user_id'
@@ -43,19 +47,20 @@ export const userRoutes: FastifyPluginAsyncTypebox<AuditedOptions> = async (app,
     return { users: entries.map(accountJson), next_cursor }
   })
 
-  app.get(one, USERS.show, async (request) =>
-    accountJson(await audited(request).users.find(request.params.user_id)),
-  )
+  app.get(one, USERS.show, async (request) => accountJson(await users.find(request.params.user_id)))
 
   app.patch(one, USERS.patch, async (request) => {
-    const { users } = audited(request)
-    const { user_id: userId } = request.params
-    await users.setStatus(userId, request.body.status)
-    return accountJson(await users.find(userId))
+    const { user_id } = request.params
+    const { status } = request.body
+    await users.setStatus(user_id, status)
+    await audit(request, { action: 'user.set_status', user_id, status })
+    return accountJson(await users.find(user_id))
   })
 
   app.delete(one, USERS.remove, async (request, reply) => {
-    await audited(request).users.remove(request.params.user_id)
+    const { user_id } = request.params
+    await users.remove(user_id)
+    await audit(request, { action: 'user.delete', user_id })
     return reply.code(202).send()
   })
 }

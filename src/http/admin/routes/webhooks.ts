@@ -1,22 +1,22 @@
 import type { ParkedPlace } from '../../../core/webhooks/webhook-ledger.ts'
-import { parkedJson } from '../../../core/webhooks/parked-webhooks.ts'
+import { parkedJson, type ParkedWebhooks } from '../../../core/webhooks/parked-webhooks.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readPage } from '../../shared-routes/pagination.ts'
-import type { AuditedOptions } from '../audit.ts'
+import type { Audited } from '../audit.ts'
 import { WEBHOOKS } from './webhooks.openapi.ts'
 
-export interface WebhookRoutesOptions extends AuditedOptions {
+interface WebhookOptions extends Audited {
+  readonly parkedWebhooks: ParkedWebhooks
   readonly shutdown: AbortSignal
 }
 
-export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = async (
+export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookOptions> = async (
   app,
-  { audited, shutdown },
+  { parkedWebhooks, audit, shutdown },
 ) => {
   const collection = '/admin/webhooks/parked'
 
   app.get(collection, WEBHOOKS.list, async (request) => {
-    const { parkedWebhooks } = audited(request)
     const { entries, next_cursor } = await readPage(request.query, {
       read: placeOf,
       list: (page) => parkedWebhooks.list(page),
@@ -26,12 +26,18 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookRoutesOptions> = as
   })
 
   app.post(`${collection}/:webhook_id/retry`, WEBHOOKS.retry, async (request, reply) => {
-    await audited(request).parkedWebhooks.retry(request.params.webhook_id, shutdown)
+    const { webhook_id } = request.params
+    const { userId: user_id } = await parkedWebhooks.retry(webhook_id, shutdown)
+    await audit(request, { action: 'webhook.retry', user_id, webhook_id })
     return reply.code(204).send()
   })
 
   app.delete(`${collection}/:webhook_id`, WEBHOOKS.discard, async (request, reply) => {
-    await audited(request).parkedWebhooks.discard(request.params.webhook_id)
+    const { webhook_id } = request.params
+    const parked = await parkedWebhooks.discard(webhook_id)
+    if (parked !== undefined) {
+      await audit(request, { action: 'webhook.discard', user_id: parked.userId, webhook_id })
+    }
     return reply.code(204).send()
   })
 }

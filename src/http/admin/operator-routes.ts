@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify'
+import type { AuditTrail } from '../../core/audit/audit-trail.ts'
+import type { AccessTokens } from '../../core/auth/access-tokens.ts'
+import type { FileAdministration } from '../../core/files/file-administration.ts'
+import type { HistoryAdministration } from '../../core/history/history-administration.ts'
+import type { LinkAdministration } from '../../core/links/link-administration.ts'
+import type { OverviewReader } from '../../core/overview/overview.ts'
+import type { Grants } from '../../core/quota/grants.ts'
+import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
+import type { Users } from '../../core/users/users.ts'
+import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
+import { takeJson } from '../body/json-body.ts'
+import { readLimit } from '../shared-routes/pagination.ts'
+import type { Audit } from './audit.ts'
+import { auditRoutes } from './routes/audit.ts'
+import { accessTokenRoutes } from './routes/access-tokens.ts'
+import { deviceRoutes } from './routes/devices.ts'
+import { fileRoutes } from './routes/files.ts'
+import { historyRoutes } from './routes/history.ts'
+import { grantRoutes } from './routes/grants.ts'
+import { linkRoutes } from './routes/links.ts'
+import { overviewRoutes } from './routes/overview.ts'
+import { uploadRoutes } from './routes/uploads.ts'
+import { userRoutes } from './routes/users.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
+
+export interface OperatorRoutesOptions {
+  readonly useCases: OperatorUseCases
+  readonly audit: Audit
+  readonly shutdown: AbortSignal
+}
+
+/** What operators do, by the admin API and by the command line. */
+export interface OperatorUseCases {
+  readonly users: Users
+  readonly accessTokens: AccessTokens
+  readonly grants: Grants
+  readonly uploadAdministration: UploadAdministration
+  readonly fileAdministration: FileAdministration
+  readonly historyAdministration: HistoryAdministration
+  readonly linkAdministration: LinkAdministration
+  readonly parkedWebhooks: ParkedWebhooks
+  readonly overview: OverviewReader
+  readonly auditTrail: AuditTrail
+}
+
+/** Makes the routes that `app` gets from now on take JSON bodies and the limits of pages. */
+export function takeOperatorRequests(app: FastifyInstance, shutdown: AbortSignal): void {
+  app.addHook('preValidation', readLimit)
+  takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
+}
+
+// Never reached: the time limit of a whole request ends first.
+const IDLE_TIMEOUT_MS = 60_000
+
+/**
+ * Adds the routes below `/admin`, which authenticate nobody, after `takeOperatorRequests`. Each calls `audit` as soon as
+ * it has changed something, or has listed a user's files.
+ */
+export async function addOperatorRoutes(
+  app: FastifyInstance,
+  { useCases, audit, shutdown }: OperatorRoutesOptions,
+): Promise<void> {
+  const { users, accessTokens, grants, uploadAdministration, fileAdministration } = useCases
+  const { historyAdministration, linkAdministration, parkedWebhooks } = useCases
+  const { overview, auditTrail } = useCases
+  await app.register(userRoutes, { users, audit })
+  await app.register(accessTokenRoutes, { accessTokens, audit })
+  await app.register(deviceRoutes, { grants, audit })
+  await app.register(grantRoutes, { grants, audit })
+  await app.register(uploadRoutes, { uploadAdministration, audit })
+  await app.register(historyRoutes, { historyAdministration, audit })
+  await app.register(linkRoutes, { linkAdministration, audit })
+  await app.register(fileRoutes, { fileAdministration, audit })
+  await app.register(overviewRoutes, { overview })
+  await app.register(auditRoutes, { auditTrail })
+  await app.register(webhookRoutes, { parkedWebhooks, audit, shutdown })
+}
