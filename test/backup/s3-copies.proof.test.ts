@@ -114,7 +114,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     expect(await keys()).toEqual(['copies/monday.sqlite'])
   })
 
-  it('of many parts come whole', async () => {
+  it('a copy of many parts arrives whole', async () => {
     const seen: number[] = []
     const { signal } = new AbortController()
     expect(await sendLarge(signal, () => seen.push(1))).toEqual({ bytes: 40 * 2 ** 20 })
@@ -138,32 +138,35 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     expect(await kept.Body?.transformToString()).toBe('precious')
   })
 
-  it.each([1, 40])('of %i MiB to one key at once end with one, whole', async (mebibytes) => {
-    const contents = [randomBytes(mebibytes * 2 ** 20), randomBytes(mebibytes * 2 ** 20)]
-    const { signal } = new AbortController()
-    const ends = await Promise.allSettled(
-      contents.map((content) =>
-        createCopies(environmentOf('live')).send({
-          target: address('one.sqlite'),
-          copyTo: (file) => writeFile(file, content),
-          onProgress: () => undefined,
-          signal,
-        }),
-      ),
-    )
-    const winners = ends.flatMap(({ status }, at) => (status === 'fulfilled' ? [at] : []))
-    expect(winners).toHaveLength(1)
-    const refused = ends.find(({ status }) => status === 'rejected')
-    expect(refused).toMatchObject({ reason: { code: 'file_exists' } })
-    const got = await client.send(
-      new GetObjectCommand({ Bucket: bucket.bucket, Key: 'one.sqlite' }),
-    )
-    const stored = await buffer(got.Body as AsyncIterable<Uint8Array>)
-    expect(stored.equals(contents[winners[0] ?? -1] ?? Buffer.alloc(0))).toBe(true)
-    expect(await uploadsOf('one.sqlite')).toBe(0)
-  })
+  it.each([1, 40])(
+    'copies of %i MiB to one key at once end with one of them, whole',
+    async (mebibytes) => {
+      const contents = [randomBytes(mebibytes * 2 ** 20), randomBytes(mebibytes * 2 ** 20)]
+      const { signal } = new AbortController()
+      const ends = await Promise.allSettled(
+        contents.map((content) =>
+          createCopies(environmentOf('live')).send({
+            target: address('one.sqlite'),
+            copyTo: (file) => writeFile(file, content),
+            onProgress: () => undefined,
+            signal,
+          }),
+        ),
+      )
+      const winners = ends.flatMap(({ status }, at) => (status === 'fulfilled' ? [at] : []))
+      expect(winners).toHaveLength(1)
+      const refused = ends.find(({ status }) => status === 'rejected')
+      expect(refused).toMatchObject({ reason: { code: 'file_exists' } })
+      const got = await client.send(
+        new GetObjectCommand({ Bucket: bucket.bucket, Key: 'one.sqlite' }),
+      )
+      const stored = await buffer(got.Body as AsyncIterable<Uint8Array>)
+      expect(stored.equals(contents[winners[0] ?? -1] ?? Buffer.alloc(0))).toBe(true)
+      expect(await uploadsOf('one.sqlite')).toBe(0)
+    },
+  )
 
-  it('that are interrupted on their way leave nothing, neither there nor here', async () => {
+  it('an interrupted copy leaves nothing, neither there nor here', async () => {
     const caller = new AbortController()
     const reason = new Error('Interrupted.')
     const sending = sendLarge(caller.signal, () => caller.abort(reason))

@@ -367,7 +367,7 @@ describe('operations', () => {
 })
 
 describe('the output', () => {
-  it('for people is a line a member, or a table', async () => {
+  it('output for people is a line a member, or a table', async () => {
     await run('users create alice')
     await run('devices add alice cam --model camera')
     const [shown, listed] = [await run('users show alice'), await run('devices list alice')]
@@ -385,7 +385,7 @@ describe('the output', () => {
   })
 
   it.each(['', 'help', '--help', '-h', 'serve --help', 'users --help'])(
-    'of %j is the help',
+    'the output of %j is the help',
     async (args) => {
       const { code, out, err } = await run(args === '' ? [] : args)
       expect({ code, err }).toEqual({ code: 0, err: '' })

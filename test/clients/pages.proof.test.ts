@@ -65,13 +65,13 @@ describe.skipIf(skipped)('in a browser, a page', () => {
   }
 
   describe.each(HOSTS)('on the other origin %s', (host) => {
-    it('that is allowed does all that a client does', async () => {
+    it('an allowed page does all that a client does', async () => {
       await page.goto(app[host])
       expect(await page.evaluate<Report>(useRepository(service.url))).toEqual(ALL_WORKS)
       await expectUntouched(service, placed)
     })
 
-    it('that is not allowed reads nothing and changes nothing (I2)', async () => {
+    it('a page that is not allowed reads nothing and changes nothing (I2)', async () => {
       await page.goto(stranger[host])
       const reports = await page.evaluate<Report>(useRepository(service.url))
       const failed = Object.keys(ALL_WORKS).map((step) => [step, { error: 'TypeError' }])
@@ -80,7 +80,7 @@ describe.skipIf(skipped)('in a browser, a page', () => {
     })
 
     it.each(Object.entries(ATTACKS))(
-      'that is not allowed writes nothing by %s (I2)',
+      'a page that is not allowed writes nothing by %s (I2)',
       async (...row) => {
         const [, attack] = row
         const statuses = await run(attack, stranger[host])
@@ -91,7 +91,7 @@ describe.skipIf(skipped)('in a browser, a page', () => {
     )
 
     it.each(Object.entries(ATTACKS).filter(([, { works }]) => works))(
-      'that is allowed writes by %s, so the one that is not was refused for what it is',
+      'an allowed page writes by %s, so the other one was refused for what it is',
       async (...row) => {
         const [, attack] = row
         expect(await run(attack, app[host])).toContain(200)
@@ -99,7 +99,7 @@ describe.skipIf(skipped)('in a browser, a page', () => {
     )
   })
 
-  it('of another site that is allowed is nobody with a cookie that is for its own site alone', async () => {
+  it('an allowed page of another site is nobody with a cookie that is for its own site alone', async () => {
     await context.clearCookies()
     await giveCookie(placed.user, 'Strict')
     await page.goto(app.crossSite)
@@ -109,7 +109,7 @@ describe.skipIf(skipped)('in a browser, a page', () => {
     expect(await page.evaluate<Report>(useRepository(service.url))).toEqual(ALL_WORKS)
   })
 
-  it('in a sandbox has the origin null, which no list has', async () => {
+  it('a page in a sandbox has the origin null, which no list has', async () => {
     await page.goto(app.sameSite)
     await page.setContent('<iframe sandbox="allow-scripts" srcdoc="<p>sandbox</p>"></iframe>')
     const frame = await (await page.waitForSelector('iframe')).contentFrame()

@@ -255,7 +255,7 @@ describe('a setting', () => {
     ['LOG_LEVEL', ['INFO', 'verbose']],
     ['LOG_FORMAT', ['JSON', 'text']],
     ['BASE_CAPACITY', ['5PB', '-5', '0.5B']],
-  ])('of %s refuses %j', (name, texts) => {
+  ])('the setting %s refuses %j', (name, texts) => {
     expect(texts.filter((text) => faulty({ [name]: text })[0] !== name)).toEqual([])
   })
 })
@@ -351,7 +351,7 @@ describe('an S3 object store', () => {
     })
   })
 
-  it('at an endpoint is addressed by path, unless that is switched off', () => {
+  it('an S3 object store at an endpoint is addressed by path, unless that is switched off', () => {
     const endpoint = 'http://127.0.0.1:9000'
     const at = { ...s3, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: 'eu-1' }
     expect(readConfig(at).objectStore).toMatchObject({
@@ -436,13 +436,13 @@ describe('an identity provider', () => {
     expect(readConfig({ ...jwt, ...claims }).jwt).toMatchObject(named)
   })
 
-  it.each(Object.keys(jwt))('without %s is a fault that names it', (name) => {
+  it.each(Object.keys(jwt))('an identity provider without %s is a fault that names it', (name) => {
     const [fault, ...others] = faults({ ...jwt, [name]: '' })
     expect(fault).toMatch(new RegExp(`^${name}: .*JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE`))
     expect(others).toEqual([])
   })
 
-  it('that is to make users has to be there', () => {
+  it('an identity provider must be set for JWTs to create users', () => {
     expect(faulty({ JWT_CREATE_USERS: 'true' })).toEqual(Object.keys(jwt))
     expect(faulty({ JWT_CREATE_USERS: 'yes' })).toEqual(['JWT_CREATE_USERS'])
   })
@@ -495,12 +495,12 @@ describe('a setting in a file', () => {
     expect(config.admin).toMatchObject({ token: 'a-token-in-a-file' })
   })
 
-  it('that is not there is a fault beside the others', () => {
+  it('a missing file of a setting is a fault beside the others', () => {
     const missing = { PORT_FILE: join(folder, 'missing'), MAX_FILES: 'many' }
     expect(faulty(missing)).toEqual(['PORT_FILE', 'MAX_FILES'])
   })
 
-  it('that is wrong is a fault of the setting', async () => {
+  it('a wrong value in a file is a fault of the setting', async () => {
     expect(faulty({ PORT_FILE: await file('http!') })).toEqual(['PORT'])
   })
 

@@ -43,7 +43,7 @@ describe('the settings of traces', () => {
     })
   })
 
-  it('of traces alone win over those of all signals', () => {
+  it('settings of traces alone win over those of all signals', () => {
     const all = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }
     const own = { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }
     expect(readConfig({ ...ENDPOINT, ...all, ...own }).traces?.protocol).toBe('http/json')
@@ -66,7 +66,7 @@ describe('the settings of traces', () => {
     ['OTEL_TRACES_SAMPLER_ARG', ['1.1', '-0.1', 'half', '1e-1']],
     ['OTEL_SDK_DISABLED', ['yes', '1']],
     ['OTEL_BSP_SCHEDULE_DELAY', ['0', '5s']],
-  ])('of %s refuse %j', (name, texts) => {
+  ])('the setting %s refuses %j', (name, texts) => {
     expect(texts.filter((text) => faulty({ [name]: text })[0] !== name)).toEqual([])
   })
 })

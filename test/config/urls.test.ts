@@ -76,7 +76,7 @@ describe('a URL', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('in a file is held to the same rules', async () => {
+  it('a URL in a file is held to the same rules', async () => {
     const path = join(folder, 'url')
     await writeFile(path, 'https://ann:hunter2@example.com\n')
     for (const [name, others] of URLS) {
@@ -97,13 +97,13 @@ describe('a URL', () => {
     }
   })
 
-  it('of a page link has no password either', () => {
+  it('the URL of a page link has no password either', () => {
     const message = refusal({ PAGE_LINKS: '{"Help": "https://ann:hunter2@example.com"}' })
     expect(message).toContain('PAGE_LINKS: must have no user name and no password')
     expect(message).not.toContain('hunter2')
   })
 
-  it('among the allowed origins is not repeated if it is none', () => {
+  it('a URL among the allowed origins is not repeated if it is none', () => {
     const message = refusal({ ALLOWED_ORIGINS: 'https://ann:hunter2@example.com' })
     expect(message).toContain('ALLOWED_ORIGINS: must ')
     expect(message).not.toContain('hunter2')

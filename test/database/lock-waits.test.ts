@@ -25,10 +25,13 @@ describe('what can wait for locks', () => {
     [5, 3, 1],
     [4, 2, 1],
     [1, 1, 1],
-  ])('of %i connections it takes %i, and %i once a lock was taken', async (limit, may, does) => {
-    const { mayWait, waits } = createLockWaits(limit)
-    expect([await widthOf(mayWait('ann')), await widthOf(waits('ann'))]).toEqual([may, does])
-  })
+  ])(
+    'a pool of %i connections has %i that may wait for locks, and %i once a lock was taken',
+    async (limit, may, does) => {
+      const { mayWait, waits } = createLockWaits(limit)
+      expect([await widthOf(mayWait('ann')), await widthOf(waits('ann'))]).toEqual([may, does])
+    },
+  )
 
   it('is refused after the time that it is given', async () => {
     const { waits } = createLockWaits(1)

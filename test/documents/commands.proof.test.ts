@@ -447,13 +447,13 @@ describe('the blocks of the documents', () => {
     expect(left.map(({ page, name }) => `${page}: ${name}`)).toEqual([])
   })
 
-  it('that are not run name a test that there is', async () => {
+  it('blocks that are not run name a test that exists', async () => {
     const named = blocks.flatMap((block) => reasonOf(block) ?? [])
     expect(named).not.toEqual([])
     for (const path of named) await expect(stat(path)).resolves.toBeDefined()
   })
 
-  it('that are run say nothing else', () => {
+  it('blocks that are run say nothing else', () => {
     expect(blocks.filter((block) => isRun(block) && block.comment !== undefined)).toEqual([])
   })
 

@@ -38,7 +38,7 @@ describe.each(pages)('the links of $path', (page) => {
     expect(faults).toEqual([])
   })
 
-  it('and the files that it names are there', async () => {
+  it('the files that a page names exist', async () => {
     const missing = pathsIn(page).filter(
       (path) => !MADE.has(path) && !files.some((file) => `/${file}`.endsWith(`/${path}`)),
     )

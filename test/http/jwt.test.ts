@@ -78,7 +78,7 @@ describe('a JWT as the access token', () => {
     expect((await download(service, { user })).body.toString()).toBe('hello')
   })
 
-  it('of an unknown user is invalid, unless users appear by themselves', async () => {
+  it('a JWT of an unknown user is invalid, unless users appear by themselves', async () => {
     const closed = await open()
     expectProblem(await upload(closed, { headers: await cookieOf(), content: '' }), INVALID)
     expect(await closed.users.findUser(alice)).toBeUndefined()
@@ -88,7 +88,7 @@ describe('a JWT as the access token', () => {
     expect(await service.users.findUser(alice)).toMatchObject({ status: 'active' })
   })
 
-  it('that has expired, or that nobody signed, is refused with and without need of a token', async () => {
+  it('a JWT that has expired, or that nobody signed, is refused with and without need of a token', async () => {
     const service = await open({ createsUsers: true })
     const { cookie } = await cookieOf()
     const expired = await cookieOf({ exp: 1_000_000 })
@@ -116,7 +116,7 @@ describe('a JWT as the access token', () => {
     expect(Number(maxAge)).toBeLessThanOrEqual(605)
   })
 
-  it('of a suspended user is refused', async () => {
+  it('a JWT of a suspended user is refused', async () => {
     const service = await open({ createsUsers: true })
     const headers = await cookieOf()
     expect((await upload(service, { headers, content: '' })).status).toBe(200)
@@ -265,7 +265,7 @@ describe('a JWT as the access token', () => {
       expect(Date.parse(String(told['expires_at']))).toBeGreaterThanOrEqual(exp * 1000)
     })
 
-    it('of a device is invalid without the device', async () => {
+    it('a JWT of a device is invalid without the device', async () => {
       const service = await open({ scopeClaim: 'repo' })
       const { userId } = await service.createUser(MIB)
       const headers = await cookieOf({ sub: userId, repo: { device_id: 'camera' } })
@@ -279,7 +279,7 @@ describe('a JWT as the access token', () => {
       expectProblem(await ask(service, { path: '/users/me/repo', headers }), INVALID)
     })
 
-    it('of a device makes links that end with the device', async () => {
+    it('a JWT of a device makes links that end with the device', async () => {
       const service = await open({ scopeClaim: 'repo' })
       const { userId } = await service.createUser(MIB)
       const always = { model: undefined, startsAt: undefined, endsAt: undefined }
@@ -322,7 +322,7 @@ describe('a JWT as the access token', () => {
     })
   })
 
-  it('of 8 KiB and more is refused in a way that its sender can read', async () => {
+  it('a JWT of 8 KiB and more is refused in a way that its sender can read', async () => {
     const service = await open({ createsUsers: true })
     const headers = await cookieOf({ padding: 'x'.repeat(8000) })
     expectProblem(await download(service, { headers }), INVALID)

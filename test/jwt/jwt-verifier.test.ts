@@ -48,15 +48,18 @@ function validClaims() {
 }
 
 describe('a JWT', () => {
-  it.each(ALGORITHMS)('that is signed with %s stands for its sub until its exp', async (alg) => {
-    const jwt = await provider.sign({ kid: alg })
-    const { userId, expiresInMs } = await verifier.verify(jwt)
-    expect(userId).toBe('alice')
-    expect(expiresInMs).toBeGreaterThan(50_000)
-    expect(expiresInMs).toBeLessThanOrEqual(65_000)
-  })
+  it.each(ALGORITHMS)(
+    'a JWT that is signed with %s stands for its sub until its exp',
+    async (alg) => {
+      const jwt = await provider.sign({ kid: alg })
+      const { userId, expiresInMs } = await verifier.verify(jwt)
+      expect(userId).toBe('alice')
+      expect(expiresInMs).toBeGreaterThan(50_000)
+      expect(expiresInMs).toBeLessThanOrEqual(65_000)
+    },
+  )
 
-  it('that has expired is good where expired ones are, and no other is', async () => {
+  it('an expired JWT is good where expired ones are, and no other is', async () => {
     const exp = secondsFromNow(-60)
     const expired = await provider.sign({ kid: 'ES256', claims: { exp } })
     await expect(verifier.verify(expired)).rejects.toMatchObject(invalid)
@@ -98,7 +101,7 @@ describe('a JWT', () => {
   it.each([
     ['expired 4 s ago', { exp: -4 }],
     ['is in force in 4 s', { nbf: 4 }],
-  ])('that %s is taken, since clocks may differ by 5 s', async (_when, times) => {
+  ])('a JWT that %s is taken, since clocks may differ by 5 s', async (_when, times) => {
     const jwt = await provider.sign({ kid: 'ES256', claims: claimsAt(times) })
     expect(await verifier.verify(jwt)).toMatchObject({ userId: 'alice' })
   })
@@ -111,7 +114,7 @@ describe('a JWT', () => {
     'a'.repeat(65),
     `jwt_${'A'.repeat(43)}`,
   ])(
-    'of a subject that is no user id, or looks like a mapped one, has an id of its own: %j',
+    'a JWT of a subject that is no user id, or looks like a mapped one, has an id of its own: %j',
     async (sub) => {
       const jwt = await provider.sign({ kid: 'ES256', claims: { sub } })
       const id = createHash('sha256').update(sub).digest('base64url')
@@ -151,7 +154,7 @@ describe('a JWT', () => {
   it.each([
     ['expired 6 s ago', { exp: -6 }],
     ['is in force in 8 s', { nbf: 8 }],
-  ])('that %s is invalid', async (_when, times) => {
+  ])('a JWT that %s is invalid', async (_when, times) => {
     const jwt = await provider.sign({ kid: 'ES256', claims: claimsAt(times) })
     await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)
   })
@@ -161,7 +164,7 @@ describe('a JWT', () => {
     await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)
   })
 
-  it('with a critical extension that nobody knows is invalid', async () => {
+  it('a JWT with a critical extension that nobody knows is invalid', async () => {
     const header = { alg: 'ES256', kid: 'ES256', crit: ['b64x'], b64x: true }
     const jwt = compose(header, validClaims(), () => 'AAAA')
     await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)
@@ -169,14 +172,17 @@ describe('a JWT', () => {
 })
 
 describe('a signature', () => {
-  it.each(['none', 'None', 'NONE', ''])('of the algorithm "%s" is refused', async (alg) => {
-    for (const signature of ['', 'AAAA']) {
-      const jwt = compose({ alg, kid: 'rsa' }, validClaims(), () => signature)
-      await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)
-    }
-  })
+  it.each(['none', 'None', 'NONE', ''])(
+    'a signature of the algorithm "%s" is refused',
+    async (alg) => {
+      for (const signature of ['', 'AAAA']) {
+        const jwt = compose({ alg, kid: 'rsa' }, validClaims(), () => signature)
+        await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)
+      }
+    },
+  )
 
-  it('of a shared secret is refused, also when the secret is the public key', async () => {
+  it('a signature of a shared secret is refused, also when the secret is the public key', async () => {
     const publicKey = await importJWK(rsaKey, 'RS256', { extractable: true })
     const pem = await exportSPKI(publicKey as CryptoKey)
     for (const secret of [pem, pem.trim(), JSON.stringify(rsaKey), rsaKey.n ?? '', '']) {
@@ -187,12 +193,12 @@ describe('a signature', () => {
     }
   })
 
-  it('of another key than the named one is refused', async () => {
+  it('a signature of another key than the named one is refused', async () => {
     const jwt = await provider.sign({ kid: 'rsa', header: { kid: 'RS256' } })
     await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)
   })
 
-  it('of a key that the JWT brings along is refused', async () => {
+  it('a signature of a key that the JWT brings along is refused', async () => {
     const stranger = await startIdentityProvider()
     const jwk = await stranger.addKey('ES256')
     await stranger.stop()
@@ -201,7 +207,7 @@ describe('a signature', () => {
     await expect(verifier.verify(jwt)).rejects.toMatchObject(invalid)
   })
 
-  it('of another algorithm than the key is for is refused', async () => {
+  it('a signature of another algorithm than the key is for is refused', async () => {
     const [, claims = '', signature = ''] = (await provider.sign({ kid: 'RS256' })).split('.')
     const header = Buffer.from('{"alg":"PS256","kid":"RS256"}').toString('base64url')
     const jwt = `${header}.${claims}.${signature}`

@@ -40,7 +40,7 @@ describe('the keys', () => {
     expect(provider.requests()).toBe(1)
   })
 
-  it('that are new are known without a restart, after 5 s at most', async () => {
+  it('new keys are known without a restart, after 5 s at most', async () => {
     const verify = openVerify()
     await verify('first')
     await provider.addKey('second')
@@ -52,7 +52,7 @@ describe('the keys', () => {
     expect(provider.requests()).toBe(2)
   })
 
-  it('that are published no longer are refused after 5 minutes', async () => {
+  it('keys that are published no longer are refused after 5 minutes', async () => {
     const verify = openVerify()
     await verify('first')
     await provider.addKey('second')
@@ -77,7 +77,7 @@ describe('the keys', () => {
     }
   })
 
-  it('with the same name for two algorithms are told apart', async () => {
+  it('keys with the same name for two algorithms are told apart', async () => {
     await provider.addKey('first', 'RS256')
     expect(await openVerify()('first')).toMatchObject({ userId: 'alice' })
   })
@@ -93,7 +93,7 @@ describe('the keys', () => {
         alg: 'RS256',
       },
     ],
-  ])('that are %s refuse their JWTs, and are logged once', async (_how, jwk) => {
+  ])('keys that are %s refuse their JWTs, and are logged once', async (_how, jwk) => {
     const { alg = 'RS256' } = jwk as { alg?: string }
     await provider.addKey('first', alg)
     provider.answerWith((_request, response) => response.end(JSON.stringify({ keys: [jwk] })))
@@ -129,16 +129,19 @@ describe('keys that can not be fetched', () => {
     ['no answer', () => {}],
     ['half an answer', (_request, response) => response.write('{"keys": [')],
     ['a broken connection', (request) => request.socket.destroy()],
-  ])('since the answer is %s: the JWT is not called invalid', async (_what, listener) => {
-    provider.answerWith(listener)
-    const verify = openVerify()
-    const start = performance.now()
-    await expect(verify('first')).rejects.toMatchObject(unavailable)
-    expect(performance.now() - start).toBeLessThan(3_000)
-    provider.answerWith(undefined)
-    clock.now += 5 * SECOND
-    expect(await verify('first')).toMatchObject({ userId: 'alice' })
-  })
+  ])(
+    'keys that can not be fetched, since the answer is %s, do not make the JWT invalid',
+    async (_what, listener) => {
+      provider.answerWith(listener)
+      const verify = openVerify()
+      const start = performance.now()
+      await expect(verify('first')).rejects.toMatchObject(unavailable)
+      expect(performance.now() - start).toBeLessThan(3_000)
+      provider.answerWith(undefined)
+      clock.now += 5 * SECOND
+      expect(await verify('first')).toMatchObject({ userId: 'alice' })
+    },
+  )
 
   it('say why in the cause', async () => {
     await provider.stop()

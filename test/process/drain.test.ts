@@ -16,7 +16,7 @@ it('a listener is not closed at the end of a long turn, in which someone may hav
   await emptied
 })
 
-it('nor while someone comes every few milliseconds', async () => {
+it('a listener is not closed while someone comes every few milliseconds', async () => {
   let lastChangedAt = performance.now()
   const arrivals = (async () => {
     const endsAt = performance.now() + 500
@@ -30,13 +30,13 @@ it('nor while someone comes every few milliseconds', async () => {
   await emptied
 })
 
-it('but in the end, however many come', async () => {
+it('a listener is closed in the end, however many come', async () => {
   const begun = performance.now()
   await emptyQueue(connections(() => performance.now()))
   expect(performance.now() - begun).toBeLessThan(2_500)
 })
 
-it('and at once when nobody has come for a while', async () => {
+it('a listener is closed at once when nobody has come for a while', async () => {
   const begun = performance.now()
   await emptyQueue(connections(() => begun - 1_000))
   expect(performance.now() - begun).toBeLessThan(500)

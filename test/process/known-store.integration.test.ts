@@ -40,7 +40,7 @@ async function identityOf(bucket: ReturnType<typeof freshBucket>): Promise<strin
 
 function knownStoreSuite(name: string, address: S3Address | undefined): void {
   describe.skipIf(address === undefined)(`E23 a bucket on ${name}`, () => {
-    it('with a wrong name refuses a start, and is not created', async () => {
+    it('a bucket with a wrong name refuses a start, and is not created', async () => {
       const bucket = freshBucket(address)
       opened.defer(() => removeBucket(bucket))
       const identity = await startOn(bucket)
@@ -62,7 +62,7 @@ function knownStoreSuite(name: string, address: S3Address | undefined): void {
       expect(await startOn(bucket)).toBe(identity)
     })
 
-    it('of another database refuses a start, and keeps its identity', async () => {
+    it('a bucket of another database refuses a start, and keeps its identity', async () => {
       const [bucket, other] = [freshBucket(address), freshBucket(address)]
       for (const each of [bucket, other]) opened.defer(() => removeBucket(each))
       await startOn(bucket)
@@ -89,7 +89,7 @@ const postgres = inject('postgres')
 describe.skipIf(minio === undefined || postgres === undefined)(
   'instances that start at once',
   () => {
-    it('for the first time agree on one identity, also with those of other databases', async () => {
+    it('instances that start for the first time agree on one identity, also with those of other databases', async () => {
       const bucket = freshBucket(minio)
       opened.defer(() => removeBucket(bucket))
       const urls: string[] = []

@@ -160,7 +160,7 @@ describe('E23 a folder that is not the one of the database', () => {
 })
 
 describe('a folder and a database', () => {
-  it('that are from before identities get one at the next start', async () => {
+  it('a folder and a database without an identity get one at the next start', async () => {
     await fill()
     const database = await openDatabase(configOf().database)
     await sql`DELETE FROM object_store`.execute(database.kysely)

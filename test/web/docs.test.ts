@@ -136,7 +136,7 @@ describe('the page', () => {
     })
   })
 
-  it('of the admin API is not for those without the token', async () => {
+  it('the page of the admin API is not for those without the token', async () => {
     expect((await fetch(`http://127.0.0.1:${service.adminPort}/docs`)).status).toBe(401)
   })
 
@@ -204,7 +204,7 @@ describe('API_DOCS', () => {
   it.each([
     ['false', 404],
     ['true', 200],
-  ])('of %s has the page and the document answer %i', async (setting, status) => {
+  ])('API_DOCS of %s has the page and the document answer %i', async (setting, status) => {
     const environment = { API_DOCS: setting, WEB_PAGE: 'false' }
     const { url } = await startService({ environment, opened })
     for (const path of ['/docs', '/openapi.json']) {

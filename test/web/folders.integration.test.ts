@@ -142,7 +142,7 @@ describeInBrowser('folders', (browser) => {
     expect(new URL(page.url()).hash).toBe('')
   })
 
-  it('that a narrow token is limited to are around everything, and take its uploads', async () => {
+  it('folders that a narrow token is limited to are around everything, and take its uploads', async () => {
     const scope = { actions: ['read', 'create'], prefix: 'Photos›20' }
     const narrow = await issue(service, user, scope)
     user = { ...user, cookie: `access_token=${narrow}` }

@@ -18,7 +18,7 @@ describe('a duration', () => {
     [3541, '1 h 0 min'],
     [7199, '2 h 0 min'],
     [7201, '2 h 1 min'],
-  ])('of %d s is %s', (seconds, text) => {
+  ])('a duration of %d s is %s', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text)
   })
 })
@@ -33,15 +33,18 @@ describe('a size', () => {
     [999 * 2 ** 20, '999 MiB'],
     [1.96 * 2 ** 30, '1.9 GiB'],
     [5000 * 2 ** 50, '5,000 PiB'],
-  ])('of %d bytes is at least %s, in three digits where there is a larger unit', (bytes, text) => {
-    expect(formatBytes(bytes)).toBe(text)
-  })
+  ])(
+    'a size of %d bytes is at least %s, in three digits where there is a larger unit',
+    (bytes, text) => {
+      expect(formatBytes(bytes)).toBe(text)
+    },
+  )
 
   it.each([
     [999.5 * 2 ** 20, '0.98 GiB'],
     [1.91 * 2 ** 30, '2 GiB'],
     [1.81 * 2 ** 30, '1.9 GiB'],
-  ])('of %d bytes fits into %s', (bytes, text) => {
+  ])('a size of %d bytes fits into %s', (bytes, text) => {
     expect(formatNeed(bytes)).toBe(text)
   })
 })

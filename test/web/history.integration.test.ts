@@ -108,7 +108,7 @@ describeInBrowser('deleted and earlier versions', (browser) => {
     expect(await contentOf('e')).toBe('e')
   })
 
-  it('of one file are opened from its row', async () => {
+  it('earlier versions of one file are opened from its row', async () => {
     for (const content of ['one', 'second']) await put('a.txt', content)
     await put('b.txt', 'x')
     await remove(service, { user, name: 'b.txt' })

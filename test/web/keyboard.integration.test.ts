@@ -37,7 +37,7 @@ describeInBrowser('a deletion by keyboard', (browser) => {
     await expect.poll(() => focused(page)).toContain('c.txt')
   })
 
-  it('of several files leaves the focus on a file', async () => {
+  it('a deletion of several files leaves the focus on a file', async () => {
     const page = await visitAs({ browser: browser(), service, user })
     await page.locator('[data-index="1"]').press('Space')
     await page.keyboard.press('Shift+ArrowDown')

@@ -12,7 +12,7 @@ describe('the language of the page', () => {
     [['pt-BR', 'pt'], 'pt-BR'],
     [['pt-PT'], 'en'],
     [['constructor', '__proto__'], 'en'],
-  ])('of a visitor who prefers %j is %s', (wanted, language) => {
+  ])('the language of a visitor who prefers %j is %s', (wanted, language) => {
     expect(chooseLanguage(wanted, ['de', 'pt-BR'])).toBe(language)
   })
 })

@@ -126,7 +126,7 @@ describeInBrowser('links', (browser) => {
     expect(await field.count()).toBe(0)
   })
 
-  it('that have ended say so', async () => {
+  it('links that have ended say so', async () => {
     const path = `/links/crl_${'x'.repeat(43)}`
     const { status } = await fetch(`${service.url}${path}`, { headers: { accept: 'text/html' } })
     expect(status).toBe(404)

@@ -66,7 +66,7 @@ describeInBrowser('each view', (browser) => {
 
     const act = (action: string, name: string) => actOn(opened.page, { action, name })
 
-    it('of signing in', async () => {
+    it('signing in looks right', async () => {
       const { page } = opened
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       await expectAccessible('sign-in')
@@ -80,7 +80,7 @@ describeInBrowser('each view', (browser) => {
       await expectAccessible('list')
     })
 
-    it('of a file', async () => {
+    it('a file looks right', async () => {
       const { page } = opened
       await act('Share', 'notes.md')
       await page.getByRole('radio', { name: /^Anyone/ }).check()
@@ -94,7 +94,7 @@ describeInBrowser('each view', (browser) => {
       await page.keyboard.press('Escape')
     })
 
-    it('of the grid, and of a file in the viewer', async () => {
+    it('the grid and a file in the viewer look right', async () => {
       const { page } = opened
       await page.getByRole('button', { name: 'Show as a grid' }).click()
       await page.locator('.tile').first().waitFor()
@@ -107,7 +107,7 @@ describeInBrowser('each view', (browser) => {
       await page.locator('.row-head').waitFor()
     })
 
-    it('of selected files, also from right to left', async () => {
+    it('selected files look right, also from right to left', async () => {
       const { page } = opened
       await page.locator('[data-index]', { hasText: 'notes.md' }).focus()
       await page.keyboard.press('Space')
@@ -126,7 +126,7 @@ describeInBrowser('each view', (browser) => {
       await page.getByRole('button', { name: 'End the selection' }).click()
     })
 
-    it('of a search that finds nothing', async () => {
+    it('a search that finds nothing looks right', async () => {
       const { page } = opened
       await page.getByRole('searchbox').fill('zebra')
       await page.getByText('No name contains').waitFor()
@@ -135,7 +135,7 @@ describeInBrowser('each view', (browser) => {
       await page.getByText('notes.md').waitFor()
     })
 
-    it('of uploads, and of a full repository', async () => {
+    it('uploads and a full repository look right', async () => {
       const { page } = opened
       await pick(page, [
         { path: 'minutes.txt', content: 'x'.repeat(1000) },
@@ -151,7 +151,7 @@ describeInBrowser('each view', (browser) => {
       await expectAccessible('undo')
     })
 
-    it('of interrupted uploads', async () => {
+    it('interrupted uploads look right', async () => {
       const { page } = opened
       for (const name of ['concert.mov', 'An interview of an hour, in one take.mov']) {
         const content = 'x'.repeat(600)
@@ -167,7 +167,7 @@ describeInBrowser('each view', (browser) => {
       await uploaded(page, 1)
     })
 
-    it('of deleted and earlier versions', async () => {
+    it('deleted and earlier versions look right', async () => {
       const { page } = opened
       for (const size of [250, 400]) {
         await upload(service, { user, name: 'notes.md', content: Buffer.alloc(size) })
@@ -195,7 +195,7 @@ describeInBrowser('each view', (browser) => {
       await page.getByRole('button', { name: 'All files' }).click()
     })
 
-    it('of a repository over its capacity', async () => {
+    it('a repository over its capacity looks right', async () => {
       const { page } = opened
       await service.setCapacity(user, 900_000)
       await page.reload()
@@ -203,7 +203,7 @@ describeInBrowser('each view', (browser) => {
       await expectAccessible('exceeded')
     })
 
-    it('of a link that would sign in', async () => {
+    it('a link that would sign in looks right', async () => {
       const { page } = opened
       await page.goto(`${service.url}/#access_token=${secretOf(user)}`)
       await page.getByRole('heading', { name: 'Sign in with this link?' }).waitFor()

@@ -111,7 +111,7 @@ describeInBrowser('large uploads', (browser) => {
     expect(await storedIn(page)).toEqual(NOTHING_STORED)
   })
 
-  it('of small files go on by themselves after the connection was lost in the middle', async () => {
+  it('uploads of small files go on by themselves after the connection was lost in the middle', async () => {
     const gate = await startTcpSwitch([service.port])
     onTestFinished(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
@@ -384,7 +384,7 @@ describeInBrowser('large uploads', (browser) => {
     await expectStored(film)
   })
 
-  it('of small files are continued, too, where another program has begun them', async () => {
+  it('uploads of small files are continued, too, where another program has begun them', async () => {
     const { cookie } = user
     await beginUpload(service, {
       cookie,

@@ -75,7 +75,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
   const rowOf = (page: Page, name: string) => page.getByRole('row', { name })
   const usage = () => usageOf(service, user)
 
-  it('that may only create sees no files, and uploads some', async () => {
+  it('a token that may only create sees no files, and uploads some', async () => {
     await put('secret')
     const page = await open({ actions: ['create'] })
     await page.getByText(UNSEEN).waitFor()
@@ -107,7 +107,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await page.locator('.user').textContent()).toContain(user.userId)
   })
 
-  it('that has a prefix says so, and puts it in front of the names of new files', async () => {
+  it('a token that has a prefix says so, and puts it in front of the names of new files', async () => {
     await put('cam1-old')
     await put('other')
     const page = await open({ actions: ['read', 'create'], prefix: 'cam1-' })
@@ -125,7 +125,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
       .toEqual(['cam1-a.txt', 'cam1-b.txt', 'cam1-film.bin', 'cam1-old'])
   })
 
-  it('that has a prefix searches within it, and never outside', async () => {
+  it('a token that has a prefix searches within it, and never outside', async () => {
     await put('cam1-2026')
     await put('cam1-2027')
     await put('2026')
@@ -143,7 +143,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await page.getByText('No name contains “zebra”').waitFor()
   })
 
-  it('that may only read has no button, no key and no drop that changes anything', async () => {
+  it('a token that may only read has no button, no key and no drop that changes anything', async () => {
     const page = await open({ actions: ['read'] })
     await page.getByText('Nothing here yet').waitFor()
     expect(await page.getByText('Drop files or a folder here').count()).toBe(0)
@@ -171,7 +171,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await usage()).toMatchObject({ fileCount: 1 })
   })
 
-  it('that may create takes what is dropped', async () => {
+  it('a token that may create takes what is dropped', async () => {
     const page = await open({ actions: ['create'], prefix: 'in-' })
     await drop(page, [await fileOnDisk()])
     await uploaded(page, 1)
@@ -179,7 +179,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await page.locator('.upload-name').textContent()).toBe('in-dropped.txt')
   })
 
-  it('that may delete does, and is offered to undo that only with the history', async () => {
+  it('a token that may delete does, and is offered to undo that only with the history', async () => {
     await put('a.txt')
     await put('b.txt')
     const page = await open({ actions: ['read', 'delete', 'create'] })
@@ -200,7 +200,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
   })
 
-  it('that may delete and create renames within the prefix, and replaces nothing', async () => {
+  it('a token that may delete and create renames within the prefix, and replaces nothing', async () => {
     await put('in-a')
     await put('in-b')
     const page = await open({ actions: ['read', 'delete', 'create'], prefix: 'in-' })
@@ -232,7 +232,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
       ['Rename', 'Delete'],
     ],
     [['history'], ['Earlier versions']],
-  ])('that may read and %j offers for a file: %j', async (actions, offered) => {
+  ])('a token that may read and %j offers for a file: %j', async (actions, offered) => {
     await put('a.txt')
     const page = await open({ actions: ['read', ...actions] })
     await rowOf(page, 'a.txt').waitFor()
@@ -241,7 +241,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(titles).toEqual(offered)
   })
 
-  it('that may only replace and not read asks before it replaces what it does not see', async () => {
+  it('a token that may only replace and not read asks before it replaces what it does not see', async () => {
     await put('a.txt', 'old')
     const page = await open({ actions: ['replace'] })
     const replace = page.getByRole('button', { name: 'Replace' })
@@ -257,7 +257,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await usage()).toMatchObject({ fileCount: 1 })
   })
 
-  it('that may create and replace, and not read, asks once the name proves to be taken', async () => {
+  it('a token that may create and replace, and not read, asks once the name proves to be taken', async () => {
     await put('a.txt', 'old')
     const page = await open({ actions: ['create', 'replace'] })
     for (const size of [5, 17 * MIB]) {
@@ -270,7 +270,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await usage()).toMatchObject({ fileCount: 1 })
   })
 
-  it('that may read and replace replaces what it sees, and nothing else', async () => {
+  it('a token that may read and replace replaces what it sees, and nothing else', async () => {
     await put('a.txt', 'old')
     const page = await open({ actions: ['read', 'replace'] })
     await pick(page, [{ path: 'a.txt', content: 'new' }])
@@ -283,7 +283,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await usage()).toMatchObject({ fileCount: 1 })
   })
 
-  it('that may not read is told when the repository is full', async () => {
+  it('a token that may not read is told when the repository is full', async () => {
     user = await service.createUser(10)
     const page = await open({ actions: ['create'] })
     await pick(page, [{ path: 'a.txt', content: 'x'.repeat(100) }])
@@ -292,7 +292,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expectOneUploadRefused()
   })
 
-  it('that makes room lets the service make it', async () => {
+  it('a token that makes room lets the service make it', async () => {
     user = await service.createUser(10)
     await put('in-old', 'x'.repeat(10))
     const scope = { actions: ['read', 'create'], prefix: 'in-', when_full: 'evict_oldest' }
@@ -305,7 +305,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expectOneUploadRefused()
   })
 
-  it('that may see the history restores only what it may upload', async () => {
+  it('a token that may see the history restores only what it may upload', async () => {
     for (const content of ['old', 'new']) await put('in-a', content)
     const page = await open({ actions: ['history'] })
     await page.getByRole('button', { name: 'Deleted and earlier versions' }).click()
@@ -324,7 +324,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await replacing.getByText('“in-a” was restored.').waitFor()
   })
 
-  it('that may share makes tokens and links that are no wider', async () => {
+  it('a token that may share makes tokens and links that are no wider', async () => {
     await put('in-a')
     const expiresInSeconds = 2 * 24 * 3600
     const scope = parseScope({ actions: ['read', 'share'], prefix: 'in-' })
@@ -371,7 +371,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await page.getByRole('heading', { name: 'Link created' }).waitFor()
   })
 
-  it('that may share, and neither read nor create, makes no links', async () => {
+  it('a token that may share, and neither read nor create, makes no links', async () => {
     const page = await open({ actions: ['share'] })
     await page.getByRole('button', { name: 'Links and devices' }).click()
     await page.getByRole('heading', { name: 'Links for people without an account' }).waitFor()

@@ -132,7 +132,7 @@ describeInBrowser('many files at once', (browser) => {
     expect(await page.evaluate(beyond)).toBe(0)
   })
 
-  it('that are deleted one after another share one message and its undo', async () => {
+  it('files that are deleted one after another share one message and its undo', async () => {
     const page = await open()
     for (const name of ['alpha.txt', 'beta.txt']) {
       await page.getByRole('button', { name: `Delete ${name}` }).click({ force: true })

@@ -101,7 +101,7 @@ describeInBrowser('signing in', (browser) => {
     expect((await page.context().cookies())[0]?.value).toBe(secretOf(other))
   })
 
-  it('by a link that is no good leaves who is signed in there, with a word why', async () => {
+  it('a link that is no good leaves who is signed in there, with a word why', async () => {
     const page = await visitAs({ browser: browser(), service, user })
     await page.goto(`${service.url}/#access_token=crt_${'A'.repeat(43)}`)
     await page.getByRole('button', { name: 'Sign in with this link' }).click()
@@ -110,7 +110,7 @@ describeInBrowser('signing in', (browser) => {
     expect((await page.context().cookies())[0]?.value).toBe(secretOf(user))
   })
 
-  it('by a link is asked about on any host but the loopback', async () => {
+  it('a link is asked about on any host but the loopback', async () => {
     const lan = await startBrowser('--host-resolver-rules=MAP lan.test 127.0.0.1')
     onTestFinished(() => lan.close())
     const url = `http://lan.test:${service.port}`
@@ -126,7 +126,7 @@ describeInBrowser('signing in', (browser) => {
     await page.getByText('Nothing here yet').waitFor()
   })
 
-  it('by a link sends nothing of the user before, in no tab, under the name of the next', async () => {
+  it('a link sends nothing of the user before, in no tab, under the name of the next', async () => {
     user = await service.createUser(64 * MIB)
     const page = await visitAs({ browser: browser(), service, user })
     const busy = await page.context().newPage()
@@ -167,7 +167,7 @@ describeInBrowser('signing in', (browser) => {
     expect(await usageOf(service, user)).toMatchObject({ fileCount: 3, reserved: 0 })
   })
 
-  it('of another user takes no upload, dialog, message or search of the one before', async () => {
+  it('a sign-in of another user takes no upload, dialog, message or search of the one before', async () => {
     user = await service.createUser(64 * MIB)
     const other = await service.createUser(64 * MIB)
     for (const each of [user, other]) {
@@ -221,7 +221,7 @@ describeInBrowser('signing in', (browser) => {
     expect(sent.filter((method) => method !== 'GET')).toEqual([])
   })
 
-  it('of another user ends what is repeated for the one before', async () => {
+  it('a sign-in of another user ends what is repeated for the one before', async () => {
     user = await service.createUser(MIB)
     const other = await service.createUser(MIB)
     for (const each of [user, other]) {

@@ -75,7 +75,7 @@ describe('an event', () => {
     [302, { location: 'http://127.0.0.1:1/' }],
     [404, {}],
     [503, {}],
-  ])('that gets %i is not delivered, and follows no redirect', async (status, headers) => {
+  ])('an event that gets %i is not delivered, and follows no redirect', async (status, headers) => {
     const { delivery, receiver } = await sendTo((response) =>
       response.writeHead(status, headers).end(),
     )

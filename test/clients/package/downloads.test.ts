@@ -76,13 +76,16 @@ describe('a download', () => {
     [{ start: -5 }],
     [{ start: 1.5 }],
     [{ start: Number.NaN }],
-  ])('of the range %o is refused, since the service would send the whole file', async (range) => {
-    const { client, ranges } = await startFake((response) => response.end())
-    expect(await errorOf(client.files.download('a', { range }))).toBeInstanceOf(RangeError)
-    expect(ranges).toEqual([])
-  })
+  ])(
+    'a download of the range %o is refused, since the service would send the whole file',
+    async (range) => {
+      const { client, ranges } = await startFake((response) => response.end())
+      expect(await errorOf(client.files.download('a', { range }))).toBeInstanceOf(RangeError)
+      expect(ranges).toEqual([])
+    },
+  )
 
-  it('that is cancelled while it waits for bytes does not reconnect', async () => {
+  it('a download that is cancelled while it waits for bytes does not reconnect', async () => {
     const closed: Promise<unknown>[] = []
     const { client, ranges } = await startFake((response) => {
       closed.push(once(response, 'close'))

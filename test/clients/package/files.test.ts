@@ -222,7 +222,7 @@ describe('files', () => {
     expect(await errorOf(client.files.delete('list-z'))).toMatchObject({ code: 'not_found' })
   })
 
-  it('of another user, and without a token, are only those that are shared', async () => {
+  it('files of another user, and files without a token, are only those that are shared', async () => {
     const { client, user, network, service } = fixture
     const { userId } = user
     await client.files.upload('shared', Buffer.from('public'), { visibility: 'public' })

@@ -88,7 +88,7 @@ describe('an upload of an earlier process', () => {
     ['a path', async () => ({ path: await placeOnDisk(content.bytes) }), {}],
     ['a File', () => new File([content.bytes], 'film.mov', { lastModified: 5 }), {}],
     ['bytes with a key', () => content.bytes, { resumeKey: 'film, 2026' }],
-  ])('of %s is continued', async (_, contentOf, options) => {
+  ])('an upload of %s is continued by a later process', async (_, contentOf, options) => {
     const same = await contentOf()
     const { id, offset } = await interrupt(same, options)
     expect(offset).toBeGreaterThan(MIB)
@@ -99,7 +99,7 @@ describe('an upload of an earlier process', () => {
     expect(await unfinished()).toEqual([])
   })
 
-  it('of a path is not continued if the file was written since', async () => {
+  it('an upload of a path is not continued if the file was written since', async () => {
     const path = await placeOnDisk(content.bytes)
     const { id } = await interrupt({ path }, {})
     await utimes(path, 1, 1)
@@ -192,7 +192,7 @@ describe('an upload of an earlier process', () => {
     }
   })
 
-  it('that was cancelled or has expired begins anew', async () => {
+  it('a cancelled or expired upload begins anew', async () => {
     const options = { resumeKey: 'film' }
     const { id } = await interrupt(content.bytes, options)
     await direct.uploads.cancel(id)
@@ -254,7 +254,7 @@ describe('an upload that fails', () => {
     expect(error.problem.available).toBe(10 * MIB)
   })
 
-  it('of a stream that does not fit is refused with the figures, and leaves nothing', async () => {
+  it('an upload of a stream that does not fit is refused with the figures, and leaves nothing', async () => {
     await service.setCapacity(user, 10 * MIB)
     const error = await errorOf(direct.files.upload('film', streamOf(content.bytes)))
     expect(error).toMatchObject({ code: 'capacity_exceeded' })
@@ -264,7 +264,7 @@ describe('an upload that fails', () => {
   it.each([
     ['', false],
     [', also if the response is lost while content is sent', true],
-  ])('because of its condition is refused with 412%s', async (_, losesRefusals) => {
+  ])('an upload whose condition fails is refused with 412%s', async (_, losesRefusals) => {
     const onAppend = () => direct.files.upload('film', Buffer.from('faster'))
     const front = await startFront({ before: { PATCH: onAppend }, losesRefusals })
     const { files } = clientOf(user, front.url)
@@ -274,7 +274,7 @@ describe('an upload that fails', () => {
     expect(await unfinished()).toEqual([])
   })
 
-  it('because another client cancels it says so', async () => {
+  it('an upload that another client cancels says so', async () => {
     const cancel = async (): Promise<void> => {
       // Before, it would be unknown afterwards.
       await expect.poll(async () => (await unfinished())[0]?.state).toBe('receiving')
@@ -296,7 +296,7 @@ it('an upload that is replaced as soon as it is stored says so', async () => {
 })
 
 describe('a lost response', () => {
-  it('to the creation does not leave a second upload', async () => {
+  it('a lost response to the creation does not leave a second upload', async () => {
     const front = await startFront({ loses: 'POST' })
     const ids: string[] = []
     const file = await clientOf(user, front.url).files.upload('film', content.bytes, {
@@ -310,7 +310,7 @@ describe('a lost response', () => {
   it.each([
     ['bytes', () => content.bytes],
     ['a stream', () => streamOf(content.bytes)],
-  ])('to the last append of %s does not send it again', async (_, contentOf) => {
+  ])('a lost response to the last append of %s does not send it again', async (_, contentOf) => {
     const front = await startFront({ loses: 'PATCH' })
     const file = await clientOf(user, front.url).files.upload('film', contentOf())
     expect(file).toMatchObject({ sha256: content.sha256 })
@@ -320,7 +320,7 @@ describe('a lost response', () => {
 
 describe('the end of a stream', () => {
   it.each([8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 16 * MIB])(
-    'after %d bytes is its end',
+    'a stream ends after %d bytes if they are its last',
     async (size) => {
       const { bytes, sha256 } = createContent(size)
       const file = await direct.files.upload('film', streamOf(bytes, 1_000_003))

@@ -232,7 +232,7 @@ describe('a download', () => {
     expect(fixture.network.requests).toHaveLength(14)
   })
 
-  it('of a range has its bytes, also when it is cut', async () => {
+  it('a download of a range has its bytes, also when it is cut', async () => {
     await client.files.upload('range', bytes)
     const rangeOf = (start: number, end?: number) =>
       client.files.download('range', { range: { start, ...(end !== undefined && { end }) } })
@@ -289,7 +289,7 @@ describe('a download', () => {
     await cancelled.stream.cancel()
   })
 
-  it('of empty content ends', async () => {
+  it('a download of empty content ends', async () => {
     await client.files.upload('nothing', new Uint8Array(0))
     expect(await bytesOf((await client.files.download('nothing')).stream)).toHaveLength(0)
   })

@@ -158,7 +158,7 @@ export function faultsSuite(get: () => PythonFixture): void {
       expect(network.requests).toHaveLength(14)
     })
 
-    it('of a range has its bytes, also when it is cut', async () => {
+    it('a download of a range has its bytes, also when it is cut', async () => {
       network.mishaps.push({ cutAfter: 1000 }, { cutAfter: 500 })
       const program = `
         await direct.files.upload("range", kept.bytes)
@@ -194,7 +194,7 @@ export function faultsSuite(get: () => PythonFixture): void {
       },
     )
 
-    it('of empty content ends', async () => {
+    it('a download of empty content ends', async () => {
       const program = `
         await client.files.upload("nothing", b"")
         return len(await (await client.files.download("nothing")).read())`

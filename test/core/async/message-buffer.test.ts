@@ -24,7 +24,7 @@ describe('what is added to a buffer', () => {
     expect(taken).toEqual([[1]])
   })
 
-  it('while it is handed over waits for the next time', async () => {
+  it('what is added while the buffer is handed over waits for the next time', async () => {
     const taken: (readonly number[])[] = []
     const buffer = new MessageBuffer<number>((items) => {
       taken.push(items)

@@ -52,7 +52,7 @@ describe('an issued access token', () => {
     await expect(tokens.verify(secret)).rejects.toMatchObject(invalid)
   })
 
-  it('of a suspended user is user_suspended until the suspension ends', async () => {
+  it('a token of a suspended user is user_suspended until the suspension ends', async () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)
     const { secret } = await tokens.issue(terms())
@@ -63,7 +63,7 @@ describe('an issued access token', () => {
     expect(await tokens.verify(secret)).toMatchObject({ userId: alice })
   })
 
-  it('that is revoked does not tell that its user is suspended', async () => {
+  it('a revoked token does not tell that its user is suspended', async () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)
     const issued = await tokens.issue(terms())
@@ -72,7 +72,7 @@ describe('an issued access token', () => {
     await expect(tokens.verify(issued.secret)).rejects.toMatchObject(invalid)
   })
 
-  it('of a deleted user is invalid', async () => {
+  it('a token of a deleted user is invalid', async () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)
     const { secret } = await tokens.issue(terms())

@@ -27,7 +27,7 @@ describe('a client address', () => {
     },
   )
 
-  it('of one network of 64 bits is one, however it is written', () => {
+  it('addresses of one network of 64 bits are one, however they are written', () => {
     const group = fc.integer({ min: 0, max: 0xffff })
     // What stands for an IPv4 address begins with five groups of 0, and the test before this one has it.
     const groups = fc

@@ -66,7 +66,7 @@ describe('C08 an address that is wrong about tokens', () => {
     expect(wrongAgain(blocked, 5100)).toMatchObject({ blocks: 1, blockedUntil: 5200 })
   })
 
-  it('that is not blocked is remembered as long as its window', () => {
+  it('an address that is not blocked is remembered as long as its window', () => {
     expect(wrongAt(10)?.expiresAt).toBe(1010)
   })
 })

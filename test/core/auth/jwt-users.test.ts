@@ -73,7 +73,7 @@ describe('a JWT', () => {
     ).toEqual([])
   })
 
-  it('of a suspended user is user_suspended, of a deleted one invalid', async () => {
+  it('a JWT of a suspended user is user_suspended, one of a deleted user invalid', async () => {
     await using core = await openTestCore()
     await createTestUser(core)
     const tokens = openTokens(core, { createsUsers: true })
@@ -84,7 +84,7 @@ describe('a JWT', () => {
     await expect(tokens.verify('a.alice.b')).rejects.toMatchObject(invalid)
   })
 
-  it('that is good is no guess of its address while its user is purged, or unknown', async () => {
+  it('a good JWT is no guess of its address while its user is purged, or unknown', async () => {
     await using core = await openTestCore()
     await createTestUser(core)
     await core.users.deleteUser(alice)

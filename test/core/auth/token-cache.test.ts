@@ -159,7 +159,7 @@ describe('a lookup', () => {
     expect(await find('a')).toMatchObject({ user: { userId: bob } })
   })
 
-  it('that fails fails for all who share it, and the next one is another', async () => {
+  it('a failed lookup fails for all who share it, and the next one is another', async () => {
     const { find, lookups } = openCache()
     const failed = Promise.reject<undefined>(outage())
     const asked = await Promise.allSettled([find('a', failed), find('a', failed)])

@@ -234,7 +234,7 @@ describe('the time since a reading', () => {
     expect(elapsedSince(time, { at: 4_000, boot: BOOT, seen: undefined })).toBeUndefined()
   })
 
-  it('of another machine follows from when this one has seen an earlier safe time', () => {
+  it('the time since a reading of another machine follows from when this one has seen an earlier safe time', () => {
     const seen = { time: { ...time, safe: START - 12_000 }, at: 100_000 }
     expect(elapsedSince(time, { at: 120_000, boot: 'other', seen })).toBe(8_000)
     expect(elapsedSince(time, { at: 105_000, boot: 'other', seen })).toBe(0)
@@ -261,7 +261,7 @@ describe('a jump', () => {
     expect(jumpOf(time, reading({ read: START + DAY }), { leastMs: 0, mostMs: Infinity })).toBe(0)
   })
 
-  it('of the database counts also while the process has the smaller clock, and the other way round', () => {
+  it('a jump of the database counts also while the process has the smaller clock, and the other way round', () => {
     const passed = { leastMs: 0, mostMs: 0 }
     expect(jumpOf(time, reading({ database: START + DAY }), passed)).toBe(DAY)
     const ahead = { ...time, database: START + DAY }

@@ -27,7 +27,7 @@ describe('the date of a content', () => {
     expect(formatLastModified(file, DAY + 1000)).toBe('Sat, 28 Nov 2026 00:00:01 GMT')
   })
 
-  it('of a past version is that of its change', () => {
+  it('the date of a past version is that of its change', () => {
     expect(lastModified({ updatedAt: DAY + 1 })).toBe(DAY)
   })
 })

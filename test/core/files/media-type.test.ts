@@ -67,7 +67,7 @@ describe('a media type', () => {
     expect(mediaTypeOf(text)).toBe(text.trim())
   })
 
-  it('of a body is any other', () => {
+  it('a body states any other media type', () => {
     expect(bodyMediaTypeOf('text/plain; a=b')).toBe('text/plain; a=b')
     expect(bodyMediaTypeOf('multipart/form-data; boundary=x')).toBe(
       'multipart/form-data; boundary=x',
@@ -91,7 +91,7 @@ describe('a content that browsers may show', () => {
     ['text/plain; charset=iso-8859-1', undefined],
     ['text/plain; charset=utf-8; charset=utf-7', undefined],
     ['text/plain; format=flowed', undefined],
-  ])('as text is in UTF-8: %s', (type, shown) => {
+  ])('text that browsers may show is in UTF-8: %s', (type, shown) => {
     expect(inlineType(mediaTypeOf(type))).toBe(shown)
   })
 

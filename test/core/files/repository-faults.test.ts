@@ -39,7 +39,7 @@ async function failing(): Promise<never> {
 }
 
 describe('an object store', () => {
-  it('that fails keeps the old file, and nothing else (I2)', async () => {
+  it('a store that fails keeps the old file, and nothing else (I2)', async () => {
     await using core = await openTestCore()
     const { faulty, read, usage } = await openOverwrite(core, { objects: { put: failingPut } })
     await expect(faulty.upload('a', 'new!')).rejects.toMatchObject(unavailable)
@@ -57,7 +57,7 @@ describe('an object store', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that hangs holds the upload no longer than its signal, and the old file stays (I9)', async () => {
+  it('a store that hangs holds the upload no longer than its signal, and the old file stays (I9)', async () => {
     await using core = await openTestCore()
     const { faulty, read } = await openOverwrite(core, { objects: { put: hangingPut } })
     const uploading = faulty.upload('a', 'new!', { signal: AbortSignal.timeout(20) })
@@ -66,7 +66,7 @@ describe('an object store', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that can not remove leaves the object to the sweeper (I8)', async () => {
+  it('a store that can not remove leaves the object to the sweeper (I8)', async () => {
     await using core = await openTestCore()
     const put = truncatingPut(core.objects)
     const { faulty, read } = await openOverwrite(core, { objects: { put, remove: failing } })
@@ -79,7 +79,7 @@ describe('an object store', () => {
 })
 
 describe('F04 a commit of unknown outcome', () => {
-  it('that had won is answered as success', async () => {
+  it('a commit that had won is answered as success', async () => {
     await using core = await openTestCore()
     const commit = commitUnanswered(core.ledger)
     const { faulty, read, usage } = await openOverwrite(core, { ledger: { commit } })
@@ -92,7 +92,7 @@ describe('F04 a commit of unknown outcome', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that had lost leaves the old file, and no object', async () => {
+  it('a commit that had lost leaves the old file, and no object', async () => {
     await using core = await openTestCore()
     const { faulty, read, usage } = await openOverwrite(core, { ledger: { commit: commitLost } })
     await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
@@ -101,7 +101,7 @@ describe('F04 a commit of unknown outcome', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that had won stands when the abort fails too, and nothing is removed', async () => {
+  it('a commit that had won stands when the abort fails too, and nothing is removed', async () => {
     await using core = await openTestCore()
     const ledger = { commit: commitUnanswered(core.ledger), abort: failing }
     const { faulty, read } = await openOverwrite(core, { ledger })
@@ -112,7 +112,7 @@ describe('F04 a commit of unknown outcome', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that had lost keeps its object while the abort fails too; the sweeper removes it', async () => {
+  it('a commit that had lost keeps its object while the abort fails too; the sweeper removes it', async () => {
     await using core = await openTestCore()
     const ledger = { commit: commitLost, abort: failing }
     const { faulty, read } = await openOverwrite(core, { ledger })
@@ -126,23 +126,26 @@ describe('F04 a commit of unknown outcome', () => {
   it.each([
     ['won', 'newer'],
     ['lost', 'old'],
-  ])('that had %s is settled when only the first abort fails', async (outcome, content) => {
-    await using core = await openTestCore()
-    const commit: Ledger['commit'] = (upload) => core.ledger.commit(upload)
-    const abort: Ledger['abort'] = (upload) => core.ledger.abort(upload)
-    const ledger = {
-      commit: outcome === 'won' ? commitUnanswered(core.ledger) : onceFailing(failing, commit),
-      abort: onceFailing(failing, abort),
-    }
-    const { faulty, read } = await openOverwrite(core, { ledger })
-    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
-    expect(await read('a')).toBe(content)
-    await settle(core)
-    expect(await read('a')).toBe(content)
-    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
-  })
+  ])(
+    'a commit that had %s is settled when only the first abort fails',
+    async (outcome, content) => {
+      await using core = await openTestCore()
+      const commit: Ledger['commit'] = (upload) => core.ledger.commit(upload)
+      const abort: Ledger['abort'] = (upload) => core.ledger.abort(upload)
+      const ledger = {
+        commit: outcome === 'won' ? commitUnanswered(core.ledger) : onceFailing(failing, commit),
+        abort: onceFailing(failing, abort),
+      }
+      const { faulty, read } = await openOverwrite(core, { ledger })
+      await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+      expect(await read('a')).toBe(content)
+      await settle(core)
+      expect(await read('a')).toBe(content)
+      expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+    },
+  )
 
-  it('that had won stands when it can not be read back', async () => {
+  it('a commit that had won stands when it can not be read back', async () => {
     await using core = await openTestCore()
     const commit: Ledger['commit'] = async (upload) => {
       await core.ledger.commit(upload)
@@ -155,7 +158,7 @@ describe('F04 a commit of unknown outcome', () => {
     expect(await read('a')).toBe('newer')
   })
 
-  it('that is still under way when the abort wins does not bring the file back', async () => {
+  it('a commit that is still under way when the abort wins does not bring the file back', async () => {
     await using core = await openTestCore()
     let late: Promise<unknown> = Promise.resolve()
     const commit: Ledger['commit'] = async (upload) => {
@@ -217,7 +220,7 @@ describe('a ledger that hangs', () => {
 })
 
 describe('a begin', () => {
-  it('that fails reads nothing and stores nothing', async () => {
+  it('a begin that fails reads nothing and stores nothing', async () => {
     await using core = await openTestCore()
     const { faulty, read } = await openOverwrite(core, { ledger: { begin: failing } })
     const { content } = stalledContent('never read', '')
@@ -228,7 +231,7 @@ describe('a begin', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('whose answer is lost holds its reservation no longer than its lease', async () => {
+  it('a begin whose answer is lost holds its reservation no longer than its lease', async () => {
     await using core = await openTestCore()
     const begin: Ledger['begin'] = async (upload) => {
       await core.ledger.begin(upload)
@@ -242,7 +245,7 @@ describe('a begin', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('whose answer is lost gives its reservation back at once, so that a retry has room', async () => {
+  it('a begin whose answer is lost gives its reservation back at once, so that a retry has room', async () => {
     await using core = await openTestCore({ baseCapacity: 10 })
     const begin = onceFailing<BeginUpload, void>(
       async (upload) => {
@@ -260,7 +263,7 @@ describe('a begin', () => {
     expect(rows).toEqual([{ state: 'committed' }])
   })
 
-  it('whose answer is lost is refused without waiting for what gives the reservation back', async () => {
+  it('a begin whose answer is lost is refused without waiting for what gives the reservation back', async () => {
     await using core = await openTestCore()
     const aborts: AbortUpload[] = []
     const abort = (upload: AbortUpload): Promise<never> => {
@@ -272,7 +275,7 @@ describe('a begin', () => {
     expect(aborts).toMatchObject([{ isUntouched: true }])
   })
 
-  it('that is refused has nothing to give back', async () => {
+  it('a refused begin has nothing to give back', async () => {
     await using core = await openTestCore({ baseCapacity: 5 })
     const { upload } = await openTestRepository(core, { ledger: { abort: failing } })
     await expect(upload('a', 'more than 5')).rejects.toMatchObject({ code: 'capacity_exceeded' })
@@ -346,7 +349,7 @@ describe('a change of files', () => {
     overwrite: true,
   } as const
 
-  it('that fails is unavailable, and changes nothing', async () => {
+  it('a change that fails is unavailable, and changes nothing', async () => {
     await using core = await openTestCore()
     const ledger = { deleteFile: failing, updateFile: failing, listFiles: failing }
     const { faulty, read, stat, usage, caller } = await openOverwrite(core, { ledger })
@@ -361,7 +364,7 @@ describe('a change of files', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that fails in its transaction is rolled back whole', async () => {
+  it('a change that fails in its transaction is rolled back whole', async () => {
     await using core = await openTestCore()
     const { upload, read, repository, stat, usage, caller } = await openTestRepository(core)
     await upload('a', 'old')
@@ -379,7 +382,7 @@ describe('a change of files', () => {
     expect([await read('a'), await read('b')]).toEqual(['old', 'other'])
   })
 
-  it('whose answer is lost has happened once: repeated, it finds no file', async () => {
+  it('a change whose answer is lost has happened once: repeated, it finds no file', async () => {
     await using core = await openTestCore()
     const deleteFile: Ledger['deleteFile'] = async (file) => {
       await core.ledger.deleteFile(file)

@@ -212,7 +212,7 @@ export function ledgerBatchContract(
       expect(await account.usage()).toMatchObject({ used: 1000, fileCount: 1000 })
     })
 
-    it('of an inactive user are refused, whatever they ask, and not by an operation', async () => {
+    it('batches of an inactive user are refused, whatever they ask, and not by an operation', async () => {
       await harness.users.setUserStatus(account.userId, 'suspended')
       for (const operation of [
         remove('none'),
@@ -261,7 +261,7 @@ export function ledgerBatchContract(
         }
       })
 
-      it('and a commit end as one after the other would, within the capacity', async () => {
+      it('a batch and a commit end as one after the other would, within the capacity', async () => {
         const wins: string[] = []
         const { file } = await account.put('past', 60)
         for (let round = 0; round < 16; round++) {

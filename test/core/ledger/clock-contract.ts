@@ -281,7 +281,7 @@ export function ledgerClockContract(
       })
     })
 
-    it('that has not jumped keeps the wait that a receiver asked for, also over a restart', async () => {
+    it('a clock that has not jumped keeps the wait that a receiver asked for, also over a restart', async () => {
       const failing = async () => {
         await account.put('a', 10)
         const [queue] = await harness.ledger.listDueWebhooks(1)
@@ -308,7 +308,7 @@ export function ledgerClockContract(
       expect(await due()).toBe(1)
     })
 
-    it('that went back destroys nothing sooner, also when it is right again', async () => {
+    it('a clock that went back destroys nothing sooner, also when it is right again', async () => {
       await account.put('a', 10, { expiresInMs: 3 * LONG_MS })
       await jump(-2 * LONG_MS)
       await account.put('b', 10, { expiresInMs: 3 * LONG_MS })
@@ -326,7 +326,7 @@ export function ledgerClockContract(
       expect(await expire()).toBe(1)
     })
 
-    it('that does not jump destroys what has ended', async () => {
+    it('a clock that does not jump destroys what has ended', async () => {
       await account.put('a', 10)
       await account.remove('a')
       await account.put('b', 10, { expiresInMs: KEPT_MS })

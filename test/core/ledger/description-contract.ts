@@ -130,7 +130,7 @@ export function ledgerDescriptionContract(
       const change = (bytes: number) =>
         account.change('a', { metadata: JSON.parse(ofBytes(bytes)) as Record<string, string> })
 
-      it('by every write that adds, changes, keeps, moves and ends them', async () => {
+      it('every write that adds, changes, keeps, moves or ends metadata counts them', async () => {
         await account.put('a', 10, { metadata: ofBytes(256) })
         expect(await audited()).toBe(10)
         await account.put('a', 10, { metadata: ofBytes(276) })
@@ -149,7 +149,7 @@ export function ledgerDescriptionContract(
         expect(await audited()).toBe(20)
       })
 
-      it('and refuse what does not fit, byte by byte', async () => {
+      it('metadata that do not fit are refused, byte by byte', async () => {
         const metadata = ofBytes(356)
         const over = { metadata: ofBytes(357) }
         expect(await outcomeOf(account.put('a', 0, over))).toBe('capacity_exceeded')

@@ -286,7 +286,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         expect(await account.usage()).toMatchObject({ used: 30, fileCount: 2 })
       })
 
-      it('while an overwrite of the old name is pending: the commit is charged whole', async () => {
+      it('a rename while an overwrite of the old name is pending: the commit is charged whole', async () => {
         await account.put('a', 50)
         const version = await account.begin('a', 60)
         await account.change('a', { newName: 'b' })
@@ -297,7 +297,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await sums()
       })
 
-      it('while an upload of the new name is pending: the commit replaces the renamed file', async () => {
+      it('a rename while an upload of the new name is pending: the commit replaces the renamed file', async () => {
         const renamed = await account.put('a', 50)
         const version = await account.begin('b', 40)
         await account.change('a', { newName: 'b' })

@@ -259,7 +259,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
         )
       })
 
-      it('of another user is refused as unavailable and changes nothing', async () => {
+      it('a commit of another user is refused as unavailable and changes nothing', async () => {
         const version = await account.begin('a', 10)
         const stranger = await openAccount(harness)
         await stranger.begin('b', 20)
@@ -312,7 +312,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
         await sums()
       })
 
-      it('after an abort is refused as unavailable and changes nothing', async () => {
+      it('a commit after an abort is refused as unavailable and changes nothing', async () => {
         await account.put('a', 30)
         const version = await account.begin('a', 40)
         await account.begin('b', 20)
@@ -323,7 +323,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
         await sums()
       })
 
-      it('of a version that never began is refused as unavailable', async () => {
+      it('a commit of a version that never began is refused as unavailable', async () => {
         expect(await outcomeOf(account.commit(createVersion(), 0))).toBe('unavailable')
       })
     })

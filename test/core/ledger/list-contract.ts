@@ -64,7 +64,7 @@ export function ledgerListContract(
 
       describe.each(AUDIENCES)('to %s', (audience) => {
         it.each(FILE_ORDERS)(
-          'by %s are those that begin with the prefix, in order',
+          'listings by %s are those that begin with the prefix, in order',
           async (order) => {
             for (const prefix of PREFIXES) {
               const expected = sorted(files, { audience, order, prefix })
@@ -73,18 +73,21 @@ export function ledgerListContract(
           },
         )
 
-        it.each(FILE_ORDERS)('by %s come in pages that make up the whole', async (order) => {
-          for (const prefix of ['', 'a', '\u{10ffff}']) {
-            const expected = sorted(files, { audience, order, prefix })
-            for (const limit of [1, 2, 3, 7, expected.length, expected.length + 1]) {
-              const pages = await readPages(account, { audience, order, prefix, limit })
-              expect(pages).toEqual(expected)
+        it.each(FILE_ORDERS)(
+          'listings by %s come in pages that make up the whole',
+          async (order) => {
+            for (const prefix of ['', 'a', '\u{10ffff}']) {
+              const expected = sorted(files, { audience, order, prefix })
+              for (const limit of [1, 2, 3, 7, expected.length, expected.length + 1]) {
+                const pages = await readPages(account, { audience, order, prefix, limit })
+                expect(pages).toEqual(expected)
+              }
             }
-          }
-        })
+          },
+        )
 
         it.each(FILE_ORDERS)(
-          'by %s come in pages that look at few files, and can be short or empty',
+          'listings by %s come in pages that look at few files, and can be short or empty',
           async (order) => {
             for (const prefix of ['', 'a', 'nothing', '\u{10ffff}']) {
               const expected = sorted(files, { audience, order, prefix })
@@ -99,7 +102,7 @@ export function ledgerListContract(
         )
 
         it.each(['updated_at', '-updated_at', 'size', '-size'] as const)(
-          'by %s look at no more files than they may, and say up to which',
+          'listings by %s look at no more files than they may, and say up to which',
           async (order) => {
             const all = sorted(files, { audience, order, prefix: '' })
             for (const at of [0, 2, 6]) {
@@ -121,7 +124,7 @@ export function ledgerListContract(
         )
 
         it.each(FILE_ORDERS)(
-          'by %s begin after any position, also beside the prefix',
+          'listings by %s begin after any position, also beside the prefix',
           async (order) => {
             for (const prefix of ['', 'ab', 'b']) {
               const expected = sorted(files, { audience, order, prefix })
@@ -136,15 +139,18 @@ export function ledgerListContract(
       })
     })
 
-    it.each(FILE_ORDERS)('by %s say nothing about the files of a suspended user', async (order) => {
-      const account = await openAccount(harness)
-      for (const name of ['a', 'b', 'c']) await account.put(name, 1, { visibility: 'public' })
-      await harness.users.setUserStatus(account.userId, 'suspended')
-      for (const audience of AUDIENCES) {
-        const page = await account.page({ audience, order, prefix: 'b', maxScanned: 1 })
-        expect(page).toEqual(NOTHING)
-      }
-    })
+    it.each(FILE_ORDERS)(
+      'listings by %s say nothing about the files of a suspended user',
+      async (order) => {
+        const account = await openAccount(harness)
+        for (const name of ['a', 'b', 'c']) await account.put(name, 1, { visibility: 'public' })
+        await harness.users.setUserStatus(account.userId, 'suspended')
+        for (const audience of AUDIENCES) {
+          const page = await account.page({ audience, order, prefix: 'b', maxScanned: 1 })
+          expect(page).toEqual(NOTHING)
+        }
+      },
+    )
 
     describe('while files come and go', () => {
       let account: Account
@@ -153,7 +159,7 @@ export function ledgerListContract(
         account = await openAccount(harness)
       })
 
-      it.each(FILE_ORDERS)('by %s go on after a file that is gone', async (order) => {
+      it.each(FILE_ORDERS)('listings by %s go on after a file that is gone', async (order) => {
         for (const [index, name] of ['a', 'b', 'c', 'd'].entries()) {
           await account.put(name, index)
           await harness.advance(2)
@@ -166,7 +172,7 @@ export function ledgerListContract(
         expect(await account.list({ order, after })).toEqual(rest)
       })
 
-      it.each(FILE_ORDERS)('by %s show a file that stays exactly once', async (order) => {
+      it.each(FILE_ORDERS)('listings by %s show a file that stays exactly once', async (order) => {
         const property = fc.asyncProperty(scenarios, async (scenario) => {
           account = await openAccount(harness)
           await readWhileChanging(account, { order, ...scenario })

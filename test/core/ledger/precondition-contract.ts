@@ -105,7 +105,7 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
       expect(await account.size('b')).toBe(1)
     })
 
-    describe('at the commit are decided again', () => {
+    describe('decided again at the commit', () => {
       it.each([
         ['was replaced', () => account.put('a', 20)],
         ['was removed', () => account.remove('a')],
@@ -118,7 +118,7 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
           },
         ],
       ])(
-        'when the file %s: nothing changes, the upload can still be aborted',
+        'a file that %s before the commit fails it: nothing changes, the upload can still be aborted',
         async (_, meddle) => {
           const { file } = await account.put('a', 10)
           const precondition = { ifMatch: [file.version] }
@@ -133,7 +133,7 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
         },
       )
 
-      it('when a file came to a name that was to be new', async () => {
+      it('a file that came to a name that was to be new fails the commit', async () => {
         const version = await account.begin('a', 30, { precondition: CREATE_ONLY })
         await account.put('a', 10)
         const commit = () => account.commit(version, 30, { precondition: CREATE_ONLY })
@@ -142,7 +142,7 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
         expect(await account.size('a')).toBe(10)
       })
 
-      it('and a file that has gone and come back as it was demanded is none', async () => {
+      it('a file that has gone and come back as it was demanded does not fail the commit', async () => {
         const { file } = await account.put('a', 10)
         const precondition = { ifMatch: [file.version] }
         const version = await account.begin('a', 30, { precondition })
@@ -151,7 +151,7 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
         expect((await account.commit(version, 30, { precondition })).replaced).toBe(true)
       })
 
-      it('but not of a commit that is repeated, which answers the same', async () => {
+      it('a repeated commit is not decided again, and answers the same', async () => {
         const { file } = await account.put('a', 10)
         for (const [name, precondition] of [
           ['a', { ifMatch: [file.version] }],
@@ -166,7 +166,7 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
         }
       })
 
-      it('but not of an upload that was lost, which is unavailable', async () => {
+      it('the commit of a lost upload is unavailable, not decided again', async () => {
         await account.put('a', 10)
         const version = await account.begin('a', 10)
         await account.abort(version)

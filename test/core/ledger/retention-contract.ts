@@ -250,7 +250,7 @@ export function ledgerRetentionContract(
         expect(sequences).toEqual(Array.from({ length: 1_001 }, (_, at) => 1_201 + at))
       }, 60_000)
 
-      it('of many at two instances never exceeds the capacity, nor loses a kept file', async () => {
+      it('evictions by many uploads at two instances never exceed the capacity, nor lose a kept file', async () => {
         const sizes = fc.array(
           fc.record({
             name: fc.integer({ min: 0, max: 12 }).map((at) => `cam-${at}`),

@@ -118,7 +118,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         expect(await expired()).toEqual([left])
       })
 
-      it('that have ended do not stop a commit that comes before the sweeper', async () => {
+      it('leases that have ended do not stop a commit that comes before the sweeper', async () => {
         const version = await account.begin('a', 10, { leaseMs: 0 })
         await harness.advance(5)
         await account.commit(version, 10)
@@ -265,7 +265,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         expect(await harness.ledger.listGarbage({ after: listed[0], limit: 1 })).toHaveLength(1)
       })
 
-      it('that could not be removed loses its place', async () => {
+      it('garbage that could not be removed loses its place', async () => {
         for (const size of [1, 2, 3]) await account.put('a', size, { garbageDelayMs: 0 })
         await harness.advance(2)
         const [first, second] = await dueGarbage()

@@ -178,7 +178,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       expect(await parked.discard(id)).toBeUndefined()
     })
 
-    it('that are parked are forgotten with the changes of their time, or on request', async () => {
+    it('parked events are forgotten with the changes of their time, or on request', async () => {
       for (const file of ['a', 'b']) {
         await account.put(file, 1)
         receiver.answers = [refusal(), refusal()]
@@ -194,7 +194,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       expect(await parked.discard(ids[1] ?? '')).toBeUndefined()
     })
 
-    it('that were trimmed before they were sent are counted, and the rest is sent', async () => {
+    it('events that were trimmed before they were sent are counted, and the rest is sent', async () => {
       await account.put('a', 1)
       await account.put('a', 2)
       await forgetChanges(harness.ledger, { lifetimeMs: LONG_AGO_MS, limit: 1000 })
@@ -235,7 +235,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       expect(due.failingForMs).toBeLessThanOrEqual(waitedMs + 1)
     })
 
-    it('of other types than those asked for are left out', async () => {
+    it('events of other types than those asked for are left out', async () => {
       await account.put('a', 1)
       await account.remove('a')
       await account.put('b', 95)
@@ -277,7 +277,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       expect(receiver.dropped).toEqual([])
     })
 
-    it('of a new user are not lost while the purge of the one before is settled', async () => {
+    it('events of a new user are not lost while the purge of the one before is settled', async () => {
       const { userId } = account
       await account.put('a', 1)
       await harness.users.deleteUser(userId)

@@ -55,7 +55,7 @@ describe('the passwords of a link', () => {
     }
   })
 
-  it('that are right do not count, and make no room for wrong ones', () => {
+  it('right passwords of a link do not count, and make no room for wrong ones', () => {
     tries(9, 1)
     for (let at = 0; at < 100; at += 1) {
       tries(1, 1)
@@ -70,7 +70,7 @@ describe('the passwords of a link', () => {
     expect(() => limiter.beginTry(from(1))).toThrow(refused(60))
   })
 
-  it('of other links do not count, and at most 10,000 links are remembered', () => {
+  it('passwords of other links do not count, and at most 10,000 links are remembered', () => {
     triesOfAll()
     for (let at = 0; at < 9_999; at += 1) limiter.beginTry(from(at % 200, `other ${at}`))
     expect(() => limiter.beginTry(from(11))).toThrow(refused(10))

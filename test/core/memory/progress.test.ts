@@ -93,7 +93,7 @@ describe('an upload beside a crowd of another user', () => {
     expect(waitedMs).toBeLessThan(60_000)
   })
 
-  it('of the same one takes nothing from it while it is just not slow', async () => {
+  it('a crowd of the same user is not turned away while it is just not slow', async () => {
     const memory = new UploadMemory({ budget: BUDGET, partSize: PART, maxPerUser: Infinity })
     const memoryUse = { held: 0, max: 0 }
     const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', memoryUse })

@@ -44,7 +44,7 @@ describe('the first start', () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  it('of a new database takes the identity of a store that another one knows', async () => {
+  it('the first start of a new database takes the identity of a store that another one knows', async () => {
     await store.createIdentity('other', never())
     expect(await recognize()).toBe('other')
     expect(await record.read()).toEqual({ identity: 'other', isConfirmed: true })

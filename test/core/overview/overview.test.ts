@@ -15,7 +15,7 @@ describe('the overview', () => {
     expect(calls.pages).toBe(2)
   })
 
-  it('with more users is kept for a minute from when its reading began', async () => {
+  it('the overview of more users is kept for a minute from when its reading began', async () => {
     const { overview, calls, clock } = open({ usersPerPage: 2, pageMs: 1_000 })
     const first = await overview.read()
     expect(first).toMatchObject({ takenAt: DAY, totals: { active: 5 } })

@@ -29,7 +29,7 @@ describe('capacityState', () => {
     [99, 'critical'],
     [100, 'critical'],
     [101, 'exceeded'],
-  ])('with %d of 100 bytes used is %s', (used, state) => {
+  ])('a capacity with %d of 100 bytes used is %s', (used, state) => {
     expect(capacityState(usage({ used }))).toBe(state)
   })
 

@@ -32,7 +32,7 @@ function grant(terms: Partial<PutGrant> = {}): PutGrant {
 
 describe('a device', () => {
   it.each(['camera', 'constructor'])(
-    'of any model, such as %s, adds the default without models',
+    'a device of any model, such as %s, adds the default without models',
     async (model) => {
       await using core = await openTestCore()
       const grants = await openGrants(core, new Map())
@@ -41,7 +41,7 @@ describe('a device', () => {
     },
   )
 
-  it('of a model that is known no longer keeps what it adds, and can be removed', async () => {
+  it('a device of a once known model keeps what it adds, and can be removed', async () => {
     await using core = await openTestCore()
     const before = await openGrants(core)
     await before.putDevice(device('a', { model: 'camera' }))

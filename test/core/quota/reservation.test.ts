@@ -89,7 +89,7 @@ describe('a reservation with an announced size', () => {
     })
   })
 
-  it('then covers a file whose real size fits exactly', async () => {
+  it('a reservation of an announced size covers a file whose real size fits exactly', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
     await withReservation(core, { announced: 150, min: 60 }, async (reservation) => {
       await reservation.cover(100)
@@ -97,7 +97,7 @@ describe('a reservation with an announced size', () => {
     })
   })
 
-  it('then refuses the first byte too many with the figures of the whole file', async () => {
+  it('a reservation of an announced size refuses the first byte too many with the figures of the whole file', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
     await withReservation(core, { announced: 150, min: 60 }, async (reservation) => {
       await expect(reservation.cover(101)).rejects.toMatchObject({

@@ -11,7 +11,7 @@ describe('the share of a narrow credential', () => {
     [16, { own: 4, all: 14 }],
     [100, { own: 25, all: 90 }],
     [1_000, { own: 250, all: 900 }],
-  ])('of %i is %o', (limit, share) => {
+  ])('the share of %i is %o', (limit, share) => {
     expect(shareOf(limit)).toEqual(share)
     expect(limitFor(limit, 'camera')).toBe(share.all)
     expect(limitFor(limit, undefined)).toBe(limit)

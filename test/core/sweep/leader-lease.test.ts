@@ -97,7 +97,7 @@ describe('a sweep', () => {
     expect(await sweepOnce(core)).toMatchObject({ end: 'complete', removedObjects: 3 })
   })
 
-  it('that was taken for dead leaves the rest to the one that took over', async () => {
+  it('a sweep that was taken for dead leaves the rest to the one that took over', async () => {
     await using core = await openTestCore()
     await litter(core, 200)
     const { sweeping, go } = await standingSweep(core)
@@ -212,7 +212,7 @@ describe('what an aborted upload may have left', () => {
     expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 0 })
   })
 
-  it('and can not be removed keeps no other upload in the journal', async () => {
+  it('an object of an aborted upload that can not be removed keeps no other upload in the journal', async () => {
     await using core = await openTestCore()
     await expiredUpload(core)
     await expiredUpload(core)

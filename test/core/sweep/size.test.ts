@@ -62,7 +62,7 @@ describe(`a sweep of ${MANY} objects`, () => {
     expect([await countGarbage(core), await countObjects(core)]).toEqual([0, 0])
   })
 
-  it('that is cut off in the middle is brought to its end by the next', async () => {
+  it('a sweep that is cut off in the middle is brought to its end by the next', async () => {
     await using core = await openTestCore()
     await litter(core, MANY)
     const stop = new AbortController()
@@ -89,7 +89,7 @@ describe(`a sweep of ${MANY} objects`, () => {
     expect([await countGarbage(core), await countObjects(core)]).toEqual([0, 0])
   })
 
-  it('by two sweepers side by side fails nowhere and leaves nothing', async () => {
+  it('two sweeps side by side fail nowhere and leave nothing', async () => {
     await using core = await openTestCore()
     await litter(core, MANY)
     const { objects } = watched(core.objects, () => setImmediate())
@@ -118,7 +118,7 @@ describe('a store that is down', () => {
     expect([await countGarbage(core), await countObjects(core)]).toEqual([0, 0])
   })
 
-  it('for hundreds of keys alone keeps no other from being removed', async () => {
+  it('a store that is down for hundreds of keys alone keeps no other from being removed', async () => {
     await using core = await openTestCore()
     const keys = await litter(core, 500, 1_000)
     const stubborn = new Set(keys.slice(0, 250))

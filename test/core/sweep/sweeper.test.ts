@@ -210,7 +210,7 @@ describe('sweep', () => {
 })
 
 describe('an object that can not be removed', () => {
-  it('of an aborted upload keeps its row, also after the retention, until it is gone', async () => {
+  it('an object of an aborted upload keeps its row, also after the retention, until it is gone', async () => {
     await using core = await openTestCore()
     const { key } = await crashedUpload(core)
     core.clock.now += LEASE_MS
@@ -228,7 +228,7 @@ describe('an object that can not be removed', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that is garbage keeps its row until it is gone', async () => {
+  it('a garbage object keeps its row until it is gone', async () => {
     await using core = await openTestCore()
     const { upload } = await openTestRepository(core)
     const { file } = await upload('a', 'old')
@@ -446,8 +446,8 @@ it('forgets what operators did more than 400 days ago, all of it in one sweep', 
   expect(await list()).toEqual(ids.slice(-1))
 })
 
-describe('a sweep ends', () => {
-  it('with unavailable when the database fails', async () => {
+describe('the end of a sweep', () => {
+  it('a sweep ends with unavailable when the database fails', async () => {
     await using core = await openTestCore()
     const findUserToPurge = async (): Promise<never> => {
       throw outage()
@@ -456,7 +456,7 @@ describe('a sweep ends', () => {
     await expect(sweeping).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  it('when its signal aborts, and the next one goes on', async () => {
+  it('a sweep ends when its signal aborts, and the next one goes on', async () => {
     await using core = await openTestCore()
     const { key } = await crashedUpload(core)
     core.clock.now += LEASE_MS

@@ -130,7 +130,7 @@ describe('the floor of free space', () => {
     expect(space.hasRoom()).toBe(true)
   })
 
-  it('of 0 refuses nothing and measures nothing', () => {
+  it('a floor of 0 refuses nothing and measures nothing', () => {
     expect(createFreeSpace({ folders: FOLDERS, minBytes: 0, measure })).toBe(undefined)
   })
 
@@ -145,7 +145,7 @@ describe('the floor of free space', () => {
     await space.claim(0)
   })
 
-  it('of inodes is not spent twice between two measurements, and given back', async () => {
+  it('a floor of inodes is not spent twice between two measurements, and given back', async () => {
     inodes['objects'] = MIN_FREE_INODES + 2 * INODES_PER_UPLOAD
     const asked = await Promise.allSettled([space.claim(0), space.claim(0), space.claim(0)])
     expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
@@ -155,7 +155,7 @@ describe('the floor of free space', () => {
     await expect(space.assertRoom(0)).rejects.toMatchObject(REFUSED)
   })
 
-  it('of inodes is not spent on the disk of the database, where uploads make no files', async () => {
+  it('a floor of inodes is not spent on the disk of the database, where uploads make no files', async () => {
     inodes['database'] = MIN_FREE_INODES
     const claims = await Promise.allSettled([space.claim(0), space.claim(0)])
     expect(claims.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])

@@ -72,25 +72,25 @@ describe('storeContent', () => {
 })
 
 describe('receiveContent rejects', () => {
-  it('with the very error of a request that did not end well', async () => {
+  it('a request that did not end well rejects with its very error', async () => {
     const fault = new AppError('format_error', 'An epilogue without end.')
     const incoming = incomingFile('abc', { end: () => Promise.reject(fault) })
     await expect(storeFile(incoming)).rejects.toBe(fault)
   })
 
-  it('with the very error of a content that breaks off', async () => {
+  it('a content that breaks off rejects with its very error', async () => {
     const fault = new AppError('truncated_body', 'The body ended early.')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
     await expect(storeFile(incoming)).rejects.toBe(fault)
   })
 
-  it('with an error of the content that is none of ours, too', async () => {
+  it('a content that fails with an error that is none of ours rejects with one, too', async () => {
     const fault = new Error('aborted')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
     await expect(storeFile(incoming)).rejects.toBe(fault)
   })
 
-  it('with the limit, of which nothing is left in the store', async () => {
+  it('a content above the limit rejects with it, and nothing is left in the store', async () => {
     const objects = createMemoryStore()
     await expect(storeFile(incomingFile('abcd'), { objects, maxBytes: 3 })).rejects.toMatchObject({
       code: 'file_too_large',
@@ -98,13 +98,13 @@ describe('receiveContent rejects', () => {
     expect(await storedSize(objects)).toBeUndefined()
   })
 
-  it('with what onBytes rejects with', async () => {
+  it('a rejection of onBytes is passed on', async () => {
     const refusal = new AppError('capacity_exceeded', 'Full.')
     const onBytes = (): Promise<void> => Promise.reject(refusal)
     await expect(storeFile(incomingFile('abc'), { onBytes })).rejects.toBe(refusal)
   })
 
-  it('with the failure of the store, and destroys the content', async () => {
+  it('a failure of the store is passed on, and destroys the content', async () => {
     const objects = faultyStore(createMemoryStore(), {
       put: async ({ body }) => {
         discardBody({ body })
@@ -119,12 +119,12 @@ describe('receiveContent rejects', () => {
     expect(content.destroyed).toBe(true)
   })
 
-  it('with the failure of a store that took every byte', async () => {
+  it('a failure of a store that took every byte is passed on', async () => {
     const objects = faultyStore(createMemoryStore(), { put: failingPut })
     await expect(storeFile(incomingFile('abc'), { objects })).rejects.toThrow('An injected fault.')
   })
 
-  it('with unavailable when the store holds another size than came', async () => {
+  it('a store that holds another size than came rejects with unavailable', async () => {
     const store = createMemoryStore()
     const objects = faultyStore(store, { put: truncatingPut(store) })
     await expect(storeFile(incomingFile('abc'), { objects })).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('receiveContent rejects', () => {
   })
 
   it.each(['a stalled content', 'a hanging store', 'a store that heeds no signal'])(
-    'with the reason of the signal, during %s',
+    'the reason of the signal is passed on, during %s',
     async (during) => {
       const objects = createMemoryStore()
       const { content, stalled } = stalledContent('abc', '')
@@ -150,7 +150,7 @@ describe('receiveContent rejects', () => {
     },
   )
 
-  it('only when the store has settled', async () => {
+  it('no rejection comes before the store has settled', async () => {
     const store = createMemoryStore()
     const settled: string[] = []
     const objects = faultyStore(store, {
@@ -169,7 +169,7 @@ describe('receiveContent rejects', () => {
     expect(settled).toEqual(['store'])
   })
 
-  it('without asking how the request ended when the content has failed', async () => {
+  it('a content that has failed rejects without asking how the request ended', async () => {
     let asked = false
     const end = async (): Promise<void> => {
       asked = true

@@ -16,29 +16,32 @@ const MIB = 2 ** 20
 const failed = { code: 'precondition_failed' }
 
 describe('the digest of an upload', () => {
-  it('that the content has is accepted', async () => {
+  it('a digest that the content has is accepted', async () => {
     await using core = await openTestCore()
     const { upload } = await openTestRepository(core)
     const sha256 = digestOf('hello')
     expect((await upload('a', 'hello', { sha256 })).file.sha256).toBe(sha256)
   })
 
-  it.each(['old', undefined])('that it has not leaves %j, and nothing else (I2)', async (old) => {
-    await using core = await openTestCore()
-    const { upload, read, stat, usage } = await openTestRepository(core)
-    const before = old === undefined ? undefined : (await upload('a', old)).file
-    const figures = await usage()
-    await expect(upload('a', 'hello', { sha256: digestOf('hullo') })).rejects.toMatchObject({
-      code: 'digest_mismatch',
-      facts: { sha256: digestOf('hello') },
-    })
-    expect(await stat('a').catch(() => undefined)).toEqual(before)
-    expect(await usage()).toEqual(figures)
-    // At once, without a sweep.
-    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
-    await settle(core)
-    expect(await read('a').catch(() => undefined)).toBe(old)
-  })
+  it.each(['old', undefined])(
+    'a digest that the content has not leaves %j, and nothing else (I2)',
+    async (old) => {
+      await using core = await openTestCore()
+      const { upload, read, stat, usage } = await openTestRepository(core)
+      const before = old === undefined ? undefined : (await upload('a', old)).file
+      const figures = await usage()
+      await expect(upload('a', 'hello', { sha256: digestOf('hullo') })).rejects.toMatchObject({
+        code: 'digest_mismatch',
+        facts: { sha256: digestOf('hello') },
+      })
+      expect(await stat('a').catch(() => undefined)).toEqual(before)
+      expect(await usage()).toEqual(figures)
+      // At once, without a sweep.
+      expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+      await settle(core)
+      expect(await read('a').catch(() => undefined)).toBe(old)
+    },
+  )
 
   it('comes before what the form says of visibility, and after how the request ended', async () => {
     await using core = await openTestCore()
@@ -94,7 +97,7 @@ describe('identical bytes again', () => {
 })
 
 describe('the precondition of an upload', () => {
-  it('that is not met refuses it before the body is read, and stores nothing', async () => {
+  it('a precondition that is not met refuses the upload before the body is read, and stores nothing', async () => {
     await using core = await openTestCore()
     const { upload, read } = await openTestRepository(core)
     await upload('a', 'old')
@@ -153,7 +156,7 @@ describe('the precondition of an upload', () => {
     })
   })
 
-  it('that is met no more at the end refuses it, and the other file stands (I2)', async () => {
+  it('a precondition that is met no more at the end refuses the upload, and the other file stands (I2)', async () => {
     await using core = await openTestCore()
     const { upload, read, usage } = await openTestRepository(core)
     const { file } = await upload('a', 'old')

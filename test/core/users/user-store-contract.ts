@@ -53,7 +53,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         })
       })
 
-      it('that are deleted can be deleted again but not otherwise changed', async () => {
+      it('deleted users can be deleted again but not otherwise changed', async () => {
         await users.deleteUser(userId)
         await users.deleteUser(userId)
         expect(await users.findUser(userId)).toMatchObject({ status: 'deleted' })
@@ -184,7 +184,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         }
       })
 
-      it('that JWTs have made end for good with a suspension, and so do those made with them', async () => {
+      it('tokens that JWTs have made end for good with a suspension, and so do those made with them', async () => {
         const jwt = 'a'.repeat(64)
         const other = tokenOf(userId)
         const ofOther = {
@@ -221,7 +221,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         expect(await users.findAccessTokenUser(again.sha256)).toBeDefined()
       })
 
-      it('that JWTs make during a suspension are ended by it or refused', async () => {
+      it('tokens that JWTs make during a suspension are ended by it or refused', async () => {
         const children = Array.from({ length: 8 }, (_, at) => ({
           ...tokenOf(userId),
           parent: { tokenId: String(at).repeat(64), isJwt: true, credential: undefined },
@@ -252,7 +252,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         expect((await users.findAccessTokenUser(token.sha256))?.user.userId).toBe(userId)
       })
 
-      it('of a suspended user say so, of a deleted or unknown one they say nothing', async () => {
+      it('tokens of a suspended user say so, those of a deleted or unknown one say nothing', async () => {
         const token = tokenOf(userId)
         await users.addAccessToken(token)
         await users.setUserStatus(userId, 'suspended')

@@ -36,7 +36,7 @@ describe('users', () => {
     expect(userId).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('whose status changes are told of, before the answer', async () => {
+  it('users whose status changes are told of, before the answer', async () => {
     await using core = await openTestCore()
     const { users, told } = watch(core)
     await users.create(alice)
@@ -46,7 +46,7 @@ describe('users', () => {
     expect(told).toEqual(['alice', 'alice'])
   })
 
-  it('of whom nobody knows whether they changed are told of too', async () => {
+  it('users of whom nobody knows whether they changed are told of too', async () => {
     await using core = await openTestCore()
     const fail = (): Promise<never> => Promise.reject(outage())
     const { users, told } = watch(core, { setUserStatus: fail, deleteUser: fail })

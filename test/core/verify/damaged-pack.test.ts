@@ -38,13 +38,16 @@ describe('E18 verify of a damaged pack', () => {
     return pack
   }
 
-  it.each([0.3, 0.7, 0.95])('that was cut to %f of its pages ends and says why', async (share) => {
-    await cutTo(await packOf(40, 'x'.repeat(700)), share)
-    await expect(verify(bed)).rejects.toMatchObject({
-      code: 'unavailable',
-      cause: { message: 'pack.sqlite is damaged' },
-    })
-  })
+  it.each([0.3, 0.7, 0.95])(
+    'a pack that was cut to %f of its pages ends verify, which says why',
+    async (share) => {
+      await cutTo(await packOf(40, 'x'.repeat(700)), share)
+      await expect(verify(bed)).rejects.toMatchObject({
+        code: 'unavailable',
+        cause: { message: 'pack.sqlite is damaged' },
+      })
+    },
+  )
 
   it('names a file whose content alone is damaged, if it reads the files', async () => {
     const pack = await packOf(2, 'x'.repeat(9_000))

@@ -107,7 +107,7 @@ describe('an object that the store denies', () => {
   const lists = { listed: {}, 'not listed': { async *list() {} } }
 
   it.each(Object.entries(lists))(
-    'and that is %s is touched by no repair',
+    'a denied object that is %s is touched by no repair',
     async (_listed, { ...list }) => {
       await using bed = await openStillBed()
       await bed.upload(ALICE, 'a', 'good')
@@ -159,8 +159,8 @@ describe('an object that can not be read', () => {
   })
 })
 
-describe('verify stops', () => {
-  it('with the reason of its signal', async () => {
+describe('the end of a verify', () => {
+  it('a verify stops with the reason of its signal', async () => {
     await using bed = await openStillBed()
     await bed.upload(ALICE, 'a', 'x')
     const stop = new AbortController()
@@ -169,7 +169,7 @@ describe('verify stops', () => {
     await expect(verify({ ...bed, objects }, request)).rejects.toThrow('Interrupted.')
   })
 
-  it('with that reason also when the store says that it failed', async () => {
+  it('a verify stops with the reason of its signal also when the store says that it failed', async () => {
     await using bed = await openStillBed()
     await bed.upload(ALICE, 'a', 'x')
     const stop = new AbortController()
@@ -185,7 +185,7 @@ describe('verify stops', () => {
     )
   })
 
-  it('when the store fails, and leaves nothing behind that goes on', async () => {
+  it('a verify stops when the store fails, and leaves nothing behind that goes on', async () => {
     await using bed = await openStillBed()
     for (const name of ['a', 'b', 'c']) await bed.upload(ALICE, name, 'x')
     let underWay = 0

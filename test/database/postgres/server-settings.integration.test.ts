@@ -46,7 +46,7 @@ describe.skipIf(server === undefined)('a PostgreSQL server with other settings',
   }
 
   it.each(['LATIN1', 'SQL_ASCII', 'WIN1252', 'EUC_JP'])(
-    'whose encoding is %s is refused, and nothing is made there',
+    'a server whose encoding is %s is refused, and nothing is made there',
     async (encoding) => {
       const url = await createWith(`ENCODING '${encoding}' LOCALE 'C'`)
       const database = await open(url)
@@ -96,7 +96,7 @@ describe.skipIf(server === undefined)('a PostgreSQL server with other settings',
     }
   })
 
-  it('without triggers and foreign keys is refused', async () => {
+  it('a server without triggers and foreign keys is refused', async () => {
     const { url, name } = await createMigrated()
     await runSql(url, `ALTER DATABASE ${name} SET session_replication_role = replica`)
     const users = createUserStore(await open(url), { baseCapacity: BASE_CAPACITY })
@@ -106,7 +106,7 @@ describe.skipIf(server === undefined)('a PostgreSQL server with other settings',
     })
   })
 
-  it('that can lose what it confirms gets a warning for each such setting', async () => {
+  it('a server that can lose what it confirms gets a warning for each such setting', async () => {
     const { url, name } = await createMigrated()
     const [fsync] = await runSql<{ fsync: string }>(url, 'SHOW fsync')
     const [pages] = await runSql<{ full_page_writes: string }>(url, 'SHOW full_page_writes')

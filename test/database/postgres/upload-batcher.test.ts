@@ -145,7 +145,7 @@ describe('uploads', () => {
     expect(sent[2]).toMatchObject({ users: ['bob'], waits: false })
   })
 
-  it('of many users whose rows are held wait by themselves, as work whose lock was found taken', async () => {
+  it('uploads of many users whose rows are held wait by themselves, as work whose lock was found taken', async () => {
     const { begin, sent } = bed()
     const users = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay']
     for (const user of users) void begin(user, 1)

@@ -78,7 +78,7 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
     expect(await garbageOf(account)).toBe(0)
   })
 
-  it('of a user whose row is held stays alone, and holds up neither uploads of others nor their garbage', async () => {
+  it('garbage of a user whose row is held stays alone, and holds up neither uploads of others nor their garbage', async () => {
     const [ada, bob, cyd] = [await litterer(), await litterer(), await litterer()]
     const sweeper = createSweeper({ ledger, objects: createMemoryStore(), retentionMs: 60_000 })
     await database.transaction(async (db) => {

@@ -67,7 +67,7 @@ export function adminGrantsSuite(open: OpenService): void {
         expect(JSON.stringify(access_tokens)).not.toContain('crt_')
       })
 
-      it('without terms have no label and no end', async () => {
+      it('tokens without terms have no label and no end', async () => {
         const issued = await make({ method: 'POST', path: list, status: 201 })
         expect(issued).toMatchObject({ label: '', expires_at: null })
       })
@@ -82,7 +82,7 @@ export function adminGrantsSuite(open: OpenService): void {
         expect(after['access_tokens']).toMatchObject([{ token_id, revoked_at: TIME }])
       })
 
-      it('that the user never had are not found', async () => {
+      it('tokens that the user never had are not found', async () => {
         const other = await newUser(service)
         const { token_id } = await make({ method: 'POST', path: list, status: 201 })
         for (const unknown of [`${path}${list}/unknown`, `${other}${list}/${String(token_id)}`]) {
@@ -209,7 +209,7 @@ export function adminGrantsSuite(open: OpenService): void {
         expect(await capacity()).toMatchObject({ capacity: 1100 })
       })
 
-      it('that end shrink the capacity at that moment, without a sweep', async () => {
+      it('grants that end shrink the capacity at that moment, without a sweep', async () => {
         const soon = new Date(Date.now() + 3_000).toISOString()
         await put(grant, { bytes: 50, ends_at: soon })
         expect(await capacity()).toMatchObject({ capacity: 1050 })

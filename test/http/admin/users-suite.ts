@@ -50,7 +50,7 @@ export function adminUsersSuite(open: OpenService): void {
     it.each([
       [ADMIN_TOKEN, [100, 201]],
       ['wrong', [401]],
-    ])('who expects 100-continue and shows %s gets %j', async (token, statuses) => {
+    ])('a caller who expects 100-continue and shows %s gets %j', async (token, statuses) => {
       const head = [
         'POST /admin/users HTTP/1.1',
         'Host: admin',

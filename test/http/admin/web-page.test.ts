@@ -66,7 +66,7 @@ describe('a server', () => {
     ['', 200],
     ['false', 401],
   ])(
-    "with WEB_PAGE=%s answers %j to whoever asks for the operator's page",
+    "a server with WEB_PAGE=%s answers %j to whoever asks for the operator's page",
     async (page, status) => {
       await buildOperatorPage()
       const environment = { ADMIN_TOKEN, ADMIN_PORT: '0', WEB_PAGE: page }

@@ -97,7 +97,7 @@ test('all connections together are read no faster than small chunks may cost', a
   expect(chunksRead()).toBeLessThan(8 * FIRST_READS + 40_000 * seconds)
 })
 
-test('of a body that was refused few small chunks are read before the connection closes', async () => {
+test('few small chunks of a refused body are read before the connection closes', async () => {
   const client = flood('POST /nothing').resume()
   await new Promise((resolve) => client.once('close', resolve))
   expect(chunksRead()).toBeLessThan(32_768 + FIRST_READS)

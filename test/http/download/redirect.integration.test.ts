@@ -119,7 +119,7 @@ describe.skipIf(minio === undefined)('a download of a file above the limit', () 
     expect(rest.body).toEqual(CONTENT.subarray(7))
   })
 
-  it('in place is answered here', async () => {
+  it('a download for the page (inline) is answered here', async () => {
     expect(await get({}, `${pathOf(NAME)}?inline=true`)).toMatchObject({ status: 200 })
     expect(await get({}, `${pathOf(NAME)}?inline=false`)).toMatchObject({ status: 307 })
   })
@@ -153,7 +153,7 @@ describe.skipIf(minio === undefined)('a download of a file above the limit', () 
     expectProblem(refused, { status: 403, code: 'access_token_invalid' })
   })
 
-  it('of a past version is redirected', async () => {
+  it('a download of a past version is redirected', async () => {
     const { version } = await put('past', CONTENT)
     await put('past', Buffer.from('new'))
     const redirect = await get({}, `/users/me/history/${String(version)}`)
@@ -163,7 +163,7 @@ describe.skipIf(minio === undefined)('a download of a file above the limit', () 
     expect(answer.headers.get('content-disposition')).toContain('filename="past"')
   })
 
-  it('by a link is answered here, where its uses are counted and its owner is not named', async () => {
+  it('a download by a link is answered here, where its uses are counted and its owner is not named', async () => {
     const token = secretOf(user)
     for (const terms of [{}, { max_uses: 1 }]) {
       const { secret } = await createLink(service, {

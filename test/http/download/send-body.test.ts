@@ -277,7 +277,7 @@ describe('a reader who was quick', () => {
   }
 
   it.each([CHUNK_BYTES, 256 * KIB])(
-    'and takes 2 KiB/s of content in chunks of %i bytes keeps its connection',
+    'a reader who was quick and takes 2 KiB/s of content in chunks of %i bytes keeps its connection',
     async (chunkBytes) => {
       const { destroyed, taken } = await readerOf(2 * KIB, chunkBytes)
       expect(taken).toBeGreaterThan(16 * KIB * KIB + 3000 * KIB)
@@ -285,10 +285,13 @@ describe('a reader who was quick', () => {
     },
   )
 
-  it.each([0, KIB / 2])('and takes %d bytes/s loses it', async (bytesPerSecond) => {
-    const { destroyed, abortedBy } = await readerOf(bytesPerSecond, CHUNK_BYTES)
-    expect({ destroyed, abortedBy }).toEqual({ destroyed: true, abortedBy: 'timeout' })
-  })
+  it.each([0, KIB / 2])(
+    'a reader who was quick and takes %d bytes/s loses its connection',
+    async (bytesPerSecond) => {
+      const { destroyed, abortedBy } = await readerOf(bytesPerSecond, CHUNK_BYTES)
+      expect({ destroyed, abortedBy }).toEqual({ destroyed: true, abortedBy: 'timeout' })
+    },
+  )
 })
 
 /** An answer whose head was sent. */

@@ -60,38 +60,44 @@ describe('an append to a finished upload', () => {
     ['', 'in no chunk'],
     ['four', 'of no length'],
     ['four', 'in no chunk'],
-  ])('of "%s" with a body %s is told once more that it is finished', async (content, body) => {
-    await finish(content)
-    const nothing = body === 'in no chunk' ? new Blob([]).stream() : ''
-    const { status, headers } = await append(content.length, nothing)
-    expect({ status, offset: headers.get('upload-offset') }).toEqual({
-      status: 204,
-      offset: `${content.length}`,
-    })
-    expect(headers.get('repr-digest')).toMatch(/^sha-256=:/)
-    expect(headers.has('upload-expires')).toBe(false)
-    await expectFile(content)
-  })
+  ])(
+    'an append of "%s" with a body %s is told once more that the upload is finished',
+    async (content, body) => {
+      await finish(content)
+      const nothing = body === 'in no chunk' ? new Blob([]).stream() : ''
+      const { status, headers } = await append(content.length, nothing)
+      expect({ status, offset: headers.get('upload-offset') }).toEqual({
+        status: 204,
+        offset: `${content.length}`,
+      })
+      expect(headers.get('repr-digest')).toMatch(/^sha-256=:/)
+      expect(headers.has('upload-expires')).toBe(false)
+      await expectFile(content)
+    },
+  )
 
   it.each([
     [3, 'r'],
     [0, 'four'],
     [0, ''],
     [5, ''],
-  ])('that begins at byte %i with "%s" learns that it is finished', async (offset, body) => {
-    await finish('four')
-    const reply = await append(offset, body)
-    expect({ status: reply.status, ...((await reply.json()) as object) }).toMatchObject({
-      status: 409,
-      code: 'offset_mismatch',
-      offset: 4,
-    })
-    expect(reply.headers.get('upload-offset')).toBe('4')
-    const { status, headers } = await fetch(url, { method: 'HEAD', headers: own() })
-    const [told, length] = [headers.get('upload-offset'), headers.get('upload-length')]
-    expect({ status, told, length }).toEqual({ status: 200, told: '4', length: '4' })
-    await expectFile('four')
-  })
+  ])(
+    'an append that begins at byte %i with "%s" learns that the upload is finished',
+    async (offset, body) => {
+      await finish('four')
+      const reply = await append(offset, body)
+      expect({ status: reply.status, ...((await reply.json()) as object) }).toMatchObject({
+        status: 409,
+        code: 'offset_mismatch',
+        offset: 4,
+      })
+      expect(reply.headers.get('upload-offset')).toBe('4')
+      const { status, headers } = await fetch(url, { method: 'HEAD', headers: own() })
+      const [told, length] = [headers.get('upload-offset'), headers.get('upload-length')]
+      expect({ status, told, length }).toEqual({ status: 200, told: '4', length: '4' })
+      await expectFile('four')
+    },
+  )
 
   it.each([
     ['of one byte', 'x'],

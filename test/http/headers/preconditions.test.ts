@@ -77,16 +77,19 @@ const TABLE: readonly (readonly [string, Conditions, 'met' | 'not_modified' | 'f
 ]
 
 describe('evaluatePreconditions', () => {
-  it.each(TABLE)('with %s (%j) says %s', (_why, { match, unmodified, none, modified }, verdict) => {
-    const conditions = parsePreconditions({
-      ...(match && { 'if-match': TAGS[match] }),
-      ...(unmodified && { 'if-unmodified-since': DATES[unmodified] }),
-      ...(none && { 'if-none-match': TAGS[none] }),
-      ...(modified && { 'if-modified-since': DATES[modified] }),
-    })
-    const validators = { etag: 'current', lastModified: LAST_MODIFIED }
-    expect(evaluatePreconditions(conditions, validators)).toBe(verdict)
-  })
+  it.each(TABLE)(
+    'a request with %s (%j) says %s',
+    (_why, { match, unmodified, none, modified }, verdict) => {
+      const conditions = parsePreconditions({
+        ...(match && { 'if-match': TAGS[match] }),
+        ...(unmodified && { 'if-unmodified-since': DATES[unmodified] }),
+        ...(none && { 'if-none-match': TAGS[none] }),
+        ...(modified && { 'if-modified-since': DATES[modified] }),
+      })
+      const validators = { etag: 'current', lastModified: LAST_MODIFIED }
+      expect(evaluatePreconditions(conditions, validators)).toBe(verdict)
+    },
+  )
 
   it('finds a tag in a list', () => {
     const headers = { 'if-match': '"a", "current"', 'if-none-match': '"a", W/"b"' }
@@ -143,12 +146,12 @@ const MALFORMED = [
 ]
 
 describe('the entity-tags of a condition', () => {
-  it.each(WELL_FORMED)('in %j are read', (header, ifMatch, ifNoneMatch) => {
+  it.each(WELL_FORMED)('entity-tags in %j are read', (header, ifMatch, ifNoneMatch) => {
     expect(parseIfMatch(header)).toEqual(ifMatch)
     expect(parseIfNoneMatch(header)).toEqual(ifNoneMatch)
   })
 
-  it.each(MALFORMED)('in %j are refused, and the header is named', (header) => {
+  it.each(MALFORMED)('entity-tags in %j are refused, and the header is named', (header) => {
     for (const [parameter, parse] of [
       ['If-Match', parseIfMatch],
       ['If-None-Match', parseIfNoneMatch],
@@ -243,7 +246,7 @@ describe('selectRepresentation', () => {
     expect(select({ range: 'bytes=0-9' })).toEqual(PART)
   })
 
-  it.each(IF_RANGE)('with If-Range of %s (%j) gives %j', (_what, ifRange, selection) => {
+  it.each(IF_RANGE)('a request with If-Range of %s (%j) gives %j', (_what, ifRange, selection) => {
     expect(select({ range: 'bytes=0-9', 'if-range': ifRange })).toEqual(selection)
   })
 

@@ -29,7 +29,7 @@ describe('the media type of a file', () => {
     ['a..png', 'image/png'],
     ['readings.csv', 'text/csv'],
     ['data.json', 'application/json'],
-  ])('of %s is %s', (name, type) => {
+  ])('the media type of %s is %s', (name, type) => {
     expect(typeOf(name)).toBe(type)
   })
 
@@ -46,7 +46,7 @@ describe('the media type of a file', () => {
     'a.__proto__',
     `a.${'x'.repeat(200)}`,
     'a.\u0134pg',
-  ])('of %s is the default', (name) => {
+  ])('the media type of %s is the default', (name) => {
     expect(typeOf(name)).toBe(DEFAULT_MEDIA_TYPE)
   })
 

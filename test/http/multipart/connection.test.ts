@@ -54,7 +54,7 @@ describe('H01: the client goes away', () => {
     expect((await alive(port)).status).toBe(200)
   })
 
-  test('while we have stopped reading', async () => {
+  test('a client that goes away while we have stopped reading has truncated its body', async () => {
     const { port, outcomes } = await start({ slowMs: 100 })
     const send: Piece[] = [head, body.subarray(0, -10), { pauseMs: 150 }]
     await rawRequest({ port, send, afterwards: 'reset' })
@@ -62,7 +62,7 @@ describe('H01: the client goes away', () => {
     expect(outcomes).toEqual(['truncated_body'])
   })
 
-  test('after a malformed form, before its answer', async () => {
+  test('a client that goes away after a malformed form, before its answer, harms nobody', async () => {
     const { port, outcomes } = await start()
     const send: Piece[] = [head, fileBody('abc\r\n--XBOUNDARYx').subarray(0, -3)]
     await rawRequest({ port, send, afterwards: 'reset' })
@@ -136,7 +136,7 @@ describe('H03: the body stops coming', () => {
     expect((await rawRequest({ port, send })).status).toBe(200)
   })
 
-  test('nor is our own slowness after the content', async () => {
+  test('our own slowness after the content is not held against the client', async () => {
     const { port } = await start({ idleTimeoutMs: 100, settleMs: 400 })
     expect((await rawRequest({ port, send: [head, body] })).status).toBe(200)
   })
@@ -165,7 +165,7 @@ describe('H08: two requests on one connection', () => {
     expect(receivedOf(reply)).toMatchObject({ sha256: sha256(content) })
   })
 
-  test('after a refusal the second is answered or the connection closed', async () => {
+  test('a second request after a refusal is answered or the connection closed', async () => {
     const { port } = await start({ maxBytes: 10 })
     const reply = await rawRequest({ port, send: [head, body, get], responses: 2 })
     expect(codeOf(reply)).toBe('403 capacity_exceeded')

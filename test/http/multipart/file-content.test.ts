@@ -123,13 +123,13 @@ describe('a field', () => {
     }
   })
 
-  it('of JSON is its value', () => {
+  it('a field of JSON is its value', () => {
     const [first] = receive([field('"public"', json), HEAD, END]).fields
     expect(first?.value).toBe('public')
   })
 
   it.each(['["public"]', '[["public"]]', '{"a":"public"}', '5', 'null'])(
-    'of JSON that is no string, such as %s, is its text',
+    'a field of JSON that is no string, such as %s, is its text',
     (text) => {
       const [first] = receive([field(text, json), HEAD, END]).fields
       expect(first?.value).toBe(text)
@@ -148,7 +148,7 @@ describe('a field', () => {
       field('x', '', 'constructor'),
       'The field name "constructor" is not allowed.',
     ],
-  ])('of %s is refused', (_what, text, detail) => {
+  ])('a field of %s is refused', (_what, text, detail) => {
     expect(() => receive([text, HEAD, END])).toThrow(detail)
   })
 })

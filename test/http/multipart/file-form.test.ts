@@ -247,6 +247,6 @@ test.each([
   [{ 'content-length': '65536' }, 0],
   [{ 'content-length': '65537' }, 1],
   [{ 'content-length': '70000', 'transfer-encoding': 'chunked' }, 0],
-])('of a request with %o a file has at least %d bytes', (headers, min) => {
+])('a file in a request with %o has at least %d bytes', (headers, min) => {
   expect(minFileSize(headers)).toBe(min)
 })

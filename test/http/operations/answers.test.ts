@@ -162,7 +162,7 @@ describe('a request beside the operations', () => {
   )
 })
 
-it('without allowed origins, no operation answers another page', async () => {
+it('no operation answers another page without allowed origins', async () => {
   const closed = await openEmbedded(EVERY_OPERATION)
   const own = await createScene(closed)
   for (const { refused } of ofPublic) {

@@ -319,19 +319,27 @@ function limitsSuite(open: OpenService): void {
     it.each([
       ['a Content-Length', false],
       ['chunks', true],
-    ])('of the size refuses a byte more with 413, with %s (I2)', async (_framing, chunked) => {
-      const placed = await placeFile(service)
-      const { user } = placed
-      const reply = await upload(service, { method, user, content: randomBytes(200_001), chunked })
-      const refusal = expectProblem(reply, { status: 413, code: 'file_too_large' })
-      expect(refusal).toMatchObject({ max_file_size: 200_000 })
-      await expectUntouched(service, placed)
-      expect((await upload(service, { method, user, content: randomBytes(200_000) })).status).toBe(
-        200,
-      )
-    })
+    ])(
+      'a limit of the size refuses a byte more with 413, with %s (I2)',
+      async (_framing, chunked) => {
+        const placed = await placeFile(service)
+        const { user } = placed
+        const reply = await upload(service, {
+          method,
+          user,
+          content: randomBytes(200_001),
+          chunked,
+        })
+        const refusal = expectProblem(reply, { status: 413, code: 'file_too_large' })
+        expect(refusal).toMatchObject({ max_file_size: 200_000 })
+        await expectUntouched(service, placed)
+        expect(
+          (await upload(service, { method, user, content: randomBytes(200_000) })).status,
+        ).toBe(200)
+      },
+    )
 
-    it('of the size is told before that of the number, and that before the capacity', async () => {
+    it('a limit of the size is told before that of the number, and that before the capacity', async () => {
       const { user } = await placeFile(service, { size: 1000, capacity: 1000 })
       await upload(service, { method, user, name: 'b', content: '' })
       const large = await upload(service, {
@@ -357,7 +365,7 @@ function limitsSuite(open: OpenService): void {
       await expectUntouched(service, placed)
     })
 
-    it('of the size is told whatever the Content-Length says', async () => {
+    it('a limit of the size is told whatever the Content-Length says', async () => {
       const { user } = await placeFile(service)
       const form = bodyOf(randomBytes(1000), method)
       const send = [headOf({ method, user, length: Number.MAX_SAFE_INTEGER }), form]

@@ -34,7 +34,7 @@ export function writeRacesSuite(
     /** In turn every instance. */
     const instance = (at: number): TestService => services[at % services.length] ?? service
 
-    it(`with the same If-Match: exactly one wins, ${rounds} times in a row`, async () => {
+    it(`exactly one of the writes with the same If-Match wins, ${rounds} times in a row`, async () => {
       const user = await service.createUser(MIB)
       let etag = etagOf(await upload(service, { method: 'PUT', user, content: 'start' }))
       for (let round = 0; round < rounds; round += 1) {
@@ -60,7 +60,7 @@ export function writeRacesSuite(
       await expectOnlyObjectsOf(service, { user, names: ['file.bin'] })
     })
 
-    it('with If-None-Match: * exactly one of eight makes the file, 20 times in a row', async () => {
+    it('exactly one of eight writes with If-None-Match: * makes the file, 20 times in a row', async () => {
       const user = await service.createUser(MIB)
       const names = Array.from({ length: 20 }, (_, at) => `${at}`)
       const headers = { 'If-None-Match': '*' }
@@ -78,7 +78,7 @@ export function writeRacesSuite(
       await expectOnlyObjectsOf(service, { user, names })
     })
 
-    it('with the same If-Match, of whatever method, exactly one wins', async () => {
+    it('exactly one of the writes of whatever method with the same If-Match wins', async () => {
       const user = await service.createUser(MIB)
       // A change keeps the etag, so it does not compete with the others.
       const methods: readonly Write[] = ['PUT', 'DELETE', 'POST', 'DELETE']

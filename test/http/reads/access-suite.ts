@@ -188,7 +188,7 @@ export function refusedAccessSuite(open: OpenService): void {
         expect((await upload(service, { user, content: 'new', headers })).status).toBe(200)
       })
 
-      it('of another site is refused first of all', async () => {
+      it('a write of another site is refused first of all', async () => {
         const headers = { 'Sec-Fetch-Site': 'cross-site' }
         const path = '/users/me/repo/..'
         const reply = await upload(service, { path, form: Buffer.from('no form'), headers })

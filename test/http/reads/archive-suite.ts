@@ -77,7 +77,7 @@ export function archiveSuite(open: OpenService): void {
       expect(entries.map(({ name }) => name)).toEqual(['a?b'])
     })
 
-    it('of nothing is empty', async () => {
+    it('an archive of nothing is empty', async () => {
       await fill({ b: Buffer.from('b') })
       expect(await readZip((await archive('?prefix=a')).body)).toEqual([])
     })
@@ -145,7 +145,7 @@ export function archiveSuite(open: OpenService): void {
       expect(await readZip((await archive('?prefix=a1')).body)).toHaveLength(11)
     })
 
-    it('of a name without a file says which', async () => {
+    it('an archive of a name without a file says which', async () => {
       await fill({ a: Buffer.from('a') })
       const refused = expectProblem(await archive('?name=a&name=b'), {
         status: 404,
@@ -173,7 +173,7 @@ export function archiveSuite(open: OpenService): void {
       ['name=', 'invalid_file_name', undefined],
       ['name=a%2Fb', 'invalid_file_name', undefined],
       ['name=..', 'invalid_file_name', undefined],
-    ] as const)('with ?%s is refused', async (query, code, parameter) => {
+    ] as const)('an archive with ?%s is refused', async (query, code, parameter) => {
       await fill({ a: Buffer.from('a') })
       const refused = expectProblem(await archive(`?${query}`), { status: 400, code })
       expect(refused['parameter']).toBe(parameter)

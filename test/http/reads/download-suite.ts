@@ -83,7 +83,7 @@ export function downloadSuite(open: OpenService): void {
         },
       )
 
-      it('of an empty file have none to give', async () => {
+      it('ranges of an empty file have nothing to give', async () => {
         await upload(service, { user: placed.user, content: '' })
         const reply = await get({ range: 'bytes=0-' })
         expectProblem(reply, { status: 416, code: 'range_not_satisfiable' })
@@ -183,7 +183,7 @@ export function downloadSuite(open: OpenService): void {
     })
 
     it.each(['GET', 'HEAD'])(
-      'with %s state the digest of the whole file when asked',
+      'downloads with %s state the digest of the whole file when asked',
       async (method) => {
         const sha256 = Buffer.from(digest(placed.content), 'hex').toString('base64')
         const want = { 'want-repr-digest': 'sha-512=9, sha-256=1' }
@@ -303,19 +303,19 @@ export function downloadBodiesSuite(open: OpenService): void {
       expect(reply.body.equals(placed.content)).toBe(true)
     })
 
-    it('that is too large is refused, and the client reads so once it has sent all', async () => {
+    it('a body that is too large is refused, and the client reads so once it has sent all', async () => {
       const reply = await rawRequest({ port: service.port, send: tooLarge('GET'), readLate: true })
       const problem = expectProblem(reply, { status: 400, code: 'format_error' })
       expect(problem['detail']).toBe('The body is larger than 64 KiB.')
     })
 
-    it('that is too large is refused to HEAD, too', async () => {
+    it('a body of HEAD that is too large is refused, too', async () => {
       const send = tooLarge('HEAD')
       const { received } = await rawRequest({ port: service.port, send, readLate: true })
       expect(received.toString('latin1')).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n$/)
     })
 
-    it('that stops coming is refused', async () => {
+    it('a body that stops coming is refused', async () => {
       const send = [`${headOf('GET')}Content-Length: 10\r\n\r\nhello`]
       const reply = await rawRequest({ port: service.port, send })
       expectProblem(reply, { status: 408, code: 'request_timeout' })

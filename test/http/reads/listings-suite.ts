@@ -37,7 +37,7 @@ export function listingsSuite(open: OpenService): void {
       })
     })
 
-    it('of an empty repository is empty', async () => {
+    it('a listing of an empty repository is empty', async () => {
       expect(jsonOf(await list(service, { user }))).toMatchObject({ files: [], next_cursor: null })
     })
 
@@ -141,7 +141,7 @@ export function listingsSuite(open: OpenService): void {
     })
 
     it.each(ORDERS)(
-      'in the order %s shows once what stays while others come and go',
+      'a listing in the order %s shows once what stays while others come and go',
       async (order) => {
         const stay = Array.from({ length: 12 }, (_, at) => `stays ${at % 10}${at}`)
         const go = Array.from({ length: 6 }, (_, at) => `goes ${at}`)
@@ -210,7 +210,7 @@ export function refusedListingsSuite(open: OpenService): void {
       user = await service.createUser(MIB)
     })
 
-    it.each(QUERY_FAULTS)('with ?%s is refused', async (query, parameter) => {
+    it.each(QUERY_FAULTS)('a listing with ?%s is refused', async (query, parameter) => {
       await uploadAll(service, { user, names: ['a'] })
       const reply = await list(service, { user, query })
       expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
@@ -237,15 +237,18 @@ function viewersSuite(open: OpenService): void {
     const open3 = ['1 public', '2 public', '3 public']
     const shared6 = ['1 public', '1 users', '2 public', '2 users', '3 public', '3 users']
 
-    it.each(ORDERS)('in the order %s shows what the viewer may download', async (order) => {
-      const by = { owner: owner.userId, query: { order, limit: 2 } }
-      const other = await service.createUser(0)
-      expect((await namesOfAll(service, by)).sort()).toEqual(open3)
-      expect((await namesOfAll(service, { ...by, user: other })).sort()).toEqual(shared6)
-      expect(await namesOfAll(service, { ...by, user: owner })).toHaveLength(9)
-    })
+    it.each(ORDERS)(
+      'a listing in the order %s shows what the viewer may download',
+      async (order) => {
+        const by = { owner: owner.userId, query: { order, limit: 2 } }
+        const other = await service.createUser(0)
+        expect((await namesOfAll(service, by)).sort()).toEqual(open3)
+        expect((await namesOfAll(service, { ...by, user: other })).sort()).toEqual(shared6)
+        expect(await namesOfAll(service, { ...by, user: owner })).toHaveLength(9)
+      },
+    )
 
-    it('of nobody and of nothing visible look the same', async () => {
+    it('listings of nobody and of nothing visible look the same', async () => {
       const empty = await service.createUser(MIB)
       await uploadAll(service, { user: empty, names: ['private'] })
       const expected = { files: [], next_cursor: null }
@@ -279,7 +282,7 @@ function viewersSuite(open: OpenService): void {
     })
 
     it.each(['no+id', 'a'.repeat(65), '%00', '', 'ME%20'])(
-      'of "%s", which is no id, leads nowhere',
+      'a listing of "%s", which is no id, leads nowhere',
       async (id) => {
         const reply = await ask(service, { user: owner, path: `/users/${id}/repo` })
         expectProblem(reply, { status: 404, code: 'not_found' })

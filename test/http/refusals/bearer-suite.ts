@@ -38,7 +38,7 @@ export function bearerSuite(open: OpenService): void {
     })
 
     it.each(['Bearer', 'Bearer wrong', 'Bearer a b', 'Bearer \t'])(
-      'that is none, such as %j, is refused, also beside a good cookie',
+      'a bearer token that is none, such as %j, is refused, also beside a good cookie',
       async (authorization) => {
         const headers = { Authorization: authorization }
         expectProblem(await download(service, { headers }), INVALID)

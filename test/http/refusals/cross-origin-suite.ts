@@ -45,20 +45,23 @@ export function crossOriginSuite(open: OpenService): void {
       placed = await placeFile(service, { capacity: 1500 })
     })
 
-    it.each(STRANGERS)('of the origin %j writes nothing and reads no answer', async (origin) => {
-      const { user } = placed
-      const headers = { Origin: origin }
-      const write = await upload(service, { user, content: 'new', headers })
-      expectProblem(write, REFUSED)
-      const read = await ask(service, { user, path: '/users/me/repo', headers })
-      for (const reply of [write, read]) {
-        expect(shared(reply)).toEqual({})
-        expect(varies(reply)).toContain('Origin')
-      }
-    })
+    it.each(STRANGERS)(
+      'a page of the origin %j writes nothing and reads no answer',
+      async (origin) => {
+        const { user } = placed
+        const headers = { Origin: origin }
+        const write = await upload(service, { user, content: 'new', headers })
+        expectProblem(write, REFUSED)
+        const read = await ask(service, { user, path: '/users/me/repo', headers })
+        for (const reply of [write, read]) {
+          expect(shared(reply)).toEqual({})
+          expect(varies(reply)).toContain('Origin')
+        }
+      },
+    )
 
     it.each(['POST', 'PUT'] as const)(
-      'that is allowed may read what is said before and after 100 Continue of a %s',
+      'an allowed page may read what is said before and after 100 Continue of a %s',
       async (method) => {
         const headers = { Origin: APP, Expect: '100-continue' }
         const asked = { method, user: placed.user, headers }
@@ -105,7 +108,7 @@ export function crossOriginSuite(open: OpenService): void {
         }
       })
 
-      it.each(STRANGERS)('and comes from %j is told nothing', async (origin) => {
+      it.each(STRANGERS)('a preflight from %j is told nothing', async (origin) => {
         for (const path of ['/users/me/repo/a', '/users/me/repo', '/nothing', '/livez']) {
           const reply = await preflight(path, { origin })
           expectProblem(reply, REFUSED)
@@ -125,8 +128,8 @@ export function crossOriginSuite(open: OpenService): void {
       it.each([
         ['without an origin', { 'Access-Control-Request-Method': 'PUT' }],
         ['without a method', { Origin: APP }],
-        ['at all', {}],
-      ])('but not %s gets what OPTIONS always gets', async (_what, headers) => {
+        ['without either', {}],
+      ])('a preflight %s gets what OPTIONS always gets', async (_what, headers) => {
         const ofFiles = { method: 'OPTIONS', path: '/users/me/repo', headers }
         const reply = await ask(service, ofFiles)
         expectProblem(reply, { status: 405, code: 'method_not_allowed' })

@@ -50,14 +50,14 @@ export function parserErrorsSuite(open: OpenService): void {
       expect(reply.closed).toBe(true)
     })
 
-    it('that wants a tunnel is answered with a problem and closed', async () => {
+    it('a request that wants a tunnel is answered with a problem and closed', async () => {
       const send = ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n']
       const reply = await rawRequest({ port: service.port, send })
       expectProblem(reply, MALFORMED)
       expect(reply.closed).toBe(true)
     })
 
-    it('that wants a tunnel and is reset harms nobody', async () => {
+    it('a request that wants a tunnel and is reset harms nobody', async () => {
       const tunnels = Array.from({ length: 20 }, async () => {
         const socket = connect(service.port, '127.0.0.1')
         await once(socket, 'connect')
@@ -70,7 +70,7 @@ export function parserErrorsSuite(open: OpenService): void {
       expect((await download(service, placed)).status).toBe(200)
     })
 
-    it('with a head over 16 KiB is answered with 431 and closed', async () => {
+    it('a head over 16 KiB is answered with 431 and closed', async () => {
       const send = [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(40_000)}\r\n\r\n`]
       const reply = await rawRequest({ port: service.port, send })
       expectProblem(reply, { status: 431, code: 'request_head_too_large' })
@@ -90,7 +90,7 @@ export function parserErrorsSuite(open: OpenService): void {
     })
 
     it.each(['PUT', 'POST', 'DELETE', 'GET'])(
-      'with a target without its first / is refused, and %s does not reach the file (I2)',
+      'a target without its first / is refused, and %s does not reach the file (I2)',
       async (method) => {
         const { user } = placed
         const path = pathOf('file.bin').replace('/', '*')
@@ -99,12 +99,12 @@ export function parserErrorsSuite(open: OpenService): void {
       },
     )
 
-    it.each(['0.9', '2.0'])('in HTTP/%s is answered with a problem', async (version) => {
+    it.each(['0.9', '2.0'])('a request in HTTP/%s is answered with a problem', async (version) => {
       const send = [`GET /livez HTTP/${version}\r\nHost: x\r\n\r\n`]
       expectProblem(await rawRequest({ port: service.port, send }), MALFORMED)
     })
 
-    it('in HTTP/1.0 has no chunks (I2)', async () => {
+    it('a request in HTTP/1.0 has no chunks (I2)', async () => {
       const { user } = placed
       const head = headOf({ user, length: undefined }).replace('HTTP/1.1', 'HTTP/1.0')
       const send = [head, httpChunk(form), httpChunk('')]
@@ -113,7 +113,7 @@ export function parserErrorsSuite(open: OpenService): void {
     })
 
     it.each(['PUT', 'POST', 'DELETE', 'GET'])(
-      'with a raw # in its target is refused, and %s does not reach the file before it',
+      'a raw # in the target is refused, and %s does not reach the file before it',
       async (method) => {
         const { user } = placed
         const path = `${pathOf('file.bin')}#2`
@@ -162,15 +162,18 @@ export function parserErrorsSuite(open: OpenService): void {
     it.each([
       ['the router', `POST /users/me/repo/%ff`, 'invalid_file_name'],
       ['a route', 'POST /users/me/repo/a', 'access_token_missing'],
-    ])('in the body of what %s has refused gets no answer of its own', async (_who, line, code) => {
-      const head = `${line} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`
-      const send = [head, { pauseMs: 100 }, 'zz\r\n\r\n', { pauseMs: 100 }]
-      const reply = await rawRequest({ port: service.port, send, responses: 2 })
-      expect(JSON.parse(reply.body.toString())).toMatchObject({ code })
-      expect(reply.all).toHaveLength(1)
-    })
+    ])(
+      'a request in the body of what %s has refused gets no answer of its own',
+      async (_who, line, code) => {
+        const head = `${line} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`
+        const send = [head, { pauseMs: 100 }, 'zz\r\n\r\n', { pauseMs: 100 }]
+        const reply = await rawRequest({ port: service.port, send, responses: 2 })
+        expect(JSON.parse(reply.body.toString())).toMatchObject({ code })
+        expect(reply.all).toHaveLength(1)
+      },
+    )
 
-    it('to HEAD is answered without a body', async () => {
+    it('an invalid HEAD is answered without a body', async () => {
       const head = `HEAD ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${placed.user.cookie}`
       const send = [`${head}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n`]
       const { received, closed } = await rawRequest({ port: service.port, send, responses: 2 })
@@ -218,7 +221,7 @@ export function parserErrorsSuite(open: OpenService): void {
       expect(reply.body.length).toBe(MIB)
     })
 
-    it('and expects what nobody knows is refused', async () => {
+    it('a request that expects what nobody knows is refused', async () => {
       const { user } = placed
       const headers = { Expect: 'banana' }
       const reply = await upload(service, { user, content: 'new', headers })
@@ -226,7 +229,7 @@ export function parserErrorsSuite(open: OpenService): void {
       await expectUntouched(service, placed)
     })
 
-    it('and comes in a transfer coding besides chunks is refused', async () => {
+    it('a request in a transfer coding besides chunks is refused', async () => {
       const { user } = placed
       const head = headOf({ user, length: undefined }).replace(': chunked', ': gzip, chunked')
       const send = [head, httpChunk(form), httpChunk('')]

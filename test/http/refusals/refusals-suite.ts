@@ -108,7 +108,7 @@ function orderSuite(open: OpenService, uploadFaults: readonly Fault[]): void {
       })
     })
 
-    it.each(pairsOf(CHANGE_FAULTS))('of a PATCH %s is told before %s', async (...row) => {
+    it.each(pairsOf(CHANGE_FAULTS))('a PATCH is told %s before %s', async (...row) => {
       const [first, second, told] = row
       const wrong = new Set([first, second])
       const change = { name: wrong.has('exists') ? 'taken' : 'file.bin', visibility: 'users' }
@@ -116,7 +116,7 @@ function orderSuite(open: OpenService, uploadFaults: readonly Fault[]): void {
       expectProblem(await send(wrong, { method: 'PATCH', body }), told)
     })
 
-    it.each(pairsOf(REMOVAL_FAULTS))('of a DELETE %s is told before %s', async (...row) => {
+    it.each(pairsOf(REMOVAL_FAULTS))('a DELETE is told %s before %s', async (...row) => {
       const [first, second, told] = row
       expectProblem(await send(new Set([first, second]), { method: 'DELETE', body: '' }), told)
     })

@@ -26,7 +26,7 @@ export function uploadChecksumsSuite(open: OpenService): void {
       upload = await createUpload(service, { user: await service.createUser(MIB), length: 9 })
     })
 
-    it.each(['sha1', 'sha256', 'SHA1'])('of %s is checked', async (algorithm) => {
+    it.each(['sha1', 'sha256', 'SHA1'])('a checksum of %s is checked', async (algorithm) => {
       const checksum = (text: string) =>
         `${algorithm} ${createHash(algorithm.toLowerCase()).update(text).digest('base64')}`
       const send = (offset: number, body: string, of = body) =>
@@ -79,7 +79,7 @@ export function uploadChecksumsSuite(open: OpenService): void {
       `sha1 ${base64('x'.repeat(20))}, sha1 ${base64('x'.repeat(20))}`,
       `sha1 ${base64('x'.repeat(20))} more`,
       '',
-    ])('that reads "%s" is 400, and changes nothing', async (checksum) => {
+    ])('a checksum that reads "%s" is 400, and changes nothing', async (checksum) => {
       const headers = { 'Upload-Checksum': checksum }
       const reply = await append(service, upload, { body: 'four', headers })
       expectProblem(reply, { status: 400, code: 'invalid_parameter' })

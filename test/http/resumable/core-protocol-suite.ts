@@ -108,19 +108,22 @@ export function coreProtocolSuite(open: OpenService): void {
         ['below', 3],
         ['above', 5],
         ['beyond the length', 100],
-      ])('at an offset %s the own is 409 with it, and changes nothing', async (_where, offset) => {
-        const upload = await createUpload(service, { user, length: 9 })
-        await appended(service, upload, { body: 'four' })
-        const reply = await append(service, upload, { offset, body: 'five!' })
-        const problem = expectProblem(reply, { status: 409, code: 'offset_mismatch' })
-        expect(problem).toMatchObject({ offset: 4, provided_offset: offset })
-        expect(reply.headers['upload-offset']).toBe('4')
-        await appended(service, upload, { offset: 4, body: 'five!' })
-        await expectFile(service, upload, 'fourfive!')
-      })
+      ])(
+        'a PATCH at an offset %s the own is 409 with it, and changes nothing',
+        async (_where, offset) => {
+          const upload = await createUpload(service, { user, length: 9 })
+          await appended(service, upload, { body: 'four' })
+          const reply = await append(service, upload, { offset, body: 'five!' })
+          const problem = expectProblem(reply, { status: 409, code: 'offset_mismatch' })
+          expect(problem).toMatchObject({ offset: 4, provided_offset: offset })
+          expect(reply.headers['upload-offset']).toBe('4')
+          await appended(service, upload, { offset: 4, body: 'five!' })
+          await expectFile(service, upload, 'fourfive!')
+        },
+      )
 
       it.each(['text/plain', 'application/octet-stream', 'application/partial-upload'])(
-        'of the type "%s" is 415',
+        'a PATCH of the type "%s" is 415',
         async (type) => {
           const upload = await createUpload(service, { user, length: 9 })
           const headers = { 'Content-Type': type }
@@ -136,14 +139,14 @@ export function coreProtocolSuite(open: OpenService): void {
         expectOffset(await append(service, upload, { body: 'four', headers }), 4)
       })
 
-      it('of nothing at the offset is 204, and is no progress', async () => {
+      it('a PATCH of nothing at the offset is 204, and is no progress', async () => {
         const upload = await createUpload(service, { user, length: 9 })
         const before = jsonOf(await look(service, upload))
         await appended(service, upload, { body: '' })
         expect(jsonOf(await look(service, upload))).toEqual(before)
       })
 
-      it('of a finished upload is 409 unless it adds nothing, and leaves the file as it is', async () => {
+      it('a PATCH of a finished upload is 409 unless it adds nothing, and leaves the file as it is', async () => {
         const upload = await createUpload(service, { user, length: 4 })
         await appended(service, upload, { body: 'four' })
         await appended(service, upload, { offset: 4, body: '' })
@@ -156,7 +159,7 @@ export function coreProtocolSuite(open: OpenService): void {
 
     describe('OPTIONS', () => {
       it.each([UPLOADS, `${UPLOADS}/11111111-1111-7111-8111-111111111111`])(
-        'of %s describes the service without a token or a version',
+        'OPTIONS of %s describes the service without a token or a version',
         async (path) => {
           const { status, headers, body } = await ask(service, { method: 'OPTIONS', path })
           expect({ status, body: body.toString() }).toEqual({ status: 204, body: '' })
@@ -180,7 +183,7 @@ export function coreProtocolSuite(open: OpenService): void {
 
     describe('Tus-Resumable', () => {
       it.each([undefined, '0.2.2', '1.0.1', '2.0.0', '', '1.0.0, 1.0.0'])(
-        'of %s is 412 with the version that is supported, and nothing happens',
+        'Tus-Resumable of %s is 412 with the version that is supported, and nothing happens',
         async (version) => {
           const upload = await createUpload(service, { user, length: 9 })
           const own = { 'Upload-Metadata': `filename ${base64('b')}`, 'Upload-Length': '1' }
@@ -241,14 +244,17 @@ export function coreProtocolSuite(open: OpenService): void {
     describe('X-HTTP-Method-Override', () => {
       const method = 'POST'
 
-      it.each(['PATCH', 'patch'])('of %s makes a POST an append', async (override) => {
-        const upload = await createUpload(service, { user, length: 4 })
-        const headers = { 'X-HTTP-Method-Override': override }
-        expectOffset(await append(service, upload, { method, body: 'four', headers }), 4)
-        await expectFile(service, upload, 'four')
-      })
+      it.each(['PATCH', 'patch'])(
+        'X-HTTP-Method-Override of %s makes a POST an append',
+        async (override) => {
+          const upload = await createUpload(service, { user, length: 4 })
+          const headers = { 'X-HTTP-Method-Override': override }
+          expectOffset(await append(service, upload, { method, body: 'four', headers }), 4)
+          await expectFile(service, upload, 'four')
+        },
+      )
 
-      it('of DELETE makes a POST a cancellation', async () => {
+      it('X-HTTP-Method-Override of DELETE makes a POST a cancellation', async () => {
         const upload = await createUpload(service, { user, length: 4 })
         const headers = { 'X-HTTP-Method-Override': 'DELETE' }
         expect((await append(service, upload, { method, headers })).status).toBe(204)
@@ -256,7 +262,7 @@ export function coreProtocolSuite(open: OpenService): void {
       })
 
       it.each([undefined, 'PUT', 'GET', 'PATCH, DELETE'])(
-        'of %s leaves a POST of an upload a 405',
+        'X-HTTP-Method-Override of %s leaves a POST of an upload a 405',
         async (override) => {
           const upload = await createUpload(service, { user, length: 4 })
           const headers: Record<string, string> =

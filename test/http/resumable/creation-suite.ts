@@ -64,7 +64,7 @@ export function creationSuite(open: OpenService): void {
       expect(await usageOf(service, user)).toMatchObject({ used: 0, reserved: 1000, fileCount: 0 })
     })
 
-    it('of an empty file stores it at once, over an older one too', async () => {
+    it('a creation of an empty file stores it at once, over an older one too', async () => {
       const placed = await placeFile(service)
       const upload = await createUpload(service, { user: placed.user, length: 0 })
       await expectFile(service, upload, '')
@@ -173,7 +173,7 @@ export function creationSuite(open: OpenService): void {
         await expectFile(service, upload, 'fourfive!')
       })
 
-      it('of all the bytes stores the file', async () => {
+      it('a creation with all the bytes stores the file', async () => {
         const content = randomBytes(200_000)
         const reply = await create(service, { user, length: content.length, body: content })
         expect(reply.headers).toMatchObject({
@@ -183,7 +183,7 @@ export function creationSuite(open: OpenService): void {
         await expectFile(service, uploadOf(reply, { user }), content)
       })
 
-      it('of unknown size is appended', async () => {
+      it('content of unknown size in a creation is appended', async () => {
         const headers = {
           ...creationHeaders({ length: 9, body: '' }),
           'Transfer-Encoding': 'chunked',
@@ -231,7 +231,7 @@ export function creationSuite(open: OpenService): void {
         },
       )
 
-      it('without a type is refused rather than ignored', async () => {
+      it('content without a type in a creation is refused rather than ignored', async () => {
         const { 'Content-Length': _, ...headers } = creationHeaders({ length: 4 }) as Record<
           string,
           string
@@ -247,7 +247,7 @@ export function creationSuite(open: OpenService): void {
         expect(await listed(service, user)).toEqual([])
       })
 
-      it('that is none needs no type, and may have any', async () => {
+      it('a creation without content needs no type, and may have any', async () => {
         for (const type of [
           'text/plain',
           'application/json',
@@ -283,7 +283,7 @@ export function creationSuite(open: OpenService): void {
       )
     })
 
-    it('without a word of a length, or with two, is 400', async () => {
+    it('a creation without a word of a length, or with two, is 400', async () => {
       const both = { 'Upload-Defer-Length': '1' }
       for (const creation of [
         {},
@@ -295,7 +295,7 @@ export function creationSuite(open: OpenService): void {
       expect(await listed(service, user)).toEqual([])
     })
 
-    it('with Upload-Concat is 400, since uploads are not concatenated', async () => {
+    it('a creation with Upload-Concat is 400, since uploads are not concatenated', async () => {
       for (const concat of ['partial', 'final;/users/me/uploads/a /users/me/uploads/b', '']) {
         const headers = { ...TUS, 'Upload-Concat': concat }
         const reply = await create(service, { user, length: 4, headers })

@@ -45,7 +45,7 @@ export function uploadEndsSuite(open: OpenService): void {
       user = await service.createUser(MIB)
     })
 
-    it('by DELETE frees its reservation at once, and is told for a while', async () => {
+    it('a DELETE frees the reservation of an upload at once, and is told for a while', async () => {
       const upload = await createUpload(service, { user, length: 1000 })
       await appended(service, upload, { body: randomBytes(600) })
       const reply = await cancel(service, upload)
@@ -55,7 +55,7 @@ export function uploadEndsSuite(open: OpenService): void {
       await expectOnlyFilesOf(service, { user, names: [] })
     })
 
-    it('by DELETE ends an append that is running before it responds, without a byte left', async () => {
+    it('a DELETE ends an append that is running before it responds, without a byte left', async () => {
       const upload = await createUpload(service, { user, length: 300_000 })
       const first = randomBytes(100_000)
       const running = await beginAppend(service, upload, { first, rest: randomBytes(200_000) })
@@ -67,7 +67,7 @@ export function uploadEndsSuite(open: OpenService): void {
       await expectOnlyFilesOf(service, { user, names: [] })
     })
 
-    it('by DELETE is told to an append whose checksum covers bytes that never come', async () => {
+    it('a DELETE is told to an append whose checksum covers bytes that never come', async () => {
       const upload = await createUpload(service, { user, length: 9 })
       const headers = { 'Upload-Checksum': `sha1 ${base64('x'.repeat(20))}` }
       const first = Buffer.from('four')
@@ -89,7 +89,7 @@ export function uploadEndsSuite(open: OpenService): void {
       expect(await offsetOf(service, upload)).toBe(4)
     })
 
-    it('by DELETE after it has finished is 410, and the file stays', async () => {
+    it('a DELETE after the upload has finished is 410, and the file stays', async () => {
       const upload = await createUpload(service, { user, length: 4 })
       await appended(service, upload, { body: 'four' })
       expect(expectProblem(await cancel(service, upload), GONE)['outcome']).toBe('finished')
@@ -141,7 +141,7 @@ export function uploadEndsSuite(open: OpenService): void {
       expect((await head(service, renamed)).status).toBe(404)
     })
 
-    it('by its expiry is 410 with that reason', async () => {
+    it('an expired upload is 410 with that reason', async () => {
       const upload = await createUpload(service, { user, length: 9 })
       await appended(service, upload, { body: 'four' })
       await expireNow(service, upload)

@@ -95,13 +95,20 @@ export function termsSuite(open: OpenService): void {
       it.each([
         ['If-Match', (etag: string) => ({ 'If-Match': etag })],
         ['If-Unmodified-Since', () => ({ 'If-Unmodified-Since': new Date().toUTCString() })],
-      ])('of %s is stored, and no later append needs it', async (_name, conditionOf) => {
-        const { user, etag } = placed
-        const upload = await createUpload(service, { user, length: 4, headers: conditionOf(etag) })
-        const other = { 'If-Match': '"other"', 'If-None-Match': '*' }
-        expectOffset(await append(service, upload, { body: 'four', headers: other }), 4)
-        await expectFile(service, upload, 'four')
-      })
+      ])(
+        'a condition of %s is stored, and no later append needs it',
+        async (_name, conditionOf) => {
+          const { user, etag } = placed
+          const upload = await createUpload(service, {
+            user,
+            length: 4,
+            headers: conditionOf(etag),
+          })
+          const other = { 'If-Match': '"other"', 'If-None-Match': '*' }
+          expectOffset(await append(service, upload, { body: 'four', headers: other }), 4)
+          await expectFile(service, upload, 'four')
+        },
+      )
 
       it('R25 that a change breaks is refused before the next body, and the newer file stays', async () => {
         const { user, etag } = placed
@@ -179,7 +186,7 @@ export function termsSuite(open: OpenService): void {
       })
 
       it.each(['sha-256=four', 'sha-256=:AAAA:', 'x=:', 'sha-256'])(
-        'that reads %s is not begun',
+        'an upload with a digest that reads %s is not begun',
         async (value) => {
           const { user } = placed
           const reply = await create(service, {

@@ -99,8 +99,8 @@ export function scopedTokensSuite(open: OpenService): void {
       })
     })
 
-    describe('makes tokens', () => {
-      it('that take from it what they leave out', async () => {
+    describe('making tokens', () => {
+      it('a token takes from its maker what it leaves out', async () => {
         await service.users.putGrant(deviceOf(user, 'camera'))
         const terms = { actions: ['read', 'share'], prefix: 'in-', device_id: 'camera' }
         const scope = { ...terms, when_full: 'refuse' }
@@ -117,13 +117,13 @@ export function scopedTokensSuite(open: OpenService): void {
         )
       })
 
-      it('without a body', async () => {
+      it('a token is made without a body', async () => {
         const response = await send(service, { method: 'POST', path: TOKENS, token: full })
         expect(response.status).toBe(201)
         expect(await response.json()).toMatchObject({ label: '', scope: null, expires_at: null })
       })
 
-      it('that are never wider', async () => {
+      it('a token is never wider than its maker', async () => {
         const scope = { actions: ['read', 'share'], prefix: 'in-' }
         const { access_token: parent } = await make(full, { scope, expires_in: 3600 })
         const asked: readonly (readonly [string, object])[] = [
@@ -141,7 +141,7 @@ export function scopedTokensSuite(open: OpenService): void {
         expect(await refusal(reader, post(TOKENS, {}))).toMatchObject(insufficient('share'))
       })
 
-      it('that do not leave its device', async () => {
+      it('a token does not leave the device of its maker', async () => {
         for (const device of ['one', 'two']) await service.users.putGrant(deviceOf(user, device))
         const { access_token } = await make(full, { scope: { device_id: 'one' } })
         const asked = post(TOKENS, { scope: { device_id: 'two' } })
@@ -161,11 +161,11 @@ export function scopedTokensSuite(open: OpenService): void {
         { when: 'always' },
         null,
         [],
-      ])('only of scopes that it understands: %j', async (scope) => {
+      ])('a token is made with scopes that are understood, not with %j', async (scope) => {
         expect(await refusal(full, post(TOKENS, { scope }))).toMatchObject({ status: 400 })
       })
 
-      it('that end with it, and so do those that they have made', async () => {
+      it('a token ends with its maker, and so do those that it has made', async () => {
         const parent = await make(full, { scope: { actions: ['share', 'read'] } })
         const child = await make(parent.access_token)
         const grandchild = await make(child.access_token)
@@ -178,7 +178,7 @@ export function scopedTokensSuite(open: OpenService): void {
         await expectOk(full, { path: REPO })
       })
 
-      it('and sees and revokes no others', async () => {
+      it('a token sees and revokes no others than it has made', async () => {
         const parent = await make(full, { scope: { actions: ['share'] } })
         const child = await make(parent.access_token)
         const other = await make(full)
@@ -200,7 +200,7 @@ export function scopedTokensSuite(open: OpenService): void {
       })
     })
 
-    it('of a device ends with the device', async () => {
+    it('a token of a device ends with the device', async () => {
       await service.users.putGrant(deviceOf(user, 'camera'))
       const { access_token } = await make(full, { scope: { device_id: 'camera' } })
       const { access_token: child } = await make(access_token)
@@ -215,7 +215,7 @@ export function scopedTokensSuite(open: OpenService): void {
       }
     })
 
-    it('that may only create replaces nothing, and one that may only replace creates nothing', async () => {
+    it('a token that may only create replaces nothing, and one that may only replace creates nothing', async () => {
       await upload(service, { user, name: 'there', content: 'old' })
       const creating = await issue(service, user, { actions: ['create'] })
       const replacing = await issue(service, user, { actions: ['replace'] })
@@ -491,7 +491,7 @@ export function scopedTokensSuite(open: OpenService): void {
       expect(await refusal(creating, { path: purge.path })).toMatchObject({ status: 404 })
     })
 
-    it('of a suspended user lists no tokens', async () => {
+    it('a token of a suspended user lists no tokens', async () => {
       await expectOk(full, { path: TOKENS })
       await service.users.setUserStatus(user.userId, 'suspended')
       expect(await refusal(full, { path: TOKENS })).toMatchObject({ code: 'user_suspended' })

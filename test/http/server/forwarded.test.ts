@@ -98,7 +98,7 @@ describe('a proxy', () => {
     ['fe00::5', false],
     ['unknown', false],
     [undefined, false],
-  ])('at %s is trusted: %s', (address, isTrusted) => {
+  ])('a proxy at %s is trusted: %s', (address, isTrusted) => {
     expect(
       trustOf([
         '10.0.0.0/8',
@@ -232,11 +232,14 @@ describe('behind a proxy', () => {
     ['files.example.com:80', 'http://files.example.com', 200],
     ['files.example.com:443', 'http://files.example.com', 403],
     ['[::1]:80', 'http://[::1]', 200],
-  ])('that is not trusted, for %s a write from %s gets %d', async (host, origin, status) => {
-    const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
-    expect((await send({ ...forged, host, origin }, [])).status).toBe(status)
-    expect((await send({ ...forged, host, origin: 'https://evil.example' }, [])).status).toBe(403)
-    const elsewhere = await send({ ...forged, host }, ['192.0.2.1'])
-    expect(elsewhere.told).toMatchObject({ scheme: 'http', address: '127.0.0.1' })
-  })
+  ])(
+    'a proxy that is not trusted: for %s a write from %s gets %d',
+    async (host, origin, status) => {
+      const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
+      expect((await send({ ...forged, host, origin }, [])).status).toBe(status)
+      expect((await send({ ...forged, host, origin: 'https://evil.example' }, [])).status).toBe(403)
+      const elsewhere = await send({ ...forged, host }, ['192.0.2.1'])
+      expect(elsewhere.told).toMatchObject({ scheme: 'http', address: '127.0.0.1' })
+    },
+  )
 })

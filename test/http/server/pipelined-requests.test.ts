@@ -131,7 +131,7 @@ it('a request that arrives once the answer is complete is answered after it (H08
   await expect.poll(() => answers.slice(-500)).toMatch(/other[^]*other$/)
 })
 
-it('of several requests that arrive once the answer is complete, none is begun (H08)', async () => {
+it('none of several requests that arrive once the answer is complete is begun (H08)', async () => {
   app.get('/', () => 'x'.repeat(16 * MIB))
   app.get('/behind', () => 'behind')
   await listen()
@@ -161,7 +161,7 @@ it('a request that arrives once the last answer of a connection is complete is i
   expect(begun).not.toContain('PUT /')
 })
 
-it('of many answered connections with unread requests, only the first ones stay open', async () => {
+it('the first of many answered connections with unread requests stay open, no others', async () => {
   app.get('/', () => 'first')
   await listen()
   for (let at = 0; at < 101; at += 1) {

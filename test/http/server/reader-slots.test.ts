@@ -66,7 +66,7 @@ test('the slowest reader gives way when all slots are taken', () => {
   expect(fast.gaveWay).toBe(0)
 })
 
-test('without a slow reader a download is refused, and a balancer told for a while', () => {
+test('a download is refused if no reader is slow, and a balancer told for a while', () => {
   let now = 0
   const slots = new ReaderSlots({ perOwner: 10, total: 1, counted: 'downloads' }, () => now)
   const young = reader('a')

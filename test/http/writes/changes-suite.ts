@@ -40,7 +40,7 @@ export function changesSuite(open: OpenService): void {
       placed = await placeFile(service)
     })
 
-    it('of the name keeps all but the name and updated_at (I1)', async () => {
+    it('a change of the name keeps all but the name and updated_at (I1)', async () => {
       const { user, content, etag } = placed
       const before = jsonOf(await upload(service, { method: 'PUT', user, content }))
       await delay(5)
@@ -73,7 +73,7 @@ export function changesSuite(open: OpenService): void {
       expect(await usageOf(service, user)).toMatchObject({ used: 1005, fileCount: 2 })
     })
 
-    it('that may overwrite replaces a file whole, and frees its bytes', async () => {
+    it('a change that may overwrite replaces a file whole, and frees its bytes', async () => {
       const { user, content, etag } = placed
       await upload(service, { user, name: 'taken', content: randomBytes(5000) })
       const reply = await change(service, { user, body: { name: 'taken', overwrite: true } })
@@ -87,7 +87,7 @@ export function changesSuite(open: OpenService): void {
     })
 
     it.each([{ name: 'file.bin' }, { name: 'file.bin', overwrite: true }])(
-      'of a file onto itself, %j, leaves it',
+      'a change of a file onto itself, %j, leaves it',
       async (body) => {
         const reply = await change(service, { user: placed.user, body })
         expect(jsonOf(reply)).toMatchObject({ name: 'file.bin', size: 1000 })
@@ -95,7 +95,7 @@ export function changesSuite(open: OpenService): void {
       },
     )
 
-    it('of the visibility opens and closes a file to others', async () => {
+    it('a change of the visibility opens and closes a file to others', async () => {
       const { user } = placed
       const other = await service.createUser(0)
       const seen = async () => [
@@ -114,7 +114,7 @@ export function changesSuite(open: OpenService): void {
       await expectUntouched(service, placed)
     })
 
-    it('of both is one change', async () => {
+    it('a change of name and visibility is one change', async () => {
       const { user, content } = placed
       const body = { name: 'b', visibility: 'public' }
       expect(jsonOf(await change(service, { user, body }))).toMatchObject(body)
@@ -123,13 +123,13 @@ export function changesSuite(open: OpenService): void {
       expect(await namesOf(service, { user })).toEqual(['b'])
     })
 
-    it('of what is not there answers 404', async () => {
+    it('a change of what is not there answers 404', async () => {
       const reply = await change(service, { user: placed.user, name: 'b', body: { name: 'c' } })
       expectProblem(reply, NOT_FOUND)
       await expectUntouched(service, placed)
     })
 
-    it('of many onto one name leaves one of them, whole (I4)', async () => {
+    it('changes of many files onto one name leave one of them, whole (I4)', async () => {
       const user = await service.createUser(MIB)
       const names = Array.from({ length: 8 }, (_, at) => `${at}`)
       for (const name of names) await upload(service, { method: 'PUT', user, name, content: name })
@@ -143,7 +143,7 @@ export function changesSuite(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: ['one'] })
     })
 
-    it('of one file by many gives it one name (I4)', async () => {
+    it('changes of one file by many give it one name (I4)', async () => {
       const { user } = placed
       const names = Array.from({ length: 8 }, (_, at) => `${at}`)
       const replies = await Promise.all(
@@ -191,7 +191,7 @@ export function refusedChangesSuite(open: OpenService): void {
       expectNothingChanged(service, placed)
     })
 
-    it('without a body and without a type is refused (I2)', async () => {
+    it('a change without a body and without a type is refused (I2)', async () => {
       const { user } = placed
       const reply = await ask(service, { user, method: 'PATCH', path: pathOf('file.bin') })
       expectProblem(reply, MALFORMED)
@@ -199,20 +199,20 @@ export function refusedChangesSuite(open: OpenService): void {
     })
 
     it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', '\u007f', 'x'.repeat(256), '\ud800'])(
-      'to the name %j is refused (I2)',
+      'a change to the name %j is refused (I2)',
       async (name) => {
         expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
         expectNothingChanged(service, placed)
       },
     )
 
-    it('of a name that is given twice takes the last', async () => {
+    it('a change that gives the name twice takes the last', async () => {
       const { user } = placed
       const reply = await change(service, { user, body: '{"name":"a","name":"b"}' })
       expect(jsonOf(reply)).toMatchObject({ name: 'b' })
     })
 
-    it('whose body stops coming gets 408', async () => {
+    it('a change whose body stops coming gets 408', async () => {
       const { user } = placed
       const head = headOfChange(user.cookie, ['Content-Length: 20'])
       const reply = await rawRequest({ port: service.port, send: [head, '{"name":'] })
@@ -221,7 +221,7 @@ export function refusedChangesSuite(open: OpenService): void {
     })
 
     it.each([16 * 1024 + 1, '9007199254740992', '18446744073709551615'])(
-      'that announces a body of %s bytes is refused before it is told to send it',
+      'a change that announces a body of %s bytes is refused before it is told to send it',
       async (length) => {
         const lines = [`Content-Length: ${length}`, 'Expect: 100-continue']
         const send = [headOfChange(placed.user.cookie, lines)]
@@ -232,28 +232,28 @@ export function refusedChangesSuite(open: OpenService): void {
       },
     )
 
-    it('whose client leaves in its body changes nothing (I2)', async () => {
+    it('a change whose client leaves in its body changes nothing (I2)', async () => {
       const head = headOfChange(placed.user.cookie, ['Content-Length: 20'])
       const send = [head, '{"name":"b"}']
       await rawRequest({ port: service.port, send, afterwards: 'end' })
       expectNothingChanged(service, placed)
     })
 
-    it('that expects 100-continue is told to go on', async () => {
+    it('a change that expects 100-continue is told to go on', async () => {
       const lines = ['Content-Length: 12', 'Expect: 100-continue']
       const send = [headOfChange(placed.user.cookie, lines), { pauseMs: 200 }, '{"name":"b"}']
       const { all } = await rawRequest({ port: service.port, send })
       expect(all.map(({ status }) => status)).toEqual([100, 200])
     })
 
-    it('that expects 100-continue in HTTP/1.0 is not told to go on', async () => {
+    it('a change that expects 100-continue in HTTP/1.0 is not told to go on', async () => {
       const head = headOfChange(placed.user.cookie, ['Content-Length: 12', 'Expect: 100-continue'])
       const send = [head.replace('HTTP/1.1', 'HTTP/1.0'), '{"name":"b"}']
       const { all } = await rawRequest({ port: service.port, send })
       expect(all.map(({ status }) => status)).toEqual([200])
     })
 
-    it('that comes in chunks is done', async () => {
+    it('a change in chunks is done', async () => {
       const head = headOfChange(placed.user.cookie, ['Transfer-Encoding: chunked'])
       const send = [head, '5\r\n{"nam\r\n7\r\ne":"b"}\r\n0\r\n\r\n']
       const { status } = await rawRequest({ port: service.port, send })

@@ -39,7 +39,7 @@ export function derivedTypesSuite(open: OpenService): void {
       ['what curl --data-binary sends', { 'Content-Type': 'application/x-www-form-urlencoded' }],
       ['what axios sends', { 'Content-Type': 'application/x-www-form-urlencoded;charset=utf-8' }],
       ['nonsense', { 'Content-Type': 'jpeg' }],
-    ])('but %s, as a body, has that of its name', async (_what, headers) => {
+    ])('a file sent as a body with %s as its type has that of its name', async (_what, headers) => {
       expect(jsonOf(await put('a.jpg', headers))).toMatchObject({ media_type: 'image/jpeg' })
       await put('b', headers)
       await put('c.unknown', headers)
@@ -48,7 +48,7 @@ export function derivedTypesSuite(open: OpenService): void {
     })
 
     it.each(['', '\r\nContent-Type: application/octet-stream'])(
-      'in a form with the part head %j has that of its name in the path',
+      'a file sent in a form with the part head %j has the type of its name in the path',
       async (type) => {
         const head = `Content-Disposition: form-data; name="file"; filename="b.png"${type}`
         const reply = await ask(service, {
@@ -62,7 +62,7 @@ export function derivedTypesSuite(open: OpenService): void {
       },
     )
 
-    it('with tus has that of its name', async () => {
+    it('a file sent with tus has the type of its name', async () => {
       for (const metadata of ['', `,filetype ${tus.base64('application/octet-stream')}`]) {
         const named = `filename ${tus.base64('a.jpg')}${metadata}`
         await tus.createUpload(service, { user, name: 'a.jpg', length: 0, metadata: named })

@@ -102,7 +102,7 @@ export function descriptionsSuite(open: OpenService): void {
     })
 
     describe('are those of an upload', () => {
-      it('as a body', async () => {
+      it('an upload as a body states both', async () => {
         const reply = await put({ ...PNG, ...FRONT_HEADER })
         expect(of(reply)).toEqual({ media_type: 'image/png', metadata: FRONT })
         expect(await listed()).toEqual([{ media_type: 'image/png', metadata: FRONT }])
@@ -115,7 +115,7 @@ export function descriptionsSuite(open: OpenService): void {
         })
       })
 
-      it('as a form, whose fields may stand before and after the file', async () => {
+      it('an upload as a form states both, in fields before and after the file', async () => {
         const json = `Content-Disposition: form-data; name="metadata"\r\nContent-Type: application/json\r\n\r\n`
         const described = { media_type: 'text/plain; charset=utf-8', metadata: { a: 'b' } }
         const file = filePart('Content-Type: text/plain; charset=utf-8\r\n')
@@ -144,7 +144,7 @@ export function descriptionsSuite(open: OpenService): void {
         expect(of(both)).toMatchObject({ metadata: { c: 'd' } })
       })
 
-      it('by tus', async () => {
+      it('an upload by tus states both', async () => {
         const pairs = { filename: 'a', filetype: 'image/png', metadata: JSON.stringify(FRONT) }
         const metadata = Object.entries(pairs)
           .map(([key, value]) => `${key} ${tus.base64(value)}`)
@@ -176,7 +176,7 @@ export function descriptionsSuite(open: OpenService): void {
       expect(of(await post([filePart('')]))).toEqual(DEFAULT)
     })
 
-    it('of a replaced file are the default type and the old metadata, unless it has its own', async () => {
+    it('a replaced file has the default type and the old metadata, unless the upload states its own', async () => {
       await put({ ...PNG, ...FRONT_HEADER })
       const replaced = await put()
       expect(of(replaced)).toEqual({ ...DEFAULT, metadata: FRONT })
@@ -213,7 +213,7 @@ export function descriptionsSuite(open: OpenService): void {
         return (changes as { readonly type: string }[]).map(({ type }) => type)
       }
 
-      it('with a PATCH, which keeps the version and is one change', async () => {
+      it('a PATCH changes both, keeps the version and is one change', async () => {
         const { etag } = jsonOf(await put({ ...PNG, ...FRONT_HEADER }))
         const cursor = await feed()
         const changed = await patch({ media_type: 'image/jpeg', metadata: { place: null, b: 'c' } })
@@ -230,7 +230,7 @@ export function descriptionsSuite(open: OpenService): void {
         expect((await listed())[0]).toMatchObject({ media_type: 'image/jpeg', metadata: {} })
       })
 
-      it('with a token that may replace, and no other', async () => {
+      it('a token that may replace changes both, and no other', async () => {
         await put()
         const body = JSON.stringify({ metadata: { a: 'b' } })
         const change = async (actions: readonly string[], text: string) => {
@@ -261,7 +261,7 @@ export function descriptionsSuite(open: OpenService): void {
         ['metadata that are a list', { metadata: [] }],
         ['a number', { metadata: { a: 1 } }],
         ['an object inside', { metadata: { a: { b: 'c' } } }],
-      ])('not with %s', async (_case, body) => {
+      ])('a PATCH with %s changes nothing', async (_case, body) => {
         await put({ ...PNG, ...FRONT_HEADER })
         expectProblem(await patch({ ...body, visibility: 'public' }), bad)
         const { files } = jsonOf(await ask(service, { user, path: '/users/me/repo' }))
@@ -324,7 +324,7 @@ export function descriptionsSuite(open: OpenService): void {
       await expectUntouched(service, placed)
     })
 
-    it('of a file that comes by a link are its type, and no metadata', async () => {
+    it('a file that comes by a link has its type, and no metadata', async () => {
       const { secret } = await createLink(service, {
         token: secretOf(user),
         kind: 'drop',
@@ -345,7 +345,7 @@ export function descriptionsSuite(open: OpenService): void {
       expect(await listed()).toEqual([dropped, dropped])
     })
 
-    it('of a linked file show its visitors the type alone', async () => {
+    it('a linked file shows its visitors the type alone', async () => {
       await put({ ...PNG, ...FRONT_HEADER })
       const link = { token: secretOf(user), kind: 'download' }
       for (const target of [{ name: 'a' }, { prefix: '' }]) {

@@ -52,15 +52,18 @@ export function digestsSuite(open: OpenService): void {
     it.each([
       ['a Content-Length', false],
       ['chunks', true],
-    ])('of something else is refused, with %s, and changes nothing (I2)', async (_how, chunked) => {
-      const headers = { 'Repr-Digest': member('something else') }
-      const { user } = placed
-      const reply = await upload(service, { method, user, content, headers, chunked })
-      expect(expectProblem(reply, MISMATCH)).toMatchObject({ sha256: digest(content) })
-      await expectUntouched(service, placed)
-    })
+    ])(
+      'a digest of something else is refused, with %s, and changes nothing (I2)',
+      async (_how, chunked) => {
+        const headers = { 'Repr-Digest': member('something else') }
+        const { user } = placed
+        const reply = await upload(service, { method, user, content, headers, chunked })
+        expect(expectProblem(reply, MISMATCH)).toMatchObject({ sha256: digest(content) })
+        await expectUntouched(service, placed)
+      },
+    )
 
-    it('of something else makes no file where there is none', async () => {
+    it('a digest of something else makes no file where there is none', async () => {
       const headers = { 'Repr-Digest': member('something else') }
       const { user } = placed
       const reply = await upload(service, { method, user, name: 'new', content, headers })
@@ -68,7 +71,7 @@ export function digestsSuite(open: OpenService): void {
       await expectUntouched(service, placed)
     })
 
-    it('of the empty file is that of no bytes', async () => {
+    it('the digest of the empty file is that of no bytes', async () => {
       const { user } = placed
       const headers = { 'Repr-Digest': member('') }
       expect((await upload(service, { method, user, content: '', headers })).status).toBe(200)

@@ -76,7 +76,7 @@ export function rawUploadsSuite(open: OpenService): void {
       ['without a word of a body', {}],
       ['with a type alone', { 'Content-Type': 'text/plain' }],
       ['that expects 100-continue', { Expect: '100-continue', 'Content-Length': '0' }],
-    ])('of a request %s is an empty file', async (_what, headers) => {
+    ])('a request %s makes an empty file', async (_what, headers) => {
       const { user } = placed
       const reply = await ask(service, { user, method: METHOD, path: pathOf('file.bin'), headers })
       expect(jsonOf(reply)).toMatchObject({ size: 0, sha256: digest(Buffer.alloc(0)) })
@@ -132,7 +132,7 @@ export function rawHeadersSuite(open: OpenService): void {
       ['JSON', { 'Content-Type': 'application/json' }],
       ['a type of 4000 bytes', { 'Content-Type': `x/${'y'.repeat(4000)}` }],
       ['the encoding "identity"', { 'Content-Encoding': 'identity' }],
-    ])('with %s is stored as it is', async (_what, headers) => {
+    ])('a head with %s is stored as it is', async (_what, headers) => {
       const { user } = placed
       const content = Buffer.from('{"no json')
       const reply = await upload(service, { method: METHOD, user, content, headers })
@@ -168,7 +168,7 @@ export function rawHeadersSuite(open: OpenService): void {
       ['an unknown Content-Encoding', { 'Content-Encoding': 'x' }],
       ['Content-Range', { 'Content-Range': 'bytes 0-2/3' }],
       ['a Content-Range that is none', { 'Content-Range': '' }],
-    ])('with %s is refused, asked first or not (I2)', async (_what, headers) => {
+    ])('a head with %s is refused, asked first or not (I2)', async (_what, headers) => {
       const { user } = placed
       expectProblem(
         await upload(service, { method: METHOD, user, content: 'new', headers }),

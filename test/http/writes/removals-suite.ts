@@ -52,7 +52,7 @@ export function removalsSuite(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: ['kept', 'next'] })
     })
 
-    it('of what is not there, or no longer, answers 404', async () => {
+    it('a removal of what is not there, or no longer, answers 404', async () => {
       const { user } = placed
       expectProblem(await remove(service, { user, name: 'other' }), NOT_FOUND)
       expect((await remove(service, { user })).status).toBe(204)

@@ -72,7 +72,7 @@ describe('an upload of a small file', () => {
   it.each([
     ['body', raw],
     ['form', form],
-  ])('that is cut off as a %s has never reached the store', async (_kind, upload) => {
+  ])('an upload that is cut off as a %s has never reached the store', async (_kind, upload) => {
     s3.calls.length = 0
     const socket = send(upload, upload.body.slice(0, -1))
     await expect.poll(isBegun).toBe(true)
@@ -83,7 +83,7 @@ describe('an upload of a small file', () => {
     expect(s3.calls).toEqual([])
   })
 
-  it('whose form is malformed after the file has never reached the store', async () => {
+  it('an upload whose form is malformed after the file has never reached the store', async () => {
     s3.calls.length = 0
     const socket = send(form, `${form.body.slice(0, -4)}xx\r\n`)
     expect((await text(socket)).slice(0, 12)).toBe('HTTP/1.1 400')
@@ -95,7 +95,7 @@ describe('an upload of a small file', () => {
   it.each([
     ['body', raw],
     ['form', form],
-  ])('as a %s is one request to the store', async (_kind, upload) => {
+  ])('an upload as a %s is one request to the store', async (_kind, upload) => {
     s3.calls.length = 0
     expect((await text(send(upload, upload.body))).slice(0, 12)).toBe('HTTP/1.1 200')
     expect(requests()).toEqual(['PutObject'])

@@ -60,7 +60,7 @@ export function visibilitySuite(open: OpenService): void {
     })
 
     it.each(['POST', 'PUT'] as const)(
-      'of a %s is not said by a parameter of another name, which is ignored',
+      'the visibility of a %s is not said by a parameter of another name, which is ignored',
       async (method) => {
         const query = '?visiblity=public&_=1&a[]=b&a=c'
         const reply = await upload(service, { method, user: placed.user, query, content: 'new' })

@@ -200,7 +200,7 @@ describe('the buffer pool', () => {
     expect(pool.take()).not.toBe(one)
   })
 
-  it('that are not used for a while go back to the system', ({ onTestFinished }) => {
+  it('buffers that are not used for a while go back to the system', ({ onTestFinished }) => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const pool = new BufferPool()

@@ -19,15 +19,18 @@ afterEach(async () => {
 })
 
 describe('an answer of the object store', () => {
-  it.each([0, 1, 4096, 65_536])('of %i bytes comes whole, without a body', async (size) => {
-    const content = randomBytes(size)
-    const { ask } = await serve((_request, response) => response.end(content))
-    const answer = await ask('GET')
-    expect(answer.body).toBeInstanceOf(Uint8Array)
-    expect(content.equals(await bytesOf(answer.body))).toBe(true)
-  })
+  it.each([0, 1, 4096, 65_536])(
+    'an answer of %i bytes comes whole, without a body',
+    async (size) => {
+      const content = randomBytes(size)
+      const { ask } = await serve((_request, response) => response.end(content))
+      const answer = await ask('GET')
+      expect(answer.body).toBeInstanceOf(Uint8Array)
+      expect(content.equals(await bytesOf(answer.body))).toBe(true)
+    },
+  )
 
-  it.each([65_537, 1_000_000])('of %i bytes comes as a body', async (size) => {
+  it.each([65_537, 1_000_000])('an answer of %i bytes comes as a body', async (size) => {
     const content = randomBytes(size)
     const { ask } = await serve((_request, response) => response.end(content))
     const answer = await ask('GET')
@@ -35,7 +38,7 @@ describe('an answer of the object store', () => {
     expect(content.equals(await bodyOf(answer))).toBe(true)
   })
 
-  it('that states no length comes as a body', async () => {
+  it('an answer that states no length comes as a body', async () => {
     const { ask } = await serve((_request, response) => {
       response.write('first')
       response.end(' and second')
@@ -43,7 +46,7 @@ describe('an answer of the object store', () => {
     expect((await bodyOf(await ask('GET'))).toString()).toBe('first and second')
   })
 
-  it('to HEAD has no content, whatever length it states, and keeps connections', async () => {
+  it('an answer to HEAD has no content, whatever length it states, and keeps connections', async () => {
     const { ask, connections } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 2 ** 30 }).end()
     })
@@ -56,7 +59,7 @@ describe('an answer of the object store', () => {
     expect(connections()).toBeLessThanOrEqual(2)
   })
 
-  it('that is small and breaks off is a failure, never a shorter content', async () => {
+  it('a small answer that breaks off is a failure, never a shorter content', async () => {
     const { ask } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 1000 }).write('x')
       setImmediate(() => response.destroy())
@@ -64,7 +67,7 @@ describe('an answer of the object store', () => {
     await expect(ask('GET')).rejects.toThrow('other side closed')
   })
 
-  it('that is large and breaks off fails its body', async () => {
+  it('a large answer that breaks off fails its body', async () => {
     const { ask } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 1_000_000 }).write(Buffer.alloc(100_000))
       setImmediate(() => response.destroy())
@@ -72,7 +75,7 @@ describe('an answer of the object store', () => {
     await expect(bodyOf(await ask('GET'))).rejects.toThrow('other side closed')
   })
 
-  it('that a small content never completes ends with its signal', async () => {
+  it('a small answer that never completes ends with its signal', async () => {
     const { ask, closed } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 1000 }).write('x')
     })
@@ -83,7 +86,7 @@ describe('an answer of the object store', () => {
     await expect(closed).resolves.toBeUndefined()
   })
 
-  it('whose body is large ends with its signal', async () => {
+  it('an answer whose body is large ends with its signal', async () => {
     const { ask, closed } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 1_000_000 }).write('x')
     })
@@ -95,7 +98,7 @@ describe('an answer of the object store', () => {
     await expect(closed).resolves.toBeUndefined()
   })
 
-  it('that nobody reads any more closes its connection', async () => {
+  it('an answer that nobody reads any more closes its connection', async () => {
     const { ask, closed } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 1_000_000 }).write(Buffer.alloc(100_000))
     })
@@ -127,7 +130,7 @@ describe('an answer of the object store', () => {
 })
 
 describe('an answer to an upload', () => {
-  it('whose refusal never ends is judged by its beginning', async () => {
+  it('a refusal that never ends is judged by its beginning', async () => {
     let sent = 0
     const { createStore, asked } = await serve((request, response) => {
       if (request.method !== 'PUT') return void response.writeHead(404).end()
@@ -148,7 +151,7 @@ describe('an answer to an upload', () => {
     expect(sent).toBeLessThan(64 * 2 ** 20)
   })
 
-  it('whose refusal breaks off is judged by its status', async () => {
+  it('a refusal that breaks off is judged by its status', async () => {
     const { createStore, asked } = await serve((request, response) => {
       if (request.method !== 'PUT') return void response.writeHead(404).end()
       request.resume()
@@ -161,7 +164,7 @@ describe('an answer to an upload', () => {
     expect(asked('PUT')).toBe(1)
   })
 
-  it('whose confirmation has content leaves its connection to the next', async () => {
+  it('a confirmation that has content leaves its connection to the next', async () => {
     const etag = `"${createHash('md5').update(SMALL).digest('hex')}"`
     const { createStore, connections } = await serve((request, response) => {
       request.resume().once('end', () => {

@@ -75,7 +75,7 @@ describe.skipIf(skipped)(
     afterEach(() => opened.disposeAsync())
 
     it.each(LOSSES)(
-      'in its creation, losing the %s of COMMIT, leaves it whole or not',
+      'a failover in a creation, losing the %s of COMMIT, leaves it whole or not',
       async (loses) => {
         const user = await services[0].createUser(3 * LENGTH)
         const creation = { user, name: 'created.bin', length: LENGTH } as const
@@ -93,34 +93,43 @@ describe.skipIf(skipped)(
       },
     )
 
-    it.each(LOSSES)('in a claim, losing the %s of COMMIT, keeps its offset', async (loses) => {
-      const upload = await begun()
-      const claim = commitAfter(await holderOf(services[0]), loses)
-      await failingOver(claim, () => appendTo(services[0], upload, RECORDED))
-      await expectKept(upload, 0)
-    })
+    it.each(LOSSES)(
+      'a failover in a claim, losing the %s of COMMIT, keeps its offset',
+      async (loses) => {
+        const upload = await begun()
+        const claim = commitAfter(await holderOf(services[0]), loses)
+        await failingOver(claim, () => appendTo(services[0], upload, RECORDED))
+        await expectKept(upload, 0)
+      },
+    )
 
-    it.each(LOSSES)('in a record, losing the %s of COMMIT, keeps its offset', async (loses) => {
-      const upload = await begun()
-      const record = commitAfter(`${RECORDED}`, loses)
-      const reply = await failingOver(record, () => appendTo(services[0], upload, RECORDED))
-      await expectKept(upload, reply.status === 204 ? RECORDED : 0)
-    })
+    it.each(LOSSES)(
+      'a failover in a record, losing the %s of COMMIT, keeps its offset',
+      async (loses) => {
+        const upload = await begun()
+        const record = commitAfter(`${RECORDED}`, loses)
+        const reply = await failingOver(record, () => appendTo(services[0], upload, RECORDED))
+        await expectKept(upload, reply.status === 204 ? RECORDED : 0)
+      },
+    )
 
-    it.each(LOSSES)('in its seal, losing the %s of COMMIT, finishes it', async (loses) => {
+    it.each(LOSSES)('a failover in a seal, losing the %s of COMMIT, finishes it', async (loses) => {
       const upload = await begun()
       const seal = commitAfter(digest(content), loses)
       const reply = await failingOver(seal, () => appendTo(services[0], upload, LENGTH))
       await expectKept(upload, reply.status === 204 ? LENGTH : 0)
     })
 
-    it.each(LOSSES)('in its commit, losing the %s of COMMIT, finishes it', async (loses) => {
-      const upload = await begun()
-      // Another instance does not know the digest before the object is whole.
-      const commit = commitAfter(digest(content), loses)
-      const reply = await failingOver(commit, () => appendTo(services[1], upload, LENGTH))
-      await expectKept(upload, reply.status === 204 ? LENGTH : 0)
-    })
+    it.each(LOSSES)(
+      'a failover in a commit, losing the %s of COMMIT, finishes it',
+      async (loses) => {
+        const upload = await begun()
+        // Another instance does not know the digest before the object is whole.
+        const commit = commitAfter(digest(content), loses)
+        const reply = await failingOver(commit, () => appendTo(services[1], upload, LENGTH))
+        await expectKept(upload, reply.status === 204 ? LENGTH : 0)
+      },
+    )
 
     /** An upload with an acknowledged append. */
     async function begun(): Promise<TusUpload> {

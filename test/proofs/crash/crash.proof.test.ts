@@ -25,13 +25,13 @@ describe('the service, killed again and again while clients work', () => {
   )
 
   it.skipIf(missing)(
-    'nor does one of two instances on PostgreSQL and MinIO (G02, G03, D12)',
+    'one of two instances on PostgreSQL and MinIO loses nothing either (G02, G03, D12)',
     () => expectNothingWrong({ postgres, s3: minio }),
     TIMEOUT_MS,
   )
 
   it.skipIf(missing)(
-    'nor does a storm of restarts, ten at once one after the other (G04)',
+    'a storm of restarts, ten at once one after the other, loses nothing (G04)',
     async () => {
       const figures = await runCrash({
         places: { postgres, s3: minio },

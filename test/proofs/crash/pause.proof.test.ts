@@ -35,7 +35,7 @@ describe.skipIf(missing)('an instance that stands still in the middle of uploads
     { until: 'another has given them up', states: ['aborted'] },
     { until: 'they are forgotten', states: [] },
   ])(
-    'for longer than its lease, until $until, commits none of them',
+    'an instance paused for longer than its lease, until $until, commits none of them',
     async ({ states }) => {
       const world = opened.use(await openWorld({ postgres, s3: minio }))
       const tally = new Tally()

@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 describe('SIGTERM of the program on SQLite and local files', () => {
-  it('with 20 uploads under way: those that end do so, the rest gets 503, the quota is exact (G01)', async () => {
+  it('20 uploads under way at SIGTERM: those that end do so, the rest gets 503, the quota is exact (G01)', async () => {
     const DATA_DIR = await temporaryFolder(opened)
     const { process, output, url, cookie } = await startDemo({ environment: { DATA_DIR }, opened })
     const client = { port: Number(new URL(url).port), cookie }

@@ -21,7 +21,7 @@ const CASES = [
 
 describe.skipIf(missing)('F04 the connection is lost in the commit of an overwrite', () => {
   it.concurrent.each(CASES)(
-    'whose COMMIT $outcome, and the database is back at once: $back; it answers $status and leaves the $content file',
+    'a COMMIT that $outcome, and the database is back at once: $back; it answers $status and leaves the $content file',
     async ({ toxic, back, status, content }) => {
       const armed: Toxic[] = []
       const wrap = (database: Database, way: Proxy): Database =>

@@ -18,7 +18,7 @@ const FROZEN: readonly { how: string; toxic: Toxic }[] = [
 
 describe.skipIf(missing)('E04 an object store that never answers', () => {
   it.concurrent.each(FROZEN)(
-    'and $how keeps no small request for 45 s',
+    'a store that $how keeps no small request for 45 s',
     async ({ toxic }) => {
       await using faulty = await openFaultyService({ partSize: DEFAULT_PART_SIZE })
       const { service, sound, ways } = faulty

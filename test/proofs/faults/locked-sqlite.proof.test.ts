@@ -18,7 +18,7 @@ describe('F01 a process that holds the lock of SQLite', () => {
   it.each([
     { when: 'before the first upload', earlier: [] },
     { when: 'after uploads', earlier: ['first'] },
-  ])('for 3 s, $when, delays all that writes, and nothing else', async ({ earlier }) => {
+  ])('a lock for 3 s, $when, delays all that writes, and nothing else', async ({ earlier }) => {
     const service = await startService()
     for (const name of earlier) expect(await service.put(name)).toBe(200)
     const lock = await service.hold()
@@ -37,7 +37,7 @@ describe('F01 a process that holds the lock of SQLite', () => {
     expect(slowest).toBeLessThan(1_000)
   })
 
-  it('for good has writes refused after 10 s, with the cause in the log, until it is gone', async () => {
+  it('a lock for good has writes refused after 10 s, with the cause in the log, until it is gone', async () => {
     const service = await startService()
     const lock = await service.hold()
     const startedAt = performance.now()
@@ -50,7 +50,7 @@ describe('F01 a process that holds the lock of SQLite', () => {
     expect(await service.put('a')).toBe(200)
   })
 
-  it('for 2 s delays a start', async () => {
+  it('a lock for 2 s delays a start', async () => {
     const folder = await temporaryFolder(opened)
     const first = await startService(folder)
     await first.end()

@@ -76,7 +76,7 @@ describeInBrowser('each view of the operator', (browser) => {
       expectClean()
     }
 
-    it('of signing in', async () => {
+    it('signing in looks right', async () => {
       const { page } = opened
       await page.getByRole('heading', { name: 'Sign in as operator' }).waitFor()
       await expectAccessible('sign-in')
@@ -85,7 +85,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await expectAccessible('sign-in-refused')
     })
 
-    it('of all figures', async () => {
+    it('all figures look right', async () => {
       const { page } = opened
       await growEvenly(page)
       await signIn(page, ADMIN_TOKEN)
@@ -93,7 +93,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await expectAccessible('overview')
     })
 
-    it('of the users', async () => {
+    it('the users look right', async () => {
       const { page } = opened
       await page.getByRole('navigation').getByRole('link', { name: 'Users' }).click()
       await page.getByRole('rowheader', { name: 'alice' }).waitFor()
@@ -110,7 +110,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await page.keyboard.press('Escape')
     })
 
-    it('of one user', async () => {
+    it('one user looks right', async () => {
       const { page } = opened
       await page.getByRole('link', { name: user.userId }).click()
       await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
@@ -121,7 +121,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await expectAccessible('user')
     })
 
-    it('of the files of a user', async () => {
+    it('the files of a user look right', async () => {
       const { page } = opened
       await page.getByRole('link', { name: 'Files' }).click()
       await page.getByRole('row', { name: /a\.bin/ }).waitFor()
@@ -135,7 +135,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await page.getByRole('link', { name: user.userId }).click()
     })
 
-    it('of what operators did to the user', async () => {
+    it('what operators did to the user looks right', async () => {
       const { page } = opened
       const trail = page.getByRole('main').getByRole('link', { name: 'Audit trail' })
       await trail.click()
@@ -145,7 +145,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await trail.waitFor()
     })
 
-    it('of what the user has replaced or deleted', async () => {
+    it('what the user has replaced or deleted looks right', async () => {
       const { page } = opened
       await page.getByRole('button', { name: 'Show', exact: true }).click()
       await page.getByRole('button', { name: /^Restore a-name/ }).waitFor()
@@ -159,7 +159,7 @@ describeInBrowser('each view of the operator', (browser) => {
       ['Issue a token', 'token'],
       ['Revoke test', 'revoke'],
       ['Discard a-name', 'discard'],
-    ])('of the dialog: %s', async (button, view) => {
+    ])('the dialog looks right: %s', async (button, view) => {
       const { page } = opened
       await page.getByRole('button', { name: button }).click()
       await page.getByRole('dialog').waitFor()
@@ -167,7 +167,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await page.keyboard.press('Escape')
     })
 
-    it('of a token that was issued', async () => {
+    it('a token that was issued looks right', async () => {
       const { page } = opened
       await page.getByRole('button', { name: 'Issue a token' }).click()
       await page.getByRole('button', { name: 'Issue', exact: true }).click()

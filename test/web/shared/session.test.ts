@@ -35,7 +35,7 @@ it('an answer that comes after a sign-out does not open the session again', asyn
   expect(session.state.value).toMatchObject({ kind: 'closed' })
 })
 
-it('of several answers, that to the last question counts', async () => {
+it('the answer to the last of several questions counts', async () => {
   const { session, asked } = open()
   const looked = [session.look(), session.look()]
   asked[1]?.resolve()

@@ -49,7 +49,7 @@ it('a sign-in in this tab holds back what is sent, and tells the others before a
   expect([gate.isClosed(), told]).toEqual([false, ['session_changing', 'session']])
 })
 
-it('of two sign-ins in this tab, each holds back what is sent until its own end', async () => {
+it('each of two sign-ins in this tab holds back what is sent until its own end', async () => {
   const { gate, signIns } = openTab()
   await Promise.all([signIns.begin(), signIns.begin()])
   signIns.end()
@@ -69,7 +69,7 @@ it('an answer from before another sign-in does not end what that holds back', as
   expect(gate.isClosed()).toBe(false)
 })
 
-it('of several answers, the last one ends what is held back', async () => {
+it('the last of several answers ends what is held back', async () => {
   const { gate, hear, answer } = openTab()
   hear('session_changing')
   hear('session')

@@ -117,7 +117,7 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         expect(listed).toEqual([part(0), part(1, 'again'), part(2)])
       })
 
-      it('without progress renews the claim, not the upload', async () => {
+      it('a record without progress renews the claim, not the upload', async () => {
         const upload = await uploads.create('a', 40)
         const { upload: claimed } = await uploads.hold(upload, { holderMs: 0 })
         expect(await uploads.record(claimed, { holderMs: LONG_MS / 2 })).toBe(true)
@@ -149,7 +149,7 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         expect(await harness.ledger.listPieces(upload.version)).toEqual([part(0, 'new')])
       })
 
-      it('that arrives after a later one of the same append changes nothing (I11)', async () => {
+      it('a record that arrives after a later one of the same append changes nothing (I11)', async () => {
         const upload = await uploads.create('a', 40)
         const { upload: claimed } = await uploads.hold(upload)
         const pieces = [part(0), part(1)]
@@ -160,7 +160,7 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         expect(await harness.ledger.listPieces(upload.version)).toEqual(pieces)
       })
 
-      it('that arrives after the release of its append changes nothing (I11)', async () => {
+      it('a record that arrives after the release of its append changes nothing (I11)', async () => {
         const upload = await uploads.create('a', 40)
         const { upload: claimed } = await uploads.hold(upload)
         const pieces = [part(0), part(1)]

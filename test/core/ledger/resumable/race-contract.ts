@@ -234,7 +234,7 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
       return linkId
     }
 
-    it('of 10 creations by a link lets in as many as it has uses left', async () => {
+    it('a link lets in as many of 10 creations at once as it has uses left', async () => {
       const linkId = await dropLink(2)
       const creations = Array.from({ length: 10 }, (_, at) =>
         (at % 2 === 0 ? uploads : elsewhere).create(`f${at}`, 1, { linkId }),
@@ -244,7 +244,7 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
       expect(count(outcomes, 'too_many_requests')).toBe(8)
     })
 
-    it('of 80 drops in progress and unfinished lets in 50, so that the owner can upload', async () => {
+    it('links let in 50 of 80 drops in progress and unfinished, so that the owner can upload', async () => {
       const linkIds = [await dropLink(), await dropLink()]
       await uploads.create('unfinished', 1)
       const twin = account.through(harness.other)

@@ -221,7 +221,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       }
     })
 
-    it('that went with the release of their append are not recorded later (I11)', async () => {
+    it('tails that went with the release of their append are not recorded later (I11)', async () => {
       const upload = await uploads.create('a', 40)
       const tailKey = uploads.tailKey()
       const { upload: claimed } = await uploads.hold(upload, { tailKey })
@@ -245,7 +245,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await expectCounted(7 + OVERHEAD)
     })
 
-    it('of an append that was taken over go and count, unless they were recorded', async () => {
+    it('tails of an append that was taken over go and count, unless they were recorded', async () => {
       const upload = await uploads.create('a', 40)
       const [crashed, recorded] = [uploads.tailKey(), uploads.tailKey()]
       await uploads.hold(upload, { tailKey: crashed, holderMs: 0 })
@@ -259,7 +259,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await expectCounted(PART_SIZE + OVERHEAD)
     })
 
-    it('of appends that are fenced over and over count no more than their content can hold', async () => {
+    it('tails of appends that are fenced over and over count no more than their content can hold', async () => {
       const upload = await uploads.create('a', 5)
       for (let round = 1; round <= 3; round += 1) {
         const { upload: claimed } = await uploads.hold(upload, { tailKey: uploads.tailKey() })
@@ -270,7 +270,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await expectCounted(3 * (5 + OVERHEAD) + OVERHEAD)
     })
 
-    it('of an append that was taken over stay if they end where a part does', async () => {
+    it('tails of an append that was taken over stay if they end where a part does', async () => {
       const upload = await uploads.create('a', 40)
       const tailKey = uploads.tailKey()
       const { upload: claimed } = await uploads.hold(upload, { tailKey, holderMs: 0 })
@@ -280,7 +280,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await expectKept(upload, tailKey)
     })
 
-    it('of an aborted upload go and count, the one of a running append as what it can hold', async () => {
+    it('tails of an aborted upload go and count, the one of a running append as what it can hold', async () => {
       const upload = await uploads.create('a', 40)
       const tail = await appendTail(upload, { size: 3, before: [part(0)] })
       const running = uploads.tailKey()
@@ -293,7 +293,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await expectCounted(counted)
     })
 
-    it('of a deleted user go with the rest, and count for nobody', async () => {
+    it('tails of a deleted user go with the rest, and count for nobody', async () => {
       const upload = await uploads.create('a', 40)
       const [tail, running] = [await appendTail(upload, { size: 3 }), uploads.tailKey()]
       await uploads.hold(upload, { offset: 3, tailKey: running })
@@ -323,7 +323,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       expect((await harness.keys(userId)).garbage).toEqual([])
     })
 
-    it('that a user leaves over and over meet the bound of the garbage', async () => {
+    it('tails that a user leaves over and over meet the bound of the garbage', async () => {
       await account.grant('more', 40 * MIB - BASE_CAPACITY)
       const partSize = 20 * MIB
       const leave = async (): Promise<void> => {

@@ -35,7 +35,7 @@ async function createSmall() {
 }
 
 describe('an upload outlives a slow database', () => {
-  it('that answers the claim late (R39)', async () => {
+  it('a database that answers the claim late ends no upload (R39)', async () => {
     const { here, append } = await createSmall()
     vi.useFakeTimers({ toFake: ['performance'] })
     nextClaim(async (claim) => {
@@ -48,18 +48,21 @@ describe('an upload outlives a slow database', () => {
     expect(await append()).toMatchObject({ committed: {} })
   })
 
-  it.each([true, false])('that leaves the outcome of the claim open: %s (R39)', async (isMade) => {
-    const { here, append } = await createSmall()
-    nextClaim(async (claim) => {
-      if (isMade) await claim()
-      throw outage()
-    })
-    await expect(append(here)).rejects.toMatchObject({ code: 'unavailable' })
-    expect(await append()).toMatchObject({ committed: {} })
-  })
+  it.each([true, false])(
+    'a database that leaves the outcome of the claim open ends no upload: %s (R39)',
+    async (isMade) => {
+      const { here, append } = await createSmall()
+      nextClaim(async (claim) => {
+        if (isMade) await claim()
+        throw outage()
+      })
+      await expect(append(here)).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await append()).toMatchObject({ committed: {} })
+    },
+  )
 
   it.each([true, false])(
-    'that answers nothing for a while after that: %s (R39)',
+    'a database that then answers nothing for a while ends no upload: %s (R39)',
     async (isMade) => {
       const { here, append } = await createSmall()
       const { ledger } = opened.core
@@ -75,7 +78,7 @@ describe('an upload outlives a slow database', () => {
     },
   )
 
-  it('whose claim takes effect after it was given up (R39)', async () => {
+  it('a claim that takes effect after it was given up ends no upload (R39)', async () => {
     const { here, append } = await createSmall()
     const late = Promise.withResolvers<void>()
     nextClaim(async (claim) => {
@@ -88,7 +91,7 @@ describe('an upload outlives a slow database', () => {
     expect(await appending).toMatchObject({ committed: {} })
   })
 
-  it('that does not record its release at first (R39)', async () => {
+  it('a database that does not record a release at first ends no upload (R39)', async () => {
     const { here, append } = await createSmall()
     const { ledger } = opened.core
     opened.space = () => Promise.reject(outage())
@@ -101,7 +104,7 @@ describe('an upload outlives a slow database', () => {
 })
 
 describe('an upload outlives a slow store', () => {
-  it('that writes a small content for longer than others wait (R40)', async () => {
+  it('a store that writes a small content for longer than others wait ends no upload (R40)', async () => {
     const { s3, caller } = opened
     const minute = { callMs: 60_000, putMs: 60_000, partMs: 60_000 }
     const deadlines = { ...s3.options().deadlines, ...minute }

@@ -17,7 +17,7 @@ describe('a folder in names', () => {
     // A name can end with the separator, or begin with it.
     ['trip›', 'trip›', undefined],
     ['', '›a', '›'],
-  ])('of %j holds %j in %j', (folder, name, child) => {
+  ])('the folder %j holds %j in %j', (folder, name, child) => {
     expect(childOf(folder, name)).toBe(child)
   })
 

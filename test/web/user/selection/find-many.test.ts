@@ -22,7 +22,7 @@ function listToAnswer() {
 
 const FILES = ['a', 'b', 'c', 'd', 'e', 'f'].map(fileNamed)
 
-it('of many files that others have changed, three are asked for at a time', async () => {
+it('three of many files that others have changed are asked for at a time', async () => {
   const { list, asked, put, dropped } = listToAnswer()
   const found = findMany(
     list,
@@ -46,7 +46,7 @@ it('of many files that others have changed, three are asked for at a time', asyn
   expect([put.toSorted(), dropped]).toEqual([['b', 'd', 'e', 'f'], ['c']])
 })
 
-it('of many files, none is asked for any more once the service refuses the token', async () => {
+it('none of many files is asked for any more once the service refuses the token', async () => {
   const { list, asked } = listToAnswer()
   const found = findMany(list, FILES)
   const refusal = new Error('Refused.')

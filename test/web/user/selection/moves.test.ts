@@ -39,7 +39,7 @@ it.each([
   expect(isWholeWord(prefix)).toBe(isWhole)
 })
 
-it('only names that begin with the text get another beginning', () => {
+it('names that begin with the text get another beginning, no others do', () => {
   const moves = planMoves(named('a-1', 'b-1'), { from: 'a-', to: 'c - ' })
   expect(moves.map(({ file, name }) => [file.name, name])).toEqual([['a-1', 'c - 1']])
   expect(planMoves(named('a'), { from: 'a', to: 'a' })).toEqual([])

@@ -19,7 +19,7 @@ const HEADS = {
 } as const
 
 describe('the size of an image', () => {
-  it.each(Object.entries(HEADS))('of %s stands in its head', (_, head) => {
+  it.each(Object.entries(HEADS))('the size of %s stands in its head', (_, head) => {
     expect(imageSizeOf(head)).toEqual({ width: 512, height: 256 })
   })
 
@@ -33,7 +33,7 @@ describe('the size of an image', () => {
     expect(imageSizeOf(new Uint8Array([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0]))).toBeUndefined()
   })
 
-  it('of a JPEG is not known where a decoder could find another one', () => {
+  it('the size of a JPEG is not known where a decoder could find another one', () => {
     const start = latin1('\xff\xd8\xff\xe0\0\x04\x01\x02')
     const frame = HEADS.jpeg.subarray(start.length)
     for (const skipped of ['\xff', '\xff\0', '\xff\x01', '\xff\xd0', '\xff\xd8', '\0']) {
@@ -46,7 +46,7 @@ describe('the size of an image', () => {
     }
   })
 
-  it('of an AVIF image stands among its properties, and nowhere else', () => {
+  it('the size of an AVIF image stands among its properties, and nowhere else', () => {
     const [type, rest] = [HEADS.avif.subarray(0, 20), HEADS.avif.subarray(20)]
     const free = latin1(`\0\0\0\x1cfree\0\0\0\x14ispe${'?'.repeat(12)}`)
     expect(imageSizeOf(Buffer.concat([type, free, rest]))).toEqual({ width: 512, height: 256 })

@@ -11,7 +11,7 @@ describe('the next name', () => {
     ['photo (999999998).jpg', 'photo (999999999).jpg'],
     ['photo (1000000000).jpg', 'photo (1000000000) (2).jpg'],
     ['photo (9007199254740993).jpg', 'photo (9007199254740993) (2).jpg'],
-  ])('after %s is %s', (name, next) => {
+  ])('the next name after %s is %s', (name, next) => {
     expect(nextName(name)).toBe(next)
   })
 })
