@@ -1,0 +1,110 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { namesOf } from '../../http/file-requests.ts'
+import { download, MIB } from '../../http/fixture.ts'
+import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { findProgram } from '../../support/servers/local-server.ts'
+import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { guideBlock } from './blocks.ts'
+import { readerOf, runCommands, runProgram } from './run.ts'
+
+const ARDUINO = resolve('test/clients/arduino')
+const MAIN = join(ARDUINO, 'main.cpp')
+const PICTURE_BYTES = 40_000
+const NOON = Date.parse('2026-11-27T12:00:00Z') / 1000
+
+const reason = await whyMissing(findProgram('g++'))
+
+describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () => {
+  let folder: string
+  let service: TestService
+  let network: BadNetwork
+  let user: TestUser
+  beforeAll(async () => {
+    service = await openEmbedded()
+    network = await startBadNetwork(service)
+  })
+  afterAll(async () => {
+    await network.stop()
+    await service.stop()
+  })
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sketch-'))
+    user = await service.createUser(4 * PICTURE_BYTES)
+    network.requests.length = 0
+    const reader = readerOf(service, user)
+    const issued = await runCommands(guideBlock('A token for the camera'), { reader })
+    await build(String(issued['access_token']))
+    return () => rm(folder, { recursive: true })
+  })
+
+  async function build(token: string): Promise<void> {
+    const sketch = guideBlock('A camera with an ESP32')
+      .replace('https://files.example.com', network.url)
+      .replace('crt_...', token)
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'camera.ino'), sketch)
+    const include = ['-I', folder, '-I', ARDUINO]
+    const warnings = ['-Wall', '-Wextra', '-Werror']
+    const built = await runProgram(
+      ['g++', '-std=c++17', ...warnings, ...include, '-o', join(folder, 'camera'), MAIN],
+      { reader: readerOf(service, user) },
+    )
+    expect(built).toMatchObject({ code: 0, stderr: '' })
+  }
+
+  /** Takes that many pictures, and returns the delays in seconds. */
+  async function run(pictures: number, clock = NOON): Promise<number[]> {
+    const variables = {
+      PICTURES: String(pictures),
+      CLOCK: String(clock),
+      FLASH: join(folder, 'flash'),
+    }
+    const reader = readerOf(service, user)
+    const { code, stdout } = await runProgram([join(folder, 'camera')], { reader, variables })
+    expect(code).toBe(0)
+    return [...stdout.matchAll(/^delay (\d+)$/gm)].map(([, ms]) => Number(ms) / 1000)
+  }
+
+  const stored = () => namesOf(service, { user })
+
+  it('uploads a picture each minute, and makes room', async () => {
+    // The first delay waits for the clock.
+    expect(await run(6)).toEqual([1, 59, 60, 60, 60, 60, 60])
+    expect(await stored()).toEqual([
+      'cam1-2026-11-27T12-02-00Z-1-3.jpg',
+      'cam1-2026-11-27T12-03-00Z-1-4.jpg',
+      'cam1-2026-11-27T12-04-00Z-1-5.jpg',
+      'cam1-2026-11-27T12-05-00Z-1-6.jpg',
+    ])
+    for (const [at, name] of (await stored()).entries()) {
+      const { body } = await download(service, { user, name })
+      expect(body.equals(Buffer.alloc(PICTURE_BYTES, 3 + at))).toBe(true)
+    }
+  })
+
+  it('neither loses nor doubles a picture whose answer is lost, and waits as it is asked', async () => {
+    network.mishaps.push('unanswered', 'lost', 'lost')
+    network.mishaps.push({ status: 503, retryAfter: 7 }, { status: 429, retryAfter: 90_000 })
+    expect(await run(2)).toEqual([1, 1, 2, 4, 7, 3600, 60])
+    const names = await stored()
+    expect(names).toHaveLength(2)
+    expect(network.requests).toHaveLength(7)
+    for (const [at, name] of names.entries()) {
+      const { body } = await download(service, { user, name })
+      expect(body.equals(Buffer.alloc(PICTURE_BYTES, 1 + at))).toBe(true)
+    }
+  })
+
+  it('reuses no name after a restart with an earlier clock', async () => {
+    await service.setCapacity(user, MIB)
+    await run(2)
+    await run(2, NOON - 1)
+    await run(2, NOON)
+    expect(await stored()).toHaveLength(6)
+  })
+})
