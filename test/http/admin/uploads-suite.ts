@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { download, expectProblem, type OpenService } from '../fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { ADMIN_OPTIONS, allPages, call, done, newCookie, newUser } from './fixture.ts'
+import { ADMIN_OPTIONS, call, done, newCookie, newUser } from './fixture.ts'
 import { beginUpload } from '../../support/http/tus-client.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-const UNKNOWN = '019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e'
-
 /** The unfinished uploads of a user, as operators list and cancel them. */
 export function adminUploadsSuite(open: OpenService): void {
   describe('admin: unfinished uploads', () => {
@@ -58,17 +56,6 @@ export function adminUploadsSuite(open: OpenService): void {
       ])
     })
 
-    it('are listed page by page, each once', async () => {
-      const ids: string[] = []
-      for (const name of ['a', 'b', 'c', 'd', 'e']) ids.push(await begin(name, 10))
-      // Those of one millisecond are in any order.
-      ids.sort()
-      for (const limit of [1, 2, 5]) {
-        const pages = await allPages(service, { path: `${path}/uploads`, member: 'uploads', limit })
-        expect(pages.map(({ upload_id }) => upload_id)).toEqual(ids)
-      }
-    })
-
     it('are those of this user alone, and still of one who is suspended', async () => {
       const id = await begin('a', 10, 'hello')
       const other = await newUser(service)
@@ -113,10 +100,6 @@ export function adminUploadsSuite(open: OpenService): void {
         status: 200,
         body: 'ok',
       })
-    })
-
-    it('are not found under an id that was never one', async () => {
-      expectProblem(await cancel(UNKNOWN), { status: 404, code: 'not_found' })
     })
   })
 }

@@ -8,7 +8,6 @@ import { isWithoutZip, readZip } from '../../support/read-zip.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { change, remove, uploadAll } from '../file-requests.ts'
 import {
-  ask,
   download,
   expectProblem,
   MIB,
@@ -69,17 +68,6 @@ export function archiveSuite(open: OpenService): void {
       }
       const all = await readZip((await archive()).body)
       expect(all.map(({ name }) => name)).toEqual([...Object.keys(chosen), 'b'])
-    })
-
-    it('has a file whose name has a question mark', async () => {
-      await fill({ 'a?b': Buffer.from('a'), a: Buffer.from('b') })
-      const entries = await readZip((await archive('?name=a?b')).body)
-      expect(entries.map(({ name }) => name)).toEqual(['a?b'])
-    })
-
-    it('an archive of nothing is empty', async () => {
-      await fill({ b: Buffer.from('b') })
-      expect(await readZip((await archive('?prefix=a')).body)).toEqual([])
     })
 
     it('has the versions that were current at its start, whatever becomes of them', async () => {
@@ -152,13 +140,6 @@ export function archiveSuite(open: OpenService): void {
         code: 'not_found',
       })
       expect(refused['detail']).toMatch(/position 2/)
-    })
-
-    it('is only for a user with a token', async () => {
-      expectProblem(await ask(service, { path: ARCHIVE }), {
-        status: 403,
-        code: 'access_token_missing',
-      })
     })
 
     const many = Array.from({ length: MAX_ARCHIVED_NAMES + 1 }, (_, at) => `name=${at}`)

@@ -89,16 +89,6 @@ export function scopedTokensSuite(open: OpenService): void {
       }
     })
 
-    it('is not told so once it is revoked', async () => {
-      const { access_token, token_id: tokenId } = await make(full, { scope: {} })
-      expect(await read(access_token, '/session')).toMatchObject({ expires_at: null })
-      await service.users.revokeAccessToken({ userId: user.userId, tokenId })
-      // As on another instance, whose cache does not know of it.
-      expect(await refusal(access_token, { path: '/session' })).toMatchObject({
-        code: 'access_token_invalid',
-      })
-    })
-
     describe('making tokens', () => {
       it('a token takes from its maker what it leaves out', async () => {
         await service.users.putGrant(deviceOf(user, 'camera'))
@@ -489,12 +479,6 @@ export function scopedTokensSuite(open: OpenService): void {
       await expectOk(creating, purge)
       await expectOk(creating, purge)
       expect(await refusal(creating, { path: purge.path })).toMatchObject({ status: 404 })
-    })
-
-    it('a token of a suspended user lists no tokens', async () => {
-      await expectOk(full, { path: TOKENS })
-      await service.users.setUserStatus(user.userId, 'suspended')
-      expect(await refusal(full, { path: TOKENS })).toMatchObject({ code: 'user_suspended' })
     })
 
     it('finishes no upload of another token that does what it may not', async () => {

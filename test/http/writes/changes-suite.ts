@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService } from '../../support/service/test-service.ts'
-import { change, namesOf } from '../file-requests.ts'
+import { change } from '../file-requests.ts'
 import {
   ask,
   download,
@@ -12,14 +11,12 @@ import {
   expectProblem,
   expectUntouched,
   jsonOf,
-  MIB,
   type OpenService,
   pathOf,
   type Placed,
   placeFile,
   SHORT_LINGER,
   upload,
-  usageOf,
 } from '../fixture.ts'
 
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
@@ -60,41 +57,6 @@ export function changesSuite(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: ['new name'] })
     })
 
-    it('onto a name that is taken is refused, and both files stay (I2)', async () => {
-      const { user, content } = placed
-      await upload(service, { user, name: 'taken', content: 'taken' })
-      for (const body of [{ name: 'taken' }, { name: 'taken', overwrite: false }]) {
-        const reply = await change(service, { user, body })
-        expectProblem(reply, { status: 409, code: 'file_exists' })
-      }
-      const taken = await download(service, { user, name: 'taken' })
-      expect(taken.body.toString()).toBe('taken')
-      expect((await download(service, { user })).body.equals(content)).toBe(true)
-      expect(await usageOf(service, user)).toMatchObject({ used: 1005, fileCount: 2 })
-    })
-
-    it('a change that may overwrite replaces a file whole, and frees its bytes', async () => {
-      const { user, content, etag } = placed
-      await upload(service, { user, name: 'taken', content: randomBytes(5000) })
-      const reply = await change(service, { user, body: { name: 'taken', overwrite: true } })
-      expect(jsonOf(reply)).toMatchObject({ name: 'taken', size: 1000 })
-      const found = await download(service, { user, name: 'taken' })
-      expect(found.headers['etag']).toBe(etag)
-      expect(found.body.equals(content)).toBe(true)
-      const figures = { used: 1000, reserved: 0, fileCount: 1 }
-      expect(await usageOf(service, user)).toMatchObject(figures)
-      await expectOnlyObjectsOf(service, { user, names: ['taken'] })
-    })
-
-    it.each([{ name: 'file.bin' }, { name: 'file.bin', overwrite: true }])(
-      'a change of a file onto itself, %j, leaves it',
-      async (body) => {
-        const reply = await change(service, { user: placed.user, body })
-        expect(jsonOf(reply)).toMatchObject({ name: 'file.bin', size: 1000 })
-        await expectUntouched(service, placed)
-      },
-    )
-
     it('a change of the visibility opens and closes a file to others', async () => {
       const { user } = placed
       const other = await service.createUser(0)
@@ -112,47 +74,6 @@ export function changesSuite(open: OpenService): void {
         expect(await seen()).toEqual(statuses)
       }
       await expectUntouched(service, placed)
-    })
-
-    it('a change of name and visibility is one change', async () => {
-      const { user, content } = placed
-      const body = { name: 'b', visibility: 'public' }
-      expect(jsonOf(await change(service, { user, body }))).toMatchObject(body)
-      const found = await download(service, { owner: user.userId, name: 'b' })
-      expect(found.body.equals(content)).toBe(true)
-      expect(await namesOf(service, { user })).toEqual(['b'])
-    })
-
-    it('a change of what is not there answers 404', async () => {
-      const reply = await change(service, { user: placed.user, name: 'b', body: { name: 'c' } })
-      expectProblem(reply, NOT_FOUND)
-      await expectUntouched(service, placed)
-    })
-
-    it('changes of many files onto one name leave one of them, whole (I4)', async () => {
-      const user = await service.createUser(MIB)
-      const names = Array.from({ length: 8 }, (_, at) => `${at}`)
-      for (const name of names) await upload(service, { method: 'PUT', user, name, content: name })
-      const body = { name: 'one', overwrite: true }
-      const replies = await Promise.all(names.map((name) => change(service, { user, name, body })))
-      expect(replies.map(({ status }) => status)).toEqual(names.map(() => 200))
-      expect(await namesOf(service, { user })).toEqual(['one'])
-      const { body: content } = await download(service, { user, name: 'one' })
-      expect(names).toContain(content.toString())
-      expect(await usageOf(service, user)).toMatchObject({ used: 1, reserved: 0, fileCount: 1 })
-      await expectOnlyObjectsOf(service, { user, names: ['one'] })
-    })
-
-    it('changes of one file by many give it one name (I4)', async () => {
-      const { user } = placed
-      const names = Array.from({ length: 8 }, (_, at) => `${at}`)
-      const replies = await Promise.all(
-        names.map((name) => change(service, { user, body: { name } })),
-      )
-      const statuses = replies.map(({ status }) => status).sort((one, other) => one - other)
-      expect(statuses).toEqual([200, ...Array<number>(7).fill(404)])
-      expect(await namesOf(service, { user })).toHaveLength(1)
-      expect(await usageOf(service, user)).toMatchObject({ used: 1000, fileCount: 1 })
     })
   })
 }
@@ -198,18 +119,9 @@ export function refusedChangesSuite(open: OpenService): void {
       expectNothingChanged(service, placed)
     })
 
-    it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', '\u007f', 'x'.repeat(256), '\ud800'])(
-      'a change to the name %j is refused (I2)',
-      async (name) => {
-        expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
-        expectNothingChanged(service, placed)
-      },
-    )
-
-    it('a change that gives the name twice takes the last', async () => {
-      const { user } = placed
-      const reply = await change(service, { user, body: '{"name":"a","name":"b"}' })
-      expect(jsonOf(reply)).toMatchObject({ name: 'b' })
+    it.each(['', 'a/b', '\ud800'])('a change to the name %j is refused (I2)', async (name) => {
+      expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
+      expectNothingChanged(service, placed)
     })
 
     it('a change whose body stops coming gets 408', async () => {
@@ -265,21 +177,10 @@ export function refusedChangesSuite(open: OpenService): void {
 /** Bodies with a member that is wrong, and the member. */
 const MEMBER_FAULTS: [body: object, parameter: string][] = [
   [{ name: 1 }, 'name'],
-  [{ name: null }, 'name'],
-  [{ name: ['b'] }, 'name'],
-  [{ name: { a: 1 } }, 'name'],
   [{ name: 'b', overwrite: 'true' }, 'overwrite'],
-  [{ name: 'b', overwrite: 1 }, 'overwrite'],
-  [{ name: 'b', overwrite: [true] }, 'overwrite'],
-  [{ visibility: true }, 'visibility'],
   [{ visibility: null }, 'visibility'],
-  [{ visibility: ['public'] }, 'visibility'],
-  [{ visibility: { public: 'public' } }, 'visibility'],
-  [{ visibility: '' }, 'visibility'],
   [{ visibility: 'everyone' }, 'visibility'],
-  [{ visibility: 'Public' }, 'visibility'],
   [{ name: 'b', size: 5 }, 'size'],
-  [{ etag: 'x' }, 'etag'],
 ]
 
 /** What is no change at all, by its body, and headers beside it. */
@@ -289,21 +190,9 @@ const BODY_FAULTS: [what: string, body?: string | Uint8Array, headers?: Record<s
     ['an empty body', ''],
     ['an empty object', '{}'],
     ['nothing to change', '{"overwrite":true}'],
-    ['null', 'null'],
-    ['an array', '[]'],
-    ['an array of a change', '[{"name":"b"}]'],
-    ['a text', '"name"'],
-    ['a number', '5'],
-    ['half an object', '{"name":"b"'],
     ['something after the object', '{"name":"b"}x'],
-    ['a member __proto__', '{"name":"b","__proto__":{"overwrite":true}}'],
-    ['a constructor', '{"name":"b","constructor":{"prototype":{"x":1}}}'],
     ['17 KiB', `{"name":"b"${' '.repeat(17 * 1024)}}`],
-    ['5 MiB', `{"name":"b"${' '.repeat(5 * MIB)}}`],
     ['what is not UTF-8', Buffer.from('{"name":"\xff"}', 'latin1')],
-    ['UTF-16', Buffer.from('{"name":"b"}', 'utf16le')],
-    ['no type of JSON', '{"name":"b"}', { 'Content-Type': 'text/plain' }],
-    ['a form', 'name=b', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['a type that is none', '{"name":"b"}', { 'Content-Type': ';;' }],
     ['an encoding', '{"name":"b"}', { 'Content-Encoding': 'gzip' }],
   ]

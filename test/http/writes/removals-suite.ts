@@ -52,24 +52,6 @@ export function removalsSuite(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: ['kept', 'next'] })
     })
 
-    it('a removal of what is not there, or no longer, answers 404', async () => {
-      const { user } = placed
-      expectProblem(await remove(service, { user, name: 'other' }), NOT_FOUND)
-      expect((await remove(service, { user })).status).toBe(204)
-      expectProblem(await remove(service, { user }), NOT_FOUND)
-    })
-
-    it('lets a file of the same name begin anew', async () => {
-      const { user } = placed
-      await upload(service, { user, query: '?visibility=public', content: 'old' })
-      await remove(service, { user })
-      const reply = await upload(service, { method: 'PUT', user, content: 'new' })
-      expect(JSON.parse(reply.body.toString())).toMatchObject({
-        replaced: false,
-        visibility: 'private',
-      })
-    })
-
     it('I9 is refused to a client that sends 5 MB, which it can read afterwards', async () => {
       const { user } = placed
       const path = pathOf('file.bin')
@@ -91,21 +73,6 @@ export function removalsSuite(open: OpenService): void {
       await sweep
       expectProblem(await download(service, { user }), NOT_FOUND)
       await expectOnlyObjectsOf(service, { user, names: [] })
-    })
-
-    it('takes back its bytes even when the repository is fuller than its capacity', async () => {
-      const { user } = placed
-      await service.setCapacity(user, 1000)
-      expect((await remove(service, { user })).status).toBe(204)
-      expect(await usageOf(service, user)).toMatchObject({ used: 0, fileCount: 0 })
-    })
-
-    it('is done by one of many that come at once (I4)', async () => {
-      const { user } = placed
-      const replies = await Promise.all(Array.from({ length: 8 }, () => remove(service, { user })))
-      const statuses = replies.map(({ status }) => status).sort((one, other) => one - other)
-      expect(statuses).toEqual([204, ...Array<number>(7).fill(404)])
-      expect(await usageOf(service, user)).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     })
   })
 }
