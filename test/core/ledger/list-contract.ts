@@ -89,10 +89,10 @@ export function ledgerListContract(
         it.each(FILE_ORDERS)(
           'listings by %s come in pages that look at few files, and can be short or empty',
           async (order) => {
-            for (const prefix of ['', 'a', 'nothing', '\u{10ffff}']) {
+            for (const prefix of ['', 'a', 'nothing']) {
               const expected = sorted(files, { audience, order, prefix })
-              for (const maxScanned of [1, 2, 7, NAMES.length, NAMES.length + 1]) {
-                for (const limit of [1, 3, 100]) {
+              for (const maxScanned of [1, 7, NAMES.length]) {
+                for (const limit of [1, 100]) {
                   const listing = { audience, order, prefix, limit, maxScanned }
                   expect(await readPages(account, listing)).toEqual(expected)
                 }

@@ -282,7 +282,7 @@ export function ledgerRetentionContract(
             expect(usage?.used).toBeLessThanOrEqual(100)
             expect(await own.size('cam-kept')).toBe(20)
           }),
-          { numRuns: 25 },
+          { numRuns: 10 },
         )
       }, 60_000)
     })

@@ -15,7 +15,7 @@ const SLOW_FILES: Readonly<Record<string, number>> = {
   'test/proofs/simulation/planted-history.proof.test.ts': 190,
   'test/clients/package/package.proof.test.ts': 210,
   'test/clients/python/python.proof.test.ts': 175,
-  'test/database/postgres/steps.proof.test.ts': 170,
+  'test/database/postgres/steps.proof.test.ts': 190,
   'test/clients/resumable/embedded.proof.test.ts': 160,
   'test/proofs/hostile/heavy-user.proof.test.ts': 140,
   'test/proofs/crash/crash.proof.test.ts': 160,
