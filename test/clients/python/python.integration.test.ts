@@ -12,6 +12,7 @@ import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { createContent } from '../package/fixture.ts'
+import { expectMirror } from '../mirror.ts'
 import { changesSuite } from './changes-suite.ts'
 import { fakesSuite } from './fakes-suite.ts'
 import {
@@ -162,6 +163,18 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
         'file.renamed zero.txt\n0.txt\nAnother device was faster.\nnormal\n',
       )
     })
+  })
+
+  it('keeps a folder equal to a repository, also over a restart, by the mirror of docs/following.md', async () => {
+    const path = 'docs/following.md'
+    const blocks = blocksOf({ path, text: await readFile(path, 'utf8') })
+    const mirror = blocks.find(({ language }) => language === 'python')
+    const program = await project.write('mirror.py', mirror?.text ?? '')
+    const user = await service.createUser(MIB)
+    const folder = join(project.folder, 'copy')
+    const env = { BASE_URL: service.url, ACCESS_TOKEN: secretOf(user) }
+    const start = () => spawn(project.python, [program, folder], { env, stdio: 'inherit' })
+    await expectMirror({ service, user, folder, start })
   })
 
   describe('the types', () => {
