@@ -108,10 +108,7 @@ export interface ListenersOptions {
   readonly signals: StopSignals
   readonly pages?: BuiltPages
   /** For tests. */
-  readonly timeouts?: ListenerTimeouts & {
-    /** How long a body may stall; a minute by default. */
-    readonly idleTimeoutMs?: number
-  }
+  readonly timeouts?: ListenerTimeouts
 }
 
 interface BuiltPages {
@@ -135,7 +132,6 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   const { trustedProxies } = config
   const context = { logger, trustedProxies, connections, signals, traces, timeouts }
   const { readiness, metrics } = service
-  const idleTimeoutMs = timeouts.idleTimeoutMs ?? IDLE_TIMEOUT_MS
   const downloads = createDownloads({
     perOwner: config.maxDownloadsPerUser,
     total: config.maxDownloads,
@@ -147,7 +143,6 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
       maxFiles: config.maxFiles,
       maxFileSize: config.maxFileSize,
       listings: LISTINGS_AT_ONCE[config.database.kind],
-      idleTimeoutMs,
     },
     downloads,
     basePath: config.basePath,
@@ -167,7 +162,6 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
       metrics,
       readiness,
       downloads,
-      idleTimeoutMs,
       token,
       page: pages.operator,
       docs: pages.docs?.admin,
@@ -229,5 +223,3 @@ async function listenAll(listeners: readonly Listener[]): Promise<readonly strin
     throw error
   }
 }
-
-const IDLE_TIMEOUT_MS = 60_000

@@ -119,9 +119,9 @@ describe('after a stall of the process, what has arrived is not refused as late'
     const raw = new IncomingMessage(new Socket())
     const headers = { 'content-length': '5' }
     raw.headers = headers
-    const request = { raw, headers } as unknown as FastifyRequest
-    const reply = {} as FastifyReply
-    const passed = discardBody({ request, reply }, { signal, idleTimeoutMs: LIMIT_MS })
+    const server = { signals: { shutdown: signal }, idleTimeoutMs: LIMIT_MS }
+    const request = { raw, headers, server } as unknown as FastifyRequest
+    const passed = discardBody(request, {} as FastifyReply)
     const received = arrival.message.then((text) => {
       raw.complete = true
       raw.push(text)

@@ -30,8 +30,6 @@ export interface AdminOptions {
   readonly metrics: ExposedMetrics
   readonly readiness: Readiness
   readonly downloads: Downloads
-  /** See `SlowReaderOptions`. */
-  readonly idleTimeoutMs: number
   readonly token: string
   /** If unset, neither the page nor `/session` exists. */
   readonly page: WebPage | undefined
@@ -48,9 +46,8 @@ export async function buildAdmin(
   context: ListenerContext,
   options: AdminOptions,
 ): Promise<FastifyInstance> {
-  const { meter, useCases, metrics, readiness, token, page, docs } = options
+  const { meter, useCases, metrics, readiness, downloads, token, page, docs } = options
   const { archives, failedAttempts, auditTrail } = useCases
-  const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
@@ -61,19 +58,16 @@ export async function buildAdmin(
   const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
-  takeOperatorRequests(app, shutdown)
-  await app.register(healthRoutes, { readiness, stopping })
+  takeOperatorRequests(app)
+  await app.register(healthRoutes, { readiness })
   await app.register(openApiRoutes, {
     docs,
     document: 'admin-openapi.json',
     hasSignIn: page !== undefined,
     credentials: 'required',
   })
-  await addOperatorRoutes(app, { useCases, audit, shutdown })
-  const { idleTimeoutMs } = options
-  const { downloads, waiting, archivedFiles } = options.downloads
-  const sending = { downloads, waiting, idleTimeoutMs, stopping, shutdown }
-  await app.register(archiveRoutes, { sending, archives, archivedFiles, audit })
+  await addOperatorRoutes(app, { useCases, audit })
+  await app.register(archiveRoutes, { downloads, archives, audit })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {

@@ -17,13 +17,12 @@ export async function buildMonitoring(
   context: ListenerContext,
   { meter, metrics, readiness }: MonitoringOptions,
 ): Promise<FastifyInstance> {
-  const { stopping } = context.signals
   const app = await createListener(context, { meter, requestTimeoutMs: 20_000 })
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('cache-control', 'no-store')
   })
   const others = otherMethods(app)
-  await app.register(healthRoutes, { readiness, stopping })
+  await app.register(healthRoutes, { readiness })
   await app.register(metricsRoutes, { metrics })
   await app.register(others)
   return app

@@ -9,7 +9,6 @@ import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
 import type { Users } from '../../core/users/users.ts'
 import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
-import { takeJson } from '../body/json-body.ts'
 import { readLimit } from '../shared-routes/pagination.ts'
 import type { Audit } from './audit.ts'
 import { auditRoutes } from './routes/audit.ts'
@@ -27,7 +26,6 @@ import { webhookRoutes } from './routes/webhooks.ts'
 export interface OperatorRoutesOptions {
   readonly useCases: OperatorUseCases
   readonly audit: Audit
-  readonly shutdown: AbortSignal
 }
 
 /** What operators do, by the admin API and by the command line. */
@@ -45,13 +43,12 @@ export interface OperatorUseCases {
 }
 
 /** Makes the routes that `app` gets from now on take JSON bodies and the limits of pages. */
-export function takeOperatorRequests(app: FastifyInstance, shutdown: AbortSignal): void {
+export function takeOperatorRequests(app: FastifyInstance): void {
   app.addHook('preValidation', readLimit)
-  takeJson(app, { idleTimeoutMs: IDLE_TIMEOUT_MS, isOptional: true, shutdown })
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, json: { isOptional: true } }
+  })
 }
-
-// Never reached: the time limit of a whole request ends first.
-const IDLE_TIMEOUT_MS = 60_000
 
 /**
  * Adds the routes below `/admin`, which authenticate nobody, after `takeOperatorRequests`. Each calls `audit` as soon as
@@ -59,7 +56,7 @@ const IDLE_TIMEOUT_MS = 60_000
  */
 export async function addOperatorRoutes(
   app: FastifyInstance,
-  { useCases, audit, shutdown }: OperatorRoutesOptions,
+  { useCases, audit }: OperatorRoutesOptions,
 ): Promise<void> {
   const { users, accessTokens, grants, uploadAdministration, fileAdministration } = useCases
   const { historyAdministration, linkAdministration, parkedWebhooks } = useCases
@@ -74,5 +71,5 @@ export async function addOperatorRoutes(
   await app.register(fileRoutes, { fileAdministration, audit })
   await app.register(overviewRoutes, { overview })
   await app.register(auditRoutes, { auditTrail })
-  await app.register(webhookRoutes, { parkedWebhooks, audit, shutdown })
+  await app.register(webhookRoutes, { parkedWebhooks, audit })
 }

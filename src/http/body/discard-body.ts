@@ -1,10 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Deadline } from '../../core/async/deadline.ts'
 import { AppError } from '../../core/errors.ts'
-import { atMost, bodyTooLarge, RequestBody, type RequestBodyOptions } from './request-body.ts'
+import { atMost, bodyTooLarge, RequestBody } from './request-body.ts'
 import { isUnread, tellToContinue } from '../server/unread-body.ts'
-
-export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>
 
 /** A generous limit: no client needs to send a body here. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -13,17 +11,15 @@ const MAX_BODY_BYTES = 64 * 1024
  * Resolves when an unwanted body has ended, so that nothing is done for a malformed request. Rejects with
  * `format_error`, `truncated_body`, or `request_timeout` (incomplete after `idleTimeoutMs`).
  */
-export async function discardBody(
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  { signal, idleTimeoutMs }: DiscardBodyOptions,
-): Promise<void> {
-  const { headers } = request
+export async function discardBody(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { headers, server } = request
   const length = Number(headers['content-length'] ?? 0)
   if (headers['transfer-encoding'] === undefined && length === 0) return
   if (length > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
   tellToContinue(request, reply)
+  const { idleTimeoutMs, signals } = server
   const check = atMost(MAX_BODY_BYTES)
-  const body = new RequestBody({ request, check, signal, idleTimeoutMs })
+  const body = new RequestBody({ request, check, signal: signals.shutdown, idleTimeoutMs })
   body.stream.resume()
   const deadline = new Deadline(idleTimeoutMs, () => body.fail(tooLate()))
   try {
@@ -37,13 +33,10 @@ export async function discardBody(
  * As `discardBody`, for a request to read something, which may be read already. Also rejects as `reverify` if the access
  * has ended meanwhile: a client can make the service wait so long for a byte.
  */
-export async function discardUnread(
-  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  options: DiscardBodyOptions,
-): Promise<void> {
-  const { raw, user, visit } = exchange.request
+export async function discardUnread(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { raw, user, visit } = request
   if (!isUnread(raw)) return
-  await discardBody(exchange, options)
+  await discardBody(request, reply)
   await (visit?.owner ?? user)?.reverify()
 }
 

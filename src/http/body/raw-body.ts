@@ -5,12 +5,10 @@ import { type BodyCheck, type ReadOptions, RequestBody, type RequestFile } from 
 import { assertIdentity, bodySize } from '../headers/content-headers.ts'
 
 /** Accepts any body as the file. Throws `format_error` if encoded or with Content-Range (RFC 9110 section 14.5). */
-export function openRawBody(
-  request: Pick<FastifyRequest, 'raw' | 'reads' | 'headers'>,
-  options: ReadOptions,
-): RequestFile {
+export function openRawBody(request: FastifyRequest, options: ReadOptions): RequestFile {
   assertRawBody(request.headers)
-  const { signal, idleTimeoutMs, keepsReceived } = options
+  const { signal, keepsReceived } = options
+  const { idleTimeoutMs } = request.server
   const body = new RequestBody({ request, check: ANY_BYTES, signal, idleTimeoutMs, keepsReceived })
   return body.toFile(sizeOf(request.headers))
 }

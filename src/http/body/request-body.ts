@@ -39,8 +39,6 @@ export function bodyTooLarge(maxBytes: number): AppError {
 export interface ReadOptions {
   /** Stops the body, which fails with the reason if that is an `AppError`, else with `unavailable`. */
   readonly signal: AbortSignal
-  /** How long the client may be silent, and the window over which it must average 1 KiB/s. */
-  readonly idleTimeoutMs: number
   /** If the body fails, its stream ends after the bytes that have arrived, and only `end` rejects. */
   readonly keepsReceived?: boolean | undefined
 }
@@ -48,6 +46,8 @@ export interface ReadOptions {
 export interface RequestBodyOptions extends ReadOptions {
   readonly request: Pick<FastifyRequest, 'raw' | 'reads'>
   readonly check: BodyCheck
+  /** How long the client may be silent, and the window over which it must average 1 KiB/s. */
+  readonly idleTimeoutMs: number
 }
 
 /** An incoming file, as `core` takes it. The caller that opened it must dispose of it. */

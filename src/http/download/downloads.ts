@@ -4,7 +4,7 @@ import { type ReaderLimits, ReaderSlots } from '../server/reader-slots.ts'
 
 /** What bounds the downloads of a process, on all its listeners together. */
 export interface Downloads {
-  readonly downloads: ReaderSlots
+  readonly slots: ReaderSlots
   /** Each file of an archive takes about 1 KiB until its end: 50 MiB in all, for five archives of the largest kind. */
   readonly archivedFiles: ReaderSlots
   /** What the contents that all readers wait for may hold. */
@@ -14,7 +14,7 @@ export interface Downloads {
 export function createDownloads(limits: Pick<ReaderLimits, 'perOwner' | 'total'>): Downloads {
   const { perOwner, total } = limits
   return {
-    downloads: new ReaderSlots({ perOwner, total, counted: 'downloads in progress' }),
+    slots: new ReaderSlots({ perOwner, total, counted: 'downloads in progress' }),
     archivedFiles: new ReaderSlots({
       perOwner: 2 * MAX_ARCHIVED_FILES,
       total: 5 * MAX_ARCHIVED_FILES,

@@ -15,8 +15,6 @@ export interface SendBodyOptions {
   readonly waiting: FairShare
   /** Aborts when the client disconnects or the shutdown grace period ends. */
   readonly signal: AbortSignal
-  /** If aborted, the connection closes after this answer. */
-  readonly stopping: AbortSignal
   /** Called with the number of bytes that were given to the connection, if not all were. */
   readonly onCut?: ((sent: number) => Promise<void>) | undefined
 }
@@ -53,7 +51,7 @@ const MAX_WRITE_BYTES = 256 * 1024
 /** Chunks of one event-loop turn or one write take one system call. A chunk is released once written. */
 function writeBatches(
   reply: FastifyReply,
-  { body, release, stopping }: SendBodyOptions,
+  { body, release }: SendBodyOptions,
   share: Share,
 ): () => number {
   const { raw } = reply
@@ -67,7 +65,7 @@ function writeBatches(
   function writeBatch(): void {
     const hasWork = queue.length > 0 || (isEnded && !raw.writableEnded)
     if (!hasWork || writes > 0 || raw.destroyed) return
-    if (!reply.sent) beginAnswer(reply, stopping)
+    if (!reply.sent) beginAnswer(reply)
     let room = Math.min(MAX_WRITE_BYTES, share.bytes)
     raw.cork()
     for (let [chunk] = queue; chunk !== undefined; [chunk] = queue) {
@@ -123,30 +121,26 @@ async function tellCut(
 }
 
 /** Bypasses Fastify, and so repeats what its skipped `onSend` hooks say about `Connection: close`. */
-function beginAnswer(reply: FastifyReply, stopping: AbortSignal): void {
-  const { raw, request } = reply
+function beginAnswer(reply: FastifyReply): void {
+  const { raw, request, server } = reply
   reply.hijack()
   // The rest of this request's body would be taken for the next request.
-  if (stopping.aborted || !request.raw.complete) void reply.header('connection', 'close')
+  if (server.signals.stopping.aborted || !request.raw.complete)
+    void reply.header('connection', 'close')
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) raw.setHeader(name, value)
   }
-}
-
-export interface SlowReaderOptions {
-  /** The idle timeout of uploads; readers get three times as long. */
-  readonly idleTimeoutMs: number
 }
 
 /** Progress only shows after the client has drained much of the kernel's send buffer, up to megabytes. */
 const SLOW_READER_FACTOR = 3
 
 /** Ends the connection of a client that reads less than 1 KiB/s, so that it can't hold the source forever. */
-export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowReaderOptions): void {
+export function watchSlowReader(reply: FastifyReply): void {
   if (reply.raw.destroyed) return
   const { socket } = reply.request.raw
   const pace = watchMinRate({
-    idleTimeoutMs: idleTimeoutMs * SLOW_READER_FACTOR,
+    idleTimeoutMs: reply.server.idleTimeoutMs * SLOW_READER_FACTOR,
     total: takenBytes.bind(undefined, socket),
     isWaiting: () => socket.writableLength > 0,
     onTooSlow: () => breakOff(reply, 'the content was taken too slowly'),

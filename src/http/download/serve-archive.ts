@@ -10,14 +10,14 @@ import { discardUnread } from '../body/discard-body.ts'
 import { contentDisposition } from '../headers/content-headers.ts'
 import type { Reader, ReaderSlots } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
+import type { Downloads } from './downloads.ts'
 import { sendBody, watchSlowReader } from './send-body.ts'
-import type { SendOptions, Served } from './serve-content.ts'
+import type { Served } from './serve-content.ts'
 import { createZip, zipLength } from './zip.ts'
 
 export interface ServeArchiveOptions {
-  readonly sending: SendOptions
+  readonly downloads: Downloads
   readonly archives: Archives
-  readonly archivedFiles: ReaderSlots
 }
 
 interface ServedArchive {
@@ -44,15 +44,12 @@ export function archiveOf(files: string): FileName {
 /** Adds GET and HEAD of an archive. A GET counts as one download. */
 export function serveArchive(
   app: FastifyInstance,
-  { sending, archives, archivedFiles }: ServeArchiveOptions,
+  { downloads: { slots, archivedFiles, waiting }, archives }: ServeArchiveOptions,
   { url, route, reader, list, begin }: ServedArchive,
 ): void {
-  const { downloads, waiting, shutdown, stopping, idleTimeoutMs } = sending
-  const discarding = { signal: shutdown, idleTimeoutMs }
-
   app.get(url, route, async (request, reply) => {
-    const signal = requestSignal(reply, shutdown)
-    await discardUnread({ request, reply }, discarding)
+    const signal = requestSignal(reply)
+    await discardUnread(request, reply)
     const take = (slots: ReaderSlots, size: number): void => {
       // A client that has disconnected would never release a slot.
       signal.throwIfAborted()
@@ -60,12 +57,12 @@ export function serveArchive(
       const giveWay = (): void => breakOff(reply, 'it gave way to another download')
       reply.raw.once('close', slots.take({ reader: reader(request), size, socket, giveWay }))
     }
-    take(downloads, 1)
+    take(slots, 1)
     const listed = await list(request, reply)
     const { files } = listed
     take(archivedFiles, files.length)
     describe(reply, listed)
-    watchSlowReader(reply, sending)
+    watchSlowReader(reply)
     const open = async (file: ArchivedFile): Promise<OpenedObject> => {
       const opened = await archives.open(file, signal)
       if (file !== files[0]) return opened
@@ -76,11 +73,11 @@ export function serveArchive(
       return opened
     }
     const { body, release } = createZip({ files, open, signal })
-    return sendBody(reply, { body, release, waiting, signal, stopping })
+    return sendBody(reply, { body, release, waiting, signal })
   })
 
   app.head(url, route, async (request, reply) => {
-    await discardUnread({ request, reply }, discarding)
+    await discardUnread(request, reply)
     describe(reply, await list(request, reply))
     return reply.send()
   })

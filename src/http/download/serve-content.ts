@@ -7,7 +7,6 @@ import type {
   RouteShorthandOptions,
 } from 'fastify'
 import type { Static } from 'typebox'
-import type { FairShare } from '../../core/async/fair-share.ts'
 import type { FileVersion } from '../../core/files/file.ts'
 import { formatLastModified } from '../../core/files/last-modified.ts'
 import { DEFAULT_MEDIA_TYPE, inlineType } from '../../core/files/media-type.ts'
@@ -26,21 +25,14 @@ import { servedMediaType } from '../headers/served-media-type.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
 import { Type } from '../openapi/type.ts'
-import { ownerOf, type ReaderSlots } from '../server/reader-slots.ts'
+import { ownerOf } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
+import type { Downloads } from './downloads.ts'
 import { redirected, sendRedirect } from './redirect.ts'
-import { sendBody, type SlowReaderOptions, watchSlowReader } from './send-body.ts'
+import { sendBody, watchSlowReader } from './send-body.ts'
 
-export interface SendOptions extends SlowReaderOptions {
-  readonly downloads: ReaderSlots
-  /** See `Downloads`. */
-  readonly waiting: FairShare
-  readonly shutdown: AbortSignal
-  /** Aborts when the service takes no new work. */
-  readonly stopping: AbortSignal
-}
-
-export interface ServeOptions extends SendOptions {
+export interface ServeOptions {
+  readonly downloads: Downloads
   /** `undefined`: the service sends all contents itself. */
   readonly redirect: DownloadRedirect | undefined
 }
@@ -65,21 +57,19 @@ export interface Served<T> {
 /** Adds GET and HEAD of content. Conditions are evaluated once `stat` or `open` has found a file. */
 export function serveContent<T extends object>(
   app: FastifyInstance,
-  options: ServeOptions,
+  { downloads: { slots, waiting }, redirect }: ServeOptions,
   { url, route: given, wanted, stat, open }: Served<T>,
 ): void {
   const route = { ...given, schema: { ...given.schema, querystring: CONTENT_QUERY } }
-  const { downloads, waiting, redirect, shutdown, stopping, idleTimeoutMs } = options
-  const discarding = { signal: shutdown, idleTimeoutMs }
 
   app.get(url, route, async (request, reply) => {
-    const signal = requestSignal(reply, shutdown)
+    const signal = requestSignal(reply)
     const target = wanted(request)
     // Before the answer, which bypasses the hook that would drain the rest.
-    await discardUnread({ request, reply }, discarding)
+    await discardUnread(request, reply)
     // A client that disconnected while its token was verified would never release a slot.
     signal.throwIfAborted()
-    const leave = downloads.take({
+    const leave = slots.take({
       reader: ownerOf(request),
       size: 1,
       socket: request.raw.socket,
@@ -96,17 +86,17 @@ export function serveContent<T extends object>(
       return sendRedirect(reply, { file, urls: redirect.urls })
     }
     describe(reply, { file, selection: extentOf(selection) })
-    watchSlowReader(reply, options)
+    watchSlowReader(reply)
     if (opened.content !== undefined) return opened.content
     const { body, release, onCut } = opened
     if (body === undefined) return reply.send()
-    return sendBody(reply, { body, release, waiting, signal, stopping, onCut })
+    return sendBody(reply, { body, release, waiting, signal, onCut })
   })
 
   // Fastify's own HEAD route would read the whole object.
   app.head(url, route, async (request, reply) => {
     const target = wanted(request)
-    await discardUnread({ request, reply }, discarding)
+    await discardUnread(request, reply)
     const file = await stat(target)
     describe(reply, { file, selection: selectRepresentation(request, file) })
     return reply.send()

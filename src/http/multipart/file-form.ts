@@ -30,9 +30,10 @@ export interface OpenFileFormOptions extends ReadOptions {
  */
 export async function openFileForm(
   request: FastifyRequest,
-  { onStart, signal, idleTimeoutMs, keepsReceived }: OpenFileFormOptions,
+  { onStart, signal, keepsReceived }: OpenFileFormOptions,
 ): Promise<FileForm> {
-  const { headers } = request
+  const { headers, server } = request
+  const { idleTimeoutMs } = server
   const boundary = parseFormBoundary(headers)
   await onStart?.()
   const size = Promise.withResolvers<IncomingFile['size']>()

@@ -1,5 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import type { ErrorCode } from '../../core/error-codes.ts'
+import type { JsonBody } from '../body/json-body.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -54,19 +55,25 @@ export interface Answer {
 
 interface Described<S> {
   readonly schema: Pick<S, keyof FastifySchema & keyof S>
-  readonly config: { readonly operation: Operation }
+  readonly config: { readonly operation: Operation; readonly json: JsonBody | undefined }
 }
 
-export function described<const S extends FastifySchema>(route: S & Operation): Described<S> {
-  const { params, querystring, body, response, ...operation }: FastifySchema & Operation = route
+/** With a schema of its body, a route takes JSON, as `json` says. */
+interface Route extends FastifySchema {
+  readonly json?: JsonBody
+}
+
+export function described<const S extends Route>(route: S & Operation): Described<S> {
+  const { params, querystring, body, response, json, ...operation }: Route & Operation = route
   const parts = Object.entries({ params, querystring, body, response })
   const schema = Object.fromEntries(parts.filter(([, part]) => part !== undefined))
-  return { schema: schema as Described<S>['schema'], config: { operation } }
+  const config = { operation, json: json ?? (body === undefined ? undefined : {}) }
+  return { schema: schema as Described<S>['schema'], config }
 }
 
 /** `described` for operations that share some members; an operation's own members replace them. */
-export function describing<const C extends FastifySchema & Shared>(shared: C) {
-  return <const S extends FastifySchema & Unshared>(route: S): Described<Omit<C, keyof S> & S> =>
+export function describing<const C extends Route & Shared>(shared: C) {
+  return <const S extends Route & Unshared>(route: S): Described<Omit<C, keyof S> & S> =>
     described(Object.assign({}, shared, route))
 }
 

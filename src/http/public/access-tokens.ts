@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { discardBody } from '../body/discard-body.ts'
-import { takeJson, type TakeJsonOptions } from '../body/json-body.ts'
 import { describing } from '../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import {
@@ -18,7 +17,7 @@ import { PAGE_QUERY, readLimit, readPage } from '../shared-routes/pagination.ts'
 import { requireUser } from './access-token.ts'
 import type { ReadInTurn } from './listing-turns.ts'
 
-export interface AccessTokenRoutesOptions extends TakeJsonOptions {
+export interface AccessTokenRoutesOptions {
   readonly accessTokens: AccessTokens
   readonly readInTurn: ReadInTurn
 }
@@ -28,9 +27,8 @@ const TOKENS = '/users/me/access-tokens'
 /** Users create, list and revoke tokens, for their devices and for other people. */
 export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (
   app,
-  options,
+  { accessTokens, readInTurn },
 ) => {
-  const { accessTokens, readInTurn, shutdown: signal, idleTimeoutMs } = options
   const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
 
   app.route({
@@ -53,19 +51,12 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
 
   app.delete(`${TOKENS}/:token_id`, { ...REVOKE, onRequest }, async (request, reply) => {
     const { userId, parentId, inspect } = maker(request)
-    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await discardBody(request, reply)
     await inspect()
     await accessTokens.revoke({ userId, tokenId: request.params.token_id, parentId })
     return reply.code(204).send()
   })
 
-  await app.register(issueRoutes, options)
-}
-
-const issueRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (app, options) => {
-  const { accessTokens, shutdown, idleTimeoutMs } = options
-  takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
-  const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
   app.post(TOKENS, { ...ISSUE, onRequest }, async (request, reply) => {
     const caller = requireUser(request, ['share'])
     const issued = await accessTokens.issueChild({ caller, ...termsIn(request.body) })
@@ -88,6 +79,7 @@ const ISSUE = ofTokens({
     "Members that the body omits are inherited from the caller's token. The new token expires with it at the latest, " +
     'and is revoked with it. The body is JSON in UTF-8 of at most 16 KiB.',
   body: AccessTokenTerms,
+  json: { isOptional: true },
   response: { 201: IssuedToken },
   responses: {
     201: {

@@ -75,8 +75,6 @@ interface Limits {
   readonly maxFileSize: number
   /** Maximum number of listings that are read at the same time. */
   readonly listings: number
-  /** How long a body may stall. */
-  readonly idleTimeoutMs: number
 }
 
 /** Builds the public listener. The registrations, in order, are the map of the API. */
@@ -84,15 +82,13 @@ export async function buildApp(
   context: ListenerContext,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { meter, useCases, limits, basePath, allowedOrigins, apiDocs, page } = options
+  const { meter, useCases, limits, downloads, basePath, allowedOrigins, apiDocs, page } = options
   const { accessTokens, readiness } = useCases
-  const { downloads, waiting } = options.downloads
-  const { stopping, shutdown } = context.signals
   const app = await createListener(context, { meter, allowedOrigins, pathFault: nameFault })
   const prefix = basePath
   const others = otherMethods(app)
-  const isRefusing = () => downloads.isRefusing()
-  await app.register(healthRoutes, { readiness, stopping, isRefusing, prefix })
+  const isRefusing = () => downloads.slots.isRefusing()
+  await app.register(healthRoutes, { readiness, isRefusing, prefix })
   if (apiDocs !== undefined) {
     const docs = apiDocs.page
     await app.register(openApiRoutes, {
@@ -104,11 +100,10 @@ export async function buildApp(
     })
   }
   const { redirect } = options
-  const { idleTimeoutMs } = limits
   const shares = new LoopShares()
   app.addHook('onResponse', async (request) => shares.note(request))
-  const readInTurn = createListingTurns({ shutdown, shares, atOnce: limits.listings })
-  const serving = { downloads, waiting, redirect, idleTimeoutMs, stopping, shutdown }
+  const readInTurn = createListingTurns({ shares, atOnce: limits.listings })
+  const serving = { downloads, redirect }
   await app.register((scope) => usersScope(scope, { options, serving, shares, readInTurn }), {
     prefix,
   })
@@ -120,7 +115,6 @@ export async function buildApp(
     links,
     repository,
     archives,
-    archivedFiles: options.downloads.archivedFiles,
     uploads,
     basePath,
     maxFileSize: limits.maxFileSize,
@@ -133,7 +127,7 @@ export async function buildApp(
   } else {
     const session = async (scope: FastifyInstance) => {
       await scope.register(ownSessionRoutes, { accessTokens, allowedOrigins })
-      await scope.register(sessionRoutes, { accessTokens, basePath, idleTimeoutMs, shutdown })
+      await scope.register(sessionRoutes, { accessTokens, basePath })
     }
     await app.register(pageScope, { page, session, allowedOrigins, prefix })
   }
@@ -153,26 +147,22 @@ async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void
   const { useCases, limits, basePath, allowedOrigins } = options
   const { repository, history, archives, uploads, feed, accessTokens, links } = useCases
   const { maxFiles, maxFileSize } = limits
-  const { archivedFiles } = options.downloads
-  const { idleTimeoutMs, stopping, shutdown } = serving
   await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
-  const files = { repository, idleTimeoutMs, shutdown }
-  const resumable = { uploads, readInTurn, basePath, maxFileSize, idleTimeoutMs, shutdown }
-  await app.register(uploadRoutes, files)
+  await app.register(uploadRoutes, { repository })
   await app.register(downloadRoutes, { serving, repository })
-  await app.register(deleteRoutes, files)
-  await app.register(updateRoutes, files)
-  await app.register(batchRoutes, { ...files, shares })
+  await app.register(deleteRoutes, { repository })
+  await app.register(updateRoutes, { repository })
+  await app.register(batchRoutes, { repository, shares })
   await app.register(listRoutes, { repository, feed, readInTurn })
-  await app.register(archiveRoutes, { sending: serving, archives, archivedFiles, readInTurn })
+  await app.register(archiveRoutes, { downloads: serving.downloads, archives, readInTurn })
   await app.register(historyRoutes, { serving, history, readInTurn })
-  await app.register(changesRoutes, { feed, readInTurn, stopping, shutdown })
+  await app.register(changesRoutes, { feed, readInTurn })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })
-  await app.register(resumableRoutes, resumable)
-  await app.register(accessTokenRoutes, { accessTokens, readInTurn, idleTimeoutMs, shutdown })
-  await app.register(ownLinkRoutes, { links, basePath, readInTurn, idleTimeoutMs, shutdown })
+  await app.register(resumableRoutes, { uploads, readInTurn, basePath, maxFileSize })
+  await app.register(accessTokenRoutes, { accessTokens, readInTurn })
+  await app.register(ownLinkRoutes, { links, basePath, readInTurn })
   refuseNestedNames(app)
   await app.register(others)
 }

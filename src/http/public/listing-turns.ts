@@ -21,14 +21,13 @@ export type ReadInTurn = <T>(
 ) => Promise<T>
 
 export function createListingTurns(options: {
-  readonly shutdown: AbortSignal
   readonly shares: Pick<LoopShares, 'pauseOf' | 'wait' | 'measure'>
   /** Listings that are read at the same time. */
   readonly atOnce: number
   /** Milliseconds to wait for a turn; 10 s by default. */
   readonly waitMs?: number
 }): ReadInTurn {
-  const { shutdown, shares, atOnce, waitMs = WAIT_MS } = options
+  const { shares, atOnce, waitMs = WAIT_MS } = options
   const turns = new FairSemaphore({ permits: atOnce })
 
   /** An owner who has to pause keeps no turn from others. */
@@ -42,7 +41,7 @@ export function createListingTurns(options: {
   }
 
   const waiting = new HeldCounts(MAX_WAITING)
-  return async (reply, read, gone = requestSignal(reply, shutdown)) => {
+  return async (reply, read, gone = requestSignal(reply)) => {
     const reader = ownerOf(reply.request)
     const reached = waiting.reached(reader)
     if (reached !== undefined) throw tooManyOf(reached, COUNTED, TOLD)

@@ -1,7 +1,6 @@
 import fastifyCookie from '@fastify/cookie'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { accessTokenInvalid } from '../../core/users/caller.ts'
-import { takeJson, type TakeJsonOptions } from '../body/json-body.ts'
 import { describing } from '../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from './access-token.ts'
@@ -9,7 +8,7 @@ import { addressOf } from '../server/forwarded.ts'
 import { forgetSession, keepSession } from '../pages/session-cookie.ts'
 import { discardBody } from '../body/discard-body.ts'
 
-export interface SessionOptions extends TakeJsonOptions {
+export interface SessionOptions {
   readonly accessTokens: AccessTokens
   readonly basePath: string
 }
@@ -18,26 +17,25 @@ export interface SessionOptions extends TakeJsonOptions {
 const MAX_SESSION_SECONDS = 30 * 24 * 3600
 
 /** Scripts can't read the cookie, and other sites can't send it. Both routes expire planted cookies. */
-export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (app, options) => {
-  const { accessTokens, basePath, shutdown: signal, idleTimeoutMs } = options
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
+  app,
+  { accessTokens, basePath },
+) => {
   const cookies = { name: ACCESS_TOKEN_COOKIE, basePath, pathsBelow: PATHS_BELOW }
   await app.register(fastifyCookie, { hook: false })
 
   app.delete('/session', CLOSE, async (request, reply) => {
-    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await discardBody(request, reply)
     forgetSession({ request, reply }, cookies)
     return reply.code(204).send()
   })
 
-  await app.register(async (scope) => {
-    takeJson(scope, options)
-    scope.post<{ Body: { access_token: string } }>('/session', OPEN, async (request, reply) => {
-      const secret = request.body.access_token
-      const token = await accessTokens.inspect(secret, addressOf(request))
-      const maxAge = secondsOf(token.expiresInMs)
-      keepSession({ request, reply }, { cookies, value: secret, maxAge })
-      return reply.code(204).send()
-    })
+  app.post('/session', OPEN, async (request, reply) => {
+    const secret = request.body.access_token
+    const token = await accessTokens.inspect(secret, addressOf(request))
+    const maxAge = secondsOf(token.expiresInMs)
+    keepSession({ request, reply }, { cookies, value: secret, maxAge })
+    return reply.code(204).send()
   })
 }
 

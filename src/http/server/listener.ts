@@ -8,6 +8,7 @@ import fastify, {
 } from 'fastify'
 import type { AppError } from '../../core/errors.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
+import { takeJson } from '../body/json-body.ts'
 import type { Connections } from './connections.ts'
 import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem, pathNotFound } from './problem.ts'
@@ -32,6 +33,14 @@ import {
 } from './unread-body.ts'
 import { limitReader, limitUnreadAnswers } from './unread-answer.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly signals: StopSignals
+    /** How long a body may stall. Readers of a download get three times as long. */
+    readonly idleTimeoutMs: number
+  }
+}
+
 /** What the listeners of a process share. */
 export interface ListenerContext {
   readonly logger: FastifyBaseLogger | undefined
@@ -51,6 +60,8 @@ export interface StopSignals {
 }
 
 export interface ListenerTimeouts {
+  /** See `FastifyInstance`; 60 s by default. */
+  readonly idleTimeoutMs?: number | undefined
   /** How long a refused body is drained; 2 s by default. */
   readonly lingerMs?: number | undefined
   /** How long a request's head may take; 20 s by default. */
@@ -76,7 +87,7 @@ export async function createListener(
 ): Promise<FastifyInstance> {
   const { logger, connections, signals, traces, timeouts = {} } = context
   const trusts = trustOf(context.trustedProxies)
-  const { readerTimeoutMs } = timeouts
+  const { readerTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS } = timeouts
   const { shutdown } = signals
   const describe = describeAnswers({ connections, meter, shutdown }, allowedOrigins)
   const app = fastify({
@@ -98,9 +109,6 @@ export async function createListener(
   app.setNotFoundHandler(() => {
     throw pathNotFound()
   })
-  // Only routes that want a body read it, with their own limits.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.server.maxHeadersCount = MAX_HEADERS
   connections.watch(app.server, { logger, meter })
   leaveContinueToHandlers(app)
@@ -119,7 +127,18 @@ export async function createListener(
   }
   refuseUnfit(app, allowedOrigins)
   limitAnswers(app, context)
+  decorateListener(app, { signals, idleTimeoutMs })
   return app
+}
+
+/** What every route uses of its listener, and its reading of JSON. */
+export function decorateListener(
+  app: FastifyInstance,
+  { signals, idleTimeoutMs }: Pick<FastifyInstance, 'signals' | 'idleTimeoutMs'>,
+): void {
+  app.decorate('signals', signals)
+  app.decorate('idleTimeoutMs', idleTimeoutMs)
+  takeJson(app)
 }
 
 /** Returns the hook that runs before anything can refuse a request. */
@@ -163,6 +182,8 @@ function limitAnswers(
 }
 
 const HEAD_TIMEOUT_MS = 20_000
+
+const IDLE_TIMEOUT_MS = 60_000
 
 /** A browser sends fewer than 30. Thousands of tiny ones would take 200 KB for as long as their request waits. */
 const MAX_HEADERS = 200

@@ -156,8 +156,9 @@ function isAnswered(request: FastifyRequest, { raw }: FastifyReply): boolean {
   return raw.writableFinished || request.isRefusalSent
 }
 
-/** Aborts when the client leaves early, or with `shutdown`. `request.signal` aborts once the body has been read. */
-export function requestSignal({ raw }: FastifyReply, shutdown: AbortSignal): AbortSignal {
+/** Aborts when the client leaves early, or with the shutdown. `request.signal` aborts once the body has been read. */
+export function requestSignal({ raw, server }: FastifyReply): AbortSignal {
+  const { shutdown } = server.signals
   const over = new AbortController()
   // `AbortSignal.any` would cost several times as much.
   const end = (): void => over.abort(shutdown.reason)

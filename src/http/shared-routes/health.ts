@@ -6,13 +6,12 @@ import { Type } from '../openapi/type.ts'
 
 export interface HealthOptions {
   readonly readiness: Readiness
-  readonly stopping: AbortSignal
   readonly isRefusing?: () => boolean
 }
 
 /** `/livez`: the process answers. `/readyz`: it can serve. A full disk is `full` until a write succeeds. */
 export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, options) => {
-  const { readiness, stopping, isRefusing = () => false } = options
+  const { readiness, isRefusing = () => false } = options
 
   app.route({
     schema: LIVE.schema,
@@ -31,7 +30,8 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
     method: ['GET', 'HEAD'],
     url: '/readyz',
     handler: async (_request, reply) => {
-      if (stopping.aborted) throw new AppError('unavailable', 'The service is shutting down.')
+      if (app.signals.stopping.aborted)
+        throw new AppError('unavailable', 'The service is shutting down.')
       if (isRefusing()) throw new AppError('unavailable', 'Too many downloads are in progress.')
       const failures = await readiness.failures()
       if (failures.size > 0) throw notReady(failures)

@@ -28,8 +28,9 @@ it('users who have to pause keep no batch from others', async () => {
     const user = { userId: request.headers['x-user'], userCreatedAt: 1 }
     Object.assign(request, { user })
   })
-  const { signal: shutdown } = new AbortController()
-  await app.register(batchRoutes, { repository, shares, shutdown, idleTimeoutMs: 1000 })
+  const { signal } = new AbortController()
+  app.decorate('signals', { stopping: signal, shutdown: signal })
+  await app.register(batchRoutes, { repository, shares })
   await app.ready()
   const ask = (user: string) =>
     app.inject({

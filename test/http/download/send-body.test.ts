@@ -19,17 +19,11 @@ const CHUNKS = 1000
 
 const memory = { totalBytes: 2 ** 20, minBytes: CHUNK_BYTES / 4, maxBytes: 512 * KIB }
 const { signal } = new AbortController()
+const signals = { stopping: signal, shutdown: signal }
 
 function optionsOf(body: Readable, options: Partial<SendBodyOptions> = {}): SendBodyOptions {
   const waiting = createFairShare(memory)
-  return {
-    body,
-    release: undefined,
-    waiting,
-    signal,
-    stopping: new AbortController().signal,
-    ...options,
-  }
+  return { body, release: undefined, waiting, signal, ...options }
 }
 
 describe('content that is released when it was sent', () => {
@@ -43,6 +37,7 @@ describe('content that is released when it was sent', () => {
     made = []
     released = []
     app = fastify()
+    app.decorate('signals', signals)
     app.get('/', async (_request, reply) => {
       const content = new Readable({
         read() {
@@ -120,11 +115,12 @@ describe('an answer with content', () => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
     app.decorateRequest('abortedBy', null)
+    app.decorate('signals', { ...signals, stopping: stopping.signal })
     app.get('/', async (_request, reply) => {
       void reply
         .code(206)
         .headers({ 'content-length': size, 'content-type': 'a/b', 'x-other': 'y' })
-      return sendBody(reply, optionsOf(body, { stopping: stopping.signal }))
+      return sendBody(reply, optionsOf(body))
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
   })
@@ -233,7 +229,6 @@ describe('what waits for a reader', () => {
 })
 
 describe('a reader who was quick', () => {
-  const idleTimeoutMs = 60_000
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -268,7 +263,7 @@ describe('a reader who was quick', () => {
       },
     })
     void sendBody(reply, optionsOf(body))
-    watchSlowReader(reply, { idleTimeoutMs })
+    watchSlowReader(reply)
     await vi.advanceTimersByTimeAsync(30 * 60_000)
     const { destroyed } = answer
     answer.destroy()
@@ -297,7 +292,8 @@ describe('a reader who was quick', () => {
 /** An answer whose head was sent. */
 function replyOf(raw: Writable, socket: object = {}): FastifyReply {
   const request = { raw: { complete: true, socket }, log: { error: () => undefined } }
-  return { raw, sent: true, request } as unknown as FastifyReply
+  const server = { signals, idleTimeoutMs: 60_000 }
+  return { raw, sent: true, request, server } as unknown as FastifyReply
 }
 
 function chunkOf(index: number): Buffer {

@@ -33,6 +33,7 @@ export async function startFormApp(options: FormAppOptions = {}) {
   const stopped = new AbortController()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.decorate('idleTimeoutMs', options.idleTimeoutMs ?? 5_000)
   const connections = new Connections()
   connections.watch(app.server, { logger: undefined })
   shareReads(app, connections)
@@ -80,8 +81,8 @@ async function receive(
   request: Parameters<typeof openFileForm>[0],
   options: FormAppOptions & { signal: AbortSignal },
 ): Promise<Received> {
-  const { idleTimeoutMs = 5_000, settleMs = 0, signal } = options
-  using form = await openFileForm(request, { signal, idleTimeoutMs })
+  const { settleMs = 0, signal } = options
+  using form = await openFileForm(request, { signal })
   const { size, sha256 } = await read(form, options)
   if (settleMs > 0) await delay(settleMs)
   await form.end()

@@ -21,15 +21,12 @@ const NO_PAUSES: Shares = {
   measure: () => () => undefined,
 }
 
+const { signal } = new AbortController()
+const server = { signals: { stopping: signal, shutdown: signal } }
+
 /** `begun` has the owners whose listings are being read or were, in their order. */
 function bed(options: { readonly waitMs?: number; readonly shares?: Shares } = {}) {
-  const { signal: shutdown } = new AbortController()
-  const readInTurn = createListingTurns({
-    shutdown,
-    shares: NO_PAUSES,
-    atOnce: 2,
-    ...options,
-  })
+  const readInTurn = createListingTurns({ shares: NO_PAUSES, atOnce: 2, ...options })
   const begun: string[] = []
   const reading: ((page: string) => void)[] = []
   return {
@@ -37,7 +34,7 @@ function bed(options: { readonly waitMs?: number; readonly shares?: Shares } = {
     /** Resolves to the outcome. */
     ask: (userId: string) => {
       const raw = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false })
-      const reply = { raw, request: { user: { userId } } } as unknown as FastifyReply
+      const reply = { raw, server, request: { user: { userId } } } as unknown as FastifyReply
       const page = readInTurn(reply, () => {
         begun.push(userId)
         return new Promise<string>((resolve) => reading.push(resolve))
@@ -126,8 +123,8 @@ it('the listings of files and of unfinished uploads, and capacities, take turns 
   const caller = { userId: 'ann', userCreatedAt: 1 }
   app.decorateRequest('user')
   app.addHook('onRequest', async (request) => void Object.assign(request, { user: caller }))
-  const shutdown = new AbortController().signal
-  const readInTurn = createListingTurns({ shutdown, shares: NO_PAUSES, atOnce: 3 })
+  app.decorate('signals', server.signals)
+  const readInTurn = createListingTurns({ shares: NO_PAUSES, atOnce: 3 })
   const repository = {
     list: list('files'),
     reportCapacity: list('capacity'),
@@ -135,9 +132,8 @@ it('the listings of files and of unfinished uploads, and capacities, take turns 
   const uploads = { list: list('uploads') } as unknown as ResumableUploads
   const feed = { latest: async () => ({ sequence: 0, at: 0 }) }
   await app.register(listRoutes, { repository, feed, readInTurn })
-  const limits = { basePath: '', maxFileSize: 1, idleTimeoutMs: 1000 }
   await app.register(capacityRoutes, { repository, maxFiles: 1, readInTurn })
-  await app.register(uploadViewRoutes, { uploads, readInTurn, shutdown, ...limits })
+  await app.register(uploadViewRoutes, { uploads, readInTurn, basePath: '', maxFileSize: 1 })
   const urls = ['/users/me/repo', '/users/me/uploads', '/users/me/capacity', '/users/ann/repo']
   for (const url of urls) void app.inject(url).catch(() => undefined)
   for (let turns = 0; turns < 20; turns += 1) await turn()

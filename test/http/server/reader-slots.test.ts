@@ -139,14 +139,10 @@ test('a client that leaves before its download begins takes no slot', async () =
       throw new Error('asked for in vain')
     },
   } as unknown as Repository
-  const serving = {
-    downloads: slots,
-    waiting: createDownloads({ perOwner: 1, total: 1 }).waiting,
-    redirect: undefined,
-    idleTimeoutMs: 1000,
-    stopping: new AbortController().signal,
-    shutdown: new AbortController().signal,
-  }
+  const { signal } = new AbortController()
+  app.decorate('signals', { stopping: signal, shutdown: signal })
+  const downloads = { ...createDownloads({ perOwner: 1, total: 1 }), slots }
+  const serving = { downloads, redirect: undefined }
   await app.register(downloadRoutes, { serving, repository })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')

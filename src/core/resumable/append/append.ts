@@ -46,8 +46,6 @@ export interface AnnouncedAppend extends AuthorizedCaller {
   readonly sha256?: string | undefined
   /** Makes the append atomic: nothing counts unless the body has this digest, in base64. */
   readonly checksum?: { readonly algorithm: 'sha1' | 'sha256'; readonly digest: string } | undefined
-  /** Aborts when the grace period of a shutdown ends. */
-  readonly shutdown: AbortSignal
 }
 
 export interface AppendToUpload extends AnnouncedAppend {
@@ -59,6 +57,8 @@ export interface AppendToUpload extends AnnouncedAppend {
   readonly open: (stop: AbortSignal) => IncomingFile & Disposable
   /** The request's signal. Ends the wait for memory; received bytes are kept. */
   readonly signal: AbortSignal
+  /** Aborts when the grace period of a shutdown ends. */
+  readonly shutdown: AbortSignal
 }
 
 export interface AppendEnd {

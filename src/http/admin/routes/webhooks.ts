@@ -7,12 +7,11 @@ import { WEBHOOKS } from './webhooks.openapi.ts'
 
 interface WebhookOptions extends Audited {
   readonly parkedWebhooks: ParkedWebhooks
-  readonly shutdown: AbortSignal
 }
 
 export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookOptions> = async (
   app,
-  { parkedWebhooks, audit, shutdown },
+  { parkedWebhooks, audit },
 ) => {
   const collection = '/admin/webhooks/parked'
 
@@ -27,6 +26,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<WebhookOptions> = async (
 
   app.post(`${collection}/:webhook_id/retry`, WEBHOOKS.retry, async (request, reply) => {
     const { webhook_id } = request.params
+    const { shutdown } = app.signals
     const { userId: user_id } = await parkedWebhooks.retry(webhook_id, shutdown)
     await audit(request, { action: 'webhook.retry', user_id, webhook_id })
     return reply.code(204).send()

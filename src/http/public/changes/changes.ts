@@ -19,8 +19,6 @@ import { lastEventId, sendEvents, wantsEventStream } from './event-stream.ts'
 export interface ChangesOptions {
   readonly feed: Feed
   readonly readInTurn: ReadInTurn
-  readonly stopping: AbortSignal
-  readonly shutdown: AbortSignal
 }
 
 const MAX_WAIT_SECONDS = 60
@@ -83,8 +81,10 @@ const EXAMPLE = {
 }
 
 /** `GET /users/me/changes`: pages of changes, long polling, and server-sent events. */
-export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (app, options) => {
-  const { feed, readInTurn, stopping, shutdown } = options
+export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (
+  app,
+  { feed, readInTurn },
+) => {
   app.route({
     method: 'GET',
     url: '/users/me/changes',
@@ -96,13 +96,13 @@ export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (a
       void reply.header('cache-control', 'no-store')
       const isStream = wantsEventStream(request)
       const start = (isStream ? lastEventId(request) : undefined) ?? cursor
-      const gone = requestSignal(reply, shutdown)
+      const gone = requestSignal(reply)
       const inTurn = <T>(read: () => Promise<T>) => readInTurn(reply, read, gone)
       const after =
         start === undefined
           ? await inTurn(() => feed.latest(caller))
           : parseChangeCursor(start, caller)
-      const ends = [stopping, gone]
+      const ends = [app.signals.stopping, gone]
       if (isStream) return await sendEvents(reply, { feed, caller, after, ends, inTurn })
       if (start === undefined) return pageOf(caller, { after, changes: [], limit })
       const { userId, userCreatedAt } = caller

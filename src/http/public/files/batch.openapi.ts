@@ -34,8 +34,6 @@ export type AskedOperation = Conditions &
       }
   )
 
-export const MAX_BATCH_BYTES = 2 ** 20
-
 const VERSION = {
   type: 'string',
   pattern: VERSION_PATTERN,
@@ -156,6 +154,7 @@ export const BATCH = described({
     'the refused operation as `operation`. The body is JSON in UTF-8 of at most 1 MiB.',
   tag: 'files',
   body: Body,
+  json: { maxBytes: 2 ** 20 },
   jsonBody: {
     type: 'object',
     title: 'Batch',

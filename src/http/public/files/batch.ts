@@ -13,7 +13,6 @@ import type { File } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import { type FileOperation, refusalOfOperation } from '../../../core/files/operation.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
-import { takeJson } from '../../body/json-body.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parameterFault, sendProblem } from '../../server/problem.ts'
@@ -21,7 +20,7 @@ import { breakOff, requestSignal } from '../../server/request-outcome.ts'
 import type { LoopShares } from '../loop-shares.ts'
 import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
-import { type AskedOperation, BATCH, MAX_BATCH_BYTES, OPS } from './batch.openapi.ts'
+import { type AskedOperation, BATCH, OPS } from './batch.openapi.ts'
 import { seenFile } from '../../shared-routes/file-resource.ts'
 import { permittedRestore, RESTORE_ACTIONS } from '../history/restore.ts'
 import type { FileRouteOptions } from './file-resource.ts'
@@ -37,9 +36,8 @@ interface BatchRouteOptions extends FileRouteOptions {
 
 /** `POST /users/me/batch`: several changes in one transaction. */
 export const batchRoutes: FastifyPluginAsyncTypebox<BatchRouteOptions> = async (app, options) => {
-  const { repository, shares, shutdown, idleTimeoutMs } = options
+  const { repository, shares } = options
   const slots = new ReaderSlots(LIMITS)
-  takeJson(app, { shutdown, idleTimeoutMs, maxBytes: MAX_BATCH_BYTES })
 
   app.post(
     '/users/me/batch',
@@ -54,7 +52,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox<BatchRouteOptions> = async (
         assertUnconditional(request.headers)
         const reader = ownerOf(request)
         // Before it takes a slot: those who have to pause keep none from others.
-        await shares.wait(reader.owner, requestSignal(reply, shutdown))
+        await shares.wait(reader.owner, requestSignal(reply))
         const { socket } = request.raw
         const leave = slots.take({
           reader,

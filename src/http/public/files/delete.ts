@@ -9,12 +9,14 @@ import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { discardBody } from '../../body/discard-body.ts'
 
-export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
-  const { repository, idleTimeoutMs, shutdown: signal } = options
+export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
+  app,
+  { repository },
+) => {
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
     const file = ownFile(request, ['delete'])
     const precondition = writePrecondition(request, file)
-    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await discardBody(request, reply)
     await repository.remove({ ...file, precondition })
     return reply.code(204).send()
   })

@@ -10,11 +10,10 @@ import {
 } from '../../../core/auth/scope.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import type { TakeJsonOptions } from '../../body/json-body.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 import { requireUser } from '../access-token.ts'
 
-export interface FileRouteOptions extends TakeJsonOptions {
+export interface FileRouteOptions {
   readonly repository: Repository
 }
 

@@ -11,16 +11,10 @@ import type { Exchange } from '../../pages/session-cookie.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { expectsContinue, tellToContinue } from '../../server/unread-body.ts'
 
-export interface ReceiveOptions {
-  readonly repository: Repository
-  readonly idleTimeoutMs: number
-  readonly shutdown: AbortSignal
-}
-
 /** Stores the file of a form. See `UploadFile` for when the functions are called. */
 export async function receiveForm(
   { request, reply }: Exchange,
-  { repository, idleTimeoutMs, shutdown }: ReceiveOptions,
+  repository: Repository,
   to: {
     readonly target: UploadTarget
     readonly visibility: (form: FileForm) => Visibility | undefined
@@ -28,13 +22,15 @@ export async function receiveForm(
   },
 ): Promise<CommittedUpload> {
   const { target } = to
-  const signal = requestSignal(reply, shutdown)
+  const signal = requestSignal(reply)
   async function onStart(): Promise<void> {
     await repository.admit({ ...target, min: minFileSize(request.headers) })
     tellToContinue(request, reply)
   }
-  const form = { signal, idleTimeoutMs, onStart: expectsContinue(request) ? onStart : undefined }
-  using incoming = await openFileForm(request, form)
+  using incoming = await openFileForm(request, {
+    signal,
+    onStart: expectsContinue(request) ? onStart : undefined,
+  })
   return await repository.upload({
     ...target,
     visibility: () => to.visibility(incoming),
@@ -48,7 +44,7 @@ export async function receiveForm(
 /** Stores the body as the file. */
 export async function receiveBody(
   { request, reply }: Exchange,
-  { repository, idleTimeoutMs, shutdown }: ReceiveOptions,
+  repository: Repository,
   to: {
     readonly target: UploadTarget
     readonly visibility: Visibility | undefined
@@ -56,8 +52,8 @@ export async function receiveBody(
   },
 ): Promise<CommittedUpload> {
   const { target } = to
-  const signal = requestSignal(reply, shutdown)
-  using incoming = openRawBody(request, { signal, idleTimeoutMs })
+  const signal = requestSignal(reply)
+  using incoming = openRawBody(request, { signal })
   if (expectsContinue(request)) {
     await repository.admit({ ...target, min: incoming.size.min })
     tellToContinue(request, reply)

@@ -21,7 +21,6 @@ import {
 } from './file-resource.ts'
 import { permittedVisibility } from './file-upload.ts'
 import { parseTimestamp } from '../../../core/timestamp.ts'
-import { takeJson } from '../../body/json-body.ts'
 import { described, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -85,10 +84,10 @@ const Body = Type.Object(
   },
 )
 
-export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
-  const { repository } = options
-  takeJson(app, options)
-
+export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
+  app,
+  { repository },
+) => {
   // Checked first, so that only a client with a token and a file name learns what the body should look like. Which action
   // a token lacks that permits none of them is said by the body.
   const onRequest = async (request: FastifyRequest) => {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter } from '../../../core/errors.ts'
 import { type Metadata, parseMetadata } from '../../../core/files/metadata.ts'
 import { parseVisibility } from '../../../core/files/file.ts'
-import { OWN_FILE_PATH } from './file-resource.ts'
+import { type FileRouteOptions, OWN_FILE_PATH } from './file-resource.ts'
 import {
   askedVisibility,
   permittedVisibility,
@@ -12,20 +12,23 @@ import {
   uploadTarget,
 } from './file-upload.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { ignoreContentType, receiveBody, receiveForm, type ReceiveOptions } from './receive-file.ts'
+import { ignoreContentType, receiveBody, receiveForm } from './receive-file.ts'
 import { describeStored } from '../../headers/content-headers.ts'
 import { parseFileMetadata } from '../../headers/file-metadata.ts'
 import type { FileForm } from '../../multipart/file-form.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
 
-export const uploadRoutes: FastifyPluginAsyncTypebox<ReceiveOptions> = async (app, options) => {
+export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
+  app,
+  { repository },
+) => {
   const schema = { querystring: UPLOAD_QUERY, response: { 200: UploadedFile } }
 
   const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
     const asked = askedVisibility(request, target)
     const sent = parseFileMetadata(request.headers)
-    const committed = await receiveForm({ request, reply }, options, {
+    const committed = await receiveForm({ request, reply }, repository, {
       target,
       visibility: (form) =>
         agree(VISIBILITY, [
@@ -43,7 +46,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<ReceiveOptions> = async (ap
     const visibility = askedVisibility(request, target)
     const metadata = parseFileMetadata(request.headers)
     const sent = { target, visibility, metadata }
-    const committed = await receiveBody({ request, reply }, options, sent)
+    const committed = await receiveBody({ request, reply }, repository, sent)
     // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
     describeStored(reply, committed.file.version)
     return uploadedFile(target, committed)

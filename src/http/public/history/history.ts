@@ -63,8 +63,6 @@ const Query = Type.Object(
 /** What the caller has replaced and deleted: list, download, restore and purge. */
 export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (app, options) => {
   const { serving, history, readInTurn } = options
-  const { shutdown, idleTimeoutMs } = serving
-  const discarding = { signal: shutdown, idleTimeoutMs }
 
   app.route({
     method: ['GET', 'HEAD'],
@@ -111,7 +109,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
 
   app.delete(PAST_VERSION, DROP, async (request, reply) => {
     const version = pastVersion(request)
-    await discardBody({ request, reply }, discarding)
+    await discardBody(request, reply)
     if (!(await isGone(history, version))) await history.drop(version)
     return reply.code(204).send()
   })
@@ -119,13 +117,12 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
   app.delete(HISTORY, DROP_ALL, async (request, reply) => {
     const caller = requireUser(request, ['history'])
     assertEveryName(caller)
-    await discardBody({ request, reply }, discarding)
-    const signal = requestSignal(reply, shutdown)
-    await history.dropAll({ ...caller, signal })
+    await discardBody(request, reply)
+    await history.dropAll({ ...caller, signal: requestSignal(reply) })
     return reply.code(204).send()
   })
 
-  await app.register(restoreRoutes, { history, shutdown, idleTimeoutMs })
+  await app.register(restoreRoutes, { history })
 }
 
 /** A version outside the token's prefix is like one that does not exist. */

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import { assertCovers, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { History } from '../../../core/history/history.ts'
-import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -12,13 +11,14 @@ import { committedFile, UploadedFile } from '../files/file-upload.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
 import { ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
 
-export interface RestoreOptions extends TakeJsonOptions {
+export interface RestoreOptions {
   readonly history: History
 }
 
-export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (app, options) => {
-  const { history, shutdown, idleTimeoutMs } = options
-  takeJson(app, { shutdown, idleTimeoutMs, isOptional: true })
+export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (
+  app,
+  { history },
+) => {
   const onRequest = async (request: FastifyRequest) => {
     pastVersion(request)
     requireUser(request, RESTORE_ACTIONS)
@@ -60,6 +60,7 @@ const RESTORE = ofHistory({
     'current file with that name. A file that does not fit the capacity gets 403, and nothing changes.',
   parameters: { path: { version: VERSION_PARAM }, header: PRECONDITIONS },
   body: RestoreBody,
+  json: { isOptional: true },
   jsonBody: RESTORE_REQUEST,
   response: { 200: UploadedFile },
   responses: { 200: { description: 'The file is current.', example: STORED_EXAMPLE } },

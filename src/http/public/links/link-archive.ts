@@ -6,7 +6,7 @@ import type { Links } from '../../../core/links/links.ts'
 import { archiveOf, serveArchive } from '../../download/serve-archive.ts'
 import type { ServeOptions } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
-import { ownerOf, type ReaderSlots } from '../../server/reader-slots.ts'
+import { ownerOf } from '../../server/reader-slots.ts'
 import { ARCHIVE_RESPONSES } from '../../shared-routes/archive-query.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import { LINK_SECRET } from './link-resource.ts'
@@ -15,7 +15,6 @@ import { LINK_PATH, visitOf } from './visit.ts'
 export interface LinkArchiveOptions {
   readonly serving: ServeOptions
   readonly archives: Archives
-  readonly archivedFiles: ReaderSlots
   readonly links: Links
   readonly readInTurn: ReadInTurn
 }
@@ -28,27 +27,30 @@ export async function linkArchiveRoutes(
   app: FastifyInstance,
   options: LinkArchiveOptions,
 ): Promise<void> {
-  const { serving, archives, archivedFiles, links, readInTurn } = options
-  const archiving = { sending: serving, archives, archivedFiles }
-  serveArchive(app, archiving, {
-    url: LINK_ARCHIVE,
-    route: { config: { operation: ARCHIVE } },
-    reader: ownerOf,
-    async list(request, reply) {
-      const { link, owner } = visitOf(request, 'download')
-      const { name, prefix } = link.target
-      const selected = prefix === undefined ? { names: [name] } : { prefix }
-      const found = await readInTurn(reply, () => archives.list(owner, selected))
-      const files = found.flatMap((file) => {
-        const visible = visibleName(link, file.name)
-        return visible === undefined ? [] : [{ ...file, name: visible }]
-      })
-      const left = wholeUsesLeft(link)
-      if (left !== undefined && files.length > left) throw archiveTooLarge(left)
-      return { name: archiveOf(titleOf(link)), files }
+  const { serving, archives, links, readInTurn } = options
+  serveArchive(
+    app,
+    { downloads: serving.downloads, archives },
+    {
+      url: LINK_ARCHIVE,
+      route: { config: { operation: ARCHIVE } },
+      reader: ownerOf,
+      async list(request, reply) {
+        const { link, owner } = visitOf(request, 'download')
+        const { name, prefix } = link.target
+        const selected = prefix === undefined ? { names: [name] } : { prefix }
+        const found = await readInTurn(reply, () => archives.list(owner, selected))
+        const files = found.flatMap((file) => {
+          const visible = visibleName(link, file.name)
+          return visible === undefined ? [] : [{ ...file, name: visible }]
+        })
+        const left = wholeUsesLeft(link)
+        if (left !== undefined && files.length > left) throw archiveTooLarge(left)
+        return { name: archiveOf(titleOf(link)), files }
+      },
+      begin: (request, files) => links.countArchive(visitOf(request, 'download'), files),
     },
-    begin: (request, files) => links.countArchive(visitOf(request, 'download'), files),
-  })
+  )
 }
 
 /** The label, which the page shows too, if it can be the name of a file. */

@@ -27,8 +27,6 @@ export interface LinkFileOptions {
 /** Downloads and drops by a link. Registered below `requireLink`. */
 export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async (app, options) => {
   const { serving, links, repository } = options
-  const { idleTimeoutMs, shutdown } = serving
-  const receiving = { repository, idleTimeoutMs, shutdown }
   serveContent(app, serving, {
     url: LINK_FILE_PATH,
     route: { config: { operation: DOWNLOAD } },
@@ -64,7 +62,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
 
   app.post(LINK_FILE_PATH, DROP_FORM, (request, reply) =>
     drop(request, links, (target) =>
-      receiveForm({ request, reply }, receiving, {
+      receiveForm({ request, reply }, repository, {
         target,
         visibility: () => undefined,
         metadata: () => undefined,
@@ -74,7 +72,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
   const put = { ...DROP_BODY, onRequest: ignoreContentType }
   app.put(LINK_FILE_PATH, put, (request: FastifyRequest, reply: FastifyReply) =>
     drop(request, links, (target) =>
-      receiveBody({ request, reply }, receiving, {
+      receiveBody({ request, reply }, repository, {
         target,
         visibility: undefined,
         metadata: undefined,

@@ -39,9 +39,8 @@ export async function linkUploadRoutes(
   options: LinkUploadOptions,
 ): Promise<void> {
   const { links, uploads } = options
-  const { idleTimeoutMs, shutdown } = options.serving
   const access = linkAccess(options)
-  const handlers = tusHandlers({ uploads, access, idleTimeoutMs, shutdown })
+  const handlers = tusHandlers(uploads, access)
   const { refuseOtherVersions: onRequest, create, cancel } = handlers
   // What an append leaves behind when it fails is garbage of the owner.
   const append: Handler = async (request, reply) => {

@@ -26,7 +26,6 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
     sendProblem(toldToVisitor(error, request), request, reply),
   )
   const { links, repository, readInTurn, basePath, page } = options
-  const { idleTimeoutMs, shutdown } = options.serving
   await app.register(viewLinkRoutes, {
     links,
     repository,
@@ -34,11 +33,9 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
     basePath,
     allowedOrigins,
     page,
-    idleTimeoutMs,
-    shutdown,
   })
   await app.register(async (scope) => {
-    scope.addHook('onRequest', requireLink({ links, allowedOrigins, shutdown }))
+    scope.addHook('onRequest', requireLink({ links, allowedOrigins }))
     await scope.register(linkFileRoutes, options)
     await scope.register(linkArchiveRoutes, options)
     await scope.register(linkUploadRoutes, options)

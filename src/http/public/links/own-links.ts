@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Links } from '../../../core/links/links.ts'
 import { discardBody } from '../../body/discard-body.ts'
-import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { describing, withParsed } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -13,7 +12,7 @@ import { requireUser } from '../access-token.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import { CreatedLinkReply, LinkBody, linkTermsIn } from './link-resource.ts'
 
-export interface OwnLinkOptions extends TakeJsonOptions {
+export interface OwnLinkOptions {
   readonly links: Links
   readonly readInTurn: ReadInTurn
   readonly basePath: string
@@ -23,7 +22,7 @@ const LINKS = '/users/me/links'
 
 /** Users create, list and revoke links for people without an account. */
 export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, options) => {
-  const { links, readInTurn, shutdown: signal, idleTimeoutMs } = options
+  const { links, readInTurn, basePath } = options
   const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
 
   app.route({
@@ -43,23 +42,15 @@ export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (a
 
   app.delete(`${LINKS}/:link_id`, { ...REVOKE, onRequest }, async (request, reply) => {
     const caller = requireUser(request, ['share'])
-    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await discardBody(request, reply)
     await links.revoke(caller, request.params.link_id)
     return reply.code(204).send()
   })
 
-  await app.register(createRoutes, options)
-}
-
-const createRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, options) => {
-  const { links, basePath } = options
-  takeJson(app, options)
-  const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
   app.post(LINKS, { ...CREATE, onRequest }, async (request, reply) => {
     const caller = requireUser(request, ['share'])
-    const signal = requestSignal(reply, options.shutdown)
     const terms = linkTermsIn(request.body)
-    const link = await links.create({ ...terms, caller, signal })
+    const link = await links.create({ ...terms, caller, signal: requestSignal(reply) })
     const { secret } = link
     const url = `${originOf(request)}${basePath}/links/${secret}`
     const created = { ...linkReply(link), url, secret }

@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
 import type { Links } from '../../../core/links/links.ts'
-import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { isHttps } from '../../pages/session-cookie.ts'
 import { assertSameSite } from '../../server/csrf.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import { credentialsOf, findVisit, LINK_COOKIE, LINK_PATH, secretOf } from './visit.ts'
 
-export interface UnlockLinkOptions extends TakeJsonOptions {
+export interface UnlockLinkOptions {
   readonly links: Links
   readonly basePath: string
   readonly allowedOrigins: ReadonlySet<string>
@@ -20,13 +19,12 @@ export const unlockLinkRoutes: FastifyPluginAsyncTypebox<UnlockLinkOptions> = as
   options,
 ) => {
   const { links, basePath, allowedOrigins } = options
-  takeJson(app, options)
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
     assertSameSite(request, reply, allowedOrigins)
   app.post(LINK_PATH, { ...UNLOCK, onRequest }, async (request, reply) => {
     const { link } = await findVisit(request, links)
     const { password } = request.body
-    const credentials = credentialsOf(request, reply, options.shutdown)
+    const credentials = credentialsOf(request, reply)
     const key = await links.unlock(link, { ...credentials, password })
     void reply.setCookie(LINK_COOKIE, key, {
       path: `${basePath}/links/${secretOf(request)}`,

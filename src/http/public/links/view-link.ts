@@ -50,7 +50,7 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async 
       const visit = await findVisit(request, links)
       const { link } = visit
       void reply.header('cache-control', 'no-store')
-      const credentials = credentialsOf(request, reply, options.shutdown)
+      const credentials = credentialsOf(request, reply)
       if (!(await links.isUnlocked(link, credentials)))
         return { kind: link.kind, needs_password: true }
       const { limit = DEFAULT_PAGE_LIMIT, cursor } = request.query

@@ -42,7 +42,6 @@ export async function findVisit(
 interface RequireLink {
   readonly links: Links
   readonly allowedOrigins: ReadonlySet<string>
-  readonly shutdown: AbortSignal
 }
 
 /**
@@ -50,11 +49,11 @@ interface RequireLink {
  * refuses writes from pages of other sites (`cross_site_request`), because browsers send the cookie and Basic credentials
  * by themselves. A link that is used up still serves the uploads that it has created.
  */
-export function requireLink({ links, allowedOrigins, shutdown }: RequireLink) {
+export function requireLink({ links, allowedOrigins }: RequireLink) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const evenUsedUp = 'upload_id' in (request.params as object)
     const { link } = await findVisit(request, links, { evenUsedUp })
-    if (!(await links.isUnlocked(link, credentialsOf(request, reply, shutdown)))) {
+    if (!(await links.isUnlocked(link, credentialsOf(request, reply)))) {
       void reply.header('www-authenticate', 'Basic realm="link", charset="UTF-8"')
       throw new AppError('link_password_required', 'This link needs its password.')
     }
@@ -80,16 +79,12 @@ export function visitedFile(
   return { ...visit, name: nameBehind(visit.link, visible), visible }
 }
 
-export function credentialsOf(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  shutdown: AbortSignal,
-): VisitorCredentials {
+export function credentialsOf(request: FastifyRequest, reply: FastifyReply): VisitorCredentials {
   return {
     keys: shownValues(request, LINK_COOKIE),
     password: basicPassword(request),
     address: clientAddressOf(request),
-    signal: requestSignal(reply, shutdown),
+    signal: requestSignal(reply),
   }
 }
 

@@ -8,27 +8,22 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { tellToContinue } from '../../server/unread-body.ts'
 import { noteOffset } from './upload-path.ts'
 
-interface AppendTarget extends AnnouncedAppend {
-  readonly idleTimeoutMs: number
-}
-
 /** Reads the body when the append has begun; what has arrived counts even if the rest does not come. */
 export function appendOf(
   request: FastifyRequest,
   reply: FastifyReply,
-  { idleTimeoutMs, shutdown, ...target }: AppendTarget,
+  target: AnnouncedAppend,
 ): AppendToUpload {
-  const signal = requestSignal(reply, shutdown)
   return {
     ...target,
     bodySize: bodySize(request.headers),
     open: (stop) => {
-      const body = openRawBody(request, { signal: stop, idleTimeoutMs, keepsReceived: true })
+      const body = openRawBody(request, { signal: stop, keepsReceived: true })
       tellToContinue(request, reply)
       return body
     },
-    signal,
-    shutdown,
+    signal: requestSignal(reply),
+    shutdown: request.server.signals.shutdown,
   }
 }
 

@@ -34,15 +34,12 @@ export interface ResumableRouteOptions {
   readonly basePath: string
   /** In bytes. */
   readonly maxFileSize: number
-  readonly idleTimeoutMs: number
-  readonly shutdown: AbortSignal
 }
 
 /** tus 1.0.0. */
 export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOptions) {
   const access = ownUploads(options)
-  const { uploads, idleTimeoutMs, shutdown } = options
-  const handlers = tusHandlers({ uploads, access, idleTimeoutMs, shutdown })
+  const handlers = tusHandlers(options.uploads, access)
   const { refuseOtherVersions: onRequest, create, append, cancel } = handlers
   discovery(app, options)
   for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
@@ -97,25 +94,17 @@ const METHODS = {
   [UPLOAD_PATH]: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
 } as const
 
-interface TusOptions {
-  readonly uploads: ResumableUploads
-  readonly access: UploadAccess
-  readonly idleTimeoutMs: number
-  readonly shutdown: AbortSignal
-}
-
-export function tusHandlers(options: TusOptions) {
-  const { access } = options
+export function tusHandlers(uploads: ResumableUploads, access: UploadAccess) {
   return {
     /** An `onRequest` hook. */
     refuseOtherVersions: async (request: FastifyRequest): Promise<void> => {
       access.assert(request)
       assertTusVersion(request.headers)
     },
-    create: createHandler(options),
-    append: appendHandler(options),
-    offset: offsetHandler(options),
-    cancel: cancelHandler(options),
+    create: createHandler(uploads, access),
+    append: appendHandler(uploads, access),
+    offset: offsetHandler(uploads, access),
+    cancel: cancelHandler(uploads, access),
   }
 }
 
@@ -124,7 +113,7 @@ export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<
 const CONCAT =
   'is not supported: send a file as one upload (`parallelUploads: 1` of Uppy and tus-js-client)'
 
-function createHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions) {
+function createHandler(uploads: ResumableUploads, access: UploadAccess) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { headers } = request
     if (headers['upload-concat'] !== undefined) {
@@ -143,15 +132,14 @@ function createHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions)
       metadata: metadata.header,
       sha256: parseReprDigest(headers['repr-digest']?.toString()),
       hasContent,
-      shutdown,
+      shutdown: request.server.signals.shutdown,
     })
     const { version } = created
     request.upload = { id: version, offset: created.offset }
     void reply.code(201).header('location', access.locationOf(request, version))
     if (!hasContent) return answerAppend(reply, created)
     const named = { userId, userCreatedAt, credential, reverify, version }
-    const first = { ...named, offset: 0, checksum, idleTimeoutMs, shutdown }
-    const append = appendOf(request, reply, first)
+    const append = appendOf(request, reply, { ...named, offset: 0, checksum })
     try {
       const appended = await uploads.append(append)
       if (appended.cut === 'broken' && append.signal.aborted) throw append.signal.reason
@@ -170,7 +158,7 @@ function assertAppendable(headers: FastifyRequest['headers']): void {
   assertRawBody(headers)
 }
 
-function appendHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions) {
+function appendHandler(uploads: ResumableUploads, access: UploadAccess) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { headers } = request
     assertAppendable(headers)
@@ -181,8 +169,6 @@ function appendHandler({ uploads, access, idleTimeoutMs, shutdown }: TusOptions)
       sha256: parseReprDigest(headers['repr-digest']?.toString()),
       length: parseLength(headers),
       checksum: parseChecksum(headers),
-      idleTimeoutMs,
-      shutdown,
     })
     return answerAppend(reply, await uploads.append(append))
   }
@@ -198,13 +184,14 @@ function answerAppend(reply: FastifyReply, appended: Appended): FastifyReply {
   return (reply.statusCode === 201 ? reply : reply.code(204)).send()
 }
 
-function offsetHandler({ uploads, access, shutdown }: TusOptions) {
+function offsetHandler(uploads: ResumableUploads, access: UploadAccess) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const named = await access.find(request)
     // Pages of other sites can send a HEAD without this header, so it must change nothing.
     const speaksTus = request.headers['tus-resumable'] !== undefined
     if (speaksTus) assertTusVersion(request.headers)
-    const signal = requestSignal(reply, shutdown)
+    const signal = requestSignal(reply)
+    const { shutdown } = request.server.signals
     const upload = speaksTus
       ? await uploads.resume({ ...named, signal, shutdown })
       : (await uploads.find(named)).upload
@@ -223,10 +210,10 @@ function tellUpload(reply: FastifyReply, upload: ResumableUpload): FastifyReply 
     : reply.header('upload-length', length)
 }
 
-function cancelHandler({ uploads, access, idleTimeoutMs, shutdown: signal }: TusOptions) {
+function cancelHandler(uploads: ResumableUploads, access: UploadAccess) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const named = await access.find(request)
-    await discardBody({ request, reply }, { signal, idleTimeoutMs })
+    await discardBody(request, reply)
     await named.reverify()
     await uploads.cancel(named)
     return reply.code(204).send()
