@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fastifyCookie from '@fastify/cookie'
 import fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { bearerPlugin, type BearerOptions } from '../../src/http/admin/plugins/bearer.ts'
+import { bearerPlugin, type BearerOptions } from '../../src/http/admin/operator-auth.ts'
 import {
   accessTokenPlugin,
   type AccessTokenOptions,

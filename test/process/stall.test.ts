@@ -121,7 +121,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     raw.headers = headers
     const server = { signals: { shutdown: signal }, idleTimeoutMs: LIMIT_MS }
     const request = { raw, headers, server } as unknown as FastifyRequest
-    const passed = discardBody(request, {} as FastifyReply)
+    const passed = discardBody({ request } as FastifyReply)
     const received = arrival.message.then((text) => {
       raw.complete = true
       raw.push(text)

@@ -13,13 +13,12 @@ import { pageScope } from '../shared-routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { createAdminSessions } from './admin-session.ts'
 import { createAudit } from './audit.ts'
-import { createOperatorAuth } from './operator-auth.ts'
+import { bearerPlugin, createOperatorAuth } from './operator-auth.ts'
 import {
   addOperatorRoutes,
   type OperatorUseCases,
   takeOperatorRequests,
 } from './operator-routes.ts'
-import { bearerPlugin } from './plugins/bearer.ts'
 import { archiveRoutes } from './routes/archive.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 import { sessionRoutes } from './routes/session.ts'

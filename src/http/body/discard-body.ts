@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Deadline } from '../../core/async/deadline.ts'
 import { AppError } from '../../core/errors.ts'
 import { atMost, bodyTooLarge, RequestBody } from './request-body.ts'
@@ -11,12 +11,13 @@ const MAX_BODY_BYTES = 64 * 1024
  * Resolves when an unwanted body has ended, so that nothing is done for a malformed request. Rejects with
  * `format_error`, `truncated_body`, or `request_timeout` (incomplete after `idleTimeoutMs`).
  */
-export async function discardBody(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function discardBody(reply: FastifyReply): Promise<void> {
+  const { request } = reply
   const { headers, server } = request
   const length = Number(headers['content-length'] ?? 0)
   if (headers['transfer-encoding'] === undefined && length === 0) return
   if (length > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
-  tellToContinue(request, reply)
+  tellToContinue(reply)
   const { idleTimeoutMs, signals } = server
   const check = atMost(MAX_BODY_BYTES)
   const body = new RequestBody({ request, check, signal: signals.shutdown, idleTimeoutMs })
@@ -33,10 +34,10 @@ export async function discardBody(request: FastifyRequest, reply: FastifyReply):
  * As `discardBody`, for a request to read something, which may be read already. Also rejects as `reverify` if the access
  * has ended meanwhile: a client can make the service wait so long for a byte.
  */
-export async function discardUnread(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { raw, user, visit } = request
+export async function discardUnread(reply: FastifyReply): Promise<void> {
+  const { raw, user, visit } = reply.request
   if (!isUnread(raw)) return
-  await discardBody(request, reply)
+  await discardBody(reply)
   await (visit?.owner ?? user)?.reverify()
 }
 

@@ -47,7 +47,7 @@ export function takeJson(app: FastifyInstance): void {
     const { json } = request.routeOptions.config
     if (json === undefined) return
     assertAcceptable(request, json)
-    tellToContinue(request, reply)
+    tellToContinue(reply)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     const { json } = request.routeOptions.config

@@ -49,7 +49,7 @@ export function serveArchive(
 ): void {
   app.get(url, route, async (request, reply) => {
     const signal = requestSignal(reply)
-    await discardUnread(request, reply)
+    await discardUnread(reply)
     const take = (slots: ReaderSlots, size: number): void => {
       // A client that has disconnected would never release a slot.
       signal.throwIfAborted()
@@ -77,7 +77,7 @@ export function serveArchive(
   })
 
   app.head(url, route, async (request, reply) => {
-    await discardUnread(request, reply)
+    await discardUnread(reply)
     describe(reply, await list(request, reply))
     return reply.send()
   })

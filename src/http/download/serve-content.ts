@@ -66,7 +66,7 @@ export function serveContent<T extends object>(
     const signal = requestSignal(reply)
     const target = wanted(request)
     // Before the answer, which bypasses the hook that would drain the rest.
-    await discardUnread(request, reply)
+    await discardUnread(reply)
     // A client that disconnected while its token was verified would never release a slot.
     signal.throwIfAborted()
     const leave = slots.take({
@@ -96,7 +96,7 @@ export function serveContent<T extends object>(
   // Fastify's own HEAD route would read the whole object.
   app.head(url, route, async (request, reply) => {
     const target = wanted(request)
-    await discardUnread(request, reply)
+    await discardUnread(reply)
     const file = await stat(target)
     describe(reply, { file, selection: selectRepresentation(request, file) })
     return reply.send()

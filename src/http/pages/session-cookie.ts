@@ -8,32 +8,27 @@ export interface SessionCookies {
   readonly pathsBelow: readonly string[]
 }
 
-export interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-}
-
 /**
  * Sets the cookie for `maxAge` seconds: HttpOnly, SameSite=Strict, over HTTPS also Secure and, without a base path,
  * with the prefix `__Host-`. Expires all other cookies of the session.
  */
 export function keepSession(
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   session: { readonly cookies: SessionCookies; readonly value: string; readonly maxAge: number },
 ): void {
   const { cookies, value, maxAge } = session
   const { name, basePath } = cookies
-  const isBound = basePath === '' && isHttps(request)
+  const isBound = basePath === '' && isHttps(reply.request)
   const kept = { name: isBound ? HOST_PREFIX + name : name, path: basePath || '/' }
   for (const other of cookiesOf(cookies)) {
-    if (other.name !== kept.name || other.path !== kept.path) forget({ request, reply }, other)
+    if (other.name !== kept.name || other.path !== kept.path) forget(reply, other)
   }
-  void reply.setCookie(kept.name, value, { ...attributesOf(request, kept), maxAge })
+  void reply.setCookie(kept.name, value, { ...attributesOf(reply, kept), maxAge })
 }
 
 /** Can't expire domain cookies or those of unlisted paths: browsers delete only exact matches. */
-export function forgetSession(exchange: Exchange, cookies: SessionCookies): void {
-  for (const cookie of cookiesOf(cookies)) forget(exchange, cookie)
+export function forgetSession(reply: FastifyReply, cookies: SessionCookies): void {
+  for (const cookie of cookiesOf(cookies)) forget(reply, cookie)
 }
 
 interface CookieKey {
@@ -48,11 +43,11 @@ function cookiesOf({ name, basePath, pathsBelow }: SessionCookies): readonly Coo
   return [{ name: HOST_PREFIX + name, path: '/' }, ...paths.map((path) => ({ name, path }))]
 }
 
-function forget({ request, reply }: Exchange, cookie: CookieKey): void {
-  void reply.clearCookie(cookie.name, attributesOf(request, cookie))
+function forget(reply: FastifyReply, cookie: CookieKey): void {
+  void reply.clearCookie(cookie.name, attributesOf(reply, cookie))
 }
 
-function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
+function attributesOf({ request }: FastifyReply, { name, path }: CookieKey) {
   const secure = name.startsWith(HOST_PREFIX) || isHttps(request)
   return { path, secure, httpOnly: true, sameSite: 'strict' } as const
 }

@@ -40,7 +40,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
     app.decorateRequest('user', null)
     app.addHook('onRequest', async (request, reply) => {
       const bearer = bearerOf(request)
-      if (bearer === undefined) assertSameSite(request, reply, allowed)
+      if (bearer === undefined) assertSameSite(reply, allowed)
       addVary(reply, 'Cookie', 'Authorization')
       const ofCookies = shownValues(request, ACCESS_TOKEN_COOKIE)
       const isOther = bearer !== undefined && !ofCookies.includes(bearer)

@@ -51,7 +51,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
 
   app.delete(`${TOKENS}/:token_id`, { ...REVOKE, onRequest }, async (request, reply) => {
     const { userId, parentId, inspect } = maker(request)
-    await discardBody(request, reply)
+    await discardBody(reply)
     await inspect()
     await accessTokens.revoke({ userId, tokenId: request.params.token_id, parentId })
     return reply.code(204).send()

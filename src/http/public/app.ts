@@ -18,7 +18,6 @@ import { archiveRoutes } from './files/archive.ts'
 import { updateRoutes } from './files/update.ts'
 import { historyRoutes } from './history/history.ts'
 import type { Downloads } from '../download/downloads.ts'
-import type { ServeOptions } from '../download/serve-content.ts'
 import { linkRoutes } from './links/links.ts'
 import { ownLinkRoutes } from './links/own-links.ts'
 import { changesRoutes } from './changes/changes.ts'
@@ -33,8 +32,7 @@ import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import { batchRoutes } from './files/batch.ts'
 import { deleteRoutes } from './files/delete.ts'
-import { ownSessionRoutes } from './own-session.ts'
-import { sessionRoutes } from './session.ts'
+import { ownSessionRoutes, sessionRoutes } from './session.ts'
 import { resumableRoutes } from './uploads/resumable.ts'
 import { uploadRoutes } from './files/upload.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
@@ -90,34 +88,24 @@ export async function buildApp(
   const isRefusing = () => downloads.slots.isRefusing()
   await app.register(healthRoutes, { readiness, isRefusing, prefix })
   if (apiDocs !== undefined) {
-    const docs = apiDocs.page
     await app.register(openApiRoutes, {
-      docs,
+      docs: apiDocs.page,
       document: 'openapi.json',
       hasSignIn: page !== undefined,
       credentials: 'none',
       prefix,
     })
   }
-  const { redirect } = options
   const shares = new LoopShares()
   app.addHook('onResponse', async (request) => shares.note(request))
   const readInTurn = createListingTurns({ shares, atOnce: limits.listings })
-  const serving = { downloads, redirect }
-  await app.register((scope) => usersScope(scope, { options, serving, shares, readInTurn }), {
-    prefix,
-  })
-  const { links, repository, archives, uploads } = useCases
+  const turns = { shares, readInTurn }
+  await app.register((scope) => usersScope(scope, options, turns), { prefix })
   const linking = {
-    // The URL would tell whose files these are, and one use of the link would be any number of downloads.
-    serving: { ...serving, redirect: undefined },
+    useCases,
+    downloads,
     readInTurn,
-    links,
-    repository,
-    archives,
-    uploads,
     basePath,
-    maxFileSize: limits.maxFileSize,
     allowedOrigins,
     page: options.linkPage,
   }
@@ -135,18 +123,20 @@ export async function buildApp(
   return app
 }
 
-interface UsersScope {
-  readonly options: AppOptions
-  readonly serving: ServeOptions
+interface Turns {
   readonly shares: LoopShares
   readonly readInTurn: ReadInTurn
 }
 
-async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void> {
-  const { options, serving, shares, readInTurn } = scope
-  const { useCases, limits, basePath, allowedOrigins } = options
+async function usersScope(
+  app: FastifyInstance,
+  options: AppOptions,
+  { shares, readInTurn }: Turns,
+): Promise<void> {
+  const { useCases, limits, downloads, redirect, basePath, allowedOrigins } = options
   const { repository, history, archives, uploads, feed, accessTokens, links } = useCases
   const { maxFiles, maxFileSize } = limits
+  const serving = { downloads, redirect }
   await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
@@ -156,7 +146,7 @@ async function usersScope(app: FastifyInstance, scope: UsersScope): Promise<void
   await app.register(updateRoutes, { repository })
   await app.register(batchRoutes, { repository, shares })
   await app.register(listRoutes, { repository, feed, readInTurn })
-  await app.register(archiveRoutes, { downloads: serving.downloads, archives, readInTurn })
+  await app.register(archiveRoutes, { downloads, archives, readInTurn })
   await app.register(historyRoutes, { serving, history, readInTurn })
   await app.register(changesRoutes, { feed, readInTurn })
   await app.register(capacityRoutes, { repository, maxFiles, readInTurn })

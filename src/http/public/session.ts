@@ -1,12 +1,37 @@
 import fastifyCookie from '@fastify/cookie'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
+import { ACTIONS } from '../../core/auth/scope.ts'
 import { accessTokenInvalid } from '../../core/users/caller.ts'
 import { describing } from '../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
-import { ACCESS_TOKEN_COOKIE } from './access-token.ts'
+import { OwnToken, ownToken } from '../shared-routes/access-token-resource.ts'
+import { ACCESS_TOKEN_COOKIE, accessTokenPlugin, requireUser } from './access-token.ts'
 import { addressOf } from '../server/forwarded.ts'
 import { forgetSession, keepSession } from '../pages/session-cookie.ts'
 import { discardBody } from '../body/discard-body.ts'
+
+export interface OwnSessionOptions {
+  readonly accessTokens: AccessTokens
+  readonly allowedOrigins: readonly string[]
+}
+
+/** `GET /session`: whose token the request has, and what it permits. */
+export const ownSessionRoutes: FastifyPluginAsyncTypebox<OwnSessionOptions> = async (
+  app,
+  { accessTokens, allowedOrigins },
+) => {
+  await app.register(accessTokenPlugin, { accessTokens, allowedOrigins })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/session',
+    ...LOOK,
+    handler: async (request, reply) => {
+      const token = await requireUser(request, ACTIONS).inspect()
+      void reply.header('cache-control', 'no-store')
+      return ownToken(token)
+    },
+  })
+}
 
 export interface SessionOptions {
   readonly accessTokens: AccessTokens
@@ -24,9 +49,9 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   const cookies = { name: ACCESS_TOKEN_COOKIE, basePath, pathsBelow: PATHS_BELOW }
   await app.register(fastifyCookie, { hook: false })
 
-  app.delete('/session', CLOSE, async (request, reply) => {
-    await discardBody(request, reply)
-    forgetSession({ request, reply }, cookies)
+  app.delete('/session', CLOSE, async (_request, reply) => {
+    await discardBody(reply)
+    forgetSession(reply, cookies)
     return reply.code(204).send()
   })
 
@@ -34,7 +59,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
     const secret = request.body.access_token
     const token = await accessTokens.inspect(secret, addressOf(request))
     const maxAge = secondsOf(token.expiresInMs)
-    keepSession({ request, reply }, { cookies, value: secret, maxAge })
+    keepSession(reply, { cookies, value: secret, maxAge })
     return reply.code(204).send()
   })
 }
@@ -57,6 +82,14 @@ function secondsOf(expiresInMs = Infinity): number {
 }
 
 const ofSession = describing({ tag: 'session', credentials: 'none' })
+
+const LOOK = describing({ tag: 'session' })({
+  operationId: 'getSession',
+  summary: 'Get the user, the scope and the expiry of the access token',
+  description: 'Needs a valid token, whatever it permits.',
+  response: { 200: OwnToken },
+  responses: { 200: { description: 'What the token permits.', headers: ['Cache-Control'] } },
+})
 
 const Session = Type.Object(
   { access_token: Type.String() },

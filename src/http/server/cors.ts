@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { FastifyReply, HTTPMethods } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { addVary } from '../headers/content-headers.ts'
 
@@ -65,17 +65,11 @@ const ALLOWED_HEADERS = [
 /** Chromium's maximum. Harmless, since every request's origin is checked again. */
 const MAX_AGE_SECONDS = 7200
 
-export interface CrossOrigin {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly allowed: ReadonlySet<string>
-}
-
 /** Lets pages of allowed origins read the answer. `null`, which sandboxes and files send, is never allowed. */
-export function shareAnswer({ request, reply, allowed }: CrossOrigin): void {
+export function shareAnswer(reply: FastifyReply, allowed: ReadonlySet<string>): void {
   // Needed even without `Origin`: a cache must not serve that answer to a page.
   addVary(reply, 'Origin')
-  const { origin } = request.headers
+  const { origin } = reply.request.headers
   if (origin === undefined || !allowed.has(origin)) return
   void reply.headers({
     'access-control-allow-origin': origin,
@@ -85,8 +79,9 @@ export function shareAnswer({ request, reply, allowed }: CrossOrigin): void {
 }
 
 /** Answers preflights; other origins get `cross_site_request`. Returns `false` for other requests and unknown paths. */
-export function answerPreflight({ request, reply, allowed }: CrossOrigin): boolean {
-  const { origin, 'access-control-request-method': method } = request.headers
+export function answerPreflight(reply: FastifyReply, allowed: ReadonlySet<string>): boolean {
+  const { headers: asked, routeOptions } = reply.request
+  const { origin, 'access-control-request-method': method } = asked
   if (origin === undefined || method === undefined) return false
   addVary(reply, 'Origin', 'Access-Control-Request-Method')
   if (!allowed.has(origin)) {
@@ -95,7 +90,7 @@ export function answerPreflight({ request, reply, allowed }: CrossOrigin): boole
       'Pages from this origin are not allowed to use this service.',
     )
   }
-  const { config } = request.routeOptions
+  const { config } = routeOptions
   const allowedMethods = config.allowedMethods ?? config.preflightMethods
   if (allowedMethods === undefined) return false
   const headers = {

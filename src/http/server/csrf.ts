@@ -7,23 +7,16 @@ import { originOf, parseOrigin, schemeOf } from './forwarded.ts'
  * Throws `cross_site_request` for a write that another site's page made a browser send with its cookies: a multipart
  * form needs no preflight. Reads pass: they change nothing, and CORS keeps the answer from the page.
  */
-export function assertSameSite(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  allowed?: ReadonlySet<string>,
-): void {
-  if (!SAFE_METHODS.has(request.method)) assertOwnPage(request, reply, allowed)
+export function assertSameSite(reply: FastifyReply, allowed?: ReadonlySet<string>): void {
+  if (!SAFE_METHODS.has(reply.request.method)) assertOwnPage(reply, allowed)
 }
 
 /**
  * As `assertSameSite`, and for reads too. Judges by `Sec-Fetch-Site`, else by `Origin`; a request with neither is not
  * from a browser, or, if it is a read, from an old one.
  */
-export function assertOwnPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  allowed?: ReadonlySet<string>,
-): void {
+export function assertOwnPage(reply: FastifyReply, allowed?: ReadonlySet<string>): void {
+  const { request } = reply
   addVary(reply, 'Origin', 'Sec-Fetch-Site')
   const { origin, 'sec-fetch-site': site } = request.headers
   const isSameSite =

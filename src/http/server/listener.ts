@@ -151,7 +151,7 @@ function describeAnswers(
     reply.raw.setMaxListeners(MOST_LISTENERS)
     followToEnd(request, reply, options)
     void reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
-    if (allowed.size > 0) shareAnswer({ request, reply, allowed })
+    if (allowed.size > 0) shareAnswer(reply, allowed)
     done()
   }
 }
@@ -159,10 +159,10 @@ function describeAnswers(
 function refuseUnfit(app: FastifyInstance, allowedOrigins: readonly string[] | undefined): void {
   const allowed = allowedOrigins && new Set(allowedOrigins)
   app.addHook('onRequest', (request, reply, done) => {
-    holdBody(request, reply)
+    holdBody(reply)
     assertUnambiguous(request.raw)
     const isPreflight = request.method === 'OPTIONS' && allowed !== undefined
-    if (!isPreflight || !answerPreflight({ request, reply, allowed })) done()
+    if (!isPreflight || !answerPreflight(reply, allowed)) done()
   })
 }
 
@@ -177,7 +177,7 @@ function limitAnswers(
     // An idle connection would keep the process alive until its client closes it.
     if (stopping.aborted) void reply.header('connection', 'close')
     const payload = limit(reply, answer)
-    return isUnread(request.raw) ? lingerOver({ request, reply, payload, maxMs }) : payload
+    return isUnread(request.raw) ? lingerOver({ reply, payload, maxMs }) : payload
   })
 }
 

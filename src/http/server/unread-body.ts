@@ -28,12 +28,12 @@ export function leaveContinueToHandlers(app: FastifyInstance): void {
 }
 
 /** Leaves the body unread. Throws `format_error` for any expectation but `100-continue`. */
-export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
+export function holdBody({ request, raw }: FastifyReply): void {
   const { headers, reads } = request
   if (reads !== undefined) {
     // Node would otherwise buffer up to 64 KiB, in any number of chunks.
     reads.pause()
-    reply.raw.once('close', () => reads.resume())
+    raw.once('close', () => reads.resume())
   }
   if (headers.expect !== undefined && !isContinue(headers.expect)) {
     throw formatError('The only supported Expect value is 100-continue.')
@@ -49,8 +49,8 @@ function isContinue(expect: string): boolean {
   return expect.toLowerCase() === '100-continue'
 }
 
-export function tellToContinue(request: FastifyRequest, reply: FastifyReply): void {
-  if (expectsContinue(request)) reply.raw.writeContinue()
+export function tellToContinue({ request, raw }: FastifyReply): void {
+  if (expectsContinue(request)) raw.writeContinue()
 }
 
 export function isUnread({ headers, readableEnded, destroyed }: IncomingMessage): boolean {
@@ -59,7 +59,6 @@ export function isUnread({ headers, readableEnded, destroyed }: IncomingMessage)
 }
 
 export interface EarlyAnswer {
-  readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly payload: unknown
   /** How long the body is drained after the answer. */
@@ -75,7 +74,8 @@ const MAX_SMALL_CHUNKS = 32 * 2 ** 10
  * first would reset the connection and lose the answer. Returns what to send.
  */
 export async function lingerOver(answer: EarlyAnswer): Promise<unknown> {
-  const { request, reply, payload } = answer
+  const { reply, payload } = answer
+  const { request } = reply
   const { raw } = request
   if (raw.complete) {
     raw.resume()
@@ -97,7 +97,8 @@ export async function lingerOver(answer: EarlyAnswer): Promise<unknown> {
 }
 
 /** Discards the rest of the body, within limits. Never rejects. */
-function drain({ request: { raw, reads }, maxMs }: EarlyAnswer): Promise<void> {
+function drain({ reply, maxMs }: EarlyAnswer): Promise<void> {
+  const { raw, reads } = reply.request
   return new Promise((resolve) => {
     let bytes = 0
     let smallChunks = 0

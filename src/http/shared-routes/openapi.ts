@@ -37,7 +37,7 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
     method: ['GET', 'HEAD'],
     url: '/docs',
     config: { operation: { ...DOCS, credentials, problems: ['not_found'] } },
-    handler: async (request, reply) => sendFile(docs, { request, reply, headers }),
+    handler: async (_request, reply) => sendFile(reply, docs, headers),
   })
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { pathNotFound } from '../server/problem.ts'
 import { parseIfNoneMatch } from '../headers/preconditions.ts'
 import { addVary } from '../headers/content-headers.ts'
@@ -45,7 +45,7 @@ export const pageScope: FastifyPluginAsync<PageOptions> = async (app, options) =
   // Not `options`, whose `prefix` would apply twice.
   await app.register(pageRoutes, { page: options.page })
   await app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply, allowed))
+    scope.addHook('onRequest', async (_request, reply) => assertSameSite(reply, allowed))
     await scope.register(options.session)
   })
   await app.register(others)
@@ -60,7 +60,7 @@ const pageRoutes: FastifyPluginAsync<{ readonly page: WebPage }> = async (app, {
       const [path = ''] = request.url.split('?')
       // The page's references are relative to a folder.
       if (!path.endsWith('/')) return reply.redirect(`${path.split('/').at(-1)}/`, 308)
-      return sendFile(page.document, { request, reply, headers: DOCUMENT_HEADERS })
+      return sendFile(reply, page.document, DOCUMENT_HEADERS)
     },
   })
 
@@ -68,21 +68,17 @@ const pageRoutes: FastifyPluginAsync<{ readonly page: WebPage }> = async (app, {
     method: ['GET', 'HEAD'],
     url: '/assets/:name',
     handler: async (request, reply) =>
-      sendFile(page.assets.get(request.params.name), { request, reply, headers: ASSET_HEADERS }),
+      sendFile(reply, page.assets.get(request.params.name), ASSET_HEADERS),
   })
-}
-
-interface Answer {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Sends a file in the best coding that the client accepts, or 304. Throws `not_found` without a file. */
 export function sendFile(
+  reply: FastifyReply,
   file: PageFile | undefined,
-  { request, reply, headers }: Answer,
+  headers: Readonly<Record<string, string>>,
 ): FastifyReply {
+  const { request } = reply
   const coding = chooseCoding(request.headers['accept-encoding']?.toString())
   const content = file?.contents.get(coding)
   if (file === undefined || content === undefined) {

@@ -191,7 +191,7 @@ export function historySuite(open: OpenService): void {
       [{ name: 1 }, 'invalid_parameter'],
       [{ overwrite: 'yes' }, 'invalid_parameter'],
       [{ other: 1 }, 'invalid_parameter'],
-      [[], 'invalid_parameter'],
+      [[], 'format_error'],
     ])('refuses to restore with %j, and changes nothing', async (body, code) => {
       const { version } = await put('a', 'x')
       await remove(service, { user, name: 'a' })

@@ -8,9 +8,6 @@ import { expectProblem } from '../fixture.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']
 
-/** Paths that answer OPTIONS with the limits of uploads, which the document describes once. */
-const LIMITS = new Set(['/users/me/uploads/{upload_id}', '/links/{secret}/uploads/'])
-
 describe('the path of each operation', () => {
   let service: TestService
   let scene: OwnScene
@@ -23,8 +20,7 @@ describe('the path of each operation', () => {
   it.each(namesOf(OPERATIONS))(
     '%s refuses all other methods, and names its own',
     async (_, operation) => {
-      const { listener, sent, template } = operation
-      const methods = [...operation.methods, ...(LIMITS.has(template) ? ['OPTIONS'] : [])]
+      const { listener, sent, methods } = operation
       const calls = service.calls.count
       const others = METHODS.filter((method) => !methods.includes(method))
       for (const method of others) {

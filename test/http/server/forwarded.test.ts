@@ -122,7 +122,7 @@ describe('behind a proxy', () => {
     const connections = new Connections()
     app = await createListener({ logger: undefined, trustedProxies, connections, signals })
     app.post('/', async (request, reply) => {
-      assertSameSite(request, reply)
+      assertSameSite(reply)
       return {
         address: addressOf(request),
         scheme: schemeOf(request),

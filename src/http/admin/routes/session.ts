@@ -24,10 +24,9 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   const url = '/session'
   const cookies = { name: ADMIN_SESSION_COOKIE, basePath: '', pathsBelow: [] }
   app.post(url, OPEN, async (request, reply) => {
-    operatorAuth.assertToken(request.body.admin_token, { request, reply })
+    operatorAuth.assertToken(request.body.admin_token, reply)
     await audit(request, { action: 'session.open' })
-    const session = { cookies, value: sessions.open(), maxAge: ADMIN_SESSION_SECONDS }
-    keepSession({ request, reply }, session)
+    keepSession(reply, { cookies, value: sessions.open(), maxAge: ADMIN_SESSION_SECONDS })
     return reply.code(204).send()
   })
 
@@ -36,7 +35,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
     const shown = shownValues(request, ADMIN_SESSION_COOKIE)
     const isOpen = shown.some((value) => sessions.judge(value) === 'good')
     if (isOpen) await audit(request, { action: 'session.close' })
-    forgetSession({ request, reply }, cookies)
+    forgetSession(reply, cookies)
     return reply.code(204).send()
   })
 }

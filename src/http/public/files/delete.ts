@@ -16,7 +16,7 @@ export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
     const file = ownFile(request, ['delete'])
     const precondition = writePrecondition(request, file)
-    await discardBody(request, reply)
+    await discardBody(reply)
     await repository.remove({ ...file, precondition })
     return reply.code(204).send()
   })

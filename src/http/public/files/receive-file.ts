@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Visibility } from '../../../core/files/file.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { bodyMediaTypeOf } from '../../../core/files/media-type.ts'
@@ -7,13 +8,12 @@ import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { openRawBody } from '../../body/raw-body.ts'
 import { receivedContentType } from '../../headers/content-headers.ts'
 import { type FileForm, minFileSize, openFileForm } from '../../multipart/file-form.ts'
-import type { Exchange } from '../../pages/session-cookie.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { expectsContinue, tellToContinue } from '../../server/unread-body.ts'
 
 /** Stores the file of a form. See `UploadFile` for when the functions are called. */
 export async function receiveForm(
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   repository: Repository,
   to: {
     readonly target: UploadTarget
@@ -22,10 +22,11 @@ export async function receiveForm(
   },
 ): Promise<CommittedUpload> {
   const { target } = to
+  const { request } = reply
   const signal = requestSignal(reply)
   async function onStart(): Promise<void> {
     await repository.admit({ ...target, min: minFileSize(request.headers) })
-    tellToContinue(request, reply)
+    tellToContinue(reply)
   }
   using incoming = await openFileForm(request, {
     signal,
@@ -43,7 +44,7 @@ export async function receiveForm(
 
 /** Stores the body as the file. */
 export async function receiveBody(
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   repository: Repository,
   to: {
     readonly target: UploadTarget
@@ -52,11 +53,12 @@ export async function receiveBody(
   },
 ): Promise<CommittedUpload> {
   const { target } = to
+  const { request } = reply
   const signal = requestSignal(reply)
   using incoming = openRawBody(request, { signal })
   if (expectsContinue(request)) {
     await repository.admit({ ...target, min: incoming.size.min })
-    tellToContinue(request, reply)
+    tellToContinue(reply)
   }
   return await repository.upload({
     ...target,
@@ -69,6 +71,6 @@ export async function receiveBody(
 }
 
 /** An `onRequest` hook for `receiveBody`, because a malformed type is no error. */
-export async function ignoreContentType({ raw }: Exchange['request']): Promise<void> {
+export async function ignoreContentType({ raw }: FastifyRequest): Promise<void> {
   delete raw.headers['content-type']
 }

@@ -28,7 +28,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     const target = uploadTarget(request)
     const asked = askedVisibility(request, target)
     const sent = parseFileMetadata(request.headers)
-    const committed = await receiveForm({ request, reply }, repository, {
+    const committed = await receiveForm(reply, repository, {
       target,
       visibility: (form) =>
         agree(VISIBILITY, [
@@ -46,7 +46,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     const visibility = askedVisibility(request, target)
     const metadata = parseFileMetadata(request.headers)
     const sent = { target, visibility, metadata }
-    const committed = await receiveBody({ request, reply }, repository, sent)
+    const committed = await receiveBody(reply, repository, sent)
     // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
     describeStored(reply, committed.file.version)
     return uploadedFile(target, committed)

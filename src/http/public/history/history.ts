@@ -109,7 +109,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
 
   app.delete(PAST_VERSION, DROP, async (request, reply) => {
     const version = pastVersion(request)
-    await discardBody(request, reply)
+    await discardBody(reply)
     if (!(await isGone(history, version))) await history.drop(version)
     return reply.code(204).send()
   })
@@ -117,7 +117,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
   app.delete(HISTORY, DROP_ALL, async (request, reply) => {
     const caller = requireUser(request, ['history'])
     assertEveryName(caller)
-    await discardBody(request, reply)
+    await discardBody(reply)
     await history.dropAll({ ...caller, signal: requestSignal(reply) })
     return reply.code(204).send()
   })

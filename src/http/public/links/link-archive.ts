@@ -1,23 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { type Archives, archiveTooLarge } from '../../../core/files/archive.ts'
+import { archiveTooLarge } from '../../../core/files/archive.ts'
 import { isFileName } from '../../../core/files/file-name.ts'
 import { type Link, visibleName, wholeUsesLeft } from '../../../core/links/link.ts'
-import type { Links } from '../../../core/links/links.ts'
 import { archiveOf, serveArchive } from '../../download/serve-archive.ts'
-import type { ServeOptions } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { ownerOf } from '../../server/reader-slots.ts'
 import { ARCHIVE_RESPONSES } from '../../shared-routes/archive-query.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
 import { LINK_SECRET } from './link-resource.ts'
-import { LINK_PATH, visitOf } from './visit.ts'
-
-export interface LinkArchiveOptions {
-  readonly serving: ServeOptions
-  readonly archives: Archives
-  readonly links: Links
-  readonly readInTurn: ReadInTurn
-}
+import { LINK_PATH, type LinkOptions, visitOf } from './visit.ts'
 
 /** Ends in a slash, because a file may have the name `archive`. */
 const LINK_ARCHIVE = `${LINK_PATH}/archive/`
@@ -25,12 +15,11 @@ const LINK_ARCHIVE = `${LINK_PATH}/archive/`
 /** All files of a download link in one archive. Registered below `requireLink`. */
 export async function linkArchiveRoutes(
   app: FastifyInstance,
-  options: LinkArchiveOptions,
+  { useCases: { archives, links }, downloads, readInTurn }: LinkOptions,
 ): Promise<void> {
-  const { serving, archives, links, readInTurn } = options
   serveArchive(
     app,
-    { downloads: serving.downloads, archives },
+    { downloads, archives },
     {
       url: LINK_ARCHIVE,
       route: { config: { operation: ARCHIVE } },

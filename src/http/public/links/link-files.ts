@@ -2,10 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Links } from '../../../core/links/links.ts'
 import { extentOf } from '../../../core/files/open-content.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
-import type { Repository } from '../../../core/files/repository.ts'
 import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
-import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
+import { serveContent } from '../../download/serve-content.ts'
 import { assertWholeFile } from '../../headers/content-headers.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import type { Operation } from '../../openapi/operation.ts'
@@ -16,17 +15,14 @@ import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
 import { ignoreContentType, receiveBody, receiveForm } from '../files/receive-file.ts'
 import { formBody, RAW_UPLOAD, REPR_DIGEST } from '../files/upload.openapi.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
-import { LINK_FILE_PATH, visitedFile } from './visit.ts'
-
-export interface LinkFileOptions {
-  readonly serving: ServeOptions
-  readonly links: Links
-  readonly repository: Repository
-}
+import { LINK_FILE_PATH, type LinkOptions, visitedFile } from './visit.ts'
 
 /** Downloads and drops by a link. Registered below `requireLink`. */
-export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async (app, options) => {
-  const { serving, links, repository } = options
+export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app, options) => {
+  const { useCases, downloads } = options
+  const { links, repository } = useCases
+  // The URL would tell whose files these are, and one use of the link would be any number of downloads.
+  const serving = { downloads, redirect: undefined }
   serveContent(app, serving, {
     url: LINK_FILE_PATH,
     route: { config: { operation: DOWNLOAD } },
@@ -62,7 +58,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
 
   app.post(LINK_FILE_PATH, DROP_FORM, (request, reply) =>
     drop(request, links, (target) =>
-      receiveForm({ request, reply }, repository, {
+      receiveForm(reply, repository, {
         target,
         visibility: () => undefined,
         metadata: () => undefined,
@@ -72,7 +68,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkFileOptions> = async 
   const put = { ...DROP_BODY, onRequest: ignoreContentType }
   app.put(LINK_FILE_PATH, put, (request: FastifyRequest, reply: FastifyReply) =>
     drop(request, links, (target) =>
-      receiveBody({ request, reply }, repository, {
+      receiveBody(reply, repository, {
         target,
         visibility: undefined,
         metadata: undefined,

@@ -42,7 +42,7 @@ export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (a
 
   app.delete(`${LINKS}/:link_id`, { ...REVOKE, onRequest }, async (request, reply) => {
     const caller = requireUser(request, ['share'])
-    await discardBody(request, reply)
+    await discardBody(reply)
     await links.revoke(caller, request.params.link_id)
     return reply.code(204).send()
   })

@@ -1,31 +1,30 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { onRequestAsyncHookHandler } from 'fastify'
 import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
-import type { Links } from '../../../core/links/links.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { isHttps } from '../../pages/session-cookie.ts'
 import { assertSameSite } from '../../server/csrf.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
-import { credentialsOf, findVisit, LINK_COOKIE, LINK_PATH, secretOf } from './visit.ts'
-
-export interface UnlockLinkOptions {
-  readonly links: Links
-  readonly basePath: string
-  readonly allowedOrigins: ReadonlySet<string>
-}
+import {
+  credentialsOf,
+  findVisit,
+  LINK_COOKIE,
+  LINK_PATH,
+  type LinkOptions,
+  secretOf,
+} from './visit.ts'
 
 /** Exchanges the password of a link for a cookie that opens it for a day. */
-export const unlockLinkRoutes: FastifyPluginAsyncTypebox<UnlockLinkOptions> = async (
+export const unlockLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (
   app,
-  options,
+  { useCases: { links }, basePath, allowedOrigins },
 ) => {
-  const { links, basePath, allowedOrigins } = options
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
-    assertSameSite(request, reply, allowedOrigins)
+  const allowed = new Set(allowedOrigins)
+  const onRequest: onRequestAsyncHookHandler = async (_request, reply) =>
+    assertSameSite(reply, allowed)
   app.post(LINK_PATH, { ...UNLOCK, onRequest }, async (request, reply) => {
     const { link } = await findVisit(request, links)
     const { password } = request.body
-    const credentials = credentialsOf(request, reply)
-    const key = await links.unlock(link, { ...credentials, password })
+    const key = await links.unlock(link, { ...credentialsOf(reply), password })
     void reply.setCookie(LINK_COOKIE, key, {
       path: `${basePath}/links/${secretOf(request)}`,
       httpOnly: true,

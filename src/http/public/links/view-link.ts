@@ -11,7 +11,6 @@ import { addVary } from '../../headers/content-headers.ts'
 import { servedMediaType } from '../../headers/served-media-type.ts'
 import { Bytes, OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import type { Exchange } from '../../pages/session-cookie.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
 import { ExpiresAt, UsesLeft } from '../../shared-routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../shared-routes/page.ts'
@@ -22,21 +21,13 @@ import {
   parseCursor,
   readLimit,
 } from '../../shared-routes/pagination.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
-import { unlockLinkRoutes, type UnlockLinkOptions } from './unlock-link.ts'
-import { credentialsOf, findVisit, LINK_PATH } from './visit.ts'
-
-export interface ViewLinkOptions extends UnlockLinkOptions {
-  readonly repository: Repository
-  readonly readInTurn: ReadInTurn
-  /** Shown to browsers; without it, they get the JSON too. */
-  readonly page: PageFile | undefined
-}
+import { credentialsOf, findVisit, LINK_PATH, type LinkOptions } from './visit.ts'
 
 /** What a link is, as JSON or as a page. */
-export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async (app, options) => {
-  const { links, repository, readInTurn, page } = options
+export const viewLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app, options) => {
+  const { useCases, readInTurn, page } = options
+  const { links, repository } = useCases
   app.route({
     method: ['GET', 'HEAD'],
     url: LINK_PATH,
@@ -45,13 +36,12 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async 
     handler: async (request, reply) => {
       addVary(reply, 'Accept', 'Authorization', 'Cookie')
       if (page !== undefined && wantsPage(request)) {
-        return await sendPage(page, { request, reply, links })
+        return await sendPage(reply, page, links)
       }
       const visit = await findVisit(request, links)
       const { link } = visit
       void reply.header('cache-control', 'no-store')
-      const credentials = credentialsOf(request, reply)
-      if (!(await links.isUnlocked(link, credentials)))
+      if (!(await links.isUnlocked(link, credentialsOf(reply))))
         return { kind: link.kind, needs_password: true }
       const { limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       const after = cursor === undefined ? undefined : parseCursor(cursor, restIn)
@@ -66,8 +56,6 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<ViewLinkOptions> = async 
       }
     },
   })
-
-  await app.register(unlockLinkRoutes, options)
 }
 
 /** The address is a secret: shared caches do not store what it gives. */
@@ -79,10 +67,8 @@ function wantsPage({ headers }: FastifyRequest): boolean {
 }
 
 /** The page tells people that a link has ended; the status tells their programs. */
-async function sendPage(
-  page: PageFile,
-  { request, reply, links }: Exchange & { readonly links: Links },
-): Promise<FastifyReply> {
+async function sendPage(reply: FastifyReply, page: PageFile, links: Links): Promise<FastifyReply> {
+  const { request } = reply
   try {
     await findVisit(request, links)
   } catch (error) {
@@ -91,7 +77,7 @@ async function sendPage(
     delete request.headers['if-none-match']
     void reply.code(404)
   }
-  return sendFile(page, { request, reply, headers: PAGE_HEADERS })
+  return sendFile(reply, page, PAGE_HEADERS)
 }
 
 interface FilesPage {

@@ -1,20 +1,45 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Archives } from '../../../core/files/archive.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { FileName } from '../../../core/files/file-name.ts'
 import { type LinkKind, linkNotFound, nameBehind } from '../../../core/links/link.ts'
 import type { Links, Visit } from '../../../core/links/links.ts'
 import type { VisitorCredentials } from '../../../core/links/password-checks.ts'
+import type { Repository } from '../../../core/files/repository.ts'
+import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
+import type { Downloads } from '../../download/downloads.ts'
 import { shownValues } from '../../pages/session-cookie.ts'
+import type { PageFile } from '../../pages/static-assets.ts'
 import { assertSameSite } from '../../server/csrf.ts'
 import { clientAddressOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
+import type { ReadInTurn } from '../listing-turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** On the routes below a link, once it was found. */
     visit: Visit | null
   }
+}
+
+/** What the routes below a link need. */
+export interface LinkOptions {
+  readonly useCases: LinkUseCases
+  readonly downloads: Downloads
+  readonly readInTurn: ReadInTurn
+  readonly basePath: string
+  /** Other origins whose pages may write by a link with a password. */
+  readonly allowedOrigins: readonly string[]
+  /** Shown to browsers; without it, they get the JSON too. */
+  readonly page: PageFile | undefined
+}
+
+interface LinkUseCases {
+  readonly links: Links
+  readonly repository: Repository
+  readonly archives: Archives
+  readonly uploads: ResumableUploads
 }
 
 export const LINK_PATH = '/links/:secret'
@@ -39,25 +64,21 @@ export async function findVisit(
   return visit
 }
 
-interface RequireLink {
-  readonly links: Links
-  readonly allowedOrigins: ReadonlySet<string>
-}
-
 /**
  * An `onRequest` hook that requires the link and its password (`link_password_required`). If the link has a password,
  * refuses writes from pages of other sites (`cross_site_request`), because browsers send the cookie and Basic credentials
  * by themselves. A link that is used up still serves the uploads that it has created.
  */
-export function requireLink({ links, allowedOrigins }: RequireLink) {
+export function requireLink({ useCases: { links }, allowedOrigins }: LinkOptions) {
+  const allowed = new Set(allowedOrigins)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const evenUsedUp = 'upload_id' in (request.params as object)
     const { link } = await findVisit(request, links, { evenUsedUp })
-    if (!(await links.isUnlocked(link, credentialsOf(request, reply)))) {
+    if (!(await links.isUnlocked(link, credentialsOf(reply)))) {
       void reply.header('www-authenticate', 'Basic realm="link", charset="UTF-8"')
       throw new AppError('link_password_required', 'This link needs its password.')
     }
-    if (link.passwordHash !== undefined) assertSameSite(request, reply, allowedOrigins)
+    if (link.passwordHash !== undefined) assertSameSite(reply, allowed)
   }
 }
 
@@ -79,7 +100,8 @@ export function visitedFile(
   return { ...visit, name: nameBehind(visit.link, visible), visible }
 }
 
-export function credentialsOf(request: FastifyRequest, reply: FastifyReply): VisitorCredentials {
+export function credentialsOf(reply: FastifyReply): VisitorCredentials {
+  const { request } = reply
   return {
     keys: shownValues(request, LINK_COOKIE),
     password: basicPassword(request),

@@ -3,9 +3,9 @@ import { AppError, isAppError } from '../../../core/errors.ts'
 import { uploadBusy } from '../../../core/resumable/refusals.ts'
 import { sendProblem } from '../../server/problem.ts'
 import { otherMethods } from '../../shared-routes/method-not-allowed.ts'
-import { tellOffset } from './append-request.ts'
 import { type ResumableRouteOptions, tusRoutes } from './routes.ts'
 import { TUS_VERSION } from './tus-headers.ts'
+import { noteOffset } from './upload-access.ts'
 import { uploadViewRoutes } from './view.ts'
 
 /** All paths of resumable uploads. Every response, including refusals, has the version of tus. */
@@ -26,7 +26,11 @@ export async function resumableRoutes(
 /** After a 423, tus clients repeat a HEAD. After any other refusal they upload everything again. */
 export function sendTusProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   if (isAppError(error, 'tus_version_unsupported')) void reply.header('tus-version', TUS_VERSION)
-  tellOffset(error, request, reply)
+  if (isAppError(error, 'offset_mismatch')) {
+    const offset = Number(error.facts['offset'])
+    noteOffset(request, offset)
+    void reply.header('upload-offset', offset)
+  }
   const isHead = request.method === 'HEAD' && request.headers['tus-resumable'] !== undefined
   if (!isHead || !isAppError(error, 'unavailable')) return sendProblem(error, request, reply)
   request.log.error({ err: error, code: error.code }, 'request failed')

@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
+import type { AnnouncedAppend, AppendToUpload } from '../../../core/resumable/append/append.ts'
 import type { Appended, ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
 import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
 import { mayTellOffset, uploadBusy } from '../../../core/resumable/refusals.ts'
 import { discardBody } from '../../body/discard-body.ts'
-import { assertRawBody } from '../../body/raw-body.ts'
+import { assertRawBody, openRawBody } from '../../body/raw-body.ts'
 import { assertMediaType, bodySize } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
+import { tellToContinue } from '../../server/unread-body.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 import { UPLOAD_QUERY } from '../files/file-upload.ts'
-import { appendOf, isLeftUnanswered } from './append-request.ts'
 import {
   APPEND_MEDIA_TYPE,
   assertTusVersion,
@@ -25,8 +26,13 @@ import {
   TUS_VERSION,
 } from './tus-headers.ts'
 import * as operations from './operations.ts'
-import { ownUploads, type UploadAccess } from './upload-access.ts'
-import { noteOffset, UPLOAD_PATH, UPLOADS_PATH } from './upload-path.ts'
+import {
+  noteOffset,
+  ownUploads,
+  UPLOAD_PATH,
+  type UploadAccess,
+  UPLOADS_PATH,
+} from './upload-access.ts'
 
 export interface ResumableRouteOptions {
   readonly uploads: ResumableUploads
@@ -41,7 +47,17 @@ export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOpt
   const access = ownUploads(options)
   const handlers = tusHandlers(options.uploads, access)
   const { refuseOtherVersions: onRequest, create, append, cancel } = handlers
-  discovery(app, options)
+  const limits = {
+    'tus-version': TUS_VERSION,
+    'tus-max-size': options.maxFileSize,
+    'tus-extension': TUS_EXTENSIONS,
+    'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
+  }
+  const preflightMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const
+  const config = { preflightMethods, operation: operations.DISCOVER }
+  app.options(UPLOADS_PATH, { config }, async (_request, reply) =>
+    reply.code(204).headers(limits).send(),
+  )
   for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
     const operation = url === UPLOADS_PATH ? operations.CREATE : undefined
     const schema = { querystring: UPLOAD_QUERY }
@@ -53,7 +69,7 @@ export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOpt
   app.post(
     UPLOAD_PATH,
     { config: { operation: operations.OVERRIDE }, onRequest },
-    overridden({ append, cancel }, 'GET, HEAD, PATCH, DELETE, OPTIONS'),
+    overridden({ append, cancel }, 'GET, HEAD, PATCH, DELETE'),
   )
 }
 
@@ -70,29 +86,6 @@ export function overridden(
     throw new AppError('method_not_allowed', 'POST needs X-HTTP-Method-Override: PATCH or DELETE.')
   }
 }
-
-function discovery(app: FastifyInstance, { maxFileSize }: ResumableRouteOptions): void {
-  const headers = tusLimits(maxFileSize)
-  for (const [url, methods] of Object.entries(METHODS)) {
-    const operation = url === UPLOADS_PATH ? operations.DISCOVER : undefined
-    const config = { preflightMethods: methods, operation }
-    app.options(url, { config }, async (_request, reply) => reply.code(204).headers(headers).send())
-  }
-}
-
-export function tusLimits(maxFileSize: number) {
-  return {
-    'tus-version': TUS_VERSION,
-    'tus-max-size': maxFileSize,
-    'tus-extension': TUS_EXTENSIONS,
-    'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
-  }
-}
-
-const METHODS = {
-  [UPLOADS_PATH]: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-  [UPLOAD_PATH]: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
-} as const
 
 export function tusHandlers(uploads: ResumableUploads, access: UploadAccess) {
   return {
@@ -139,7 +132,7 @@ function createHandler(uploads: ResumableUploads, access: UploadAccess) {
     void reply.code(201).header('location', access.locationOf(request, version))
     if (!hasContent) return answerAppend(reply, created)
     const named = { userId, userCreatedAt, credential, reverify, version }
-    const append = appendOf(request, reply, { ...named, offset: 0, checksum })
+    const append = appendOf(reply, { ...named, offset: 0, checksum })
     try {
       const appended = await uploads.append(append)
       if (appended.cut === 'broken' && append.signal.aborted) throw append.signal.reason
@@ -163,7 +156,7 @@ function appendHandler(uploads: ResumableUploads, access: UploadAccess) {
     const { headers } = request
     assertAppendable(headers)
     const offset = parseOffset(headers)
-    const append = appendOf(request, reply, {
+    const append = appendOf(reply, {
       ...(await access.find(request)),
       offset,
       sha256: parseReprDigest(headers['repr-digest']?.toString()),
@@ -171,6 +164,22 @@ function appendHandler(uploads: ResumableUploads, access: UploadAccess) {
       checksum: parseChecksum(headers),
     })
     return answerAppend(reply, await uploads.append(append))
+  }
+}
+
+/** Reads the body when the append has begun; what has arrived counts even if the rest does not come. */
+function appendOf(reply: FastifyReply, target: AnnouncedAppend): AppendToUpload {
+  const { request } = reply
+  return {
+    ...target,
+    bodySize: bodySize(request.headers),
+    open: (stop) => {
+      const body = openRawBody(request, { signal: stop, keepsReceived: true })
+      tellToContinue(reply)
+      return body
+    },
+    signal: requestSignal(reply),
+    shutdown: request.server.signals.shutdown,
   }
 }
 
@@ -182,6 +191,20 @@ function answerAppend(reply: FastifyReply, appended: Appended): FastifyReply {
     void reply.header('upload-expires', new Date(expiresAt).toUTCString())
   else void reply.header('repr-digest', formatReprDigest(committed.sha256))
   return (reply.statusCode === 201 ? reply : reply.code(204)).send()
+}
+
+/**
+ * Notes the end of an append for the log. A client whose append was taken over hears nothing, since it has a newer
+ * request, or has gone: `true` if the connection was closed.
+ */
+function isLeftUnanswered(reply: FastifyReply, { offset, cut }: Appended): boolean {
+  noteOffset(reply.request, offset)
+  if (cut === 'shutdown') void reply.header('connection', 'close')
+  if (cut !== 'superseded' && cut !== 'fenced') return false
+  reply.request.abortedBy = 'superseded'
+  reply.hijack()
+  reply.raw.destroy()
+  return true
 }
 
 function offsetHandler(uploads: ResumableUploads, access: UploadAccess) {
@@ -213,7 +236,7 @@ function tellUpload(reply: FastifyReply, upload: ResumableUpload): FastifyReply 
 function cancelHandler(uploads: ResumableUploads, access: UploadAccess) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const named = await access.find(request)
-    await discardBody(request, reply)
+    await discardBody(reply)
     await named.reverify()
     await uploads.cancel(named)
     return reply.code(204).send()

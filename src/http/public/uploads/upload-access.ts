@@ -1,19 +1,42 @@
 import type { FastifyRequest } from 'fastify'
-import { assertCovers, narrowPrecondition } from '../../../core/auth/scope.ts'
+import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
+import {
+  assertCovers,
+  assertMayFinish,
+  coversName,
+  hasPrefix,
+  narrowPrecondition,
+} from '../../../core/auth/scope.ts'
+import { isAppError } from '../../../core/errors.ts'
 import type { FileName } from '../../../core/files/file-name.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import { parseMetadata } from '../../../core/files/metadata.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
-import type { Version } from '../../../core/objects/object-key.ts'
+import { isVersion, type Version } from '../../../core/objects/object-key.ts'
+import { uploadNotFound } from '../../../core/resumable/refusals.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
 import type { UploadTerms } from '../../../core/uploads/upload-ledger.ts'
 import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requireUser } from '../access-token.ts'
 import { askedRetention, askedVisibility, permittedVisibility } from '../files/file-upload.ts'
-import { ownUpload } from './own-upload.ts'
 import type { UploadMetadata } from './tus-headers.ts'
-import { UPLOADS_PATH } from './upload-path.ts'
+
+export const UPLOADS_PATH = '/users/me/uploads'
+export const UPLOAD_PATH = '/users/me/uploads/:upload_id'
+
+/** The upload in the path, which the log line then names too. Throws `not_found` if it cannot be an id. */
+export function uploadId(request: FastifyRequest): Version {
+  const { upload_id: id } = request.params as { readonly upload_id: string }
+  if (!isVersion(id)) throw uploadNotFound()
+  request.upload = { id, offset: null }
+  return id
+}
+
+/** For the log: the offset after the request. */
+export function noteOffset(request: FastifyRequest, offset: number): void {
+  if (request.upload !== null) request.upload = { ...request.upload, offset }
+}
 
 /** Authorizes tus requests and finds their upload: `ownUploads` by a user's token, `linkAccess` by a drop link. */
 export interface UploadAccess {
@@ -60,4 +83,32 @@ export function ownUploads(options: {
     find: (request) => ownUpload(request, uploads),
     locationOf: (_request, version) => `${basePath}${UPLOADS_PATH}/${version}`,
   }
+}
+
+interface OwnUpload extends TokenCaller {
+  readonly version: Version
+}
+
+/**
+ * The upload in the path. Throws as `requireUser` and `uploadId` do, and if another token has created an upload that this
+ * one may not finish: its name, precondition, visibility and what it evicts do not change, so the commit need not ask again.
+ */
+export async function ownUpload(
+  request: FastifyRequest,
+  uploads: Pick<ResumableUploads, 'find'>,
+): Promise<OwnUpload> {
+  const caller = requireUser(request, ['create', 'replace'])
+  const version = uploadId(request)
+  const { userId, userCreatedAt, scope } = caller
+  if (scope !== undefined) {
+    const { upload } = await uploads
+      .find({ userId, userCreatedAt, version })
+      .catch((error: unknown) => {
+        // How an upload ended tells that there was one, perhaps outside the prefix.
+        throw isAppError(error, 'upload_gone') && hasPrefix(caller) ? uploadNotFound() : error
+      })
+    if (!coversName(caller, upload.name)) throw uploadNotFound()
+    if (upload.state !== 'finished') assertMayFinish(caller, upload)
+  }
+  return { ...caller, version }
 }

@@ -10,10 +10,9 @@ import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.
 import { pagedUploads, uploadMembers, uploadSchemas } from '../../shared-routes/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
 import { type SeenFile, SeenFileReply, seenFile } from '../../shared-routes/file-resource.ts'
-import { UPLOAD_ID_PARAM } from './parameters.ts'
+import { UPLOAD_ID_PARAM } from './operations.ts'
 import type { ResumableRouteOptions } from './routes.ts'
-import { ownUpload } from './own-upload.ts'
-import { noteOffset, UPLOAD_PATH, UPLOADS_PATH } from './upload-path.ts'
+import { noteOffset, ownUpload, UPLOAD_PATH, UPLOADS_PATH } from './upload-access.ts'
 
 export const UploadReply = Type.Object(
   {
