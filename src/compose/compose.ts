@@ -53,9 +53,12 @@ import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
 import { createRebuildLedger } from '../database/rebuild/rebuild-ledger.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
-import { createCallMeters } from '../metrics/call-meters.ts'
+import { createUploadHooks, meterAppends } from '../metrics/appends.ts'
+import { createCallMeters, meterHistory, meterRepository } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
 import { createMetrics } from '../metrics/metrics.ts'
+import { createClockHooks, meterSweeper } from '../metrics/sweeps.ts'
+import { meterWebhooks } from '../metrics/webhooks.ts'
 import { endLeases, openEmbedded } from './embedded.ts'
 import { openKnownStore, PREPARE_TIMEOUT_MS } from './known-store.ts'
 import { layerPorts, type Ports } from './layers.ts'
@@ -175,7 +178,7 @@ function createUseCases(config: Config, opened: Opened) {
   const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
   const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
   const { garbageDelayMs = config.garbageDelayMs } = overrides
-  const { ports, metrics, readiness, memory } = createPorts(config, opened)
+  const { ports, unmetered, instruments, readiness, memory } = createPorts(config, opened)
   const { users, objects } = ports
   const feed = createFeed({ ledger: ports.ledger, reverifyMs })
   const ledger = waking(ports.ledger, (userId) => feed.wake(userId))
@@ -194,8 +197,8 @@ function createUseCases(config: Config, opened: Opened) {
     reverifyMs,
   })
   const history = createHistory({ ledger, objects, maxFiles, garbageDelayMs })
-  const { onStored, onReread, onLost, onTail } = metrics.uploadHooks
-  const uploads = metrics.meterUploads(
+  const { onStored, onReread, onLost, onTail } = createUploadHooks(instruments)
+  const uploads = meterAppends(
     createResumableUploads({
       ledger,
       objects,
@@ -212,6 +215,7 @@ function createUseCases(config: Config, opened: Opened) {
       onLost,
       onTail,
     }),
+    instruments,
   )
   const administeredUsers = createUsers({
     users,
@@ -221,7 +225,7 @@ function createUseCases(config: Config, opened: Opened) {
   const { deviceCapacity, deviceModels } = config
   const { steadyClock = overrides.database ? undefined : openSteadyClock() } = overrides
   const clockTimes = { leaseMs, garbageDelayMs }
-  const clockHooks = warningOfJumps(metrics.clockHooks, overrides.warn)
+  const clockHooks = warningOfJumps(createClockHooks(instruments), overrides.warn)
   const sweeper = createSweeper({
     safeClock:
       steadyClock &&
@@ -252,8 +256,8 @@ function createUseCases(config: Config, opened: Opened) {
       deviceModels,
       onRemove: (userId) => accessTokens.forgetUser(userId),
     }),
-    repository: metrics.meterRepository(repository),
-    history: metrics.meterHistory(history),
+    repository: meterRepository(repository, instruments),
+    history: meterHistory(history, instruments),
     archives: createArchives({ ledger, objects, maxFiles: overrides.maxArchivedFiles }),
     uploads,
     uploadAdministration: createUploadAdministration({
@@ -281,11 +285,20 @@ function createUseCases(config: Config, opened: Opened) {
           ledger,
           sender,
           events: webhooks.events,
-          hooks: metrics.meterWebhooks(hooks),
+          hooks: meterWebhooks(hooks, instruments),
         })),
     readiness,
-    sweeper: metrics.meterSweeper(sweeper),
-    metrics,
+    sweeper: meterSweeper(sweeper, instruments),
+    metrics: createMetrics({
+      instruments,
+      ledger: unmetered.ledger,
+      readiness,
+      uploads,
+      memory,
+      connections: database.connections,
+      measurePack: openPackMeasure(config),
+      measureReserve: ledgerSpace && (() => ledgerSpace.measureReserve()),
+    }),
     verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
     rebuilder: createRebuilder({ ledger: createRebuildLedger(database), objects }),
   }
@@ -303,11 +316,9 @@ function createAuth(users: UserStore, { jwt, overrides }: Opened) {
 function createPorts(config: Config, opened: Opened) {
   const { database, store, writer, overrides, ledgerSpace } = opened
   const { uploadMemory, maxUploads, maxUnfinished } = config
-  const { connections } = database
-  const measurePack = openPackMeasure(config)
   const instruments = createInstruments({
-    hasPool: connections !== undefined,
-    hasPack: measurePack !== undefined,
+    hasPool: database.connections !== undefined,
+    hasPack: config.objectStore.kind === 'file',
     hasWebhooks: config.webhooks !== undefined,
     hasReserve: ledgerSpace !== undefined,
   })
@@ -333,16 +344,8 @@ function createPorts(config: Config, opened: Opened) {
     partSize: partSizeOf(config),
     maxPerUser: maxUploads + maxUnfinished,
   })
-  const metrics = createMetrics({
-    instruments,
-    ledger,
-    readiness,
-    memory,
-    connections,
-    measurePack,
-    measureReserve: ledgerSpace && (() => ledgerSpace.measureReserve()),
-  })
-  return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
+  const ports = overrides.aroundPorts?.(layered) ?? layered
+  return { ports, unmetered: layered.unmetered, instruments, readiness, memory }
 }
 
 function tracedPlaces({ database, objectStore }: Config): TracedPlaces {

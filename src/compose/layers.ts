@@ -77,14 +77,6 @@ const OBJECT_CALLS = {
   close: false,
 } as const satisfies Record<keyof ObjectStore, boolean>
 
-/** Metric labels and span names of renamed methods: they are public, so they keep their first name. */
-const OPERATIONS: Readonly<Record<string, string>> = {
-  deleteFile: 'removeFile',
-  updateFile: 'changeFile',
-  acquireLeaderLease: 'holdChore',
-  releaseLeaderLease: 'leaveChore',
-} satisfies Partial<Record<keyof Ledger, string>>
-
 type Call = (...args: never[]) => Promise<unknown>
 
 type Layer = (method: string, call: Call) => Call
@@ -102,7 +94,7 @@ function wrap<P extends object>(
     const member = members[name]
     if (typeof member !== 'function') return [name, member]
     const method: Call = member.bind(port)
-    return [name, isWrapped ? layer(OPERATIONS[name] ?? name, method) : method]
+    return [name, isWrapped ? layer(name, method) : method]
   })
   return Object.fromEntries(wrapped) as P
 }

@@ -5,23 +5,16 @@ import type { Appended, ResumableUploads } from '../core/resumable/resumable-upl
 import type { APPEND_ENDS, Instruments } from './instruments.ts'
 
 /** Options of `createResumableUploads`. */
-export interface UploadHooks {
-  readonly onStored: (bytes: number) => void
-  readonly onReread: (bytes: number) => void
-  readonly onLost: () => void
-  readonly onTail: (bytes: TailBytes) => void
-}
-
-export function createUploadHooks(instruments: Instruments): UploadHooks {
+export function createUploadHooks(instruments: Instruments) {
   const { storedBytes, tailBytes, rereads, rereadBytes, lostUploads } = instruments
   return {
-    onStored: (bytes) => storedBytes.inc(bytes),
-    onReread(bytes) {
+    onStored: (bytes: number) => storedBytes.inc(bytes),
+    onReread: (bytes: number) => {
       rereads.inc()
       rereadBytes.inc(bytes)
     },
     onLost: () => lostUploads.inc(),
-    onTail({ stored, readBack }) {
+    onTail: ({ stored, readBack }: TailBytes) => {
       tailBytes.inc({ way: 'stored' }, stored)
       tailBytes.inc({ way: 'read_back' }, readBack)
     },

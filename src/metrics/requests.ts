@@ -2,25 +2,17 @@ import type { Socket } from 'node:net'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { Instruments } from './instruments.ts'
 
-export type ListenerName = 'public' | 'admin' | 'metrics'
-
-export interface BegunRequest {
+interface BegunRequest {
   readonly method: string
   /** The template of its path; `undefined` if no route matches. */
   readonly route: string | undefined
   readonly socket: Socket
 }
 
-export interface EndedRequest {
+interface EndedRequest {
   readonly status: number
   readonly code: ErrorCode | null
   readonly seconds: number
-}
-
-/** Counts the requests of one listener, at a cost independent of their size. */
-export interface RequestMeter {
-  begin(request: BegunRequest): (end: EndedRequest) => void
-  refuse(refusal: { readonly status: number; readonly code: ErrorCode | null }): void
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -47,13 +39,14 @@ export function createRequestMetrics(instruments: Instruments) {
     sentBytes.inc(labels, written - before.written)
   }
 
-  function meter(listener: ListenerName): RequestMeter {
+  /** Counts the requests of one listener, at a cost independent of their size. */
+  function meter(listener: 'public' | 'admin' | 'metrics') {
     return {
-      begin({ method, route = 'none', socket }) {
+      begin({ method, route = 'none', socket }: BegunRequest) {
         const labels = { listener, method: METHODS.has(method) ? method : 'other', route }
         const running = { labels, socket }
         under.add(running)
-        return ({ status, code, seconds }) => {
+        return ({ status, code, seconds }: EndedRequest): void => {
           under.delete(running)
           countBytes(running)
           requests.inc({ listener, method: labels.method, route, status })
@@ -61,7 +54,7 @@ export function createRequestMetrics(instruments: Instruments) {
           if (code !== null) refusals.inc({ code })
         }
       },
-      refuse({ status, code }) {
+      refuse({ status, code }: Omit<EndedRequest, 'seconds'>): void {
         requests.inc({ listener, method: 'other', route: 'none', status })
         if (code !== null) refusals.inc({ code })
       },

@@ -1,7 +1,6 @@
 import { settledWithin } from '../core/async/deadline.ts'
 import type { Dependency } from '../core/errors.ts'
 import type { Backlog, BacklogLedger } from '../core/sweep/backlog-ledger.ts'
-import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
 import { type Instruments, MAX_COUNTED } from './instruments.ts'
 
@@ -87,24 +86,6 @@ const FIGURES = [
   'unfinishedBytes',
   'garbage',
 ] as const
-
-export function createWebhookScrape(
-  gauges: Instruments['webhooks'],
-  ledger: Pick<WebhookLedger, 'measureWebhooks'>,
-): Scraped {
-  return createScrape({
-    clear: () => {
-      gauges?.parked.remove()
-      gauges?.age.remove()
-    },
-    read: async () => {
-      if (gauges === undefined) return
-      const { parked, oldestMs } = await ledger.measureWebhooks(MAX_COUNTED)
-      gauges.parked.set(parked)
-      gauges.age.set(oldestMs / 1000)
-    },
-  })
-}
 
 /** For a gauge without labels; neither is set in a stack that has no such value. */
 export function createGaugeScrape(

@@ -1,3 +1,4 @@
+import type { ClockHooks } from '../core/clock/safe-clock.ts'
 import type { SweepFigures, Sweeper } from '../core/sweep/sweeper.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -56,3 +57,10 @@ const FIGURES = [
   'forgottenUploads',
   'purgedRows',
 ] as const
+
+export function createClockHooks({ clock }: Instruments): ClockHooks {
+  return {
+    onLead: (ms) => clock.lead.set(ms / 1000),
+    onJump: (ms) => clock.jumps.inc({ direction: ms > 0 ? 'ahead' : 'back' }),
+  }
+}

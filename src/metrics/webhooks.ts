@@ -1,5 +1,7 @@
 import type { WebhookHooks } from '../core/webhooks/delivery.ts'
-import type { Instruments } from './instruments.ts'
+import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
+import { type Instruments, MAX_COUNTED } from './instruments.ts'
+import { createScrape, type Scraped } from './scrape.ts'
 
 /** Counts, then calls the hooks. */
 export function meterWebhooks(hooks: WebhookHooks, { webhooks }: Instruments): WebhookHooks {
@@ -18,4 +20,22 @@ export function meterWebhooks(hooks: WebhookHooks, { webhooks }: Instruments): W
       hooks.onDropped(userId, events)
     },
   }
+}
+
+export function createWebhookScrape(
+  gauges: Instruments['webhooks'],
+  ledger: Pick<WebhookLedger, 'measureWebhooks'>,
+): Scraped {
+  return createScrape({
+    clear: () => {
+      gauges?.parked.remove()
+      gauges?.age.remove()
+    },
+    read: async () => {
+      if (gauges === undefined) return
+      const { parked, oldestMs } = await ledger.measureWebhooks(MAX_COUNTED)
+      gauges.parked.set(parked)
+      gauges.age.set(oldestMs / 1000)
+    },
+  })
 }

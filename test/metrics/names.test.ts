@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { type CallMeters, createCallMeters } from '../../src/metrics/call-meters.ts'
 import { createInstruments } from '../../src/metrics/instruments.ts'
-import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { openTestCore } from '../support/service/test-core.ts'
 import { parseMetrics } from '../support/http/metrics-text.ts'
 import { ampleMemory } from '../support/upload-memory.ts'
@@ -21,6 +21,7 @@ describe('the metrics', () => {
       instruments,
       ledger: core.ledger,
       readiness: { failures: async () => new Map() },
+      uploads: { runningAppends: 0 },
       memory: ampleMemory(),
       connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
       measurePack: async () => 4096,
@@ -93,7 +94,7 @@ const PROMISED = [
 ]
 
 /** Has every metric get a sample. */
-async function useAll(metrics: Metrics, calls: CallMeters): Promise<void> {
+async function useAll(metrics: ReturnType<typeof createMetrics>, calls: CallMeters): Promise<void> {
   for (const meter of [calls.database, calls.objectStore]) {
     const failing = meter('check', () => Promise.reject(new Error('down')))
     await expect(failing()).rejects.toThrow('down')

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Sweeper, SweepRequest } from '../../src/core/sweep/sweeper.ts'
 import { createInstruments } from '../../src/metrics/instruments.ts'
-import { createClockHooks } from '../../src/metrics/clock.ts'
-import { meterSweeper } from '../../src/metrics/sweeps.ts'
+import { createClockHooks, meterSweeper } from '../../src/metrics/sweeps.ts'
 
 const NOTHING = {
   expiredUploads: 0,

@@ -30,8 +30,6 @@ const UNDESCRIBED = {
     'GET HEAD /',
     'GET HEAD /assets/:name',
     'GET HEAD TRACE DELETE OPTIONS PATCH PUT POST QUERY /users/:user_id/repo/:file_name/*',
-    'OPTIONS /links/:secret/uploads/',
-    'OPTIONS /users/me/uploads/:upload_id',
     'POST /users/me/uploads/',
   ],
   admin: ['GET /metrics', 'GET HEAD /', 'GET HEAD /assets/:name'],

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { layerPorts } from '../../src/compose/layers.ts'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createCallMeters } from '../../src/metrics/call-meters.ts'
 import { createInstruments } from '../../src/metrics/instruments.ts'
 import { freshKey, never, put } from '../support/objects.ts'
@@ -56,25 +54,6 @@ describe('the layers around ports', () => {
       'object_store append',
       'object_store finish',
     ])
-  })
-
-  it('keep the operation names of methods that were renamed', async () => {
-    const { ports, registry } = openPorts()
-    const claim = { name: 'sweep', holder: 'one' } as const
-    expect(await ports.ledger.acquireLeaderLease({ ...claim, leaseMs: 1 })).toBe(true)
-    await ports.ledger.releaseLeaderLease(claim)
-    const file = { userId: parseUserId('none'), name: parseFileName('a'), garbageDelayMs: 0 }
-    const change = { ...file, newName: undefined, visibility: undefined, overwrite: false }
-    await expect(ports.ledger.updateFile({ ...change, userCreatedAt: 0 })).rejects.toMatchObject({
-      code: 'access_token_invalid',
-    })
-    await expect(ports.ledger.deleteFile({ ...file, userCreatedAt: 0 })).rejects.toMatchObject({
-      code: 'access_token_invalid',
-    })
-    const exposed = await registry.metrics()
-    for (const operation of ['hold_chore', 'leave_chore', 'change_file', 'remove_file']) {
-      expect(exposed).toContain(`database_call_seconds_count{operation="${operation}"} 1`)
-    }
   })
 
   it('leave a port as it is where there are none', () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import { createInstruments } from '../../../src/metrics/instruments.ts'
 import { createMetrics, type MetricsOptions } from '../../../src/metrics/metrics.ts'
+import { meterSweeper } from '../../../src/metrics/sweeps.ts'
 import type { Sweeper } from '../../../src/core/sweep/sweeper.ts'
 import { expectProblem, type OpenService, upload } from '../fixture.ts'
 import { outage } from '../../support/faults/faults.ts'
@@ -124,8 +125,9 @@ export function adminMetricsSuite(open: OpenService): void {
         },
         expire: async () => 7,
       }
-      const metrics = createMetrics(inTrouble(() => Promise.reject(outage())))
-      const metered = metrics.meterSweeper(sweeper)
+      const options = inTrouble(() => Promise.reject(outage()))
+      const metrics = createMetrics(options)
+      const metered = meterSweeper(sweeper, options.instruments)
       const sweeping = metered.sweep({ signal: new AbortController().signal })
       const running = await metrics.expose()
       for (const [name, value] of [
@@ -167,6 +169,7 @@ function inTrouble(measureBacklog: Ledger['measureBacklog']): MetricsOptions {
       measureWebhooks: () => Promise.reject(outage()),
     },
     readiness: { failures: async () => new Map() },
+    uploads: { runningAppends: 0 },
     memory: ampleMemory(),
     connections: undefined,
     measurePack: undefined,
