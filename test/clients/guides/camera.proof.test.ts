@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
   let camera: ChildProcess | undefined
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'camera-'))
-    await writeFile(join(folder, 'camera.sh'), guideBlock('A camera with a shell'))
+    await copyFile('docs/examples/camera.sh', join(folder, 'camera.sh'))
     service = await openEmbedded({ maxFileSize: MIB })
     network = await startBadNetwork(service)
     user = await service.createUser(5 * PICTURE_BYTES)

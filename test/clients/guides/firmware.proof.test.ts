@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ describe.skipIf(isSkipped(await whyMissing(needed)))('the firmware of the guide'
   let token: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'firmware-'))
-    await writeFile(join(folder, 'update.sh'), guideBlock('Update a device'))
+    await copyFile('docs/examples/update.sh', join(folder, 'update.sh'))
     service = await openEmbedded({ historyLifetimeMs: 86_400_000 })
     network = await startBadNetwork(service)
     user = await service.createUser(64 * MIB)

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
   let token: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'saves-'))
-    await writeFile(join(folder, 'sync.py'), guideBlock('Saved games on several machines'))
+    await copyFile('docs/examples/sync.py', join(folder, 'sync.py'))
     for (const machine of ['a', 'b']) await mkdir(join(folder, machine))
     service = await openEmbedded({ historyLifetimeMs: 86_400_000 })
     network = await startBadNetwork(service)

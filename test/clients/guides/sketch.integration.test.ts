@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -43,7 +43,8 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
   })
 
   async function build(token: string): Promise<void> {
-    const sketch = guideBlock('A camera with an ESP32')
+    const example = await readFile('docs/examples/camera.ino', 'utf8')
+    const sketch = example
       .replace('https://files.example.com', network.url)
       .replace('crt_...', token)
     await mkdir(folder, { recursive: true })

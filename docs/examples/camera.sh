@@ -1,0 +1,50 @@
+# camera.sh: uploads pictures, oldest first, and deletes each one once the service has stored it. Never ends.
+#   BASE_URL=https://files.example.com ACCESS_TOKEN=crt_... sh camera.sh FOLDER PREFIX
+set -u
+export LC_ALL=C
+MAX_QUEUED=${MAX_QUEUED:-1000} # If there are more pictures, the oldest are deleted without being sent.
+MAX_BACKOFF=60
+MAX_WAIT=3600
+
+cd "$1" || exit 1
+prefix=$2
+head=$(mktemp) || exit 1
+trap 'rm -f "$head"' EXIT
+trap 'exit 0' INT TERM
+backoff=1
+
+# Sets $status, which is 000 if the answer was lost, and $asked to the seconds in Retry-After, if any.
+upload() {
+  : >"$head"
+  status=$(curl --silent --upload-file "$1" --header "Authorization: Bearer $ACCESS_TOKEN" \
+    --header 'If-None-Match: *' --connect-timeout 10 --speed-limit 1 --speed-time 60 \
+    --output /dev/null --dump-header "$head" --write-out '%{http_code}' "$BASE_URL/users/me/repo/$1") || status=000
+  asked=$(tr -d '\r' <"$head" | grep -i '^retry-after: [0-9]*$' | tail -n 1 | cut -d ' ' -f 2)
+}
+
+pause() {
+  wait=${asked:-$backoff}
+  if [ "$wait" -gt "$MAX_WAIT" ]; then wait=$MAX_WAIT; fi
+  echo "$1: $status, next attempt in $wait s" >&2
+  sleep "$wait" & wait $! # A signal ends `wait`, but not `sleep`.
+  backoff=$((backoff * 2))
+  if [ "$backoff" -gt "$MAX_BACKOFF" ]; then backoff=$MAX_BACKOFF; fi
+}
+
+while true; do
+  set -- "$prefix"*.jpg # In the order of their names, which begin with the time.
+  if [ ! -e "$1" ]; then
+    sleep 1
+    continue
+  fi
+  while [ $# -gt "$MAX_QUEUED" ]; do
+    rm -f "$1"
+    shift
+  done
+  upload "$1"
+  case $status in
+    # 412: an earlier attempt stored it, and its answer was lost. 400, 413: the service never accepts it.
+    200 | 201 | 400 | 412 | 413) if rm -f "$1"; then backoff=1 && continue; fi ;;
+  esac
+  pause "$1"
+done
