@@ -18,7 +18,6 @@ const RUN_ELSEWHERE = new Set([
   'packages/js/README.md',
   'packages/python/README.md',
   'docs/clients.md',
-  'docs/following.md',
   'docs/guides.md',
   'docs/webhooks.md',
 ])

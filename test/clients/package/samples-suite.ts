@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Block, blocksOf } from '../../documents/pages.ts'
+import { blocksOf } from '../../documents/pages.ts'
 import { secretOf } from '../../http/fixture.ts'
 import { startFront } from '../../support/faults/front.ts'
 import { startBrowser, whyNoBrowser } from '../../support/http/browser.ts'
@@ -19,7 +19,7 @@ const execute = promisify(execFile)
 const FRONT = 'README.md'
 const README = 'packages/js/README.md'
 const CLIENTS = 'docs/clients.md'
-const FOLLOWING = 'docs/following.md'
+const MIRROR = await readFile('docs/examples/mirror.ts', 'utf8')
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-samples'
 const CAPACITY = 1000
@@ -27,13 +27,13 @@ const CAPACITY = 1000
 const skipped = isSkipped(await whyNoBrowser())
 
 const pages = await Promise.all(
-  [FRONT, README, CLIENTS, FOLLOWING].map(async (path) => ({
+  [FRONT, README, CLIENTS].map(async (path) => ({
     path,
     text: await readFile(path, 'utf8'),
   })),
 )
 const blocks = pages.flatMap((page) => blocksOf(page))
-const samples = blocks.filter(({ language }) => language === 'ts')
+const samples = [...blocks.filter(({ language }) => language === 'ts'), { text: MIRROR }]
 
 /** The sample of a page that has these words. */
 function sampleOf(page: string, words: string): string {
@@ -92,7 +92,7 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
       })
 
       it('no mistake in them', async () => {
-        const [wrong] = named.flatMap(([block]: readonly [Block]) =>
+        const [wrong] = named.flatMap(([block]) =>
           block.text.includes('file.size') ? [block.text] : [],
         )
         await project.write(join(kind, 'wrong.ts'), `${wrong?.replace('file.size', 'file.length')}`)
@@ -197,7 +197,7 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
   })
 
   it('the mirror keeps its folder equal to the repository, also over a restart', async () => {
-    await project.write('mirror.ts', sampleOf(FOLLOWING, 'createClient'))
+    await project.write('mirror.ts', MIRROR)
     const folder = join(project.folder, 'mirrored')
     const env = { BASE_URL: service.url, ACCESS_TOKEN: secretOf(user) }
     const start = () =>

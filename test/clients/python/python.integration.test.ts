@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksOf } from '../../documents/pages.ts'
@@ -165,11 +165,8 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
     })
   })
 
-  it('keeps a folder equal to a repository, also over a restart, by the mirror of docs/following.md', async () => {
-    const path = 'docs/following.md'
-    const blocks = blocksOf({ path, text: await readFile(path, 'utf8') })
-    const mirror = blocks.find(({ language }) => language === 'python')
-    const program = await project.write('mirror.py', mirror?.text ?? '')
+  it('keeps a folder equal to a repository, also over a restart, by the example mirror.py', async () => {
+    const program = resolve('docs/examples/mirror.py')
     const user = await service.createUser(MIB)
     const folder = join(project.folder, 'copy')
     const env = { BASE_URL: service.url, ACCESS_TOKEN: secretOf(user) }
