@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { MIB } from '../http/fixture.ts'
-import { startTcpSwitch, type TcpSwitch } from '../support/faults/tcp-switch.ts'
+import { startTcpProxy, type TcpProxy } from '../support/faults/tcp-proxy.ts'
 import { buildPage } from '../support/http/page.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 import {
@@ -39,7 +39,7 @@ describeInBrowser('a film of 2 GiB', (browser) => {
   let opened: AsyncDisposableStack
   let environment: Readonly<Record<string, string>>
   let service: RunningService
-  let gate: TcpSwitch
+  let gate: TcpProxy
   let context: BrowserContext
   let cookie: string
   let url: string
@@ -52,9 +52,9 @@ describeInBrowser('a film of 2 GiB', (browser) => {
     environment = { DATA_DIR: await temporaryFolder(opened), BASE_CAPACITY: '3GiB' }
     cookie = await issueCookie('alice', { environment, opened })
     service = await startService({ environment, opened })
-    gate = await startTcpSwitch([portOf(service)])
-    opened.defer(() => gate.close())
-    url = `http://127.0.0.1:${gate.port}`
+    gate = await startTcpProxy({ ports: [portOf(service)] })
+    opened.defer(() => gate.stop())
+    url = gate.url
     context = await browser().newContext()
     opened.defer(() => context.close())
     const [name = '', value = ''] = cookie.split('=')

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
 import { startFront } from '../support/faults/front.ts'
-import { startTcpSwitch } from '../support/faults/tcp-switch.ts'
+import { startTcpProxy } from '../support/faults/tcp-proxy.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
@@ -154,9 +154,9 @@ describeInBrowser('uploads that are interrupted', (browser) => {
   })
 
   it('are found to have arrived when only the answer was lost', async () => {
-    const gate = await startTcpSwitch([service.port])
-    onTestFinished(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    const gate = await startTcpProxy({ ports: [service.port] })
+    onTestFinished(() => gate.stop())
+    const page = await open(gate)
     void gate.lose({ after: 'GET /', request: 'PUT /users/me/repo/a.txt', loses: 'answer' })
     await pick(page, [{ path: 'a.txt', content: 'hello' }])
     await page.getByText(/of 5 bytes|Saving/).waitFor()

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
-import { startTcpSwitch } from '../support/faults/tcp-switch.ts'
+import { startTcpProxy } from '../support/faults/tcp-proxy.ts'
 import { buildPage } from '../support/http/page.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
@@ -91,9 +91,9 @@ describeInBrowser('large uploads', (browser) => {
   }
 
   it('R38 go on where they were after the connection was lost, and keep nothing in the browser', async () => {
-    const gate = await startTcpSwitch([service.port])
-    onTestFinished(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    const gate = await startTcpProxy({ ports: [service.port] })
+    onTestFinished(() => gate.stop())
+    const page = await open(gate)
     const requests = watchRequests(page)
     await beginSlowly(page)
     gate.point([])
@@ -112,9 +112,9 @@ describeInBrowser('large uploads', (browser) => {
   })
 
   it('uploads of small files go on by themselves after the connection was lost in the middle', async () => {
-    const gate = await startTcpSwitch([service.port])
-    onTestFinished(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    const gate = await startTcpProxy({ ports: [service.port] })
+    onTestFinished(() => gate.stop())
+    const page = await open(gate)
     await slowDown(page, MIB)
     await pick(page, [
       { path: 'a.bin', content: Buffer.alloc(3 * MIB, 'a') },
@@ -139,9 +139,9 @@ describeInBrowser('large uploads', (browser) => {
   })
 
   it('R38 go on by themselves after ten minutes without a network', async () => {
-    const gate = await startTcpSwitch([service.port])
-    onTestFinished(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    const gate = await startTcpProxy({ ports: [service.port] })
+    onTestFinished(() => gate.stop())
+    const page = await open(gate)
     const requests = watchRequests(page)
     await page.clock.install()
     await beginSlowly(page)
@@ -167,9 +167,9 @@ describeInBrowser('large uploads', (browser) => {
     const restartable = await startRestartable({ page: await buildPage() })
     onTestFinished(() => restartable.stop())
     const owner = await restartable.service().createUser(64 * MIB)
-    const gate = await startTcpSwitch([restartable.service().port])
-    onTestFinished(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` }, owner)
+    const gate = await startTcpProxy({ ports: [restartable.service().port] })
+    onTestFinished(() => gate.stop())
+    const page = await open(gate, owner)
     const requests = watchRequests(page)
     await beginSlowly(page)
     gate.point([])

@@ -7,7 +7,7 @@ import { createClient } from '../../../packages/js/src/client.ts'
 import { createPortableSha256 } from '../../../packages/js/src/sha256.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
-import { startTcpSwitch } from '../../support/faults/tcp-switch.ts'
+import { startTcpProxy } from '../../support/faults/tcp-proxy.ts'
 import { startWebSite, type WebSite } from '../../support/http/web-site.ts'
 import { whyNoBrowser } from '../../support/http/browser.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
@@ -49,14 +49,14 @@ describe.each([
   it('is uploaded and downloaded, and takes less than 100 MiB of memory', async () => {
     const path = join(project.folder, 'film.bin')
     const sha256 = await writeFilm(path, SIZE)
-    const network = await startTcpSwitch([service.port])
+    const network = await startTcpProxy({ ports: [service.port] })
     const cuts = setInterval(() => network.cut(), CUT_MS)
     try {
       const user = await service.createUser(2 * SIZE)
       await project.write('large.js', PROGRAM)
       const env = {
         PATH: machinePath(),
-        URL: `http://127.0.0.1:${network.port}`,
+        URL: network.url,
         TOKEN: secretOf(user),
         // Node.js itself keeps up to 100 MiB of buffers that are no longer used, also in a bare `fetch`.
         NODE_OPTIONS: '--max-semi-space-size=1',
@@ -69,7 +69,7 @@ describe.each([
       expect(Number(ran['most']) - Number(ran['idle'])).toBeLessThan(MAX_MEMORY_BYTES)
     } finally {
       clearInterval(cuts)
-      await network.close()
+      await network.stop()
     }
   })
 })

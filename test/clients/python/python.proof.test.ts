@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
-import { startTcpSwitch } from '../../support/faults/tcp-switch.ts'
+import { startTcpProxy } from '../../support/faults/tcp-proxy.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -43,11 +43,10 @@ describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
         const service = await openEmbedded({ maxFileSize: 2 * SIZE })
         running.defer(() => service.stop())
         const sha256 = await writeFilm(join(project.folder, 'film.bin'), SIZE)
-        const network = await startTcpSwitch([service.port])
-        running.defer(() => network.close())
+        const network = await startTcpProxy({ ports: [service.port] })
+        running.defer(() => network.stop())
         const TOKEN = secretOf(await service.createUser(2 * SIZE))
-        const url = `http://127.0.0.1:${network.port}`
-        const environment = { URL: url, DIRECT: service.url, TOKEN }
+        const environment = { URL: network.url, DIRECT: service.url, TOKEN }
         const session = await startSession(running, { project, mode, environment })
         const cuts = setInterval(() => network.cut(), CUT_MS)
         running.defer(() => clearInterval(cuts))

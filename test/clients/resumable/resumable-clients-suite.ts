@@ -97,7 +97,7 @@ export function resumableClientsSuite(stack: Stack): void {
 /** Without breaks the rest would show nothing. */
 function expectBroken({ breaks, told }: BreakingProxy): void {
   const requests = breaks.filter(({ during }) => during === 'request')
-  const endings = new Set(requests.map(({ client, service }) => `${client} ${service}`))
+  const endings = new Set(requests.map(({ client, server }) => `${client} ${server}`))
   expect(endings.size).toBe(4)
   expect(requests.length).toBeGreaterThan(50)
   expect(breaks.length).toBeGreaterThan(requests.length)

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { bytesOf, freshKey, never } from '../../support/objects.ts'
-import { startTcpSwitch } from '../../support/faults/tcp-switch.ts'
+import { startTcpProxy } from '../../support/faults/tcp-proxy.ts'
 
 const CONTENT = 'hello'
 
@@ -49,12 +49,12 @@ describe('the S3 store on a cluster with a node that has not found the others', 
 
   /** Behind a balancer that gives each new connection to the next; a kept one stays where it has come to first. */
   async function openStore(...nodes: readonly RequestListener[]): Promise<ObjectStore> {
-    const balancer = await startTcpSwitch(await Promise.all(nodes.map(start)))
-    opened.defer(() => balancer.close())
+    const balancer = await startTcpProxy({ ports: await Promise.all(nodes.map(start)) })
+    opened.defer(() => balancer.stop())
     const store = createS3Store({
       bucket: 'bucket',
       region: 'us-east-1',
-      endpoint: `http://127.0.0.1:${balancer.port}`,
+      endpoint: balancer.url,
       forcePathStyle: true,
       credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
     })

@@ -9,7 +9,7 @@ import { type PostgresPair, startPostgresPair, until } from '../../support/serve
 import { findEmbedded, findInstalled } from '../../support/servers/postgres-program.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
-import type { Loss } from '../../support/faults/tcp-switch.ts'
+import type { Way } from '../../support/faults/tcp-proxy.ts'
 import {
   startTestService,
   type TestAdapters,
@@ -194,7 +194,7 @@ describe.skipIf(skipped)(
     }
 
     /** Overwrites, and has the primary die around the COMMIT of it. */
-    async function overwriteLosing(loses: Loss, target: Target) {
+    async function overwriteLosing(loses: Way, target: Target) {
       // The statement itself goes by name; what its upload turned out to be is a parameter of it alone.
       const lost = pair.balancer.lose({ after: NEW.sha256, request: 'COMMIT', loses })
       const answer = uploadTo(target, { ...NEW, ...PLAIN })

@@ -19,7 +19,7 @@ import {
   UPLOADS,
 } from '../../http/resumable/tus-requests.ts'
 import { ask } from '../../http/fixture.ts'
-import type { Loss, LossyExchange } from '../../support/faults/tcp-switch.ts'
+import type { LossyExchange, Way } from '../../support/faults/tcp-proxy.ts'
 import type { RawExchange } from '../../support/http/raw-http.ts'
 import { digest } from '../../support/objects.ts'
 import { runSql } from '../../support/run-sql.ts'
@@ -44,7 +44,7 @@ const RECORDED = 200_017
 const content = randomBytes(LENGTH)
 
 /** Whether the old primary has committed before it dies. */
-const LOSSES: readonly Loss[] = ['request', 'answer']
+const LOSSES: readonly Way[] = ['request', 'answer']
 
 describe.skipIf(skipped)(
   'R15 a failover of PostgreSQL in a resumable upload',
@@ -210,6 +210,6 @@ describe.skipIf(skipped)(
 const TIMEOUT_MS = 4_000
 
 /** The first COMMIT after these bytes on the same connection. */
-function commitAfter(after: string, loses: Loss): LossyExchange {
+function commitAfter(after: string, loses: Way): LossyExchange {
   return { after, request: 'COMMIT', loses }
 }

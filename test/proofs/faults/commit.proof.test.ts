@@ -4,27 +4,23 @@ import { describe, expect, it } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
 import { download, MIB, upload, usageOf } from '../../http/fixture.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { Proxy, Toxic } from '../../support/faults/toxiproxy.ts'
+import type { TcpProxy, Way } from '../../support/faults/tcp-proxy.ts'
 import { missing, openFaultyService, SHORT } from './faulty-service.ts'
 import { expectSettled } from './settled.ts'
 
-const SWALLOWED = { type: 'timeout', attributes: { timeout: 0 } } as const
-const COMMIT_LOST: Toxic = { ...SWALLOWED, stream: 'upstream' }
-const ANSWER_LOST: Toxic = { ...SWALLOWED, stream: 'downstream' }
-
 const CASES = [
-  { outcome: 'did not arrive', toxic: COMMIT_LOST, back: true, status: 503, content: 'old' },
-  { outcome: 'arrived', toxic: ANSWER_LOST, back: true, status: 200, content: 'new' },
-  { outcome: 'did not arrive', toxic: COMMIT_LOST, back: false, status: 503, content: 'old' },
-  { outcome: 'arrived', toxic: ANSWER_LOST, back: false, status: 503, content: 'new' },
+  { outcome: 'did not arrive', loses: 'request', back: true, status: 503, content: 'old' },
+  { outcome: 'arrived', loses: 'answer', back: true, status: 200, content: 'new' },
+  { outcome: 'did not arrive', loses: 'request', back: false, status: 503, content: 'old' },
+  { outcome: 'arrived', loses: 'answer', back: false, status: 503, content: 'new' },
 ] as const
 
 describe.skipIf(missing)('F04 the connection is lost in the commit of an overwrite', () => {
   it.concurrent.each(CASES)(
     'a COMMIT that $outcome, and the database is back at once: $back; it answers $status and leaves the $content file',
-    async ({ toxic, back, status, content }) => {
-      const armed: Toxic[] = []
-      const wrap = (database: Database, way: Proxy): Database =>
+    async ({ loses, back, status, content }) => {
+      const armed: Way[] = []
+      const wrap = (database: Database, way: TcpProxy): Database =>
         ambush({ database, way, back, spring: () => armed.shift() })
       await using faulty = await openFaultyService({ ...SHORT, wrap })
       const { service, sound, ways } = faulty
@@ -35,7 +31,7 @@ describe.skipIf(missing)('F04 the connection is lost in the commit of an overwri
       // What has a condition is committed by itself; those that go together are in cluster/postgres.
       const headers = { 'if-match': '*' }
 
-      armed.push(toxic)
+      armed.push(loses)
       const reply = await upload(service, { ...what, headers, content: files.new })
       await ways['the database'].heal()
 
@@ -56,9 +52,9 @@ describe.skipIf(missing)('F04 the connection is lost in the commit of an overwri
 
 interface Ambush {
   readonly database: Database
-  readonly way: Proxy
-  /** What happens to the way when the statements of a commit are done and COMMIT is next. */
-  readonly spring: () => Toxic | undefined
+  readonly way: TcpProxy
+  /** What is swallowed from when the statements of a commit are done and COMMIT is next. */
+  readonly spring: () => Way | undefined
   /** Whether the way is sound again as soon as the commit has failed. */
   readonly back: boolean
 }
@@ -71,8 +67,8 @@ function ambush({ database, way, spring, back }: Ambush): Database {
       try {
         return await database.transaction(async (tx) => {
           const result = await work(tx)
-          const toxic = isCommitted(result) ? spring() : undefined
-          if (toxic !== undefined) await way.disturb(toxic)
+          const lost = isCommitted(result) ? spring() : undefined
+          if (lost !== undefined) await way.disturb({ kind: 'swallow' }, lost)
           return result
         })
       } catch (error) {
@@ -84,7 +80,7 @@ function ambush({ database, way, spring, back }: Ambush): Database {
 }
 
 /** The fault's end closes every connection, and the pool needs a moment to see that those it keeps are gone. */
-async function healAndClose(way: Proxy): Promise<void> {
+async function healAndClose(way: TcpProxy): Promise<void> {
   await way.heal()
   await setTimeout(500)
 }

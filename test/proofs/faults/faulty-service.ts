@@ -7,14 +7,13 @@ import { createS3Store, type S3StoreOptions } from '../../../src/object-store/s3
 import { createDatabase } from '../../support/servers/postgres.ts'
 import { freshBucket, removeBucket } from '../../support/service/test-bucket.ts'
 import { startTestService, type TestService } from '../../support/service/test-service.ts'
-import { openProxy, type Proxy } from '../../support/faults/toxiproxy.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts'
 
 export const minio = inject('minio')
 export const postgres = inject('postgres')
-export const toxiproxy = inject('toxiproxy')
 
 /** Whether a server is missing that these tests need. */
-export const missing = minio === undefined || postgres === undefined || toxiproxy === undefined
+export const missing = minio === undefined || postgres === undefined
 
 /** The parts of the service that a network lies before. */
 export type Part = 'the object store' | 'the database'
@@ -29,7 +28,7 @@ export interface FaultyServiceOptions {
   /** Of the least that S3 allows when left out, so that files of several parts need not be large. */
   readonly partSize?: number
   /** Stands between the service and its database. */
-  readonly wrap?: (database: Database, way: Proxy) => Database
+  readonly wrap?: (database: Database, way: TcpProxy) => Database
 }
 
 /** The service on PostgreSQL and MinIO, with a network before each that a test disturbs. */
@@ -39,7 +38,7 @@ export interface FaultyService {
   readonly sound: TestService
   readonly database: Database
   readonly bucket: S3StoreOptions
-  readonly ways: Readonly<Record<Part, Proxy>>
+  readonly ways: Readonly<Record<Part, TcpProxy>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -126,14 +125,14 @@ export async function openFaultyService(
   return { service, sound, database, bucket, ways, [Symbol.asyncDispose]: dispose }
 }
 
-async function openWay(opened: AsyncDisposableStack, url: string): Promise<Proxy> {
-  const proxy = await openProxy(toxiproxy ?? '', new URL(url).host)
-  opened.defer(() => proxy.remove())
+async function openWay(opened: AsyncDisposableStack, url: string): Promise<TcpProxy> {
+  const proxy = await startTcpProxy({ ports: [Number(new URL(url).port)] })
+  opened.defer(() => proxy.stop())
   return proxy
 }
 
-function through(url: string, { host }: Proxy): string {
+function through(url: string, { port }: TcpProxy): string {
   const near = new URL(url)
-  near.host = host
+  near.host = `127.0.0.1:${port}`
   return near.href.replace(/\/$/, '')
 }

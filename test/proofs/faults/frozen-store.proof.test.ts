@@ -2,24 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_PART_SIZE } from '../../../src/object-store/s3/part-size.ts'
 import { download, expectProblem, MIB, type Reply, upload } from '../../http/fixture.ts'
-import type { Toxic } from '../../support/faults/toxiproxy.ts'
+import type { Way } from '../../support/faults/tcp-proxy.ts'
 import { missing, openFaultyService } from './faulty-service.ts'
 import { expectSettled } from './settled.ts'
 
 /** With the deadlines that the service has. */
 const WORST_MS = 45_000
 
-const HANG = { timeout: 0 }
-
-const FROZEN: readonly { how: string; toxic: Toxic }[] = [
-  { how: 'takes nothing in', toxic: { type: 'timeout', stream: 'upstream', attributes: HANG } },
-  { how: 'takes all in', toxic: { type: 'timeout', stream: 'downstream', attributes: HANG } },
+const FROZEN: readonly { how: string; swallowed: Way }[] = [
+  { how: 'takes nothing in', swallowed: 'request' },
+  { how: 'takes all in', swallowed: 'answer' },
 ]
 
 describe.skipIf(missing)('E04 an object store that never answers', () => {
   it.concurrent.each(FROZEN)(
     'a store that $how keeps no small request for 45 s',
-    async ({ toxic }) => {
+    async ({ swallowed }) => {
       await using faulty = await openFaultyService({ partSize: DEFAULT_PART_SIZE })
       const { service, sound, ways } = faulty
       const user = await sound.createUser(64 * MIB)
@@ -27,7 +25,7 @@ describe.skipIf(missing)('E04 an object store that never answers', () => {
       const what = { user, name: 'kept', timeoutMs: 120_000 }
       expect((await upload(sound, { ...what, content: kept })).status).toBe(200)
 
-      await ways['the object store'].disturb(toxic)
+      await ways['the object store'].disturb({ kind: 'swallow' }, swallowed)
       const answers = await Promise.all([
         timed(() => upload(service, { ...what, content: '' })),
         timed(() => upload(service, { ...what, name: 'small', content: randomBytes(4096) })),

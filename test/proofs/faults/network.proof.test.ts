@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MIB } from '../../http/fixture.ts'
-import type { Toxic } from '../../support/faults/toxiproxy.ts'
+import type { Break, Fault as Disturbance, Way } from '../../support/faults/tcp-proxy.ts'
 import {
   type FaultyServiceOptions,
   missing,
@@ -16,7 +16,9 @@ interface Fault {
   /** Begins with its rows of `test/FAULTS.md`. */
   readonly name: string
   readonly part: Part
-  readonly toxic: Toxic
+  readonly fault: Disturbance
+  /** Both, when left out. */
+  readonly way?: Way
   /** How much of what goes to that part fails: an upload and a download need both parts. */
   readonly effect: 'none' | 'some' | 'all'
 }
@@ -24,116 +26,140 @@ interface Fault {
 /** Of a journey among others, on a busy machine; on a quiet one it takes a tenth. */
 const TIMEOUT_MS = 300_000
 
-const HANG = { timeout: 0 }
+const RESET = { kind: 'reset' } as const
+const SWALLOW = { kind: 'swallow' } as const
+const END_LATE = { kind: 'end late', ms: 1000 } as const
+const OFF = { kind: 'off' } as const
+const STEADY = { kind: 'throttle', bytesPerSecond: 2_048_000 } as const
 
-const STEADY: Toxic = { type: 'bandwidth', stream: 'downstream', attributes: { rate: 2048 } }
+const breakAfter = (bytes: number): Break => {
+  return {
+    kind: 'break',
+    bytes,
+    client: 'fin',
+    server: 'fin',
+    isClientFirst: true,
+    dropsPiece: false,
+  }
+}
 
 const STORE: readonly Omit<Fault, 'part'>[] = [
   {
     name: 'is slow to answer',
-    toxic: { type: 'latency', attributes: { latency: 40, jitter: 40 } },
+    fault: { kind: 'delay', ms: 40, jitterMs: 40 },
     effect: 'none',
   },
   {
     name: 'has a thin line',
-    toxic: { type: 'bandwidth', stream: 'upstream', attributes: { rate: 16_384 } },
+    fault: { kind: 'throttle', bytesPerSecond: 16_384_000 },
+    way: 'request',
     effect: 'none',
   },
   {
     name: 'comes in small pieces',
-    toxic: { type: 'slicer', attributes: { average_size: 4096, size_variation: 2048, delay: 10 } },
+    fault: { kind: 'slice', bytes: 4096 },
     effect: 'none',
   },
   {
     name: 'closes slowly',
-    toxic: { type: 'slow_close', attributes: { delay: 1000 } },
+    fault: END_LATE,
     effect: 'none',
   },
   {
     name: 'E03 resets every connection',
-    toxic: { type: 'reset_peer', attributes: HANG },
+    fault: RESET,
     effect: 'all',
   },
   {
     name: 'E04 takes nothing in and never answers',
-    toxic: { type: 'timeout', stream: 'upstream', attributes: HANG },
+    fault: SWALLOW,
+    way: 'request',
     effect: 'all',
   },
   {
     name: 'E04 E09 E10 E11 takes all in and never answers',
-    toxic: { type: 'timeout', stream: 'downstream', attributes: HANG },
+    fault: SWALLOW,
+    way: 'answer',
     effect: 'all',
   },
   {
     name: 'E03 breaks off after 1 MiB has been sent to it',
-    toxic: { type: 'limit_data', stream: 'upstream', attributes: { bytes: MIB } },
+    fault: breakAfter(MIB),
+    way: 'request',
     effect: 'some',
   },
   {
     name: 'E09 E10 E11 breaks off in every answer',
-    toxic: { type: 'limit_data', stream: 'downstream', attributes: { bytes: 100 } },
+    fault: breakAfter(100),
+    way: 'answer',
     effect: 'all',
   },
   {
     name: 'E20 breaks off after it has sent 1 MiB',
-    toxic: { type: 'limit_data', stream: 'downstream', attributes: { bytes: MIB } },
+    fault: breakAfter(MIB),
+    way: 'answer',
     effect: 'some',
   },
   {
     name: 'E12 E13 E14 hears everything after it was given up',
-    toxic: { type: 'latency', stream: 'upstream', attributes: { latency: 9000, jitter: 500 } },
+    fault: { kind: 'delay', ms: 9000, jitterMs: 500 },
+    way: 'request',
     effect: 'all',
   },
-  { name: 'E02 is not there', toxic: { type: 'down' }, effect: 'all' },
+  { name: 'E02 is not there', fault: OFF, effect: 'all' },
 ]
 
 const DATABASE: readonly Omit<Fault, 'part'>[] = [
   {
     name: 'is slow to answer',
-    toxic: { type: 'latency', attributes: { latency: 10, jitter: 10 } },
+    fault: { kind: 'delay', ms: 10, jitterMs: 10 },
     effect: 'none',
   },
   {
     name: 'has a thin line',
-    toxic: { type: 'bandwidth', attributes: { rate: 512 } },
+    fault: { kind: 'throttle', bytesPerSecond: 512_000 },
     effect: 'none',
   },
   {
     name: 'comes in small pieces',
-    toxic: { type: 'slicer', attributes: { average_size: 100, size_variation: 50, delay: 10 } },
+    fault: { kind: 'slice', bytes: 100 },
     effect: 'none',
   },
   {
     name: 'closes slowly',
-    toxic: { type: 'slow_close', attributes: { delay: 1000 } },
+    fault: END_LATE,
     effect: 'none',
   },
   {
     name: 'F02 F03 resets every connection',
-    toxic: { type: 'reset_peer', attributes: HANG },
+    fault: RESET,
     effect: 'all',
   },
   {
     name: 'F02 F03 takes nothing in and never answers',
-    toxic: { type: 'timeout', stream: 'upstream', attributes: HANG },
+    fault: SWALLOW,
+    way: 'request',
     effect: 'all',
   },
   {
     name: 'F02 F03 F04 takes all in and never answers',
-    toxic: { type: 'timeout', stream: 'downstream', attributes: HANG },
+    fault: SWALLOW,
+    way: 'answer',
     effect: 'all',
   },
   {
     name: 'F03 F04 breaks off after 4000 bytes to it',
-    toxic: { type: 'limit_data', stream: 'upstream', attributes: { bytes: 4000 } },
+    fault: breakAfter(4000),
+    way: 'request',
     effect: 'some',
   },
   {
     name: 'F03 F04 breaks off after 2000 bytes from it',
-    toxic: { type: 'limit_data', stream: 'downstream', attributes: { bytes: 2000 } },
+    fault: breakAfter(2000),
+    way: 'answer',
     effect: 'some',
   },
-  { name: 'F02 F03 is not there', toxic: { type: 'down' }, effect: 'all' },
+  { name: 'F02 F03 is not there', fault: OFF, effect: 'all' },
 ]
 
 const FAULTS: readonly Fault[] = [
@@ -150,7 +176,8 @@ function of(part: Part, fault: Omit<Fault, 'part'>): Fault {
 describe.skipIf(missing)('before, in the middle and at the end of uploads and downloads', () => {
   it.concurrent.each(FAULTS)(
     '$name',
-    async ({ part, toxic, effect }) => {
+    async (fault) => {
+      const { part, effect } = fault
       await using faulty = await openFaultyService(optionsOf(effect))
       const { service, sound, ways } = faulty
       const user = await sound.createUser(512 * MIB)
@@ -160,14 +187,14 @@ describe.skipIf(missing)('before, in the middle and at the end of uploads and do
       const journey = new Journey({ service, user, certain, largest })
       await journey.prepare(sound)
       // The download that has begun must last until the fault comes; a reader that pauses would block the proxy.
-      await ways['the object store'].disturb(STEADY)
+      await ways['the object store'].disturb(STEADY, 'answer')
       const begun = await journey.begin()
 
-      await ways[part].disturb(toxic)
+      await ways[part].disturb(fault.fault, fault.way)
       await Promise.all([begun.finish(), journey.during()])
       await Promise.all(Object.values(ways).map((way) => way.heal()))
 
-      expect(unexpected(journey.outcomes, { part, toxic, effect })).toEqual([])
+      expect(unexpected(journey.outcomes, fault)).toEqual([])
       await journey.expectHealed()
       const names = await journey.expectContents()
       await expectSettled(faulty, { user, names })
@@ -181,15 +208,12 @@ function optionsOf(effect: Fault['effect']): FaultyServiceOptions {
 }
 
 /** What went another way than the fault should make it. */
-function unexpected(
-  outcomes: readonly Outcome[],
-  { part, toxic, effect }: Pick<Fault, 'part' | 'toxic' | 'effect'>,
-): readonly string[] {
+function unexpected(outcomes: readonly Outcome[], { part, way, effect }: Fault): readonly string[] {
   const failed = outcomes.filter(({ ok }) => !ok).map(({ what }) => what)
   if (effect === 'none') return failed
   if (effect === 'some') return failed.length === 0 ? ['nothing failed'] : []
   const concerned = outcomes.filter(({ kind, what }) => {
-    if (what === MIDDLE_DOWNLOAD) return part === 'the object store' && toxic.stream !== 'upstream'
+    if (what === MIDDLE_DOWNLOAD) return part === 'the object store' && way !== 'request'
     return part === 'the database' || kind !== 'other'
   })
   return concerned.filter(({ ok }) => ok).map(({ what }) => what)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { startMeddler } from './meddler.ts'
+import { type Changes, startTcpProxy } from '../../support/faults/tcp-proxy.ts'
 import { type FuzzFigures, type FuzzOptions, runFuzz } from './run.ts'
 import type { FuzzFinding } from './tally.ts'
 
@@ -103,23 +103,20 @@ it.concurrent('a run finds that the service ended', async () => {
   expect(textsOf(figures)).toContain('the service ended with SIGKILL')
 }, 180_000)
 
-interface Meddling {
-  readonly request?: (bytes: Buffer) => Buffer
-  /** `undefined` keeps the connection and says nothing more. */
-  readonly answer?: (bytes: Buffer) => Buffer | undefined
+interface Meddling extends Changes {
   readonly timeoutMs?: number
 }
 
 /** Runs until a finding matches `found`, at most for two minutes: all these runs share the processors. */
 async function expectFinding(
   found: RegExp,
-  { timeoutMs = 10_000, ...meddling }: Meddling,
+  { timeoutMs = 10_000, ...changes }: Meddling,
 ): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const plant = async (_target: unknown, port: number): Promise<number> => {
-    const meddler = await startMeddler({ port, ...meddling })
-    opened.defer(() => meddler.stop())
-    return meddler.port
+    const proxy = await startTcpProxy({ ports: [port], changesOf: () => changes })
+    opened.defer(() => proxy.stop())
+    return proxy.port
   }
   const enough = new AbortController()
   const onFinding = ({ text }: FuzzFinding): void => {

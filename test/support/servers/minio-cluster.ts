@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { answers, createFolder, freePort, runServer } from './local-server.ts'
 import { MINIO_ENVIRONMENT } from './minio.ts'
 import { type S3Address, TEST_ACCOUNT } from './s3-server.ts'
-import { startTcpSwitch } from '../faults/tcp-switch.ts'
+import { startTcpProxy } from '../faults/tcp-proxy.ts'
 
 /** A process that ends as a machine does that loses its power, and begins again with what its disk holds. */
 export interface ClusterNode {
@@ -36,12 +36,12 @@ export async function startMinioCluster(program: string): Promise<MinioCluster> 
   const createNode = (port: number, at: number) =>
     new Node({ program, port, folder: folders[at] ?? '', drives })
   const nodes = ports.map(createNode) as unknown as MinioCluster['nodes']
-  const balancer = await startTcpSwitch(ports)
-  const endpoint = `http://127.0.0.1:${balancer.port}`
+  const balancer = await startTcpProxy({ ports })
+  const endpoint = balancer.url
 
   async function stop(): Promise<void> {
     await Promise.all(nodes.map((node) => node.kill()))
-    await balancer.close()
+    await balancer.stop()
     await folder.remove()
   }
   async function whole(): Promise<void> {

@@ -11,13 +11,13 @@ import {
   runPostgres,
 } from './postgres-program.ts'
 import { runSql } from '../run-sql.ts'
-import { startTcpSwitch, type TcpSwitch } from '../faults/tcp-switch.ts'
+import { startTcpProxy, type TcpProxy } from '../faults/tcp-proxy.ts'
 
 /** A primary that commits nothing before its standby has it, and a switch in front that leads to the primary. */
 export interface PostgresPair {
   /** Of the database `postgres`, through the switch. */
   readonly url: string
-  readonly balancer: TcpSwitch
+  readonly balancer: TcpProxy
   readonly primary: PairedServer
   readonly standby: PairedServer
   /** Makes the standby a primary, which from then on has no standby of its own. */
@@ -76,10 +76,10 @@ export async function startPostgresPair(programs: PostgresPrograms): Promise<Pos
       wal_retrieve_retry_interval: '100ms',
     },
   })
-  const balancer = await startTcpSwitch([port])
+  const balancer = await startTcpProxy({ ports: [port] })
 
   async function stop(): Promise<void> {
-    await Promise.all([primary.kill(), standby.kill(), balancer.close()])
+    await Promise.all([primary.kill(), standby.kill(), balancer.stop()])
     await folder.remove()
   }
   const inStep = (): Promise<void> =>

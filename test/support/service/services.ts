@@ -4,7 +4,6 @@ import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createDatabase, startPostgres, type TestDatabase } from '../servers/postgres.ts'
 import { findS3Server, type S3Address } from '../servers/s3-server.ts'
 import { chosenS3Server, S3_SERVERS } from '../servers/s3-servers.ts'
-import { startToxiproxy } from '../faults/toxiproxy.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,8 +20,6 @@ declare module 'vitest' {
     postgresSockets: string | undefined
     /** Name of a database on it that is migrated and has no rows, to be copied. */
     migrated: string | undefined
-    /** Where Toxiproxy is told what to do, or `undefined` as above. */
-    toxiproxy: string | undefined
     /** Why any of these is missing. */
     missingServices: readonly string[] | undefined
   }
@@ -37,9 +34,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     findS3Server(chosenS3Server()),
     findS3Server(S3_SERVERS.versitygw),
     startPostgres(),
-    startToxiproxy(),
   ])
-  const [minio, versitygw, postgres, toxiproxy] = services
+  const [minio, versitygw, postgres] = services
   const migrated = 'unavailable' in postgres ? undefined : await createMigrated(postgres.url)
   const stop = async (): Promise<void> => {
     await migrated?.drop()
@@ -56,7 +52,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgres', 'unavailable' in postgres ? undefined : postgres.url)
   project.provide('postgresSockets', 'unavailable' in postgres ? undefined : postgres.sockets)
   project.provide('migrated', migrated?.name)
-  project.provide('toxiproxy', 'unavailable' in toxiproxy ? undefined : toxiproxy.api)
   return stop
 }
 
