@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { jsonOf, MIB, upload, usageOf } from '../http/fixture.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import { createFolder } from '../support/servers/local-server.ts'
-import { type BadNetwork, startBadNetwork } from '../support/faults/mishaps.ts'
+import { type HttpProxy, startHttpProxy } from '../support/faults/http-proxy.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { build, CLIENTS, type Ran, runClient, whyNot } from './programs.ts'
 import { isSkipped } from '../support/servers/needs.ts'
@@ -24,7 +24,7 @@ describe.each(CLIENTS)('the service, used by $title,', (client) => {
   const skipped = isSkipped(missing.get(client.title))
 
   let service: TestService
-  let network: BadNetwork
+  let network: HttpProxy
   let user: TestUser
   let built: Awaited<ReturnType<typeof createFolder>>
   let folder: Awaited<ReturnType<typeof createFolder>>
@@ -34,7 +34,7 @@ describe.each(CLIENTS)('the service, used by $title,', (client) => {
     built = await createFolder('client')
     await build(client, built.path)
     service = await openEmbedded()
-    network = await startBadNetwork(service)
+    network = await startHttpProxy(service)
   })
   afterAll(async () => {
     await network?.stop()

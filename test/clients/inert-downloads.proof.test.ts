@@ -4,7 +4,7 @@ import { MIB, pathOf, upload } from '../http/fixture.ts'
 import { namesOf } from '../http/file-requests.ts'
 import { startBrowser, whyNoBrowser } from '../support/http/browser.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
-import { type Front, startFront } from '../support/faults/front.ts'
+import { type HttpProxy, startHttpProxy } from '../support/faults/http-proxy.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { startWebSite, type WebSite } from '../support/http/web-site.ts'
 import { hostileFiles, type HostileFile, ranPath, useAsEverything } from './hostile-files.ts'
@@ -25,7 +25,7 @@ describe.skipIf(skipped)('in a browser, an uploaded file', () => {
   let browser: Browser
   let canary: WebSite
   let service: TestService
-  let front: Front
+  let front: HttpProxy
   let user: TestUser
   let files: readonly HostileFile[]
   let context: BrowserContext
@@ -35,7 +35,7 @@ describe.skipIf(skipped)('in a browser, an uploaded file', () => {
     browser = await startBrowser()
     canary = await startWebSite('<!doctype html>')
     service = await openEmbedded()
-    front = await startFront(service)
+    front = await startHttpProxy(service)
     user = await service.createUser(MIB)
     files = hostileFiles(canary.sameSite)
     for (const { name, content } of files) {

@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { change, remove } from '../http/file-requests.ts'
 import { download, upload } from '../http/fixture.ts'
-import { startFront } from '../support/faults/front.ts'
+import { startHttpProxy } from '../support/faults/http-proxy.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
@@ -227,7 +227,7 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('are asked for again when the service says so, and not before', async () => {
-    const front = await startFront(service)
+    const front = await startHttpProxy(service)
     onTestFinished(() => front.stop())
     const page = await visitAs({ browser: browser(), service: front, user })
     let asked = 0

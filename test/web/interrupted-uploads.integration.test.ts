@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
-import { startFront } from '../support/faults/front.ts'
+import { startHttpProxy } from '../support/faults/http-proxy.ts'
 import { startTcpProxy } from '../support/faults/tcp-proxy.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
@@ -106,7 +106,7 @@ describeInBrowser('uploads that are interrupted', (browser) => {
   })
 
   it('wait as long as the service asks for before they are tried again', async () => {
-    const front = await startFront(service)
+    const front = await startHttpProxy(service)
     onTestFinished(() => front.stop())
     const page = await open(front)
     const tries = triesOf(page)
@@ -125,7 +125,7 @@ describeInBrowser('uploads that are interrupted', (browser) => {
   })
 
   it('are tried again ever more slowly, and then not before the user says so', async () => {
-    const front = await startFront(service)
+    const front = await startHttpProxy(service)
     onTestFinished(() => front.stop())
     const page = await open(front)
     const tries = triesOf(page)

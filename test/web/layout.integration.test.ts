@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
-import { startFront } from '../support/faults/front.ts'
+import { startHttpProxy } from '../support/faults/http-proxy.ts'
 import { beginUpload } from '../support/http/tus-client.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
@@ -108,7 +108,7 @@ describeInBrowser('the page', (browser) => {
   })
 
   it('says above the header on a phone that a proxy cannot reach the service', async () => {
-    const front = await startFront(service)
+    const front = await startHttpProxy(service)
     onTestFinished(() => front.stop())
     const page = await open({ service: front, ...TOUCH })
     front.refusals.set('GET', {})
@@ -251,7 +251,7 @@ describeInBrowser('the page', (browser) => {
   })
 
   it('states no rate and no time left once the connection is lost', async () => {
-    const front = await startFront(service)
+    const front = await startHttpProxy(service)
     const page = await open({ service: front })
     await slowDown(page, 400_000)
     await pick(page, [

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { MIB, upload } from '../http/fixture.ts'
-import { startFront } from '../support/faults/front.ts'
+import { startHttpProxy } from '../support/faults/http-proxy.ts'
 import { buildPage } from '../support/http/page.ts'
 import { openRedirecting } from '../support/service/s3-service.ts'
 import { describeInBrowser, openPage } from './fixture.ts'
@@ -11,7 +11,7 @@ const minio = inject('minio')
 
 describeInBrowser('downloads past the service', (browser) => {
   it.skipIf(minio === undefined)('have name and content, and take no cookie along', async () => {
-    const store = await startFront({ port: Number(new URL(minio?.endpoint ?? '').port) })
+    const store = await startHttpProxy({ port: Number(new URL(minio?.endpoint ?? '').port) })
     onTestFinished(() => store.stop())
     const endpoint = store.url.replace('127.0.0.1', 'localhost')
     const page = await buildPage()
@@ -29,8 +29,8 @@ describeInBrowser('downloads past the service', (browser) => {
     const file = await begun
     expect(file.suggestedFilename()).toBe(name)
     expect(await readFile(await file.path())).toEqual(content)
-    const [asked, ...others] = store.passedOn
-    expect(asked?.url).toMatch(/^\/test-[^/]+\/users\//)
+    const [asked, ...others] = store.requests
+    expect(asked?.path).toMatch(/^\/test-[^/]+\/users\//)
     for (const name of ['cookie', 'authorization', 'referer']) {
       expect(asked?.headers).not.toHaveProperty(name)
     }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
 import { download, MIB } from '../../http/fixture.ts'
-import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -24,7 +24,7 @@ interface Change {
 describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of the guide', () => {
   let folder: string
   let service: TestService
-  let network: BadNetwork
+  let network: HttpProxy
   let user: TestUser
   let token: string
   let camera: ChildProcess | undefined
@@ -32,7 +32,7 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     folder = await mkdtemp(join(tmpdir(), 'camera-'))
     await copyFile('docs/examples/camera.sh', join(folder, 'camera.sh'))
     service = await openEmbedded({ maxFileSize: MIB })
-    network = await startBadNetwork(service)
+    network = await startHttpProxy(service)
     user = await service.createUser(5 * PICTURE_BYTES)
     const issued = await run(guideBlock('A token for the camera'))
     token = String(issued['access_token'])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
 import { download, upload } from '../../http/fixture.ts'
-import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -20,13 +20,13 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))(
   () => {
     let folder: string
     let service: TestService
-    let network: BadNetwork
+    let network: HttpProxy
     let user: TestUser
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'drop-'))
       await writeFile(join(folder, 'app.log'), LOG)
       service = await openEmbedded()
-      network = await startBadNetwork(service)
+      network = await startHttpProxy(service)
     })
     afterAll(async () => {
       await network.stop()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { MIB } from '../../http/fixture.ts'
-import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -20,14 +20,14 @@ const needed = Promise.all(['curl', 'openssl'].map(findProgram))
 describe.skipIf(isSkipped(await whyMissing(needed)))('the firmware of the guide', () => {
   let folder: string
   let service: TestService
-  let network: BadNetwork
+  let network: HttpProxy
   let user: TestUser
   let token: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'firmware-'))
     await copyFile('docs/examples/update.sh', join(folder, 'update.sh'))
     service = await openEmbedded({ historyLifetimeMs: 86_400_000 })
-    network = await startBadNetwork(service)
+    network = await startHttpProxy(service)
     user = await service.createUser(64 * MIB)
     token = String((await run(guideBlock('Publish')))['access_token'])
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf, remove } from '../../http/file-requests.ts'
 import { download, MIB } from '../../http/fixture.ts'
-import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -18,7 +18,7 @@ const OFFLINE = 'offline: the next run continues'
 describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide', () => {
   let folder: string
   let service: TestService
-  let network: BadNetwork
+  let network: HttpProxy
   let user: TestUser
   let token: string
   beforeEach(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
     await copyFile('docs/examples/sync.py', join(folder, 'sync.py'))
     for (const machine of ['a', 'b']) await mkdir(join(folder, machine))
     service = await openEmbedded({ historyLifetimeMs: 86_400_000 })
-    network = await startBadNetwork(service)
+    network = await startHttpProxy(service)
     user = await service.createUser(MIB)
     const actions = ['read', 'create', 'replace', 'history']
     const scope = JSON.stringify({ scope: { actions, prefix: 'slot' } })

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { MIB, secretOf } from '../../http/fixture.ts'
-import { type Front, startFront } from '../../support/faults/front.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { startBrowser } from '../../support/http/browser.ts'
 import type { WebSite } from '../../support/http/web-site.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
@@ -24,7 +24,7 @@ interface ChromiumSuite {
 export function chromiumSuite({ open, isBroken }: ChromiumSuite): void {
   const opened = new AsyncDisposableStack()
   let browser: Browser
-  let front: Front
+  let front: HttpProxy
   let chunks: Awaited<ReturnType<EmptyProject['bundle']>>
   let user: TestUser
   let page: Page
@@ -32,7 +32,7 @@ export function chromiumSuite({ open, isBroken }: ChromiumSuite): void {
     const { project, port } = open()
     browser = await startBrowser()
     opened.defer(() => browser.close())
-    front = await startFront({ port })
+    front = await startHttpProxy({ port })
     opened.defer(() => front.stop())
     chunks = await project.bundle(`export * from '@cloud-repository/client'`)
     for (const { fileName, code } of chunks) {

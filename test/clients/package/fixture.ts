@@ -2,7 +2,7 @@ import { readZip } from '../../support/read-zip.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { type Archive, type Client, createClient } from '../../../packages/js/src/client.ts'
-import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
 /** A service, a network in which requests meet with mishaps, and the client of one user behind it. */
 export interface PackageFixture {
   readonly service: TestService
-  readonly network: BadNetwork
+  readonly network: HttpProxy
   readonly user: TestUser
   readonly client: Client
 }
@@ -28,7 +28,7 @@ export async function openPackage(
 ): Promise<PackageFixture> {
   const service = await openEmbedded(options)
   opened.defer(() => service.stop())
-  const network = await startBadNetwork(service)
+  const network = await startHttpProxy(service)
   opened.defer(() => network.stop())
   const user = await service.createUser(256 * MIB)
   return { service, network, user, client: clientOf(user, network.url) }

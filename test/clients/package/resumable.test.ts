@@ -1,19 +1,14 @@
 import { utimes, writeFile } from 'node:fs/promises'
-import {
-  createServer,
-  request,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { Transform } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, isProblem } from '../../../packages/js/src/client.ts'
 import { MIB } from '../../http/fixture.ts'
 import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
+import {
+  type HttpProxyOptions,
+  type Mishap,
+  startHttpProxy,
+} from '../../support/faults/http-proxy.ts'
 import { openFilesIn } from '../../support/folder.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
@@ -141,7 +136,7 @@ describe('an upload of an earlier process', () => {
     const { id } = await interrupt(content.bytes, options)
     const other = createContent(content.bytes.length)
     const finish = () => direct.files.upload('film', content.bytes, options)
-    const front = await startFront({ before: { HEAD: finish } })
+    const front = await startFront(before('HEAD', finish))
     const file = await clientOf(user, front.url).files.upload('film', other.bytes, options)
     expect(file.sha256).toBe(other.sha256)
     expect(await storedVersions()).toEqual([id, file.version])
@@ -207,7 +202,9 @@ describe('an upload that is refused when all its bytes have arrived', () => {
   const shrink = () => service.setCapacity(user, MIB)
 
   it('is replaced by other content with the same key', async () => {
-    const front = await startFront({ midway: { bytes: content.bytes.length, act: shrink } })
+    const front = await startFront(
+      first('PATCH', { waitsAt: content.bytes.length, meanwhile: shrink }),
+    )
     const { files } = clientOf(user, front.url)
     await errorOf(files.upload('film', content.bytes, options))
     await service.setCapacity(user, 64 * MIB)
@@ -218,7 +215,9 @@ describe('an upload that is refused when all its bytes have arrived', () => {
   })
 
   it('is stored once there is room, and its bytes are not sent again', async () => {
-    const front = await startFront({ midway: { bytes: content.bytes.length, act: shrink } })
+    const front = await startFront(
+      first('PATCH', { waitsAt: content.bytes.length, meanwhile: shrink }),
+    )
     const { files } = clientOf(user, front.url)
     const upload = () => errorOf(files.upload('film', content.bytes, options))
     expect(await upload()).toMatchObject({ code: 'capacity_exceeded' })
@@ -237,9 +236,7 @@ describe('an upload that fails', () => {
   it('is cancelled if nothing can continue it', async () => {
     for (const kind of [content.bytes, streamOf(content.bytes)]) {
       const stop = new AbortController()
-      const front = await startFront({
-        before: { PATCH: () => stop.abort(new RangeError('enough')) },
-      })
+      const front = await startFront(before('PATCH', () => stop.abort(new RangeError('enough'))))
       const { files } = clientOf(user, front.url)
       const failed = errorOf(files.upload('film', kind, { signal: stop.signal }))
       expect(await failed).toEqual(new RangeError('enough'))
@@ -262,11 +259,15 @@ describe('an upload that fails', () => {
   })
 
   it.each([
-    ['', false],
-    [', also if the response is lost while content is sent', true],
-  ])('an upload whose condition fails is refused with 412%s', async (_, losesRefusals) => {
-    const onAppend = () => direct.files.upload('film', Buffer.from('faster'))
-    const front = await startFront({ before: { PATCH: onAppend }, losesRefusals })
+    ['', undefined],
+    [', also if the response is lost while content is sent', 'refusal lost'],
+  ] as const)('an upload whose condition fails is refused with 412%s', async (_, mishap) => {
+    const overtake = before('PATCH', () => direct.files.upload('film', Buffer.from('faster')))
+    const front = await startFront(async (request) => {
+      await overtake?.(request)
+      const { method, headers } = request
+      return method === 'PATCH' && headers['content-length'] !== '0' ? mishap : undefined
+    })
     const { files } = clientOf(user, front.url)
     const path = await placeOnDisk(content.bytes)
     const error = await errorOf(files.upload('film', { path }, { ifNoneMatch: '*' }))
@@ -281,7 +282,7 @@ describe('an upload that fails', () => {
       const [upload] = await unfinished()
       await direct.uploads.cancel(upload?.upload_id ?? '')
     }
-    const front = await startFront({ midway: { bytes: 2 * MIB, act: cancel } })
+    const front = await startFront(first('PATCH', { waitsAt: 2 * MIB, meanwhile: cancel }))
     const error = await errorOf(clientOf(user, front.url).files.upload('film', content.bytes))
     expect(isProblem(error, 'upload_gone') && error.problem.outcome).toBe('cancelled')
   })
@@ -289,7 +290,7 @@ describe('an upload that fails', () => {
 
 it('an upload that is replaced as soon as it is stored says so', async () => {
   const replace = () => direct.files.upload('film', Buffer.from('newer'))
-  const front = await startFront({ before: { GET: replace } })
+  const front = await startFront(before('GET', replace))
   const error = await errorOf(clientOf(user, front.url).files.upload('film', content.bytes))
   expect(error).toMatchObject({ code: 'upload_superseded' })
   expect(await storedVersions()).toHaveLength(2)
@@ -297,7 +298,7 @@ it('an upload that is replaced as soon as it is stored says so', async () => {
 
 describe('a lost response', () => {
   it('a lost response to the creation does not leave a second upload', async () => {
-    const front = await startFront({ loses: 'POST' })
+    const front = await startFront(first('POST', 'unanswered'))
     const ids: string[] = []
     const file = await clientOf(user, front.url).files.upload('film', content.bytes, {
       onUploadId: (id) => void ids.push(id),
@@ -311,8 +312,15 @@ describe('a lost response', () => {
     ['bytes', () => content.bytes],
     ['a stream', () => streamOf(content.bytes)],
   ])('a lost response to the last append of %s does not send it again', async (_, contentOf) => {
-    const front = await startFront({ loses: 'PATCH' })
+    let isLost = false
+    const front = await startFront(({ method, headers }) => {
+      const end = Number(headers['upload-offset']) + Number(headers['content-length'])
+      if (isLost || method !== 'PATCH' || end !== content.bytes.length) return undefined
+      isLost = true
+      return 'unanswered'
+    })
     const file = await clientOf(user, front.url).files.upload('film', contentOf())
+    expect(isLost).toBe(true)
     expect(file).toMatchObject({ sha256: content.sha256 })
     expect(front.appended()).toBe(content.bytes.length)
   })
@@ -359,7 +367,9 @@ async function interrupt(
   options: { readonly resumeKey?: string },
 ) {
   const killed = new AbortController()
-  const front = await startFront({ maxAppended: 2 * MIB, onCut: () => killed.abort() })
+  const front = await startFront(
+    first('PATCH', { breaksAt: 2 * MIB, meanwhile: () => killed.abort() }),
+  )
   const { signal } = killed
   const failed = errorOf(
     clientOf(user, front.url).files.upload('film', what, { ...options, signal }),
@@ -373,83 +383,32 @@ async function interrupt(
   return { id: upload.upload_id, offset }
 }
 
-interface FrontOptions {
-  /** What is done before the first request with a method is passed on. */
-  readonly before?: { readonly [method in 'GET' | 'HEAD' | 'PATCH']?: () => unknown }
-  /** The first request with this method loses its response, of appends the last one. */
-  readonly loses?: 'POST' | 'PATCH'
-  /** Whether every refusal of an append with content is lost. */
-  readonly losesRefusals?: boolean
-  /** Breaks the connection after so many bytes of appends. */
-  readonly maxAppended?: number
-  readonly onCut?: () => unknown
-  /** What is done once, before an append has passed on so many bytes. */
-  readonly midway?: { readonly bytes: number; readonly act: () => Promise<unknown> }
-}
-
 /** A proxy before the service that counts the bytes of appends. */
-async function startFront(options: FrontOptions = {}) {
-  let appended = 0
-  const before = new Map(Object.entries(options.before ?? {}))
-  let { midway } = options
-  let isCut = false
-  let isLost = options.loses === undefined
-  async function forward(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
-    const { method = '', url: path = '', headers } = asked
-    const isAppend = method === 'PATCH'
-    const act = before.get(method)
-    before.delete(method)
-    await act?.()
-    const sent = request({ host: '127.0.0.1', port: service.port, method, path, headers })
-    sent.on('error', () => reply.destroy())
-    reply.once('close', () => sent.destroy())
-    asked.on('data', (bytes: Buffer) => {
-      if (isAppend) appended += bytes.length
-      if (isCut || appended < (options.maxAppended ?? Infinity)) return
-      isCut = true
-      asked.socket.destroy()
-      void options.onCut?.()
-    })
-    if (isAppend && midway !== undefined) {
-      asked.pipe(passing(midway)).pipe(sent)
-      midway = undefined
-    } else asked.pipe(sent)
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-    if (!isLost && method === options.loses && (!isAppend || appended === content.bytes.length)) {
-      isLost = true
-      answer.resume().once('end', () => asked.socket.destroy())
-      return
-    }
-    const isRefused = isAppend && (answer.statusCode ?? 0) >= 400
-    if (isRefused && options.losesRefusals === true && headers['content-length'] !== '0') {
-      asked.socket.destroy()
-      return
-    }
-    answer.pipe(reply.writeHead(answer.statusCode ?? 500, answer.headers))
-  }
-  const server: Server = createServer((asked, reply) => {
-    forward(asked, reply).catch(() => reply.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  opened.defer(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, appended: () => appended }
+async function startFront(onRequest?: HttpProxyOptions['onRequest']) {
+  const proxy = await startHttpProxy({ port: service.port, onRequest })
+  opened.defer(() => proxy.stop())
+  const appends = () => proxy.requests.filter(({ method }) => method === 'PATCH')
+  const appended = () => appends().reduce((sum, { received }) => sum + received, 0)
+  return { url: proxy.url, appended }
 }
 
-/** Passes bytes on, and does something once, before so many have passed. */
-function passing({ bytes: size, act }: NonNullable<FrontOptions['midway']>): Transform {
-  let passed = 0
+/** Has this mishap meet the first request with that method. */
+function first(method: string, mishap: Mishap): HttpProxyOptions['onRequest'] {
+  let isMet = false
+  return (request) => {
+    if (isMet || request.method !== method) return undefined
+    isMet = true
+    return mishap
+  }
+}
+
+/** Does something before the first request with that method is passed on. */
+function before(method: string, act: () => unknown): HttpProxyOptions['onRequest'] {
   let isDone = false
-  return new Transform({
-    transform(bytes: Buffer, _encoding, done) {
-      passed += bytes.length
-      if (isDone || passed < size) return done(null, bytes)
-      isDone = true
-      act().then(() => done(null, bytes), done)
-    },
-  })
+  return async (request) => {
+    if (isDone || request.method !== method) return undefined
+    isDone = true
+    await act()
+    return undefined
+  }
 }

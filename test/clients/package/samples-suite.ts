@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { blocksOf } from '../../documents/pages.ts'
 import { secretOf } from '../../http/fixture.ts'
-import { startFront } from '../../support/faults/front.ts'
+import { startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { startBrowser, whyNoBrowser } from '../../support/http/browser.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -209,7 +209,7 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
     const html = sampleOf(README, '<!doctype html>')
     const [chunk, ...lazy] = await project.bundle(sampleOf(README, 'document.querySelector'))
     await using running = new AsyncDisposableStack()
-    const front = await startFront(service)
+    const front = await startHttpProxy(service)
     running.defer(() => front.stop())
     const content = html.replace('/src/gallery.ts', '/entry.js')
     front.pages.set('/gallery', { type: 'text/html', content })

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { remove } from '../../http/file-requests.ts'
 import { upload } from '../../http/fixture.ts'
-import type { BadNetwork } from '../../support/faults/mishaps.ts'
+import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import type { PythonFixture } from './fixture.ts'
 import type { PythonSession } from './installed-package.ts'
 
 /** What lost connections and temporary failures do to requests. */
 export function faultsSuite(get: () => PythonFixture): void {
-  let network: BadNetwork
+  let network: HttpProxy
   let session: PythonSession
   beforeEach(() => {
     ;({ network, session } = get())

@@ -1,4 +1,4 @@
-import type { BadNetwork } from '../../support/faults/mishaps.ts'
+import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import type { Mode, PythonProject, PythonSession } from './installed-package.ts'
 
@@ -6,7 +6,7 @@ import type { Mode, PythonProject, PythonSession } from './installed-package.ts'
 export interface PythonFixture {
   readonly mode: Mode
   readonly project: PythonProject
-  readonly network: BadNetwork
+  readonly network: HttpProxy
   readonly service: TestService
   readonly user: TestUser
   readonly session: PythonSession

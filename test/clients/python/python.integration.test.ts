@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksOf } from '../../documents/pages.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
 import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
-import { startBadNetwork } from '../../support/faults/mishaps.ts'
+import { startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
@@ -44,7 +44,7 @@ describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
   describe.each<Mode>(['Client', 'AsyncClient'])('%s', (mode) => {
     let fixture: PythonFixture
     beforeAll(async () => {
-      const network = await startBadNetwork(service)
+      const network = await startHttpProxy(service)
       opened.defer(() => network.stop())
       const user = await service.createUser(256 * MIB)
       const environment = { URL: network.url, DIRECT: service.url, TOKEN: secretOf(user) }

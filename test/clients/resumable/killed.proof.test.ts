@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { access, readdir, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { download, MIB, secretOf } from '../../http/fixture.ts'
 import { cancel, listed } from '../../http/resumable/tus-requests.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
@@ -30,13 +28,24 @@ describe.each(KEEPING)('$title, killed in the middle and run again', ({ skipped,
   let service: TestService
   let user: TestUser
   let folder: string
-  let proxy: Proxy
+  let proxy: HttpProxy
+  /** Set, an append calls it, and is lost. */
+  let onAppend: (() => void) | undefined
   const content = randomBytes(MIB)
   beforeEach(async () => {
     opened = new AsyncDisposableStack()
     service = await openEmbedded()
     opened.defer(() => service.stop())
-    proxy = await startProxy(opened, service)
+    onAppend = undefined
+    proxy = await startHttpProxy({
+      port: service.port,
+      onRequest: ({ method }) => {
+        if (method !== 'PATCH' || onAppend === undefined) return undefined
+        onAppend()
+        return 'lost'
+      },
+    })
+    opened.defer(() => proxy.stop())
     user = await service.createUser(10 * MIB)
     folder = await temporaryFolder(opened)
     await writeFile(join(folder, NAME), content)
@@ -60,9 +69,9 @@ describe.each(KEEPING)('$title, killed in the middle and run again', ({ skipped,
   /** Kills the program when it sends the file. Resolves to the upload that it leaves. */
   async function killedUpload(client: ClientProgram) {
     const killed = new AbortController()
-    proxy.onAppend = () => killed.abort()
+    onAppend = () => killed.abort()
     await expect(run(client, killed.signal)).rejects.toThrow('abort')
-    proxy.onAppend = undefined
+    onAppend = undefined
     const [upload, ...more] = await listed(service, user)
     expect(more).toEqual([])
     await access(join(folder, `${NAME}.upload`))
@@ -89,30 +98,3 @@ describe.each(KEEPING)('$title, killed in the middle and run again', ({ skipped,
     return headers['etag']?.replaceAll('"', '')
   }
 })
-
-interface Proxy {
-  readonly url: string
-  /** Set, an append calls it, and is not forwarded. */
-  onAppend?: (() => void) | undefined
-}
-
-async function startProxy(opened: AsyncDisposableStack, service: TestService): Promise<Proxy> {
-  async function forward(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
-    if (proxy.onAppend !== undefined && asked.method === 'PATCH') return proxy.onAppend()
-    const { method, url: path, headers } = asked
-    const sent = request({ host: '127.0.0.1', port: service.port, method, path, headers })
-    asked.pipe(sent)
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-    answer.pipe(reply.writeHead(answer.statusCode ?? 500, answer.headers))
-  }
-  const server = createServer((asked, reply) => void forward(asked, reply))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  opened.defer(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
-  const proxy: Proxy = { url: `http://127.0.0.1:${port}` }
-  return proxy
-}
