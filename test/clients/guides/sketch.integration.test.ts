@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
 import { download, MIB } from '../../http/fixture.ts'
-import { type BadNetwork, startBadNetwork } from '../../support/faults/mishaps.ts'
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -22,11 +22,11 @@ const reason = await whyMissing(findProgram('g++'))
 describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () => {
   let folder: string
   let service: TestService
-  let network: BadNetwork
+  let network: HttpProxy
   let user: TestUser
   beforeAll(async () => {
     service = await openEmbedded()
-    network = await startBadNetwork(service)
+    network = await startHttpProxy(service)
   })
   afterAll(async () => {
     await network.stop()
