@@ -20,6 +20,7 @@ const FRONT = 'README.md'
 const README = 'packages/js/README.md'
 const CLIENTS = 'docs/clients.md'
 const MIRROR = await readFile('docs/examples/mirror.ts', 'utf8')
+const GALLERY = await readFile('docs/examples/gallery/src/gallery.ts', 'utf8')
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-samples'
 const CAPACITY = 1000
@@ -33,7 +34,11 @@ const pages = await Promise.all(
   })),
 )
 const blocks = pages.flatMap((page) => blocksOf(page))
-const samples = [...blocks.filter(({ language }) => language === 'ts'), { text: MIRROR }]
+const samples = [
+  ...blocks.filter(({ language }) => language === 'ts').map(({ text }) => text),
+  MIRROR,
+  GALLERY,
+]
 
 /** The sample of a page that has these words. */
 function sampleOf(page: string, words: string): string {
@@ -74,7 +79,7 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
   ] as const)(
     'with the settings of "tsc --init" for %s, TypeScript accepts',
     (kind, words, fits) => {
-      const named = samples.filter(({ text }) => fits(text)).map((block) => [block] as const)
+      const named = samples.filter(fits)
       const tsc = resolve('node_modules/.bin/tsc')
       let folder: string
       beforeAll(async () => {
@@ -85,16 +90,14 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
 
       it('all samples', async () => {
         expect(named.length).toBeGreaterThanOrEqual(7)
-        for (const [at, [{ text }]] of named.entries()) {
+        for (const [at, text] of named.entries()) {
           await project.write(join(kind, `sample-${at}.ts`), text)
         }
         expect(await complaintsOf(words)).toBe('')
       })
 
       it('no mistake in them', async () => {
-        const [wrong] = named.flatMap(([block]) =>
-          block.text.includes('file.size') ? [block.text] : [],
-        )
+        const wrong = named.find((text) => text.includes('file.size'))
         await project.write(join(kind, 'wrong.ts'), `${wrong?.replace('file.size', 'file.length')}`)
         expect(await complaintsOf(words)).toMatch(/^wrong\.ts\(.*'length' does not exist/)
       })
@@ -206,8 +209,8 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
   })
 
   it.skipIf(skipped)('the gallery works in Chromium', async () => {
-    const html = sampleOf(README, '<!doctype html>')
-    const [chunk, ...lazy] = await project.bundle(sampleOf(README, 'document.querySelector'))
+    const html = await readFile('docs/examples/gallery/index.html', 'utf8')
+    const [chunk, ...lazy] = await project.bundle(GALLERY)
     await using running = new AsyncDisposableStack()
     const front = await startHttpProxy(service)
     running.defer(() => front.stop())
