@@ -7,10 +7,12 @@ import { type Asked, readCommandLine, usage } from './command-line.ts'
 import { hold, holdAnew } from './measure/contest.ts'
 import { describeMachine } from './measure/machine.ts'
 import { MARKS } from './measure/marks.ts'
+import { describePrograms } from './program.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { type Report, renderReport } from './measure/report.ts'
 import type { Result } from './measure/result.ts'
 import { judge } from './measure/verdicts.ts'
+import { PROGRAMS } from './programs/all.ts'
 import { runProgram } from './setup/run-program.ts'
 import type { Scenario } from './scenario.ts'
 import { SCENARIOS } from './scenarios/all.ts'
@@ -21,12 +23,20 @@ const BUILD_TIMEOUT_MS = 120_000
 
 const NEEDS = 'It needs Linux and the programs that bench/NOTES.md names.'
 
-await runMain(usage(SCENARIOS), main)
+const USAGE = `${usage(SCENARIOS)}
+
+usage: npm run bench -- NAME [options]
+${describePrograms(PROGRAMS)}`
+
+await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
+  const [name = '', ...rest] = args
+  const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined
+  if (program !== undefined) return program.run(rest)
   const asked = readCommandLine(args, SCENARIOS)
   if ('wrong' in asked) {
-    console.error(`${asked.wrong}\n${usage(SCENARIOS)}`)
+    console.error(`${asked.wrong}\n${USAGE}`)
     return 2
   }
   const lacking = await findLacking()

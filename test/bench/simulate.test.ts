@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Simulation, simulate } from '../../bench/scaling/simulate.ts'
+import { type Simulation, simulate } from '../../bench/programs/scaling/simulate.ts'
 
 const ONE_EACH = { service: 1, database: 1, object_store: 1, generator: 1 }
 

@@ -1,25 +1,13 @@
-// What a deployment on PostgreSQL and S3 can carry, by a simulation from measured costs. Without options it prints what
-// 1, 10 and 100 million users need. With --check it measures the costs on this machine, and compares the simulation of
-// this machine with what more clients get of it: that needs the programs of `npm run bench`.
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
-import type { Figures } from './measure/figures.ts'
-import { type Costs, type Kind, operationOf } from './scaling/costs.ts'
-import { simulate } from './scaling/simulate.ts'
-import { createServers } from './setup/servers.ts'
-import { openStack, type Stack } from './setup/stack.ts'
-import { serviceDownloads } from './sides/downloads.ts'
-import { serviceUploads } from './sides/uploads.ts'
-
-const { values: settings } = parseArgs({
-  options: {
-    check: { type: 'boolean', default: false },
-    seconds: { type: 'string', default: '5' },
-  },
-})
-
-const SECONDS = Number(settings.seconds)
+import type { Figures } from '../../measure/figures.ts'
+import { type Costs, type Kind, operationOf } from './costs.ts'
+import { simulate } from './simulate.ts'
+import { createProgram } from '../../program.ts'
+import { createServers } from '../../setup/servers.ts'
+import { openStack, type Stack } from '../../setup/stack.ts'
+import { serviceDownloads } from '../../sides/downloads.ts'
+import { serviceUploads } from '../../sides/uploads.ts'
 
 /** Of a file of 1 MiB, measured with --check, as docs/scaling.md says. */
 const MEASURED: Readonly<Record<Kind, Costs>> = {
@@ -36,8 +24,20 @@ const MOST_SLOWER = 2
 
 const KINDS = ['upload', 'download'] as const
 
-if (settings.check) await check()
-else for (const millions of [1, 10, 100]) plan(millions)
+/**
+ * What a deployment on PostgreSQL and S3 can carry, by a simulation from measured costs. Prints what 1, 10 and 100
+ * million users need; with `check` it measures the costs on this machine, and compares the simulation of this machine
+ * with what more clients get of it.
+ */
+export const scaling = createProgram({
+  title:
+    'what 1, 10 and 100 million users need, by simulation; --check compares one with this machine',
+  options: { check: false, seconds: 5 },
+  run: async ({ check, seconds }) => {
+    if (check) return await compareAll(seconds)
+    for (const millions of [1, 10, 100]) plan(millions)
+  },
+})
 
 /**
  * Prints the fewest instances with which the busiest hour is served well, one instance of which may fail: every user
@@ -85,21 +85,30 @@ function plan(millions: number): void {
 }
 
 /** Takes the costs from one client and from 16, and the simulation's word for all others. */
-async function check(): Promise<void> {
+async function compareAll(seconds: number): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const stack = opened.use(
     await openStack({ name: 'postgres-minio', servers: createServers(opened) }),
   )
   for (const bytes of [4 * 2 ** 10, 2 ** 20]) {
-    for (const kind of KINDS) await compare(stack, kind, randomBytes(bytes))
+    for (const kind of KINDS) {
+      await compare({ stack, kind, content: randomBytes(bytes), seconds })
+    }
   }
 }
 
+interface Comparison {
+  readonly stack: Stack
+  readonly kind: Kind
+  readonly content: Buffer
+  readonly seconds: number
+}
+
 /** Measures an operation with one client and with many, and prints what the simulation expects beside it. */
-async function compare(stack: Stack, kind: Kind, content: Buffer): Promise<void> {
+async function compare({ stack, kind, content, seconds }: Comparison): Promise<void> {
   let round = 0
   const measured = async (connections: number): Promise<Figures> => {
-    const load = { stack, content, seconds: SECONDS, connections }
+    const load = { stack, content, seconds, connections }
     const side =
       kind === 'upload' ? serviceUploads({ ...load, kind: 'form' }) : await serviceDownloads(load)
     round += 1

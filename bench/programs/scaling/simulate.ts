@@ -1,5 +1,5 @@
-import { createRandom } from '../../test/proofs/simulation/plan/random.ts'
-import { percentileOf } from '../measure/statistics.ts'
+import { createRandom } from '../../../test/proofs/simulation/plan/random.ts'
+import { percentileOf } from '../../measure/statistics.ts'
 
 /** Where operations take CPU time. Each instance of the service has one thread, and each request goes to one of them. */
 export type Station = 'service' | 'database' | 'object_store' | 'generator'

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { fastify } from 'fastify'
-import { readConfig } from '../src/config/config.ts'
-import { parseUserId } from '../src/core/users/user-id.ts'
-import { serve } from '../src/serve.ts'
-import { openService, type Service } from '../src/compose/compose.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { serve } from '../../../src/serve.ts'
+import { openService, type Service } from '../../../src/compose/compose.ts'
 
 /** How long requests are measured, beside a sweep and beside none, in turns. */
 const WINDOW_MS = 3_000
