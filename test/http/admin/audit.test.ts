@@ -5,6 +5,7 @@ import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts
 import { createAudit } from '../../../src/http/admin/audit.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { jsonOf, upload } from '../fixture.ts'
+import { createLink } from '../links/link-requests.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { NO_BUILD } from '../../support/http/page.ts'
 import type { TestService } from '../../support/service/test-service.ts'
@@ -15,10 +16,12 @@ import {
   type Call,
   call,
   expiredCookie,
+  newCookie,
   newUser,
   send,
   sessionCookie,
 } from './fixture.ts'
+import { beginUpload } from '../../support/http/tus-client.ts'
 
 const ADDRESSES = {
   'signing in': '203.0.113.1',
@@ -83,17 +86,35 @@ describe('the audit log of the admin API', () => {
     expect(JSON.stringify(lines)).not.toContain('dia')
   })
 
+  it('has a line for a user who is made, and none for one who was there', async () => {
+    await make({ method: 'PUT' })
+    expect(audits()).toEqual([])
+    const { user_id } = jsonOf(await call(service, { method: 'POST' }))
+    await call(service, { method: 'PUT', path: `/${String(user_id)}-2` })
+    expect(audits()).toMatchObject([
+      { action: 'user.create', user_id },
+      { action: 'user.create', user_id: `${String(user_id)}-2` },
+    ])
+  })
+
   it.each<[string, Call, Record<string, unknown>]>([
     [
       'user.set_status',
       { method: 'PATCH', body: { status: 'suspended' } },
       { status: 'suspended' },
     ],
+    ['user.delete', { method: 'DELETE' }, {}],
+    [
+      'access_token.issue',
+      { method: 'POST', path: '/access-tokens', body: { label: 'phone' } },
+      { label: 'phone', token_id: expect.any(String) as string },
+    ],
     [
       'device.put',
       { method: 'PUT', path: '/devices/cam', body: { model: 'camera' } },
       { device_id: 'cam', model: 'camera', bytes: 200, created: true },
     ],
+    ['device.remove', { method: 'DELETE', path: '/devices/cam' }, { device_id: 'cam' }],
     [
       'grant.put',
       {
@@ -102,6 +123,11 @@ describe('the audit log of the admin API', () => {
         body: { bytes: 5, ends_at: '2099-01-01T00:00:00Z' },
       },
       { source: 'gift', reference: '1', bytes: 5, ends_at: '2099-01-01T00:00:00.000Z' },
+    ],
+    [
+      'grant.revoke',
+      { method: 'DELETE', path: '/grants/gift/1' },
+      { source: 'gift', reference: '1' },
     ],
   ])('has a line for %s, at any level of the log', async (action, what, terms) => {
     const reply = await make(what)
@@ -116,6 +142,25 @@ describe('the audit log of the admin API', () => {
         address: '127.0.0.1',
       },
     ])
+  })
+
+  it('has a line for an upload that is cancelled, without the name of its file', async () => {
+    const cookie = await newCookie(service, path)
+    const upload_id = await beginUpload(service, { cookie, name: 'diary.txt', length: 5 })
+    lines.length = 0
+    await make({ method: 'DELETE', path: `/uploads/${upload_id}` })
+    expect(audits()).toMatchObject([{ action: 'upload.cancel', user_id: path.slice(1), upload_id }])
+    expect(JSON.stringify(lines)).not.toContain('diary')
+  })
+
+  it('has a line for a link that is revoked, without what it is for', async () => {
+    const token = (await newCookie(service, path)).slice('access_token='.length)
+    const link = { token, kind: 'drop', prefix: 'diary-', label: 'diary' }
+    const { link_id } = await createLink(service, link)
+    lines.length = 0
+    await make({ method: 'DELETE', path: `/links/${link_id}` })
+    expect(audits()).toMatchObject([{ action: 'link.revoke', user_id: path.slice(1), link_id }])
+    expect(JSON.stringify(lines)).not.toContain('diary')
   })
 
   it('has a line for a token that is revoked, and never the secret of one', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { download, expectProblem, jsonOf, type OpenService, upload } from '../fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { ADMIN_OPTIONS, type Call, call, done, newCookie, newUser } from './fixture.ts'
+import { ADMIN_OPTIONS, allPages, type Call, call, done, newCookie, newUser } from './fixture.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
@@ -67,6 +67,11 @@ export function adminGrantsSuite(open: OpenService): void {
         expect(JSON.stringify(access_tokens)).not.toContain('crt_')
       })
 
+      it('tokens without terms have no label and no end', async () => {
+        const issued = await make({ method: 'POST', path: list, status: 201 })
+        expect(issued).toMatchObject({ label: '', expires_at: null })
+      })
+
       it('are revoked, as often as is asked, and then let nobody in', async () => {
         const { access_tokens } = await make({ method: 'GET', path: list, status: 200 })
         const [{ token_id } = { token_id: '' }] = access_tokens as { token_id: string }[]
@@ -84,6 +89,20 @@ export function adminGrantsSuite(open: OpenService): void {
           const reply = await call(service, { method: 'DELETE', path: unknown })
           expectProblem(reply, { status: 404, code: 'not_found' })
         }
+      })
+
+      it('are listed page by page, oldest first', async () => {
+        for (const label of ['a', 'b', 'c', 'd']) {
+          await make({ method: 'POST', path: list, body: { label }, status: 201 })
+        }
+        const all = await allPages(service, {
+          path: path + list,
+          member: 'access_tokens',
+          limit: 2,
+        })
+        const times = all.map(({ created_at }) => String(created_at))
+        expect(times).toEqual([...times].sort())
+        expect(all.map(({ label }) => String(label)).sort()).toEqual(['', 'a', 'b', 'c', 'd'])
       })
     })
 
@@ -103,6 +122,13 @@ export function adminGrantsSuite(open: OpenService): void {
         expect(devices).toEqual([{ ...cam, bytes: 7 }])
       })
 
+      it('join at once many times and are made once', async () => {
+        const replies = await Promise.all(Array.from({ length: 8 }, () => put('/devices/cam')))
+        expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
+        expect(replies.filter(({ status }) => status === 200)).toHaveLength(7)
+        expect(await capacity()).toMatchObject({ capacity: 1100 })
+      })
+
       it('leave with 204, also twice and when they never were, and are new when they come back', async () => {
         await put('/devices/cam')
         for (const id of ['cam', 'cam', 'never']) await drop(`/devices/${id}`)
@@ -115,6 +141,13 @@ export function adminGrantsSuite(open: OpenService): void {
         const { devices } = await make({ method: 'GET', path: '/devices', status: 200 })
         expect(devices).toMatchObject([{ device_id: 'urn:dev:1', model: null, bytes: 100 }])
         expect((await put('/devices/a%2541')).status).toBe(400)
+      })
+
+      it('are listed page by page', async () => {
+        const ids = ['a', 'b', 'c', 'd', 'e']
+        for (const id of ids) await put(`/devices/${id}`)
+        const list = { path: `${path}/devices`, member: 'devices', limit: 2 }
+        expect((await allPages(service, list)).map(({ device_id }) => device_id)).toEqual(ids)
       })
     })
 
@@ -146,6 +179,17 @@ export function adminGrantsSuite(open: OpenService): void {
         for (const _ of [1, 2]) await drop(grant)
         expect(await capacity()).toMatchObject({ capacity: 1000 })
         expect((await put(grant, { bytes: 50 })).status).toBe(201)
+      })
+
+      it('are listed page by page, devices included', async () => {
+        await put('/devices/cam', { model: 'camera' })
+        for (const key of ['a/1', 'a/2', 'z/1']) await put(`/grants/${key}`, { bytes: 1 })
+        const list = { path: `${path}/grants`, member: 'grants', limit: 2 }
+        const all = await allPages(service, list)
+        const keys = all.map(({ source, reference }) => `${String(source)}/${String(reference)}`)
+        expect(keys).toEqual(['a/1', 'a/2', 'device/cam', 'z/1'])
+        expect(all[2]).toMatchObject({ model: 'camera' })
+        expect(all[0]).not.toHaveProperty('model')
       })
 
       it('do not touch the base or a device by the name of its source', async () => {

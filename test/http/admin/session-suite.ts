@@ -74,6 +74,12 @@ export function adminSessionSuite(open: OpenService): void {
       expect((await send(service, { method: 'GET', headers })).status).toBe(200)
     })
 
+    it('is what signing in has set', async () => {
+      const [cookie = ''] = cookiesOf((await signIn(ADMIN_TOKEN)).headers).set
+      const headers = { cookie: String(cookie.split(';', 1)) }
+      expect((await send(service, { method: 'GET', headers })).status).toBe(200)
+    })
+
     it('ends after twelve hours, whatever the browser does with the cookie', async () => {
       const late = { cookie: sessionCookie({ secondsAgo: 12 * 3600 - 60 }) }
       expect((await send(service, { method: 'GET', headers: late })).status).toBe(200)
@@ -136,6 +142,20 @@ export function adminSessionSuite(open: OpenService): void {
         const headers = { cookie: `${name}=${value}` }
         expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
       }
+    })
+
+    it('is no cookie of a user, nor one of another name', async () => {
+      for (const name of ['access_token', 'admin_token', 'ADMIN_SESSION', 'admin-session']) {
+        for (const value of [ADMIN_TOKEN, valueOf(COOKIE.cookie)]) {
+          const headers = { cookie: `${name}=${value}` }
+          expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
+        }
+      }
+    })
+
+    it('is no bearer token', async () => {
+      const headers = { authorization: `Bearer ${valueOf(COOKIE.cookie)}` }
+      expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
     })
 
     it.each(WRITES.map((write) => [write.method, write] as const))(
@@ -209,6 +229,24 @@ export function adminSessionSuite(open: OpenService): void {
             expect.stringMatching(/^admin_session=; Max-Age=0; Path=\//),
           ],
         })
+      }
+    })
+
+    it.each([
+      ['no body', undefined, 'invalid_parameter'],
+      ['no JSON', 'admin_token=x', 'format_error'],
+      ['a number', '{"admin_token":5}', 'invalid_parameter'],
+      ['an array', '{"admin_token":["x"]}', 'invalid_parameter'],
+      ['more', '{"admin_token":"x","user_id":"y"}', 'invalid_parameter'],
+    ] as const)('is refused with 400 for a body with %s', async (_what, raw, code) => {
+      const body = raw === undefined ? {} : { raw }
+      const reply = await send(service, { method: 'POST', at: '/session', ...body })
+      expectProblem(reply, { status: 400, code })
+    })
+
+    it('leaves whatever else there is behind the token', async () => {
+      for (const at of ['/admin/users', '/metrics', '/openapi.json', '/docs', '/none', '/x/y']) {
+        expectProblem(await send(service, { method: 'GET', at }), UNAUTHORIZED)
       }
     })
   })

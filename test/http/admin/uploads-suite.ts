@@ -5,6 +5,8 @@ import { ADMIN_OPTIONS, call, done, newCookie, newUser } from './fixture.ts'
 import { beginUpload } from '../../support/http/tus-client.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const UNKNOWN = '019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e'
+
 /** The unfinished uploads of a user, as operators list and cancel them. */
 export function adminUploadsSuite(open: OpenService): void {
   describe('admin: unfinished uploads', () => {
@@ -100,6 +102,10 @@ export function adminUploadsSuite(open: OpenService): void {
         status: 200,
         body: 'ok',
       })
+    })
+
+    it('are not found under an id that was never one', async () => {
+      expectProblem(await cancel(UNKNOWN), { status: 404, code: 'not_found' })
     })
   })
 }

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { download, expectProblem, type OpenService, upload } from '../fixture.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, allPages, call, done, newCookie, newUser } from './fixture.ts'
+import {
+  ADMIN_OPTIONS,
+  ADMIN_TOKEN,
+  allPages,
+  call,
+  done,
+  expectFault,
+  newCookie,
+  newUser,
+} from './fixture.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
@@ -55,6 +64,14 @@ export function adminUsersSuite(open: OpenService): void {
       expect(all.map(({ status }) => status)).toEqual(statuses)
     })
 
+    it('PUT of many at once makes one', async () => {
+      const path = `/${randomUUID()}`
+      const calls = Array.from({ length: 8 }, () => call(service, { method: 'PUT', path }))
+      const statuses = (await Promise.all(calls)).map(({ status }) => status)
+      expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+      expect(statuses.filter((status) => status === 200)).toHaveLength(7)
+    })
+
     it('POST makes users with ids of their own', async () => {
       const [one, other] = [await newUser(service), await newUser(service)]
       expect(one).not.toBe(other)
@@ -92,6 +109,47 @@ export function adminUsersSuite(open: OpenService): void {
       expect(ids).toEqual(expect.arrayContaining(made))
       const whole = await done(service, { method: 'GET', path: '?limit=1000', status: 200 })
       expect(whole).toEqual({ users: all, next_cursor: null })
+    })
+
+    it('GET lists users whose ids begin so, page by page', async () => {
+      const begin = `list-${randomUUID().slice(0, 8)}`
+      const ids = ['', '-a', '-aa', '-b', 'a'].map((end) => begin + end)
+      for (const id of ids) await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
+      const idsUnder = async (prefix: string): Promise<readonly unknown[]> => {
+        const path = `?prefix=${prefix}`
+        const all = await allPages(service, { path, member: 'users', limit: 2 })
+        return all.map(({ user_id }) => user_id)
+      }
+      expect(await idsUnder(begin)).toEqual(ids)
+      expect(await idsUnder(`${begin}-a`)).toEqual([`${begin}-a`, `${begin}-aa`])
+      expect(await idsUnder(`${begin}-A`)).toEqual([])
+      const whole = await done(service, { method: 'GET', path: '?limit=1000', status: 200 })
+      expect(
+        await done(service, { method: 'GET', path: '?prefix=&limit=1000', status: 200 }),
+      ).toEqual(whole)
+    })
+
+    it('GET lists users by their creation, page by page, of a prefix only by id', async () => {
+      const made: string[] = []
+      for (let users = 0; users < 5; users++) made.push((await newUser(service)).slice(1))
+      const idsIn = async (order: string): Promise<readonly string[]> => {
+        const list = { path: `?order=${order}`, member: 'users', limit: 2 }
+        return (await allPages(service, list)).map(({ user_id }) => String(user_id))
+      }
+      const oldestFirst = await idsIn('created_at')
+      expect(oldestFirst.filter((id) => made.includes(id))).toEqual(made)
+      expect(await idsIn('-created_at')).toEqual(oldestFirst.toReversed())
+      expect(await idsIn('user_id')).toEqual([...oldestFirst].sort())
+      const mixed = { method: 'GET', path: '?order=created_at&prefix=a' }
+      expectFault(await call(service, mixed), 'order')
+      expectFault(await call(service, { method: 'GET', path: '?order=used' }), 'order')
+      const { next_cursor: byId } = await done(service, {
+        method: 'GET',
+        path: '?limit=1',
+        status: 200,
+      })
+      const crossed = { method: 'GET', path: `?order=created_at&cursor=${String(byId)}` }
+      expectFault(await call(service, crossed), 'cursor')
     })
 
     it('PATCH suspends and activates, which the very next request finds', async () => {

@@ -45,6 +45,11 @@ describe("the operator's page", () => {
     },
   )
 
+  it('takes no other method', async () => {
+    const reply = await send(service, { method: 'POST', at: '/' })
+    expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+  })
+
   it('is not on the listener of the users', async () => {
     expect((await fetch(`${service.url}/`)).status).toBe(404)
   })

@@ -124,6 +124,12 @@ export function feedSuite(open: OpenService): void {
       })
     })
 
+    it('are not waited for with a token that was revoked', async () => {
+      const waiting = get({ cursor: start, wait: 20 })
+      await revoke(service, user)
+      expectProblem(await waiting, { status: 403, code: 'access_token_invalid' })
+    })
+
     it('are waited for by a limited number of requests of a user', async () => {
       const streams = await Promise.all(
         Array.from({ length: MAX_WATCHES }, () => stream(service, { user })),

@@ -94,6 +94,12 @@ export function historySuite(open: OpenService): void {
       })
     })
 
+    it('is empty at first', async () => {
+      expect(await page()).toEqual({ versions: [], next_cursor: null })
+      const history = { used: 0, allowance: MIB / 2, count: 0, oldest_at: null }
+      expect(await capacity()).toMatchObject({ history })
+    })
+
     it('comes in pages, by name and by prefix', async () => {
       for (const name of ['a', 'b', 'ab', 'a']) {
         await put(name, name)
@@ -153,6 +159,13 @@ export function historySuite(open: OpenService): void {
       })
     })
 
+    it('gives large contents too', async () => {
+      const large = Buffer.alloc(300_000, 'abc')
+      const { version } = await put('a', large)
+      await put('a', 'x')
+      expect((await content(version)).body.equals(large)).toBe(true)
+    })
+
     it('restores a file without a copy: the same version, ETag and content', async () => {
       const { version } = await put('a', 'content')
       await change(service, { user, name: 'a', body: { visibility: 'public' } })
@@ -186,6 +199,18 @@ export function historySuite(open: OpenService): void {
       expect(files).toMatchObject([{ name: 'a' }, { name: 'b ü' }])
     })
 
+    it('restores under the preconditions of the current file', async () => {
+      const old = await put('a', 'old')
+      const current = await put('a', 'current')
+      const none = await restore(old.version, {}, { 'If-None-Match': '*' })
+      expectProblem(none, { status: 412, code: 'precondition_failed' })
+      const body = { overwrite: true }
+      const wrong = await restore(old.version, body, { 'If-Match': `"${old.version}"` })
+      expectProblem(wrong, { status: 412, code: 'precondition_failed' })
+      const right = await restore(old.version, body, { 'If-Match': `"${current.version}"` })
+      expect(right.status).toBe(200)
+    })
+
     it.each<[object, ErrorCode]>([
       [{ name: 'a/b' }, 'invalid_file_name'],
       [{ name: 1 }, 'invalid_parameter'],
@@ -197,6 +222,19 @@ export function historySuite(open: OpenService): void {
       await remove(service, { user, name: 'a' })
       expectProblem(await restore(version, body), { status: 400, code })
       expect(await past()).toHaveLength(1)
+    })
+
+    it('never restores past the capacity or the number of files', async () => {
+      const { version } = await put('a', Buffer.alloc(MIB / 4 + 1))
+      await remove(service, { user, name: 'a' })
+      await put('b', Buffer.alloc(MIB - MIB / 4))
+      const refused = await restore(version)
+      expectProblem(refused, { status: 403, code: 'capacity_exceeded' })
+      expect(jsonOf(refused)).toMatchObject({ requested: MIB / 4 + 1, available: MIB / 4 })
+      await remove(service, { user, name: 'b' })
+      for (const name of ['1', '2', '3', '4', '5']) await put(name, name)
+      expectProblem(await restore(version), { status: 403, code: 'file_count_exceeded' })
+      expect((await content(version)).status).toBe(200)
     })
 
     it('forgets a version for good, and says so while its object waits', async () => {
@@ -247,6 +285,32 @@ export function historySuite(open: OpenService): void {
         expectProblem(await content(unknown), { status: 404, code: 'not_found' })
         expectProblem(await purge(unknown), { status: 404, code: 'not_found' })
       }
+    })
+
+    it('frees what exceeds the allowance with the next sweep, the oldest end first', async () => {
+      const quarter = MIB / 4
+      const versions = []
+      for (const less of [0, 1, 2]) {
+        versions.push((await put('a', Buffer.alloc(quarter - less))).version)
+      }
+      await remove(service, { user, name: 'a' })
+      await service.sweep()
+      expect((await past()).map(({ version }) => version)).toEqual([versions[2]])
+      expect(await capacity()).toMatchObject({ history: { count: 1 } })
+      // Objects that a sweep makes garbage are due by the safe time of the next one.
+      await service.sweep()
+      const objects = versions.map((version) => `users/${user.userId}/${version}`)
+      const stored = await service.storedKeys(user)
+      expect(stored.filter((key) => objects.includes(key))).toEqual(objects.slice(2))
+    })
+
+    it('keeps nothing of a deleted user', async () => {
+      await put('a', 'x')
+      await remove(service, { user, name: 'a' })
+      await service.sweep()
+      await service.users.deleteUser(user.userId)
+      await service.sweep()
+      expect(await service.users.findUser(user.userId)).toBeUndefined()
     })
 
     it('tells those who follow', async () => {

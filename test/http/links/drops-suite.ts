@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { fileBody } from '../../support/http/multipart-body.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { commitUnsent } from '../file-requests.ts'
 import {
   download,
   expectProblem,
@@ -116,6 +117,18 @@ export function dropsSuite(open: OpenService): void {
       expect(await refusal(drop(secret, { headers: { 'Upload-Complete': '?1' } }))).toBeUndefined()
     })
 
+    it('leaves its owner places for uploads', async () => {
+      const { secret } = await make({ max_uses: 1 })
+      const path = `/links/${secret}/slow`
+      const content = Buffer.alloc(80_000)
+      const paused = await pauseUpload(service, { user, method: 'PUT', path, content })
+      const busy = { status: 429, code: 'too_many_requests' }
+      expect(await refusal(drop(secret))).toMatchObject(busy)
+      paused.resume()
+      expect((await paused.reply).status).toBe(200)
+      expect(await refusal(drop(secret))).toMatchObject(gone)
+    })
+
     it('counts finished drops alone', async () => {
       const { secret } = await make({ max_uses: 2 })
       expect(await refusal(drop(secret, { body: 'x'.repeat(100_001) }))).toMatchObject({
@@ -220,6 +233,51 @@ export function dropsSuite(open: OpenService): void {
         expect(problem).not.toHaveProperty('capacity')
         await upload(service, { user, name: 'in-f', content: 'old' })
         expect(await refusal(create(secret))).toMatchObject({ status: 409, code: 'file_exists' })
+      })
+
+      it('leaves its owner room for garbage', async () => {
+        const size = 40 * MIB
+        const owner = await service.createUser(size)
+        const { secret } = await createLink(service, {
+          token: secretOf(owner),
+          kind: 'drop',
+          prefix: '',
+        })
+        const replace = (bytes: number) => commitUnsent(service, owner, { name: 'a', size: bytes })
+        await replace(size - 5000)
+        await replace(0)
+        expect(await refusal(drop(secret, { path: '/b' }))).toBeUndefined()
+        const path = pathOf(await create(secret), secret)
+        await replace(size / 2)
+        await replace(0)
+        const busy = { status: 429, code: 'too_many_requests', retry_after: 60 }
+        expect(await refusal(drop(secret, { path: '/c' }))).toMatchObject(busy)
+        expect(await refusal(append(secret, path, [0, 'content']))).toMatchObject(busy)
+        await upload(service, { user: owner, name: 'c', content: 'own' })
+      })
+
+      it('leaves its owner unfinished uploads, however many links there are', async () => {
+        const links = await Promise.all([make(), make()])
+        for (let count = 0; count < 25; count += 1) {
+          for (const { secret } of links) {
+            const problem = await refusal(create(secret, { name: `${count}`, length: 1 }))
+            expect(problem).toBeUndefined()
+          }
+        }
+        for (const { secret } of links) {
+          expect(await refusal(create(secret, { length: 1 }))).toMatchObject({ status: 429 })
+        }
+      })
+
+      it('has as many unfinished ones as it has uses, at most', async () => {
+        const { secret } = await make({ max_uses: 1 })
+        const path = pathOf(await create(secret), secret)
+        expect(await refusal(create(secret, { name: 'g' }))).toMatchObject({ status: 429 })
+        const whole = await append(secret, path, [0, 'content'])
+        expect(whole.status).toBe(204)
+        // For a client that has not got the answer.
+        const again = await visit(service, { secret, path, method: 'HEAD', headers: TUS })
+        expect([again.status, again.headers.get('upload-offset')]).toEqual([200, '7'])
       })
 
       it('releases what unfinished ones have reserved once the link has ended', async () => {

@@ -89,6 +89,19 @@ export function linkArchiveSuite(open: OpenService): void {
       expect(await refusalOf(secret)).toMatchObject(gone)
     })
 
+    it('never counts beyond the uses, with ten at once', async () => {
+      await put('a', 'b')
+      const { secret } = await make({ kind: 'download', prefix: '', max_uses: 7 })
+      const answers = await Promise.all(Array.from({ length: 10 }, () => archive(secret)))
+      const given = answers.filter(({ ok }) => ok)
+      for (const answer of given) await answer.arrayBuffer()
+      expect(given).toHaveLength(3)
+      const file = await visit(service, { secret, path: '/a' })
+      expect(file.status).toBe(200)
+      await file.arrayBuffer()
+      expect(await refusalOf(secret)).toMatchObject(gone)
+    })
+
     async function dropObject(name: string): Promise<void> {
       const wanted = { userId: user.userId, name: parseFileName(name), audience: 'owner' } as const
       const key = (await service.ledger.findFile(wanted))?.objectKey

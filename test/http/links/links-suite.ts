@@ -59,6 +59,39 @@ export function linksSuite(open: OpenService): void {
     await service.stop()
   })
 
+  it('a link with a password refuses an address after 10 wrong ones, and nobody else', async () => {
+    const service = await open({ trustedProxies: ['127.0.0.1'] })
+    const user = await service.createUser(MIB)
+    await upload(service, { user, name: 'f', content: 'content' })
+    const terms = { token: secretOf(user), kind: 'download', prefix: '', password: '0099' }
+    const { secret } = await createLink(service, terms)
+    const other = await createLink(service, terms)
+    const get = (password: string, at: number, more = {}) =>
+      visit(service, {
+        secret,
+        path: '/f',
+        headers: { ...basic(password), 'X-Forwarded-For': `192.0.2.${at}`, ...more },
+      })
+    const opened = await visit(service, {
+      secret,
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: JSON.stringify({ password: '0099' }),
+    })
+    const Cookie = opened.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    for (let at = 0; at < 10; at += 1) expect((await get(`${at}`, 1)).status).toBe(401)
+    const late = await get('0099', 1)
+    expect(late.status).toBe(429)
+    const wait = Number(late.headers.get('retry-after'))
+    expect(wait).toBeGreaterThanOrEqual(1)
+    expect(wait).toBeLessThanOrEqual(60)
+    expect((await get('wrong', 1, { Cookie })).status).toBe(200)
+    expect((await get('0099', 2)).status).toBe(200)
+    const elsewhere = { secret: other.secret, path: '/f', headers: basic('0099') }
+    expect((await visit(service, elsewhere)).status).toBe(200)
+    await service.stop()
+  })
+
   describe('a link', () => {
     let service: TestService
     let user: TestUser

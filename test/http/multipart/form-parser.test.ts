@@ -86,8 +86,8 @@ describe('accepted', () => {
   test.each([
     ['a file', `${FILE}abc${END}`, 'abc'],
     ['an empty file', `${FILE}${END}`, ''],
-    ['A21: no line break after the closing delimiter', `${FILE}abc\r\n${D}--`, 'abc'],
-    ['A22: a preamble and an epilogue', `hello\r\n\r\n${FILE}abc${END}bye --XBOUND\r\n`, 'abc'],
+    ['no line break after the closing delimiter', `${FILE}abc\r\n${D}--`, 'abc'],
+    ['a preamble and an epilogue', `hello\r\n\r\n${FILE}abc${END}bye --XBOUND\r\n`, 'abc'],
     ['an empty preamble line', `\r\n${FILE}abc${END}`, 'abc'],
     [
       'no quotes',
@@ -95,7 +95,7 @@ describe('accepted', () => {
       'abc',
     ],
     [
-      'A11: any case, and an empty file name',
+      'any case',
       `${D}\r\ncontent-DISPOSITION:Form-Data;NAME="file";FileName=""\r\n\r\nabc${END}`,
       'abc',
     ],
@@ -104,7 +104,7 @@ describe('accepted', () => {
       `${D}\r\n${HEAD}; filename*=utf-8''%e2%82%ac\r\n\r\nabc${END}`,
       'abc',
     ],
-    ['A18: a __proto__ header', `${D}\r\n__proto__: x\r\n${HEAD}\r\n\r\nabc${END}`, 'abc'],
+    ['a __proto__ header', `${D}\r\n__proto__: x\r\n${HEAD}\r\n\r\nabc${END}`, 'abc'],
     [
       'a transfer encoding that is none',
       `${D}\r\n${HEAD}\r\nContent-Transfer-Encoding: BINARY\r\n\r\nabc${END}`,
@@ -112,7 +112,7 @@ describe('accepted', () => {
     ],
     ['content of line breaks', `${FILE}\r\n\r\n\n\r\r\n${END}`, '\r\n\r\n\n\r\r\n'],
     [
-      'A23: another boundary inside',
+      'another boundary inside',
       `${FILE}--inner\r\n\r\n--inner--\r\n${END}`,
       '--inner\r\n\r\n--inner--\r\n',
     ],
@@ -149,26 +149,22 @@ describe('refused', () => {
   test.each([
     ['nothing', '', 'truncated_body'],
     ['no delimiter', 'abc', 'truncated_body'],
-    ['A13: only the closing delimiter', `${D}--\r\n`, 'missing_file_part'],
-    ['A09: a field alone', part('Content-Disposition: form-data; name="x"'), 'missing_file_part'],
+    ['only the closing delimiter', `${D}--\r\n`, 'missing_file_part'],
+    ['a field alone', part('Content-Disposition: form-data; name="x"'), 'missing_file_part'],
     [
-      'A09: a file under another name',
+      'a file under another name',
       part('Content-Disposition: form-data; name="x"; filename="a"'),
       'missing_file_part',
     ],
-    [
-      'A10 A11: no filename',
-      part('Content-Disposition: form-data; name="file"'),
-      'missing_file_part',
-    ],
-    ['A08: two files', `${FILE}a\r\n${FILE}b${END}`, 'multiple_file_parts'],
+    ['no filename', part('Content-Disposition: form-data; name="file"'), 'missing_file_part'],
+    ['two files', `${FILE}a\r\n${FILE}b${END}`, 'multiple_file_parts'],
     [
       'a file under another name after the file',
       `${FILE}a\r\n${part('Content-Disposition: form-data; name="x"; filename="a"')}`,
       'multiple_file_parts',
     ],
-    ['A06: no closing delimiter', `${FILE}abc`, 'truncated_body'],
-    ['A06: half a closing delimiter', `${FILE}abc\r\n${D}-`, 'truncated_body'],
+    ['no closing delimiter', `${FILE}abc`, 'truncated_body'],
+    ['half a closing delimiter', `${FILE}abc\r\n${D}-`, 'truncated_body'],
     ['a delimiter and no more', `${FILE}abc\r\n${D}\r\n`, 'truncated_body'],
     ['half a line break at the end', `${FILE}abc\r\n${D}--\r`, 'truncated_body'],
     ['A26: a boundary line inside the content', `${FILE}abc\r\n${D}\r\ndef${END}`, 'format_error'],
@@ -226,7 +222,7 @@ describe('refused', () => {
     ['A17: 33 headers', part(`${HEAD}${'\r\nX: y'.repeat(32)}`), 'format_error'],
     ['A17: a head over 16 KiB', part(`${HEAD}\r\nX: ${'y'.repeat(16 * 1024)}`), 'format_error'],
     [
-      'A15: 101 fields',
+      '101 fields',
       `${`${D}\r\nContent-Disposition: form-data; name=x\r\n\r\n\r\n`.repeat(101)}${FILE}${END}`,
       'format_error',
     ],

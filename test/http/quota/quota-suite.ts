@@ -1,6 +1,11 @@
+import { callerNamed } from '../../support/caller.ts'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { filePart, httpChunk, multipartBody } from '../../support/http/multipart-body.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
+import { fileBody, filePart, httpChunk, multipartBody } from '../../support/http/multipart-body.ts'
+import { put } from '../../support/objects.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { commitUnsent } from '../file-requests.ts'
@@ -8,6 +13,7 @@ import {
   bodyOf,
   download,
   expectNothingChanged,
+  expectNothingReserved,
   expectOnlyObjectsOf,
   expectProblem,
   expectUntouched,
@@ -57,11 +63,15 @@ export function quotaSuite(open: OpenService): void {
 
     describe.each<[string, (content: Buffer) => Buffer, method: 'POST' | 'PUT']>([
       ['that is the whole body', (content) => content, 'PUT'],
+      ['alone', (content) => fileBody(content), 'POST'],
       [
         'with fields after it',
         (content) => multipartBody([filePart(content), FIELD, FIELD]),
         'POST',
       ],
+      ['with fields before it', (content) => multipartBody([FIELD, filePart(content)]), 'POST'],
+      ['without the last line break', (content) => fileBody(content, { epilogue: '' }), 'POST'],
+      ['between preamble and epilogue', (content) => fileBody(content, WRAPPED), 'POST'],
     ])('for a file %s', (_how, formOf, method) => {
       it.each([
         ['a Content-Length', false],
@@ -93,7 +103,24 @@ export function quotaSuite(open: OpenService): void {
       )
     })
 
+    it('D02 says in its refusal how much there is and how much was asked for', async () => {
+      const { user } = await place()
+      const reply = await upload(service, { user, name: 'b', content: randomBytes(40_001) })
+      expect(expectProblem(reply, FULL)).toMatchObject({
+        capacity: 100_000,
+        used: 60_000,
+        reserved: 0,
+        requested: 40_001,
+        available: 40_000,
+      })
+    })
+
     describe.each(METHODS)('for a %s', (method) => {
+      it('takes an empty file when it is full', async () => {
+        const { user } = await placeFile(service, { capacity: 1000, size: 1000 })
+        expect((await upload(service, { method, user, name: 'b', content: '' })).status).toBe(200)
+      })
+
       it('D04 lets a client that sends 5 MB before it reads know that it is full', async () => {
         const placed = await place()
         const content = Buffer.alloc(5 * MIB)
@@ -103,6 +130,23 @@ export function quotaSuite(open: OpenService): void {
         expect(reply.closed).toBe(true)
         await expectUntouched(service, placed)
       })
+
+      it('D05 lets a client that sends 5 MB in chunks before it reads know that it is full', async () => {
+        const placed = await place()
+        const content = Buffer.alloc(5 * MIB)
+        const sent = { method, name: 'b', content, chunked: true, readLate: true }
+        expectProblem(await upload(service, { user: placed.user, ...sent }), FULL)
+        await expectUntouched(service, placed)
+      })
+    })
+
+    it('D06 is charged what came when the Content-Length says more', async () => {
+      const placed = await place()
+      const form = fileBody(randomBytes(10_000))
+      const send = [headOf({ user: placed.user, name: 'b', length: form.length + 10_000 }), form]
+      const reply = await rawRequest({ port: service.port, send, afterwards: 'end' })
+      expect([0, 400]).toContain(reply.status)
+      await expectUntouched(service, placed)
     })
 
     it('D08 charges an overwrite with the difference', async () => {
@@ -111,6 +155,31 @@ export function quotaSuite(open: OpenService): void {
       expect(reply.status).toBe(200)
       expect(jsonOf(reply)).toMatchObject({ capacity: { used: 90_000, available: 10_000 } })
       await expectOnlyObjectsOf(service, { user, names: ['file.bin'] })
+    })
+
+    it.each([
+      ['a Content-Length', false],
+      ['chunks', true],
+    ])('D08 refuses an overwrite that does not fit, with %s (I2)', async (_framing, chunked) => {
+      const placed = await place()
+      const content = randomBytes(100_001)
+      const reply = await upload(service, { user: placed.user, content, chunked })
+      expectProblem(reply, FULL)
+      await expectUntouched(service, placed)
+    })
+
+    it('D11 that shrinks below use lets files be read and shrunk, and nothing grow', async () => {
+      const placed = await placeFile(service, { capacity: 100_000, size: 80_000 })
+      const { user } = placed
+      await service.setCapacity(user, 50_000)
+      expectProblem(await upload(service, { user, name: 'b', content: 'x' }), FULL)
+      expectProblem(await upload(service, { user, content: randomBytes(80_001) }), FULL)
+      await expectUntouched(service, placed)
+      for (const size of [80_000, 70_000, 40_000]) {
+        const smaller = await upload(service, { user, content: randomBytes(size) })
+        expect(jsonOf(smaller)).toMatchObject({ size, capacity: { used: size } })
+      }
+      expect((await upload(service, { user, name: 'b', content: 'x' })).status).toBe(200)
     })
 
     it('D11 that shrinks while an upload runs is what the upload is held against (I5)', async () => {
@@ -136,7 +205,10 @@ export function quotaSuite(open: OpenService): void {
 
   expectationsSuite(open)
   limitsSuite(open)
+  leasesSuite(open)
 }
+
+const WRAPPED = { preamble: 'hello', epilogue: '\r\nbye' }
 
 function expectationsSuite(open: OpenService): void {
   describe.each(METHODS)('a client that expects 100 Continue for a %s', (method) => {
@@ -162,6 +234,28 @@ function expectationsSuite(open: OpenService): void {
       expectProblem(reply, FULL)
       expect(reply.all.map(({ status }) => status)).toEqual([403])
       await expectUntouched(service, placed)
+    })
+
+    it('is refused what is larger than any file before it has sent a byte', async () => {
+      const user = await service.createUser(MIB)
+      const reply = await ask(user, 30 * 1024 * MIB)
+      expectProblem(reply, { status: 413, code: 'file_too_large' })
+      expect(reply.all).toHaveLength(1)
+    })
+
+    it('is refused without a token before it has sent a byte', async () => {
+      const reply = await ask(undefined, 1000)
+      expectProblem(reply, { status: 403, code: 'access_token_missing' })
+      expect(reply.all).toHaveLength(1)
+    })
+
+    it('is refused a bad name before it has sent a byte', async () => {
+      const user = await service.createUser(MIB)
+      const path = '/users/me/repo/a%2Fb'
+      const head = headOf({ method, user, path, length: 1000, headers: expecting })
+      const reply = await rawRequest({ port: service.port, send: [head, { pauseMs: 9000 }] })
+      expectProblem(reply, { status: 400, code: 'invalid_file_name' })
+      expect(reply.all).toHaveLength(1)
     })
 
     it.each([
@@ -202,6 +296,26 @@ function limitsSuite(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: ['file.bin', 'b'] })
     })
 
+    it('D13 of the number of files is told in the same words to a client that asks first', async () => {
+      const { user } = await placeFile(service)
+      await upload(service, { method, user, name: 'b', content: '' })
+      const headers = { Expect: '100-continue' }
+      const third = await upload(service, { method, user, name: 'c', content: '', headers })
+      const refusal = expectProblem(third, { status: 403, code: 'file_count_exceeded' })
+      expect(refusal).toMatchObject({ file_count: 2, max_files: 2 })
+    })
+
+    it('D13 of the number of files holds for uploads that run at once', async () => {
+      const user = await service.createUser(MIB)
+      const uploads = Array.from({ length: 8 }, (_, at) =>
+        upload(service, { method, user, name: `${at}`, content: 'x' }),
+      )
+      const replies = await Promise.all(uploads)
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(2)
+      expect(replies.filter(({ status }) => status === 403)).toHaveLength(6)
+      expect(await usageOf(service, user)).toMatchObject({ fileCount: 2, used: 2, reserved: 0 })
+    })
+
     it.each([
       ['a Content-Length', false],
       ['chunks', true],
@@ -236,6 +350,14 @@ function limitsSuite(open: OpenService): void {
       expectProblem(await rawRequest({ port: service.port, send, timeoutMs: 9000 }), FULL)
       await expectUntouched(service, placed)
     })
+
+    it('a limit of the size is told whatever the Content-Length says', async () => {
+      const { user } = await placeFile(service)
+      const form = bodyOf(randomBytes(1000), method)
+      const send = [headOf({ method, user, length: Number.MAX_SAFE_INTEGER }), form]
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, { status: 413, code: 'file_too_large' })
+    })
   })
 }
 
@@ -266,6 +388,48 @@ export function impossibleLengthsSuite(open: OpenService): void {
         expectProblem(reply, { status: 400, code: 'format_error' })
       }
       expectNothingChanged(service, placed)
+    })
+  })
+}
+
+function leasesSuite(open: OpenService): void {
+  describe('a lease', () => {
+    let service: TestService
+    beforeAll(async () => {
+      service = await open({ leaseMs: 500 })
+    })
+    afterAll(() => service.stop())
+
+    it('D12 that has ended gives back what a crashed upload had reserved', async () => {
+      const placed = await placeFile(service, { capacity: 100_000 })
+      const { userId } = placed.user
+      const version = createVersion()
+      const key = objectKey(userId, version)
+      const caller = await callerNamed(service.users, userId)
+      const lost = { ...caller, version, objectKey: key, name: parseFileName('b') }
+      const limits = { leaseMs: 50, maxFiles: 10, maxUploads: 10 }
+      await service.ledger.begin({ ...lost, bytes: 99_000, ...limits })
+      await put(service.objects, { key, content: Buffer.from('what was stored by then') })
+      const content = randomBytes(10_000)
+      expectProblem(await upload(service, { user: placed.user, name: 'c', content }), FULL)
+      await delay(100)
+      await service.sweep()
+      await expectUntouched(service, placed)
+      expect((await upload(service, { user: placed.user, name: 'c', content })).status).toBe(200)
+    })
+
+    it('D12 of an upload that lives is renewed, whatever is swept', async () => {
+      const user = await service.createUser(MIB)
+      const content = randomBytes(100_000)
+      const paused = await pauseUpload(service, { user, content })
+      for (let sweeps = 0; sweeps < 4; sweeps += 1) {
+        await delay(400)
+        await service.sweep()
+      }
+      paused.resume()
+      expect((await paused.reply).status).toBe(200)
+      expect((await download(service, { user })).body.equals(content)).toBe(true)
+      await expectNothingReserved(service, user)
     })
   })
 }

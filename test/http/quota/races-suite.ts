@@ -44,7 +44,10 @@ export function racesSuite(openAll: () => Promise<readonly TestService[]>): void
     }
 
     it.each<[string, size: number, how: Pick<Upload, 'method' | 'chunked'>]>([
+      ['10 KB with a Content-Length', 10_000, {}],
       ['10 KB in a chunk', 10_000, { chunked: true }],
+      ['1 MiB with a Content-Length', MIB, {}],
+      ['10 KB by PUT with a Content-Length', 10_000, { method: 'PUT' }],
       ['1 MiB by PUT with a Content-Length', MIB, { method: 'PUT' }],
     ])('D07 of 40 tenths of a capacity exactly ten fit: %s (I5)', async (_what, tenth, how) => {
       const user = await service.createUser(10 * tenth)
@@ -67,7 +70,7 @@ export function racesSuite(openAll: () => Promise<readonly TestService[]>): void
       await expectOnlyObjectsOf(service, { user, names })
     })
 
-    it.each(['PUT'] as const)(
+    it.each(['POST', 'PUT'] as const)(
       'D07 of 40 tenths of 1 MiB in chunks by %s at most ten fit, and none is cut (I5)',
       async (method) => {
         const user = await service.createUser(10 * MIB)
@@ -114,5 +117,20 @@ export function racesSuite(openAll: () => Promise<readonly TestService[]>): void
         await expectOnlyObjectsOf(service, { user, names: ['file.bin'] })
       },
     )
+
+    it('D09 for one name in a full repository end whole or refused (I5)', async () => {
+      const { user } = await placeFile(service, { capacity: 100_000, size: 60_000 })
+      const contents = Array.from({ length: 12 }, (_, at) => randomBytes(40_000 + at * 8000))
+      const replies = await race(12, (at) => ({ user, content: contents[at] ?? '' }))
+      for (const reply of replies) if (reply.status !== 200) expectProblem(reply, FULL)
+      // The smallest never grows, whatever it replaces. The larger ones depend on who came before.
+      expect(replies[0]?.status).toBe(200)
+      expect(replies.slice(8).map(({ status }) => status)).toEqual([403, 403, 403, 403])
+      const { body } = await download(service, { user })
+      expect(contents.filter((content) => content.equals(body))).toHaveLength(1)
+      const figures = { used: body.length, reserved: 0, fileCount: 1 }
+      expect(await usageOf(service, user)).toMatchObject(figures)
+      await expectOnlyObjectsOf(service, { user, names: ['file.bin'] })
+    })
   })
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RawExchange } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { change, etagOf, namesOf, remove } from '../file-requests.ts'
+import { change, etagOf, namesOf, remove, type Write, write } from '../file-requests.ts'
 import {
   download,
   expectOnlyObjectsOf,
@@ -58,6 +58,41 @@ export function writeRacesSuite(
         expect(found.body.toString()).toBe(contents[winner.at])
       }
       await expectOnlyObjectsOf(service, { user, names: ['file.bin'] })
+    })
+
+    it('exactly one of eight writes with If-None-Match: * makes the file, 20 times in a row', async () => {
+      const user = await service.createUser(MIB)
+      const names = Array.from({ length: 20 }, (_, at) => `${at}`)
+      const headers = { 'If-None-Match': '*' }
+      for (const name of names) {
+        const replies = await Promise.all(
+          Array.from({ length: 8 }, (_, at) => {
+            const method = at % 4 === 0 ? 'POST' : 'PUT'
+            return upload(instance(at), { method, user, name, headers, content: `${at}` })
+          }),
+        )
+        const { at } = onlyWinner(replies)
+        expect((await download(service, { user, name })).body.toString()).toBe(`${at}`)
+      }
+      expect(await usageOf(service, user)).toMatchObject({ used: 20, reserved: 0, fileCount: 20 })
+      await expectOnlyObjectsOf(service, { user, names })
+    })
+
+    it('exactly one of the writes of whatever method with the same If-Match wins', async () => {
+      const user = await service.createUser(MIB)
+      // A change keeps the etag, so it does not compete with the others.
+      const methods: readonly Write[] = ['PUT', 'DELETE', 'POST', 'DELETE']
+      for (let round = 0; round < 20; round += 1) {
+        const headers = { 'If-Match': etagOf(await upload(service, { user, content: 'old' })) }
+        const replies = await Promise.all(
+          methods.map((method, at) => write(instance(round + at), { method, user, headers })),
+        )
+        const won = replies.filter(({ status }) => status === 200 || status === 204)
+        expect(won).toHaveLength(1)
+        const gone = won[0]?.status === 204
+        const figures = gone ? { used: 0, fileCount: 0 } : { used: 3, fileCount: 1 }
+        expect(await usageOf(service, user)).toMatchObject({ ...figures, reserved: 0 })
+      }
     })
 
     it('D10 an overwrite and a removal have the outcome of one after the other (I4)', async () => {

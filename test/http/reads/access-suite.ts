@@ -1,11 +1,14 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../../support/http/raw-http.ts'
-import type { TestService } from '../../support/service/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import {
   ask,
   download,
   expectNothingChanged,
   expectProblem,
+  expectUntouched,
   MIB,
   type OpenService,
   pathOf,
@@ -18,6 +21,7 @@ import {
 const INVALID = { status: 403, code: 'access_token_invalid' } as const
 const MISSING = { status: 403, code: 'access_token_missing' } as const
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
+const SUSPENDED = { status: 403, code: 'user_suspended' } as const
 const CROSS_SITE = { status: 403, code: 'cross_site_request' } as const
 
 /** Rows C01 to C07 of the list of bad input: who may do what. See also `two-tokens-suite.ts` and `origin-suite.ts`. */
@@ -52,6 +56,38 @@ export function accessSuite(open: OpenService): void {
       }
     })
 
+    it('C02 a revoked token is refused', async () => {
+      const { userId } = placed.user
+      const { cookie, tokenId } = await addToken(service, placed.user)
+      expect((await download(service, { headers: { cookie } })).status).toBe(200)
+      await service.users.revokeAccessToken({ userId, tokenId })
+      expectProblem(await upload(service, { content: 'new', headers: { cookie } }), INVALID)
+      await expectUntouched(service, placed)
+    })
+
+    it('C02 an expired token is refused', async () => {
+      const { cookie } = await addToken(service, placed.user, 1)
+      await delay(20)
+      expectProblem(await upload(service, { content: 'new', headers: { cookie } }), INVALID)
+      await expectUntouched(service, placed)
+    })
+
+    it('C02 a suspended user can neither upload nor download, and is as before when active again', async () => {
+      const { user } = placed
+      await service.users.setUserStatus(user.userId, 'suspended')
+      expectProblem(await upload(service, { user, content: 'new' }), SUSPENDED)
+      expectProblem(await download(service, { user }), SUSPENDED)
+      await service.users.setUserStatus(user.userId, 'active')
+      await expectUntouched(service, placed)
+    })
+
+    it('the public files of a suspended user are found by nobody', async () => {
+      const { user } = placed
+      await upload(service, { user, query: '?visibility=public', content: 'a' })
+      await service.users.setUserStatus(user.userId, 'suspended')
+      expectProblem(await download(service, { owner: user.userId }), NOT_FOUND)
+    })
+
     it('C02 a deleted user is refused, and a sweep removes all objects', async () => {
       const { user } = placed
       await upload(service, { user, query: '?visibility=public', content: 'a' })
@@ -80,6 +116,11 @@ export function refusedAccessSuite(open: OpenService): void {
       placed = await placeFile(service)
     })
 
+    it('C01 without a cookie no upload is taken and the file stays (I2)', async () => {
+      expectProblem(await upload(service, { content: 'new' }), MISSING)
+      expectNothingChanged(service, placed)
+    })
+
     it.each(badCookies())(
       'C01 C03 with %s neither upload nor download is let in',
       async (_what, cookie) => {
@@ -98,6 +139,16 @@ export function refusedAccessSuite(open: OpenService): void {
       const reply = await upload(service, { content, readLate: true })
       expectProblem(reply, MISSING)
       expect(reply.closed).toBe(true)
+    })
+
+    it('C05 nobody writes to the path of another user', async () => {
+      const other = await service.createUser(MIB)
+      const { userId } = placed.user
+      const path = `/users/${userId}/repo/file.bin`
+      const reply = await upload(service, { user: other, path, content: 'new' })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      expect(reply.headers['allow']).toBe('GET, HEAD')
+      await expectUntouched(service, placed)
     })
 
     describe('C07 a write', () => {
@@ -182,4 +233,25 @@ function badCookies(): [what: string, cookie: string][] {
     ['a token in quotes', 'access_token=""'],
     ['SQL', "access_token=' OR 1=1 --"],
   ]
+}
+
+/** Another token of a user, of which the test knows everything. */
+async function addToken(
+  service: TestService,
+  { userId }: TestUser,
+  expiresInMs?: number,
+): Promise<{ readonly cookie: string; readonly tokenId: string }> {
+  const secret = `crt_${randomBytes(32).toString('base64url')}`
+  const sha256 = createHash('sha256').update(secret).digest('hex')
+  const tokenId = randomUUID()
+  await service.users.addAccessToken({
+    userId,
+    tokenId,
+    sha256,
+    label: 'test',
+    expiresInMs,
+    scope: undefined,
+    parent: undefined,
+  })
+  return { cookie: `access_token=${secret}`, tokenId }
 }

@@ -70,6 +70,17 @@ export function archiveSuite(open: OpenService): void {
       expect(all.map(({ name }) => name)).toEqual([...Object.keys(chosen), 'b'])
     })
 
+    it('has a file whose name has a question mark', async () => {
+      await fill({ 'a?b': Buffer.from('a'), a: Buffer.from('b') })
+      const entries = await readZip((await archive('?name=a?b')).body)
+      expect(entries.map(({ name }) => name)).toEqual(['a?b'])
+    })
+
+    it('an archive of nothing is empty', async () => {
+      await fill({ b: Buffer.from('b') })
+      expect(await readZip((await archive('?prefix=a')).body)).toEqual([])
+    })
+
     it('has the versions that were current at its start, whatever becomes of them', async () => {
       const before = {
         a: randomBytes(8 * MIB),

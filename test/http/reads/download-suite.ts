@@ -23,6 +23,8 @@ import {
 const SIZE = 1000
 
 const PAST = 'Sun, 06 Nov 1994 08:49:37 GMT'
+const FUTURE = 'Fri, 31 Dec 9999 23:59:59 GMT'
+
 /** Conditions and ranges of downloads, and downloads that are under way while the file goes. */
 export function downloadSuite(open: OpenService): void {
   describe('downloads', () => {
@@ -42,8 +44,12 @@ export function downloadSuite(open: OpenService): void {
     describe('with a range', () => {
       it.each([
         ['bytes=0-0', 0, 0],
+        ['bytes=10-19', 10, 19],
         ['bytes=990-', 990, 999],
+        ['bytes=-1', 999, 999],
         ['bytes=-5000', 0, 999],
+        ['bytes=0-', 0, 999],
+        ['bytes=900-5000', 900, 999],
       ])('H11 answer %s with 206 and those bytes alone', async (range, first, last) => {
         const whole = await get({})
         const part = await get({ range })
@@ -56,19 +62,33 @@ export function downloadSuite(open: OpenService): void {
         })
       })
 
-      it.each(['bytes=1000-', 'bytes=-0'])('H11 answer %s with 416 and the size', async (range) => {
-        const reply = await get({ range })
-        const problem = expectProblem(reply, { status: 416, code: 'range_not_satisfiable' })
-        expect(problem['size']).toBe(SIZE)
-        expect(reply.headers).toMatchObject({
-          'content-range': `bytes */${SIZE}`,
-          'cache-control': 'no-store',
-        })
-        expect(reply.headers['etag']).toBeUndefined()
-      })
+      it.each(['bytes=1000-', 'bytes=1000-2000', 'bytes=-0', `bytes=${'9'.repeat(30)}-`])(
+        'H11 answer %s with 416 and the size',
+        async (range) => {
+          const reply = await get({ range })
+          const problem = expectProblem(reply, { status: 416, code: 'range_not_satisfiable' })
+          expect(problem['size']).toBe(SIZE)
+          expect(reply.headers).toMatchObject({
+            'content-range': `bytes */${SIZE}`,
+            'cache-control': 'no-store',
+          })
+          expect(reply.headers['etag']).toBeUndefined()
+        },
+      )
 
-      it.each(['bytes=0-1,5-6', 'bytes=x'])('answer %j with the whole file', async (range) => {
-        expectWhole(await get({ range }), placed)
+      it.each(['bytes=0-1,5-6', 'items=0-1', 'bytes=5-2', 'bytes=x', ''])(
+        'answer %j with the whole file',
+        async (range) => {
+          expectWhole(await get({ range }), placed)
+        },
+      )
+
+      it('ranges of an empty file have nothing to give', async () => {
+        await upload(service, { user: placed.user, content: '' })
+        const reply = await get({ range: 'bytes=0-' })
+        expectProblem(reply, { status: 416, code: 'range_not_satisfiable' })
+        expect(reply.headers['content-range']).toBe('bytes */0')
+        expect(await get({ range: 'bytes=-5' })).toMatchObject({ status: 200, body: Buffer.of() })
       })
 
       it('H11 join to the whole over every part of a larger file', async () => {
@@ -104,7 +124,10 @@ export function downloadSuite(open: OpenService): void {
         const { 'cache-control': control, vary } = headers
         for (const condition of [
           { 'if-none-match': etag },
+          { 'if-none-match': `"other", W/${etag}` },
+          { 'if-none-match': '*' },
           { 'if-modified-since': date },
+          { 'if-modified-since': FUTURE },
           { 'if-none-match': etag, 'if-modified-since': PAST, range: 'bytes=0-0' },
         ]) {
           const reply = await get({ ...condition, 'want-repr-digest': 'sha-256=1' }, method)
@@ -119,11 +142,30 @@ export function downloadSuite(open: OpenService): void {
       it('H11 answer 412 when the file is not what the request demands', async () => {
         for (const condition of [
           { 'if-match': '"other"' },
+          { 'if-match': `W/${placed.etag}` },
           { 'if-unmodified-since': PAST },
           { 'if-match': '"other"', 'if-none-match': placed.etag, range: 'bytes=5000-' },
         ]) {
           const reply = await get(condition, method)
           expectRefusal(reply, { method, status: 412, code: 'precondition_failed' })
+        }
+      })
+
+      it('H11 answer 200 when the conditions are met, or are none', async () => {
+        for (const condition of [
+          { 'if-match': placed.etag },
+          { 'if-match': `"other", ${placed.etag}` },
+          { 'if-match': '*' },
+          { 'if-unmodified-since': FUTURE },
+          { 'if-none-match': '"other"' },
+          { 'if-modified-since': PAST },
+          { 'if-none-match': '"other"', 'if-modified-since': FUTURE },
+          { 'if-match': placed.etag, 'if-unmodified-since': PAST },
+          { 'if-modified-since': 'now', 'if-unmodified-since': '0' },
+        ]) {
+          const reply = await get(condition, method)
+          expect(reply.status).toBe(200)
+          if (method === 'GET') expectWhole(reply, placed)
         }
       })
 
@@ -154,6 +196,12 @@ export function downloadSuite(open: OpenService): void {
         }
       },
     )
+
+    it('say of HEAD with a range what they say without one', async () => {
+      const head = await get({ range: 'bytes=0-0' }, 'HEAD')
+      expect(head.status).toBe(200)
+      expect(stable(head)).toEqual(stable(await get({})))
+    })
 
     underWay(open)
   })
@@ -259,6 +307,12 @@ export function downloadBodiesSuite(open: OpenService): void {
       const reply = await rawRequest({ port: service.port, send: tooLarge('GET'), readLate: true })
       const problem = expectProblem(reply, { status: 400, code: 'format_error' })
       expect(problem['detail']).toBe('The body is larger than 64 KiB.')
+    })
+
+    it('a body of HEAD that is too large is refused, too', async () => {
+      const send = tooLarge('HEAD')
+      const { received } = await rawRequest({ port: service.port, send, readLate: true })
+      expect(received.toString('latin1')).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n$/)
     })
 
     it('a body that stops coming is refused', async () => {

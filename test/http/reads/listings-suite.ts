@@ -1,8 +1,12 @@
+import { callerNamed } from '../../support/caller.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
+import { digest } from '../../support/objects.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { list, namesOf, namesOfAll, pageOf, uploadAll } from '../file-requests.ts'
-import { expectProblem, jsonOf, MIB, type OpenService, upload } from '../fixture.ts'
+import { list, namesOf, namesOfAll, pageOf, remove, uploadAll } from '../file-requests.ts'
+import { ask, expectProblem, jsonOf, MIB, type OpenService, upload } from '../fixture.ts'
 
 const INVALID = { status: 400, code: 'invalid_parameter' } as const
 const ORDERS = ['name', '-name', 'updated_at', '-updated_at', 'size', '-size'] as const
@@ -33,6 +37,10 @@ export function listingsSuite(open: OpenService): void {
       })
     })
 
+    it('a listing of an empty repository is empty', async () => {
+      expect(jsonOf(await list(service, { user }))).toMatchObject({ files: [], next_cursor: null })
+    })
+
     describe('of files of all kinds', () => {
       const sizes = { b: 3, a: 1, 'a b': 2, B: 3, '\u00e9': 5, '\u{1f600}': 0, '\uffee': 4 }
       const byName = ['B', 'a', 'a b', 'b', '\u00e9', '\uffee', '\u{1f600}']
@@ -55,11 +63,55 @@ export function listingsSuite(open: OpenService): void {
         const names = expected[order.replace('-', '') as keyof typeof expected]
         const wanted = order.startsWith('-') ? names.toReversed() : names
         expect(await namesOf(service, { user: owner, query: { order } })).toEqual(wanted)
-        for (const limit of [2, 7]) {
+        for (const limit of [1, 2, 3, 7, 1000]) {
           const query = { order, limit }
           expect(await namesOfAll(service, { user: owner, query })).toEqual(wanted)
         }
       })
+
+      it('is by name when nothing else is said', async () => {
+        expect(await namesOf(service, { user: owner })).toEqual(byName)
+      })
+
+      it.each([
+        ['a', ['a', 'a b']],
+        ['a ', ['a b']],
+        ['A', []],
+        ['\u{1f600}', ['\u{1f600}']],
+        ['e\u0301', []],
+        ['.', []],
+      ])('shows those that begin with "%s"', async (prefix, names) => {
+        expect(await namesOf(service, { user: owner, query: { prefix } })).toEqual(names)
+        const query = { prefix, order: '-size', limit: 1 }
+        expect((await namesOfAll(service, { user: owner, query })).sort()).toEqual(names)
+      })
+    })
+
+    it('finds a part of a name in any case, on every database alike', async () => {
+      const names = [
+        'ÄRGER.txt',
+        'ärger 2',
+        'a\u0308rger 3',
+        'arger',
+        'ΟΔΟΣ',
+        'straße',
+        'ДОМ',
+        'photo_1',
+        'photo%1',
+      ]
+      await uploadAll(service, { user, names })
+      const found = async (contains: string) =>
+        (await namesOfAll(service, { user, query: { contains, limit: 2 } })).toSorted()
+      const composed = ['a\u0308rger 3', 'ÄRGER.txt', 'ärger 2']
+      expect(await found('Ärger')).toEqual(composed)
+      expect(await found('A\u0308rger')).toEqual(composed)
+      expect(await found('δος')).toEqual(['ΟΔΟΣ'])
+      expect(await found('ΔΟ')).toEqual(['ΟΔΟΣ'])
+      expect(await found('дом')).toEqual(['ДОМ'])
+      expect(await found('STRASSE')).toEqual([])
+      expect(await found('_1')).toEqual(['photo_1'])
+      expect(await found('%')).toEqual(['photo%1'])
+      expect(await found('')).toEqual(names.toSorted())
     })
 
     it('rolls names up at a delimiter, in one page or in many', async () => {
@@ -100,6 +152,19 @@ export function listingsSuite(open: OpenService): void {
       for (const broken of [cursor.slice(0, -4), `${cursor}AAAA`, cursor.slice(4)]) {
         expectProblem(await list(service, { user, query: { cursor: broken } }), INVALID)
       }
+    })
+
+    it('holds 1000 files in a page, and says when there is one more', async () => {
+      const many = await service.createUser(MIB)
+      const names = Array.from({ length: 1001 }, (_, at) => `${at}`.padStart(4, '0'))
+      await fill(service, { user: many, names })
+      const query = { limit: 1000 }
+      const first = pageOf(await list(service, { user: many, query }))
+      expect(first.files.map(({ name }) => name)).toEqual(names.slice(0, 1000))
+      expect(await namesOfAll(service, { user: many, query })).toEqual(names)
+      expect(await namesOf(service, { user: many })).toEqual(names.slice(0, 100))
+      await remove(service, { user: many, name: '0000' })
+      expect(pageOf(await list(service, { user: many, query })).next_cursor).toBeNull()
     })
   })
 
@@ -156,15 +221,72 @@ function viewersSuite(open: OpenService): void {
         expect(await namesOfAll(service, { ...by, user: owner })).toHaveLength(9)
       },
     )
+
+    it('listings of nobody and of nothing visible look the same', async () => {
+      const empty = await service.createUser(MIB)
+      await uploadAll(service, { user: empty, names: ['private'] })
+      const expected = { files: [], next_cursor: null }
+      for (const user of [undefined, owner]) {
+        for (const id of ['no-such-user', empty.userId]) {
+          const reply = await list(service, { ...(user && { user }), owner: id })
+          expect({ status: reply.status, ...jsonOf(reply) }).toEqual({ status: 200, ...expected })
+          const { date: _date, 'x-request-id': _id, ...headers } = reply.headers
+          expect(headers).toMatchObject({ 'content-length': '31', vary: 'Cookie, Authorization' })
+        }
+      }
+    })
+
+    it('shows nothing of one who is suspended, or deleted', async () => {
+      const by = { owner: owner.userId }
+      await service.users.setUserStatus(owner.userId, 'suspended')
+      expect(await namesOf(service, by)).toEqual([])
+      await service.users.setUserStatus(owner.userId, 'active')
+      expect(await namesOf(service, by)).toEqual(open3)
+      await service.users.deleteUser(owner.userId)
+      expect(await namesOf(service, by)).toEqual([])
+    })
+
+    it.each(['no+id', 'a'.repeat(65), '%00', '', 'ME%20'])(
+      'a listing of "%s", which is no id, leads nowhere',
+      async (id) => {
+        const reply = await ask(service, { user: owner, path: `/users/${id}/repo` })
+        expectProblem(reply, { status: 404, code: 'not_found' })
+      },
+    )
   })
+}
+
+/** Writes empty files into the ledger alone, since so many uploads would take long. */
+async function fill(
+  { ledger, users }: TestService,
+  { user: { userId }, names }: { user: TestUser; names: readonly string[] },
+): Promise<void> {
+  const limits = { maxFiles: 2000, maxUploads: 10, leaseMs: 60_000, garbageDelayMs: 0 }
+  const sha256 = digest(Buffer.alloc(0))
+  const caller = await callerNamed(users, userId)
+  for (const name of names.map(parseFileName)) {
+    const version = createVersion()
+    const upload = { ...caller, version, ...limits }
+    await ledger.begin({ ...upload, name, objectKey: objectKey(userId, version), bytes: 0 })
+    await ledger.commit({ ...upload, size: 0, sha256, visibility: undefined })
+  }
 }
 
 /** Queries that are refused, and the parameter at fault. */
 const QUERY_FAULTS: [query: string, parameter: string][] = [
+  ...['0', '1001', '-1', '1.5', '01', '+5', '1e2', '', '%20', 'ten'].map(
+    (value): [string, string] => [`limit=${value}`, 'limit'],
+  ),
   ...['', 'NAME', '--name', 'created_at', 'name%20', 'name,size'].map((value): [string, string] => [
     `order=${value}`,
     'order',
   ]),
+  ...['', 'x', 'AAAA', 'bnVsbA', 'W10', '%00', 'a'.repeat(5000), cursor(['name', 0, 'a/b'])].map(
+    (value): [string, string] => [`cursor=${value}`, 'cursor'],
+  ),
+  ...[cursor(['name', 'x', 'a']), cursor(['name', 0.5, 'a']), cursor(['name', 0, ''])].map(
+    (value): [string, string] => [`cursor=${value}`, 'cursor'],
+  ),
   ...['a%2Fb', '%5C', '%00', 'x'.repeat(256), '%ff', 'a%', '%ED%A0%80', '%zz'].map(
     (value): [string, string] => [`prefix=${value}`, 'prefix'],
   ),
@@ -189,10 +311,18 @@ const QUERY_FAULTS: [query: string, parameter: string][] = [
     ['name', 0, 5],
   ].map((place): [string, string] => [`cursor=${cursor(place)}`, 'cursor']),
   [`order=size&cursor=${cursor(['size', 0, 'a', 'prefix'])}`, 'cursor'],
+  ['cursor=%ff', 'cursor'],
+  ['prefix=a&cursor=%zz', 'cursor'],
+  ['limit=%ff', 'limit'],
+  ['order=%ff', 'order'],
   ['%ff=x', '%ff'],
   ['prefix[]=a', 'prefix[]'],
   ['prefix=a&prefix=b', 'prefix'],
+  ['limit=1&limit=2', 'limit'],
   ['order=name&order=size', 'order'],
+  ['cursor=a&cursor=b', 'cursor'],
+  ['page=2', 'page'],
+  ['Limit=2', 'Limit'],
   ['__proto__=x', '__proto__'],
 ]
 

@@ -118,6 +118,13 @@ export function crossOriginSuite(open: OpenService): void {
         }
       })
 
+      it('is told that nothing is there in an answer that it may read', async () => {
+        const reply = await preflight('/nothing')
+        expectProblem(reply, { status: 404, code: 'not_found' })
+        expect(reply.headers['access-control-allow-origin']).toBe(APP)
+        expect(reply.headers['access-control-allow-methods']).toBeUndefined()
+      })
+
       it.each([
         ['without an origin', { 'Access-Control-Request-Method': 'PUT' }],
         ['without a method', { Origin: APP }],

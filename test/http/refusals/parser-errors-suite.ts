@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -15,6 +16,7 @@ import {
   pathOf,
   type Placed,
   placeFile,
+  upload,
 } from '../fixture.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
@@ -179,6 +181,20 @@ export function parserErrorsSuite(open: OpenService): void {
       expect(closed).toBe(true)
     })
 
+    it('behind a refused upload is not answered into its refusal', async () => {
+      const full = await placeFile(service, { capacity: 1000, size: 1000 })
+      const first = fileBody(Buffer.alloc(50_000)).subarray(0, 40_000)
+      const send = [
+        headOf({ user: full.user, name: 'b', length: undefined }),
+        httpChunk(first),
+        { pauseMs: 300 },
+        'zz\r\n\r\n',
+      ]
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, { status: 403, code: 'capacity_exceeded' })
+      expect(reply.all).toHaveLength(1)
+    })
+
     it('behind a download that is under way puts no byte into it (I1)', async () => {
       const big = await placeFile(service, { size: 32 * MIB, capacity: 64 * MIB, name: 'big' })
       const head = `GET ${pathOf('big')} HTTP/1.1\r\nHost: x\r\nCookie: ${big.user.cookie}\r\n\r\n`
@@ -186,6 +202,39 @@ export function parserErrorsSuite(open: OpenService): void {
       const body = await bodyReadLate({ port: service.port, send })
       // The connection may close early, but what came is a part of the file.
       expect(body.equals(big.content.subarray(0, body.length))).toBe(true)
+    })
+
+    it('H08 is not looked at behind one that is still being answered', async () => {
+      const { user } = placed
+      const big = fileBody(randomBytes(MIB))
+      const small = fileBody('overtaken')
+      const send = [
+        Buffer.concat([Buffer.from(headOf({ user, length: big.length })), big]),
+        Buffer.concat([Buffer.from(headOf({ user, length: small.length })), small]),
+      ]
+      const { all, closed } = await rawRequest({ port: service.port, send, responses: 2 })
+      expect({ statuses: all.map(({ status }) => status), closed }).toEqual({
+        statuses: [200],
+        closed: true,
+      })
+      const reply = await download(service, { user })
+      expect(reply.body.length).toBe(MIB)
+    })
+
+    it('a request that expects what nobody knows is refused', async () => {
+      const { user } = placed
+      const headers = { Expect: 'banana' }
+      const reply = await upload(service, { user, content: 'new', headers })
+      expectProblem(reply, MALFORMED)
+      await expectUntouched(service, placed)
+    })
+
+    it('a request in a transfer coding besides chunks is refused', async () => {
+      const { user } = placed
+      const head = headOf({ user, length: undefined }).replace(': chunked', ': gzip, chunked')
+      const send = [head, httpChunk(form), httpChunk('')]
+      expectProblem(await rawRequest({ port: service.port, send }), MALFORMED)
+      await expectUntouched(service, placed)
     })
 
     it('gives back what its upload has reserved, though its client keeps its side open', async () => {
@@ -201,6 +250,14 @@ export function parserErrorsSuite(open: OpenService): void {
       // Its own deadline for a body that stops coming is 10 s.
       await expect.poll(reserved, { timeout: 6_000 }).toBe(0)
       client.destroy()
+    })
+
+    it('leaves the service to others', async () => {
+      const bytes = Array.from({ length: 20 }, () => randomBytes(2000))
+      await Promise.all(
+        bytes.map((send) => rawRequest({ port: service.port, send: [send, '\r\n\r\n'] })),
+      )
+      await expectUntouched(service, placed)
     })
   })
 }

@@ -7,7 +7,7 @@ import type {
   TestServiceOptions,
   TestUser,
 } from '../../support/service/test-service.ts'
-import { type RawExchange } from '../../support/http/raw-http.ts'
+import { type RawExchange, rawRequest } from '../../support/http/raw-http.ts'
 import {
   ask,
   download,
@@ -76,6 +76,11 @@ export function sessionSuite(open: OpenService): void {
       expect(attributesOf(reply)).not.toContain('Secure')
     })
 
+    it('begins anew whatever cookie there was', async () => {
+      const stale = { Cookie: 'access_token=crt_stale' }
+      expect((await signIn(service, secretOf(user), stale)).status).toBe(204)
+    })
+
     it('ends with the cookie, whether there was one or not, and the token stays good', async () => {
       for (const cookie of [{}, { Cookie: user.cookie }, { Cookie: 'access_token=wrong' }]) {
         const reply = await signOut(service, cookie)
@@ -104,6 +109,53 @@ export function sessionSuite(open: OpenService): void {
       const reply = await signIn(service, secretOf(user))
       expectProblem(reply, { status: 403, code: 'user_suspended' })
     })
+
+    it.each([
+      ['no body', undefined, 'format_error'],
+      ['no JSON', 'access_token=x', 'format_error'],
+      ['no object', '["x"]', 'format_error'],
+      ['no token', '{}', 'invalid_parameter'],
+      ['a number', '{"access_token":5}', 'invalid_parameter'],
+      ['an array', '{"access_token":["x"]}', 'invalid_parameter'],
+      ['more', '{"access_token":"x","user_id":"y"}', 'invalid_parameter'],
+    ] as const)('is refused with 400 for a body with %s', async (_what, body, code) => {
+      const what = { method: 'POST', path: '/session', headers: JSON_TYPE }
+      const reply = await ask(service, body === undefined ? what : { ...what, body })
+      expectProblem(reply, { status: 400, code })
+    })
+
+    it.each([16 * 1024 + 1, '9007199254740992', '18446744073709551615'])(
+      'is refused with 400 for a body of %s bytes, before it comes',
+      async (length) => {
+        const lines = ['Host: x', 'Content-Type: application/json', `Content-Length: ${length}`]
+        const send = [['POST /session HTTP/1.1', ...lines, '', ''].join('\r\n')]
+        const reply = await rawRequest({ port: service.port, send })
+        expectProblem(reply, { status: 400, code: 'format_error' })
+      },
+    )
+
+    it('is refused with 400 for a form, which any site could have sent', async () => {
+      const headers = { 'Content-Type': 'text/plain' }
+      const body = JSON.stringify({ access_token: secretOf(user) })
+      const reply = await ask(service, { method: 'POST', path: '/session', headers, body })
+      expectProblem(reply, { status: 400, code: 'format_error' })
+    })
+
+    it.each(['POST', 'DELETE'])(
+      'is not changed for the page of another site: %s',
+      async (method) => {
+        for (const site of [
+          { 'Sec-Fetch-Site': 'cross-site' },
+          { Origin: 'https://evil.example' },
+        ]) {
+          const headers = { ...JSON_TYPE, ...site }
+          const body = JSON.stringify({ access_token: secretOf(user) })
+          const reply = await ask(service, { method, path: '/session', headers, body })
+          expectProblem(reply, { status: 403, code: 'cross_site_request' })
+          expect(reply.headers['set-cookie']).toBeUndefined()
+        }
+      },
+    )
 
     it('is told whose it is, and that it permits everything', async () => {
       const reply = await ask(service, { path: '/session', user })

@@ -22,6 +22,7 @@ import {
   POLL,
   stateOf,
   TUS,
+  type TusUpload,
 } from './tus-requests.ts'
 
 /** What appends to one upload do to each other, and what becomes of those that break off. */
@@ -58,6 +59,33 @@ export function appendsSuite(open: OpenService): void {
         await expectFile(service, upload, content)
       },
     )
+
+    it('R01 come back byte for byte from thirty breaks at random places', async () => {
+      const content = randomBytes(3 * MIB)
+      const upload = await createUpload(service, { user, length: content.length })
+      let offset = 0
+      for (let breaks = 0; breaks < 30; breaks += 1) {
+        const sent = 1 + (randomBytes(2).readUInt16LE() % 60_000)
+        const first = content.subarray(offset, offset + 1)
+        const rest = content.subarray(offset + 1, offset + sent)
+        const missing = content.length - offset - sent
+        const broken = await beginAppend(service, upload, {
+          offset,
+          first,
+          rest,
+          missing,
+          afterwards: 'end',
+        })
+        broken.goOn()
+        await broken.reply
+        const next = await offsetOf(service, upload)
+        expect(next).toBeGreaterThan(offset)
+        expect(next).toBeLessThanOrEqual(offset + sent)
+        offset = next
+      }
+      await appended(service, upload, { offset, body: content.subarray(offset) })
+      await expectFile(service, upload, content)
+    })
 
     it('R02 are stopped by a HEAD of the client that comes back, within a second', async () => {
       const content = randomBytes(300_000)
@@ -111,6 +139,19 @@ export function appendsSuite(open: OpenService): void {
       running.goOn()
       expectOffset(await running.reply, content.length)
       await expectFile(service, upload, content)
+    })
+
+    it('R07 of two at one offset let only one add its bytes, twenty times', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const name = `file-${round}`
+        const contents = [randomBytes(50_000), randomBytes(50_000)]
+        const upload = await createUpload(service, { user, name, length: 50_000 })
+        const replies = await Promise.all(contents.map((body) => append(service, upload, { body })))
+        await expectOneWinner(service, upload, {
+          replies: replies.map(({ status }) => status),
+          contents,
+        })
+      }
     })
 
     it('R09 finish beside a client that asks for the offset again and again', async () => {
@@ -187,6 +228,34 @@ export function appendsSuite(open: OpenService): void {
       await expectFile(service, upload, content)
     })
 
+    it('R33 of a byte each make the right file', async () => {
+      const content = randomBytes(150)
+      const upload = await createUpload(service, { user, length: content.length })
+      for (let offset = 0; offset < content.length; offset += 1) {
+        await appended(service, upload, { offset, body: content.subarray(offset, offset + 1) })
+      }
+      await expectFile(service, upload, content)
+    })
+
+    it('H08 that are pipelined are answered up to the first, and nothing of the others counts', async () => {
+      const upload = await createUpload(service, { user, length: 9 })
+      const lines = { ...TUS, ...OFFSET_TYPE, Cookie: user.cookie }
+      const start = (offset: string, length: string) =>
+        headText(`PATCH ${upload.path}`, {
+          ...lines,
+          'Upload-Offset': offset,
+          'Content-Length': length,
+        })
+      const send = [`${start('0', '4')}four${start('4', '5')}five!`]
+      const { all, closed } = await rawRequest({ port: service.port, send, responses: 2 })
+      expect(all.map(({ status, headers }) => [status, headers['upload-offset']])).toEqual([
+        [204, '4'],
+      ])
+      expect(closed).toBe(true)
+      await appended(service, upload, { offset: 4, body: 'five!' })
+      await expectFile(service, upload, 'fourfive!')
+    })
+
     it('are told to continue only when they may send', async () => {
       const upload = await createUpload(service, { user, length: 4 })
       const headers = { Expect: '100-continue' }
@@ -240,4 +309,22 @@ export function appendsSuite(open: OpenService): void {
       expect(await offsetOf(service, upload)).toBe(first.length)
     })
   })
+}
+
+/** One append has added all of its bytes; what the other was told says that it has not. */
+async function expectOneWinner(
+  service: TestService,
+  upload: TusUpload,
+  {
+    replies,
+    contents,
+  }: { readonly replies: readonly number[]; readonly contents: readonly Buffer[] },
+): Promise<void> {
+  const won = replies.indexOf(204)
+  for (const status of replies) expect([0, 204, 409, 410, 413, 423, 503]).toContain(status)
+  expect(replies.filter((status) => status === 204).length).toBeLessThanOrEqual(1)
+  const offset = await offsetOf(service, upload)
+  if (won >= 0) return void (await expectFile(service, upload, contents[won] ?? ''))
+  // Each was stopped by the other; the one whose bytes are there goes on.
+  expect(offset).toBeLessThan(50_000)
 }

@@ -12,11 +12,13 @@ import {
   usageOf,
 } from '../fixture.ts'
 import {
+  append,
   appended,
   createUpload,
   head,
   headText,
   listed,
+  look,
   offsetOf,
   OFFSET_TYPE,
   resume,
@@ -132,6 +134,13 @@ export function badUploadInputSuite(open: OpenService): void {
       await raw(`DELETE ${made}`, [['Tus-Resumable', '1.0.0']])
     })
 
+    it('the largest numbers are refused for what they mean', async () => {
+      const most = `${Number.MAX_SAFE_INTEGER}`
+      expectRefusal(await post([['Upload-Length', most]]), ['file_too_large'])
+      expectRefusal(await patch([['Upload-Offset', most]]), ['offset_mismatch'])
+      expectRefusal(await patch([['Upload-Length', most]]), ['invalid_parameter'])
+    })
+
     it('a header that comes twice is 400', async () => {
       for (const [name, value] of [
         ['Upload-Length', '4'],
@@ -189,7 +198,19 @@ export function badUploadInputSuite(open: OpenService): void {
       ],
       ['a compressed body', [['Content-Encoding', 'gzip']], ['format_error']],
       ['a range', [['Content-Range', 'bytes 0-4/9']], ['format_error']],
+      ['an expectation', [['Expect', 'banana']], ['format_error']],
+      [
+        'a coding',
+        [
+          ['Transfer-Encoding', 'gzip, chunked'],
+          ['Content-Length', '5'],
+        ],
+        ['format_error'],
+      ],
       ['a body beyond the length', [['Content-Length', '6']], ['upload_length_exceeded']],
+      ['a body beyond all numbers', [['Content-Length', '99999999999999999999']], ['format_error']],
+      ['a body of 2^53 bytes', [['Content-Length', '9007199254740992']], ['format_error']],
+      ['a body of a negative length', [['Content-Length', '-5']], ['format_error']],
     ] as const)('an append with %s is refused', async (_what, lines, codes) => {
       expectRefusal(await patch(lines), codes)
     })
@@ -212,30 +233,33 @@ export function badUploadInputSuite(open: OpenService): void {
       )
     })
 
-    it.each(['x', '%00', '../repo/a', '019AB1C2-7B1E-7C3A-9A57-0D6F6D1C2B3A'])(
-      'the id %s is 404 or 400 with every method',
-      async (id) => {
-        for (const method of ['GET', 'PATCH', 'DELETE', 'POST']) {
-          const headers = {
-            ...TUS,
-            ...OFFSET_TYPE,
-            'Upload-Offset': '0',
-            'X-HTTP-Method-Override': 'PATCH',
-          }
-          const reply = await ask(service, {
-            user,
-            method,
-            path: `${UPLOADS}/${id}`,
-            headers,
-            body: '',
-          })
-          expectRefusal(reply, ['not_found', 'format_error', 'invalid_parameter'])
+    it.each([
+      'x',
+      '0',
+      '%00',
+      'me',
+      '../repo/a',
+      '0'.repeat(5000),
+      '019AB1C2-7B1E-7C3A-9A57-0D6F6D1C2B3A',
+    ])('the id %s is 404 or 400 with every method', async (id) => {
+      for (const method of ['GET', 'PATCH', 'DELETE', 'POST']) {
+        const headers = {
+          ...TUS,
+          ...OFFSET_TYPE,
+          'Upload-Offset': '0',
+          'X-HTTP-Method-Override': 'PATCH',
         }
-        expect([400, 404]).toContain(
-          (await head(service, { user, path: `${UPLOADS}/${id}` })).status,
-        )
-      },
-    )
+        const reply = await ask(service, {
+          user,
+          method,
+          path: `${UPLOADS}/${id}`,
+          headers,
+          body: '',
+        })
+        expectRefusal(reply, ['not_found', 'format_error', 'invalid_parameter'])
+      }
+      expect([400, 404]).toContain((await head(service, { user, path: `${UPLOADS}/${id}` })).status)
+    })
 
     it('a chunked append whose framing breaks keeps at most what came before', async () => {
       const other = await createUpload(service, { user, name: 'other', length: 9 })
@@ -249,6 +273,39 @@ export function badUploadInputSuite(open: OpenService): void {
       expect([0, 4]).toContain(await offsetOf(service, other))
       await resume(service, other, 'fourfive!')
       await expectContent('other', 'fourfive!')
+      await removeFile('other')
+    })
+
+    it('what is beyond the length of an append on the same connection is no part of it', async () => {
+      const other = await createUpload(service, { user, name: 'other', length: 4 })
+      const lines: readonly Line[] = [
+        ...Object.entries({ ...TUS, ...OFFSET_TYPE }),
+        ['Upload-Offset', '0'],
+        ['Content-Length', '4'],
+      ]
+      const reply = await raw(
+        `PATCH ${other.path}`,
+        lines,
+        'fourand more that is no request\r\n\r\n',
+      )
+      expect(reply.status).toBe(204)
+      await expectContent('other', 'four')
+      await removeFile('other')
+    })
+
+    it('headers of other uploads and protocols change nothing', async () => {
+      const headers = {
+        'Upload-Complete': '?1',
+        'Upload-Incomplete': '?1',
+        'Upload-Expires': 'Mon, 01 Jan 2001 00:00:00 GMT',
+        'Upload-Metadata': 'filename Yg==',
+        'X-HTTP-Method-Override': 'DELETE',
+      }
+      const other = await createUpload(service, { user, name: 'other', length: 9, headers: {} })
+      const reply = await append(service, other, { body: 'four', headers })
+      expect(reply).toMatchObject({ status: 204, headers: { 'upload-offset': '4' } })
+      expect(jsonOf(await look(service, other))).toMatchObject({ name: 'other', state: 'open' })
+      await appended(service, other, { offset: 4, body: 'five!' })
       await removeFile('other')
     })
 

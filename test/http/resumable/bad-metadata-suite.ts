@@ -9,7 +9,16 @@ import {
   SHORT_LINGER,
   usageOf,
 } from '../fixture.ts'
-import { base64, create, listed, TUS, UPLOADS } from './tus-requests.ts'
+import {
+  appended,
+  base64,
+  create,
+  createUpload,
+  expectFile,
+  listed,
+  TUS,
+  UPLOADS,
+} from './tus-requests.ts'
 
 const WRONG_METADATA = [
   '',
@@ -94,6 +103,28 @@ export function badMetadataSuite(open: OpenService): void {
         const reply = await create(service, { user, length: 4, metadata: `${key} ${base64(name)}` })
         expectProblem(reply, { status: 400, code: 'invalid_file_name' })
       }
+    })
+
+    it('file names that a PUT takes are taken', async () => {
+      const other = await service.createUser(MIB)
+      for (const name of [
+        '__proto__',
+        'constructor',
+        'CON',
+        'a.',
+        'a ',
+        '\ufeffbom',
+        '🎬',
+        'ü'.repeat(127),
+        '%2f',
+        'é',
+        'e\u0301',
+      ]) {
+        const made = await createUpload(service, { user: other, name, length: 1 })
+        await appended(service, made, { body: name.slice(0, 1).normalize().replace(/[^]/, 'x') })
+        await expectFile(service, made, 'x')
+      }
+      expect(await usageOf(service, other)).toMatchObject({ fileCount: 11, used: 11 })
     })
   })
 }

@@ -74,8 +74,11 @@ export function uploadChecksumsSuite(open: OpenService): void {
       'md5 CY9rzUYh03PK3k6DJie09g==',
       'sha1',
       'sha1 x',
+      `sha1  ${base64('x'.repeat(20))}`,
       `sha256 ${base64('x'.repeat(20))}`,
+      `sha1 ${base64('x'.repeat(20))}, sha1 ${base64('x'.repeat(20))}`,
       `sha1 ${base64('x'.repeat(20))} more`,
+      '',
     ])('a checksum that reads "%s" is 400, and changes nothing', async (checksum) => {
       const headers = { 'Upload-Checksum': checksum }
       const reply = await append(service, upload, { body: 'four', headers })

@@ -56,6 +56,10 @@ export function coreProtocolSuite(open: OpenService): void {
         expect(headers['upload-defer-length']).toBeUndefined()
       })
 
+      it('tells an offset of 0 of an upload that has nothing yet', async () => {
+        expect(await offsetOf(service, await createUpload(service, { user, length: 9 }))).toBe(0)
+      })
+
       it('tells offset = length of a finished upload, and no expiry (I12)', async () => {
         const upload = await createUpload(service, { user, length: 4 })
         await appended(service, upload, { body: 'four' })
@@ -64,7 +68,7 @@ export function coreProtocolSuite(open: OpenService): void {
         expect(headers['upload-expires']).toBeUndefined()
       })
 
-      it.each(['11111111-1111-7111-8111-111111111111', 'x'])(
+      it.each(['11111111-1111-7111-8111-111111111111', 'x', '..%2f', 'a'.repeat(300)])(
         'answers 404 without an offset for the id %s',
         async (id) => {
           const { status, headers } = await head(service, { user, path: `${UPLOADS}/${id}` })
@@ -130,6 +134,16 @@ export function coreProtocolSuite(open: OpenService): void {
         await appended(service, upload, { body: '' })
         expect(jsonOf(await look(service, upload))).toEqual(before)
       })
+
+      it('a PATCH of a finished upload is 409 unless it adds nothing, and leaves the file as it is', async () => {
+        const upload = await createUpload(service, { user, length: 4 })
+        await appended(service, upload, { body: 'four' })
+        await appended(service, upload, { offset: 4, body: '' })
+        const reply = await append(service, upload, { offset: 0, body: 'more' })
+        expect(expectProblem(reply, { status: 409, code: 'offset_mismatch' })['offset']).toBe(4)
+        expect(await offsetOf(service, upload)).toBe(4)
+        await expectFile(service, upload, 'four')
+      })
     })
 
     describe('OPTIONS', () => {
@@ -154,7 +168,7 @@ export function coreProtocolSuite(open: OpenService): void {
     })
 
     describe('Tus-Resumable', () => {
-      it.each([undefined, '0.2.2', '1.0.0, 1.0.0'])(
+      it.each([undefined, '0.2.2', '1.0.1', '2.0.0', '', '1.0.0, 1.0.0'])(
         'Tus-Resumable of %s is 412 with the version that is supported, and nothing happens',
         async (version) => {
           const upload = await createUpload(service, { user, length: 9 })
@@ -233,7 +247,7 @@ export function coreProtocolSuite(open: OpenService): void {
         expect((await head(service, upload)).status).toBe(404)
       })
 
-      it.each([undefined, 'PUT', 'PATCH, DELETE'])(
+      it.each([undefined, 'PUT', 'GET', 'PATCH, DELETE'])(
         'X-HTTP-Method-Override of %s leaves a POST of an upload a 405',
         async (override) => {
           const upload = await createUpload(service, { user, length: 4 })

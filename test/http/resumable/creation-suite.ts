@@ -231,6 +231,22 @@ export function creationSuite(open: OpenService): void {
         },
       )
 
+      it('content without a type in a creation is refused rather than ignored', async () => {
+        const { 'Content-Length': _, ...headers } = creationHeaders({ length: 4 }) as Record<
+          string,
+          string
+        >
+        const reply = await ask(service, {
+          user,
+          method: 'POST',
+          path: UPLOADS,
+          headers,
+          body: 'four',
+        })
+        expectProblem(reply, { status: 415, code: 'unsupported_media_type' })
+        expect(await listed(service, user)).toEqual([])
+      })
+
       it('a creation without content needs no type, and may have any', async () => {
         for (const type of [
           'text/plain',

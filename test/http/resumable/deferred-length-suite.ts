@@ -1,14 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { expectProblem, jsonOf, MIB, type OpenService, SHORT_LINGER, usageOf } from '../fixture.ts'
 import {
   append,
   appended,
+  create,
   createUpload,
   expectFile,
   expectOffset,
   head,
   look,
+  offsetOf,
 } from './tus-requests.ts'
 
 const WRONG_HEADER = { status: 400, code: 'invalid_parameter' } as const
@@ -57,6 +60,11 @@ export function deferredLengthSuite(open: OpenService): void {
       }
     })
 
+    it('may be created with content', async () => {
+      const reply = await create(service, { user, length: 'deferred', body: 'four' })
+      expect(reply).toMatchObject({ status: 201, headers: { 'upload-offset': '4' } })
+    })
+
     it('R27 takes no length below the offset, nor another one than was declared', async () => {
       const upload = await createUpload(service, { user, length: 'deferred' })
       await appended(service, upload, { body: 'four' })
@@ -76,6 +84,17 @@ export function deferredLengthSuite(open: OpenService): void {
       expectOffset(await append(service, upload, { headers }), 0)
       expectOffset(await append(service, upload, { body: 'four', headers }), 4)
       await expectFile(service, upload, 'four')
+    })
+
+    it('R27 is refused where the capacity ends, and goes on when there is room', async () => {
+      const poor = await service.createUser(1000)
+      const upload = await createUpload(service, { user: poor, length: 'deferred' })
+      await appended(service, upload, { body: randomBytes(600) })
+      const reply = await append(service, upload, { offset: 600, body: randomBytes(500) })
+      expectProblem(reply, { status: 403, code: 'capacity_exceeded' })
+      expect(await offsetOf(service, upload)).toBe(600)
+      await service.setCapacity(poor, 2000)
+      await appended(service, upload, { offset: 600, body: randomBytes(500) })
     })
   })
 }

@@ -15,6 +15,7 @@ import { change, remove } from '../file-requests.ts'
 import {
   append,
   appended,
+  base64,
   beginAppend,
   cancel,
   createUpload,
@@ -64,6 +65,15 @@ export function uploadEndsSuite(open: OpenService): void {
       expect(expectProblem(await running.reply, GONE)['outcome']).toBe('cancelled')
       await expectGone(service, upload, 'cancelled')
       await expectOnlyFilesOf(service, { user, names: [] })
+    })
+
+    it('a DELETE is told to an append whose checksum covers bytes that never come', async () => {
+      const upload = await createUpload(service, { user, length: 9 })
+      const headers = { 'Upload-Checksum': `sha1 ${base64('x'.repeat(20))}` }
+      const first = Buffer.from('four')
+      const running = await beginAppend(service, upload, { first, missing: 5, headers })
+      expect((await cancel(service, upload)).status).toBe(204)
+      expect(expectProblem(await running.reply, GONE)['outcome']).toBe('cancelled')
     })
 
     it.each([
@@ -118,6 +128,19 @@ export function uploadEndsSuite(open: OpenService): void {
       expect(await offsetOf(service, upload)).toBe(4)
     })
 
+    it('R35 is forgotten with its journal, unless nothing has changed its file since', async () => {
+      const forgotten = async (name: string) => {
+        const upload = await createUpload(service, { user, name, length: 4 })
+        await appended(service, upload, { body: 'four' })
+        return upload
+      }
+      const [kept, renamed] = [await forgotten('kept'), await forgotten('renamed')]
+      await rename(service, user, { from: 'renamed', to: 'other' })
+      await service.ledger.forgetUploads({ retentionMs: -60_000, limit: 1000 })
+      expect(await offsetOf(service, kept)).toBe(4)
+      expect((await head(service, renamed)).status).toBe(404)
+    })
+
     it('an expired upload is 410 with that reason', async () => {
       const upload = await createUpload(service, { user, length: 9 })
       await appended(service, upload, { body: 'four' })
@@ -136,9 +159,18 @@ type Change = (service: TestService, user: TestUser) => Promise<unknown>
 /** What makes another content, or none, of the name of an upload. */
 const SUPERSEDED: readonly (readonly [how: string, change: Change])[] = [
   ['deleted', (service, user) => remove(service, { user })],
+  ['replaced', (service, user) => upload(service, { method: 'PUT', user, content: 'five!' })],
   [
     'replaced by the same content',
     (service, user) => upload(service, { method: 'PUT', user, content: 'four' }),
+  ],
+  ['renamed', (service, user) => rename(service, user, { from: 'file.bin', to: 'other' })],
+  [
+    'replaced by a rename',
+    async (service, user) => {
+      await upload(service, { method: 'PUT', user, name: 'other', content: 'other' })
+      await rename(service, user, { from: 'other', to: 'file.bin' })
+    },
   ],
 ]
 

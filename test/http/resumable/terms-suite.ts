@@ -68,6 +68,16 @@ export function termsSuite(open: OpenService): void {
       expect((await download(service, { owner: user.userId })).status).not.toBe(200)
     })
 
+    it.each(['?visibility=all', '?visibility=', '?visibility=public&visibility=users'])(
+      'is not begun with the query %s',
+      async (query) => {
+        const { user } = placed
+        const reply = await create(service, { user, length: 1, query })
+        expectProblem(reply, { status: 400, code: 'invalid_parameter' })
+        expect(await listed(service, user)).toEqual([])
+      },
+    )
+
     describe('under a condition', () => {
       it('is not begun when that fails, whatever else would be refused', async () => {
         const { user, etag } = placed
@@ -130,6 +140,21 @@ export function termsSuite(open: OpenService): void {
         expect(await usageOf(service, user)).toMatchObject({ used: 4, fileCount: 1 })
       })
 
+      it('keeps created_at and the visibility of the file that it replaces, as a PUT does', async () => {
+        const { user } = placed
+        const [old] = await filesOf(user)
+        for (const query of ['?visibility=users', '']) {
+          const upload = await createUpload(service, { user, length: 1, query })
+          await appended(service, upload, { body: 'x' })
+          const [stored, ...others] = await filesOf(user)
+          expect(stored).toEqual(jsonOf(await look(service, upload))['file'])
+          const kept = { created_at: old?.['created_at'], visibility: 'users', version: upload.id }
+          expect(stored).toMatchObject(kept)
+          expect(stored?.['etag']).not.toBe(old?.['etag'])
+          expect(others).toEqual([])
+        }
+      })
+
       const filesOf = async (user: TestUser): Promise<readonly Record<string, unknown>[]> =>
         jsonOf(await ask(service, { user, path: '/users/me/repo' }))['files'] as never
     })
@@ -160,7 +185,7 @@ export function termsSuite(open: OpenService): void {
         await expectOldFile(service, placed)
       })
 
-      it.each(['sha-256=:AAAA:'])(
+      it.each(['sha-256=four', 'sha-256=:AAAA:', 'x=:', 'sha-256'])(
         'an upload with a digest that reads %s is not begun',
         async (value) => {
           const { user } = placed

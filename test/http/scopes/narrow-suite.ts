@@ -3,7 +3,8 @@ import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.t
 import { type Piece, rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { bodyOf, headOf, type OpenService, secretOf, usageOf } from '../fixture.ts'
-import { createLink } from '../links/link-requests.ts'
+import { createLink, visit } from '../links/link-requests.ts'
+import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
 import { type Problem, problemOf, send, type Sent } from './scoped-requests.ts'
 
 const CAPACITY = 1_000_000
@@ -43,6 +44,17 @@ export function narrowSuite(open: OpenService): void {
       path,
       headers: JSON_TYPE,
       body,
+    })
+    const tus = (name: string, length: number): Sent => ({
+      method: 'POST',
+      path: '/users/me/uploads',
+      headers: {
+        ...TUS,
+        'Upload-Length': String(length),
+        'Upload-Metadata': `filename ${base64(name)}`,
+        ...OFFSET_TYPE,
+      },
+      body: 'x',
     })
     /** Announces all that is free, sends a little of it, and waits until the upload has begun. */
     const stall = async (path: string, method: 'PUT' | 'POST', token?: string) => {
@@ -87,6 +99,29 @@ export function narrowSuite(open: OpenService): void {
       },
     )
 
+    it('reserves by tus what it has sent', async () => {
+      const camera = await make(full, { actions: ['create'], prefix: 'cam-' })
+      expect(await refusal(camera, tus('cam-1', CAPACITY))).toBeUndefined()
+      expect(await refusal(full, put('note', 'x'.repeat(900_000)))).toBeUndefined()
+      expect(await refusal(full, tus('film', 90_000))).toBeUndefined()
+      expect(await refusal(camera, tus('cam-3', CAPACITY))).toMatchObject({
+        status: 403,
+        code: 'capacity_exceeded',
+      })
+    })
+
+    it('has a quarter of the unfinished uploads', async () => {
+      const camera = await make(full, { actions: ['create', 'share'], prefix: 'cam-' })
+      const child = await make(camera)
+      expect(await refusal(camera, tus('cam-1', 2))).toBeUndefined()
+      expect(await refusal(child, tus('cam-2', 2))).toBeUndefined()
+      expect(await refusal(child, tus('cam-3', 2))).toBeUndefined()
+      const reached = { code: 'unfinished_uploads_exceeded', max_unfinished_uploads: 3 }
+      expect(await refusal(camera, tus('cam-4', 2))).toMatchObject(reached)
+      expect(await refusal(child, tus('cam-4', 2))).toMatchObject(reached)
+      expect(await refusal(full, tus('film', 2))).toBeUndefined()
+    })
+
     it('has a quarter of the tokens and links, with all that it makes', async () => {
       const camera = await make(full, { actions: ['read', 'share'], prefix: 'cam-' })
       const child = await make(camera)
@@ -124,6 +159,33 @@ export function narrowSuite(open: OpenService): void {
       expect(await refusal(full, put('note'))).toBeUndefined()
       expect((await own).status).toBe(200)
       await Promise.all(waits)
+    })
+
+    it('leaves the owner a tenth of the files', async () => {
+      const { secret } = await createLink(service, { token: full, kind: 'drop', prefix: 'in-' })
+      const codes = new Map<number, number>()
+      await forEachConcurrent(numbers(95), 8, async (at) => {
+        const { status } = await visit(service, { secret, path: `/${at}`, method: 'PUT', body: '' })
+        codes.set(status, (codes.get(status) ?? 0) + 1)
+      })
+      expect(Object.fromEntries(codes)).toEqual({ 200: 90, 403: 5 })
+      expect(await refusal(full, put('mine'))).toBeUndefined()
+      const archivist = await make(full, { actions: ['read', 'create', 'history'] })
+      expect(await refusal(full, { method: 'DELETE', path: '/users/me/repo/mine' })).toBeUndefined()
+      const { versions } = (await (
+        await send(service, { path: '/users/me/history', token: full })
+      ).json()) as { versions: readonly { version: string }[] }
+      const version = versions[0]?.version ?? ''
+      const one = post(`/users/me/history/${version}/restore`, '{}')
+      const batch = post(
+        '/users/me/batch',
+        JSON.stringify({ operations: [{ op: 'restore', version }] }),
+      )
+      for (const restore of [one, batch]) {
+        const tooMany = { code: 'file_count_exceeded', max_files: 90 }
+        expect(await refusal(archivist, restore)).toMatchObject(tooMany)
+      }
+      expect(await refusal(full, one)).toBeUndefined()
     })
   })
 }

@@ -89,6 +89,16 @@ export function scopedTokensSuite(open: OpenService): void {
       }
     })
 
+    it('is not told so once it is revoked', async () => {
+      const { access_token, token_id: tokenId } = await make(full, { scope: {} })
+      expect(await read(access_token, '/session')).toMatchObject({ expires_at: null })
+      await service.users.revokeAccessToken({ userId: user.userId, tokenId })
+      // As on another instance, whose cache does not know of it.
+      expect(await refusal(access_token, { path: '/session' })).toMatchObject({
+        code: 'access_token_invalid',
+      })
+    })
+
     describe('making tokens', () => {
       it('a token takes from its maker what it leaves out', async () => {
         await service.users.putGrant(deviceOf(user, 'camera'))

@@ -125,6 +125,12 @@ describe('the page', () => {
     expectProblem(await ask(service, { path }), NOT_FOUND)
   })
 
+  it('takes no other method', async () => {
+    const reply = await ask(service, { method: 'POST', path: '/' })
+    expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+    expect(reply.headers['allow']).toBe('GET, HEAD')
+  })
+
   it('leaves files as inert as they are without it', async () => {
     const { user } = await placeFile(service)
     const { headers } = await download(service, { user })

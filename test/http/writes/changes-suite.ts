@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService } from '../../support/service/test-service.ts'
-import { change } from '../file-requests.ts'
+import { change, namesOf } from '../file-requests.ts'
 import {
   ask,
   download,
@@ -11,12 +11,14 @@ import {
   expectProblem,
   expectUntouched,
   jsonOf,
+  MIB,
   type OpenService,
   pathOf,
   type Placed,
   placeFile,
   SHORT_LINGER,
   upload,
+  usageOf,
 } from '../fixture.ts'
 
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
@@ -75,6 +77,41 @@ export function changesSuite(open: OpenService): void {
       }
       await expectUntouched(service, placed)
     })
+
+    it('a change of name and visibility is one change', async () => {
+      const { user, content } = placed
+      const body = { name: 'b', visibility: 'public' }
+      expect(jsonOf(await change(service, { user, body }))).toMatchObject(body)
+      const found = await download(service, { owner: user.userId, name: 'b' })
+      expect(found.body.equals(content)).toBe(true)
+      expect(await namesOf(service, { user })).toEqual(['b'])
+    })
+
+    it('changes of many files onto one name leave one of them, whole (I4)', async () => {
+      const user = await service.createUser(MIB)
+      const names = Array.from({ length: 8 }, (_, at) => `${at}`)
+      for (const name of names) await upload(service, { method: 'PUT', user, name, content: name })
+      const body = { name: 'one', overwrite: true }
+      const replies = await Promise.all(names.map((name) => change(service, { user, name, body })))
+      expect(replies.map(({ status }) => status)).toEqual(names.map(() => 200))
+      expect(await namesOf(service, { user })).toEqual(['one'])
+      const { body: content } = await download(service, { user, name: 'one' })
+      expect(names).toContain(content.toString())
+      expect(await usageOf(service, user)).toMatchObject({ used: 1, reserved: 0, fileCount: 1 })
+      await expectOnlyObjectsOf(service, { user, names: ['one'] })
+    })
+
+    it('changes of one file by many give it one name (I4)', async () => {
+      const { user } = placed
+      const names = Array.from({ length: 8 }, (_, at) => `${at}`)
+      const replies = await Promise.all(
+        names.map((name) => change(service, { user, body: { name } })),
+      )
+      const statuses = replies.map(({ status }) => status).sort((one, other) => one - other)
+      expect(statuses).toEqual([200, ...Array<number>(7).fill(404)])
+      expect(await namesOf(service, { user })).toHaveLength(1)
+      expect(await usageOf(service, user)).toMatchObject({ used: 1000, fileCount: 1 })
+    })
   })
 }
 
@@ -119,9 +156,18 @@ export function refusedChangesSuite(open: OpenService): void {
       expectNothingChanged(service, placed)
     })
 
-    it.each(['', 'a/b', '\ud800'])('a change to the name %j is refused (I2)', async (name) => {
-      expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
-      expectNothingChanged(service, placed)
+    it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', '\u007f', 'x'.repeat(256), '\ud800'])(
+      'a change to the name %j is refused (I2)',
+      async (name) => {
+        expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
+        expectNothingChanged(service, placed)
+      },
+    )
+
+    it('a change that gives the name twice takes the last', async () => {
+      const { user } = placed
+      const reply = await change(service, { user, body: '{"name":"a","name":"b"}' })
+      expect(jsonOf(reply)).toMatchObject({ name: 'b' })
     })
 
     it('a change whose body stops coming gets 408', async () => {
@@ -177,10 +223,21 @@ export function refusedChangesSuite(open: OpenService): void {
 /** Bodies with a member that is wrong, and the member. */
 const MEMBER_FAULTS: [body: object, parameter: string][] = [
   [{ name: 1 }, 'name'],
+  [{ name: null }, 'name'],
+  [{ name: ['b'] }, 'name'],
+  [{ name: { a: 1 } }, 'name'],
   [{ name: 'b', overwrite: 'true' }, 'overwrite'],
+  [{ name: 'b', overwrite: 1 }, 'overwrite'],
+  [{ name: 'b', overwrite: [true] }, 'overwrite'],
+  [{ visibility: true }, 'visibility'],
   [{ visibility: null }, 'visibility'],
+  [{ visibility: ['public'] }, 'visibility'],
+  [{ visibility: { public: 'public' } }, 'visibility'],
+  [{ visibility: '' }, 'visibility'],
   [{ visibility: 'everyone' }, 'visibility'],
+  [{ visibility: 'Public' }, 'visibility'],
   [{ name: 'b', size: 5 }, 'size'],
+  [{ etag: 'x' }, 'etag'],
 ]
 
 /** What is no change at all, by its body, and headers beside it. */
@@ -190,9 +247,21 @@ const BODY_FAULTS: [what: string, body?: string | Uint8Array, headers?: Record<s
     ['an empty body', ''],
     ['an empty object', '{}'],
     ['nothing to change', '{"overwrite":true}'],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['an array of a change', '[{"name":"b"}]'],
+    ['a text', '"name"'],
+    ['a number', '5'],
+    ['half an object', '{"name":"b"'],
     ['something after the object', '{"name":"b"}x'],
+    ['a member __proto__', '{"name":"b","__proto__":{"overwrite":true}}'],
+    ['a constructor', '{"name":"b","constructor":{"prototype":{"x":1}}}'],
     ['17 KiB', `{"name":"b"${' '.repeat(17 * 1024)}}`],
+    ['5 MiB', `{"name":"b"${' '.repeat(5 * MIB)}}`],
     ['what is not UTF-8', Buffer.from('{"name":"\xff"}', 'latin1')],
+    ['UTF-16', Buffer.from('{"name":"b"}', 'utf16le')],
+    ['no type of JSON', '{"name":"b"}', { 'Content-Type': 'text/plain' }],
+    ['a form', 'name=b', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['a type that is none', '{"name":"b"}', { 'Content-Type': ';;' }],
     ['an encoding', '{"name":"b"}', { 'Content-Encoding': 'gzip' }],
   ]

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../../support/http/raw-http.ts'
@@ -6,12 +7,15 @@ import { change, remove, validatorsOf, WRITES, write } from '../file-requests.ts
 import {
   bodyOf,
   download,
+  expectOnlyObjectsOf,
   expectNothingChanged,
   expectProblem,
   expectUntouched,
   headOf,
+  jsonOf,
   MIB,
   type OpenService,
+  pauseUpload,
   type Placed,
   placeFile,
   SHORT_LINGER,
@@ -56,14 +60,14 @@ export function conditionalWritesSuite(open: OpenService): void {
       }
     })
 
-    it.each(['PUT', 'a rename'])(
+    it.each(['PUT', 'DELETE and PUT', 'a rename'])(
       'H13 If-Unmodified-Since the date of a content that was replaced in its second, by %s, changes nothing',
       async (how) => {
         const { user } = placed
         await upload(service, { method: 'PUT', user, name: 'other', content: 'other' })
         const { modified } = await validatorsOf(service, { user })
+        if (how !== 'PUT') await remove(service, { user })
         if (how === 'a rename') {
-          await remove(service, { user })
           const body = { name: 'file.bin' }
           await change(service, { user, name: 'other', body })
         } else await upload(service, { method: 'PUT', user, content: 'other' })
@@ -123,9 +127,41 @@ export function conditionalWritesSuite(open: OpenService): void {
       )
       expect(other['detail']).not.toContain('proxy')
     })
+
+    it('If-None-Match: * makes a file once', async () => {
+      const { user } = placed
+      const create = { user, name: 'once', headers: { 'If-None-Match': '*' } } as const
+      expect((await upload(service, { ...create, method: 'PUT', content: 'one' })).status).toBe(200)
+      expectProblem(await upload(service, { ...create, method: 'PUT', content: 'two' }), FAILED)
+      expectProblem(await upload(service, { ...create, content: 'three' }), FAILED)
+      expect((await download(service, { user, name: 'once' })).body.toString()).toBe('one')
+    })
+
+    it('follows a file from etag to etag', async () => {
+      const { user } = placed
+      let { etag } = placed
+      for (let round = 0; round < 5; round += 1) {
+        const headers = { 'If-Match': etag }
+        const reply = await upload(service, { method: 'PUT', user, headers, content: `${round}` })
+        expect(reply.status).toBe(200)
+        expectProblem(await upload(service, { user, headers, content: 'stale' }), FAILED)
+        etag = String(reply.headers['etag'])
+      }
+      expect((await download(service, { user })).body.toString()).toBe('4')
+    })
+
+    it.each(['PUT', 'POST'] as const)('%s lets a client read so that sends on', async (method) => {
+      const content = Buffer.alloc(5 * MIB)
+      const headers = { 'If-Match': OTHER }
+      const { user } = placed
+      const reply = await upload(service, { method, user, content, headers, readLate: true })
+      expectProblem(reply, FAILED)
+      await expectUntouched(service, placed)
+    })
   })
 
   beforeTheBody(open)
+  whileTheBodyComes(open)
 }
 
 /** When the date of a second content of a second is sent, and holds. */
@@ -200,10 +236,67 @@ function beforeTheBody(open: OpenService): void {
   })
 }
 
+function whileTheBodyComes(open: OpenService): void {
+  describe.each(['PUT', 'POST'] as const)('a precondition of a slow %s', (method) => {
+    let service: TestService
+    beforeAll(async () => {
+      service = await open()
+    })
+    afterAll(() => service.stop())
+
+    const content = randomBytes(5000)
+
+    it('is asked again at its end: an overwrite meanwhile stays (I1)', async () => {
+      const { user, etag } = await placeFile(service)
+      const headers = { 'If-Match': etag }
+      const paused = await pauseUpload(service, { method, user, content, headers })
+      const other = await upload(service, { method: 'PUT', user, content: 'the other' })
+      paused.resume()
+      expectProblem(await paused.reply, FAILED)
+      const left = { user, name: 'file.bin', content: Buffer.from('the other') }
+      await expectUntouched(service, { ...left, etag: String(other.headers['etag']) })
+    })
+
+    it('is asked again at its end: a file made meanwhile stays (I1)', async () => {
+      const user = await service.createUser(MIB)
+      const headers = { 'If-None-Match': '*' }
+      const paused = await pauseUpload(service, { method, user, content, headers })
+      const other = await upload(service, { method: 'PUT', user, content: 'the other' })
+      paused.resume()
+      expectProblem(await paused.reply, FAILED)
+      const left = { user, name: 'file.bin', content: Buffer.from('the other') }
+      await expectUntouched(service, { ...left, etag: String(other.headers['etag']) })
+    })
+
+    it('is asked again at its end: a file removed meanwhile stays so', async () => {
+      const { user, etag } = await placeFile(service)
+      const headers = { 'If-Match': etag }
+      const paused = await pauseUpload(service, { method, user, content, headers })
+      expect((await remove(service, { user })).status).toBe(204)
+      paused.resume()
+      expectProblem(await paused.reply, FAILED)
+      expect(await usageOf(service, user)).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
+      await expectOnlyObjectsOf(service, { user, names: [] })
+    })
+
+    it('holds when nobody else came', async () => {
+      const { user, etag } = await placeFile(service)
+      const headers = { 'If-Match': etag }
+      const paused = await pauseUpload(service, { method, user, content, headers })
+      paused.resume()
+      expect(jsonOf(await paused.reply)).toMatchObject({ replaced: true, size: content.length })
+    })
+  })
+}
+
 function metConditions(): [what: string, headers: Headers][] {
   return [
     ['If-Match with the etag', ({ etag }) => ({ 'If-Match': etag })],
+    ['If-Match: *', () => ({ 'If-Match': '*' })],
+    ['If-None-Match with another etag', () => ({ 'If-None-Match': OTHER })],
     ['If-Unmodified-Since its second', ({ modified }) => ({ 'If-Unmodified-Since': modified })],
+    ['If-Unmodified-Since no date', () => ({ 'If-Unmodified-Since': '1994-11-06' })],
+    ['If-Unmodified-Since nothing', () => ({ 'If-Unmodified-Since': '' })],
     [
       'If-Match and a date that is past',
       ({ etag }) => ({ 'If-Match': etag, 'If-Unmodified-Since': LONG_AGO }),
@@ -218,11 +311,26 @@ function metConditions(): [what: string, headers: Headers][] {
 function failedConditions(): [what: string, headers: Headers][] {
   return [
     ['If-Match with another etag', () => ({ 'If-Match': OTHER })],
+    ['If-Match with the etag made weak', ({ etag }) => ({ 'If-Match': `W/${etag}` })],
+    ['If-None-Match: *', () => ({ 'If-None-Match': '*' })],
     ['If-None-Match with the etag', ({ etag }) => ({ 'If-None-Match': etag })],
+    ['If-None-Match with the etag made weak', ({ etag }) => ({ 'If-None-Match': `W/${etag}` })],
     ['If-Unmodified-Since long ago', () => ({ 'If-Unmodified-Since': LONG_AGO })],
     [
       'If-Match that holds and If-None-Match that does not',
       ({ etag }) => ({ 'If-Match': etag, 'If-None-Match': '*' }),
+    ],
+    [
+      'If-None-Match that holds and If-Match that does not',
+      () => ({ 'If-Match': OTHER, 'If-None-Match': '"a"' }),
+    ],
+    [
+      'If-Match that does not hold and a date that does',
+      ({ modified }) => ({ 'If-Match': OTHER, 'If-Unmodified-Since': modified }),
+    ],
+    [
+      'If-None-Match that does not hold and a date that does',
+      ({ modified }) => ({ 'If-None-Match': '*', 'If-Unmodified-Since': modified }),
     ],
   ]
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { ask, jsonOf, MIB, type OpenService, pathOf } from '../fixture.ts'
+import { ask, download, jsonOf, MIB, type OpenService, pathOf, secretOf } from '../fixture.ts'
+import { createLink, visit } from '../links/link-requests.ts'
 import * as tus from '../resumable/tus-requests.ts'
 
 /** The media types of files whose uploads state none. */
@@ -69,6 +70,13 @@ export function derivedTypesSuite(open: OpenService): void {
       }
     })
 
+    it('has the type that is stated, any but these', async () => {
+      await put('a.jpg', { 'Content-Type': 'text/x-log' })
+      await put('b.jpg', { 'Content-Type': 'binary/octet-stream' })
+      await patch('a.jpg', { name: 'a.png' })
+      expect(await listed()).toEqual({ 'a.png': 'text/x-log', 'b.jpg': 'binary/octet-stream' })
+    })
+
     it('has another one after a rename, unless one is set', async () => {
       await put('a.jpg')
       const renamed = await patch('a.jpg', { name: 'a.txt' })
@@ -77,6 +85,24 @@ export function derivedTypesSuite(open: OpenService): void {
       expect(jsonOf(set)).toMatchObject({ media_type: 'application/octet-stream' })
       await patch('a.txt', { name: 'a.jpg' })
       expect(await listed()).toEqual({ 'a.jpg': 'application/octet-stream' })
+    })
+
+    it('is shown to visitors and in place as its type says, and downloaded as before', async () => {
+      await put('a.jpg')
+      await put('a.svg')
+      const { secret } = await createLink(service, {
+        token: secretOf(user),
+        kind: 'download',
+        prefix: '',
+      })
+      expect(await (await visit(service, { secret })).json()).toMatchObject({
+        files: [{ media_type: 'image/jpeg' }, { media_type: 'image/svg+xml' }],
+      })
+      const typeOf = async (name: string, query: string) =>
+        (await download(service, { user, path: pathOf(name) + query })).headers['content-type']
+      expect(await typeOf('a.jpg', '?inline=true')).toBe('image/jpeg')
+      expect(await typeOf('a.svg', '?inline=true')).toBe('application/octet-stream')
+      expect(await typeOf('a.jpg', '')).toBe('application/octet-stream')
     })
   })
 }

@@ -20,6 +20,7 @@ import {
 } from '../fixture.ts'
 import { createLink, visit } from '../links/link-requests.ts'
 import * as tus from '../resumable/tus-requests.ts'
+import { issue, problemOf, send } from '../scopes/scoped-requests.ts'
 
 const DEFAULT = { media_type: 'application/octet-stream', metadata: {} }
 const PNG = { 'Content-Type': 'image/png' }
@@ -175,6 +176,32 @@ export function descriptionsSuite(open: OpenService): void {
       expect(of(await post([filePart('')]))).toEqual(DEFAULT)
     })
 
+    it('a replaced file has the default type and the old metadata, unless the upload states its own', async () => {
+      await put({ ...PNG, ...FRONT_HEADER })
+      const replaced = await put()
+      expect(of(replaced)).toEqual({ ...DEFAULT, metadata: FRONT })
+      expect(await recorded(replaced)).toEqual({ mediaType: null, metadata: null })
+      expect(of(await put({ 'File-Metadata': '{}' }))).toEqual(DEFAULT)
+    })
+
+    it('belong to the version: the history keeps them, and a restore brings them back', async () => {
+      const first = jsonOf(await put({ ...PNG, ...FRONT_HEADER }, 'first'))
+      await put({ 'File-Metadata': '{"b":"c"}' }, 'second')
+      const history = jsonOf(await ask(service, { user, path: '/users/me/history' }))
+      expect(history).toMatchObject({
+        versions: [{ media_type: 'image/png', metadata: FRONT }],
+      })
+      const path = `/users/me/history/${String(first['version'])}/restore`
+      const restored = await ask(service, {
+        user,
+        method: 'POST',
+        path,
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"overwrite":true}',
+      })
+      expect(of(restored)).toEqual({ media_type: 'image/png', metadata: FRONT })
+    })
+
     describe('change', () => {
       const feed = async () => {
         const page = jsonOf(await ask(service, { user, path: '/users/me/repo' }))
@@ -201,6 +228,46 @@ export function descriptionsSuite(open: OpenService): void {
         expect(await since(cursor)).toEqual(['file.updated'])
         expect(of(await patch({ metadata: null }))).toMatchObject({ metadata: {} })
         expect((await listed())[0]).toMatchObject({ media_type: 'image/jpeg', metadata: {} })
+      })
+
+      it('a token that may replace changes both, and no other', async () => {
+        await put()
+        const body = JSON.stringify({ metadata: { a: 'b' } })
+        const change = async (actions: readonly string[], text: string) => {
+          const token = await issue(service, user, { actions })
+          return await problemOf(
+            await send(service, {
+              token,
+              method: 'PATCH',
+              path: pathOf('a'),
+              headers: { 'Content-Type': 'application/json' },
+              body: text,
+            }),
+          )
+        }
+        const refused = { status: 403, code: 'scope_insufficient', required: 'replace' }
+        expect(await change(['share', 'delete', 'create'], body)).toMatchObject(refused)
+        expect(await change(['share'], '{"media_type":"a/b"}')).toMatchObject(refused)
+        expect(await change(['replace'], body)).toBeUndefined()
+        expect(await listed()).toEqual([{ ...DEFAULT, metadata: { a: 'b' } }])
+      })
+
+      it.each([
+        ['a malformed type', { media_type: 'image' }],
+        ['a type that is too long', { media_type: `a/${'b'.repeat(254)}` }],
+        ['no type', { media_type: null }],
+        ['too much metadata', { metadata: { a: 'x'.repeat(2048) } }],
+        ['metadata that are a text', { metadata: 'a' }],
+        ['metadata that are a list', { metadata: [] }],
+        ['a number', { metadata: { a: 1 } }],
+        ['an object inside', { metadata: { a: { b: 'c' } } }],
+      ])('a PATCH with %s changes nothing', async (_case, body) => {
+        await put({ ...PNG, ...FRONT_HEADER })
+        expectProblem(await patch({ ...body, visibility: 'public' }), bad)
+        const { files } = jsonOf(await ask(service, { user, path: '/users/me/repo' }))
+        expect(files).toMatchObject([
+          { media_type: 'image/png', metadata: FRONT, visibility: 'private' },
+        ])
       })
     })
 

@@ -15,6 +15,7 @@ import {
   placeFile,
   SHORT_LINGER,
   upload,
+  usageOf,
 } from '../fixture.ts'
 
 const MISMATCH = { status: 400, code: 'digest_mismatch' } as const
@@ -36,7 +37,11 @@ export function digestsSuite(open: OpenService): void {
 
     it.each([
       ['of the file', member(content)],
+      ['beside another algorithm', `sha-512=:AAAA:, ${member(content)}`],
+      ['that is given twice, the last one right', `${member('x')}, ${member(content)}`],
+      ['with a parameter', `${member(content)};note="x"`],
       ['of other algorithms alone', 'sha-512=:AAAA:, md5=:AAAA:'],
+      ['that has no members', ''],
     ])('%s is taken', async (_what, value) => {
       const headers = { 'Repr-Digest': value }
       const reply = await upload(service, { method, user: placed.user, content, headers })
@@ -57,6 +62,15 @@ export function digestsSuite(open: OpenService): void {
         await expectUntouched(service, placed)
       },
     )
+
+    it('the digest of the empty file is that of no bytes', async () => {
+      const { user } = placed
+      const headers = { 'Repr-Digest': member('') }
+      expect((await upload(service, { method, user, content: '', headers })).status).toBe(200)
+      const reply = await upload(service, { method, user, content: 'x', headers })
+      expectProblem(reply, MISMATCH)
+      expect(await usageOf(service, user)).toMatchObject({ used: 0, fileCount: 1 })
+    })
   })
 
   describe('a form with Repr-Digest', () => {
@@ -88,8 +102,23 @@ export function refusedDigestsSuite(open: OpenService): void {
       placed = await placeFile(service)
     })
 
-    it('is refused before the body', async () => {
-      const headers = { 'Repr-Digest': 'sha-256=:AAAA:' }
+    const content = randomBytes(100_000)
+
+    it.each([
+      'sha-256=:AAAA:',
+      'sha-256',
+      'sha-256=1',
+      'sha-256="text"',
+      `sha-256=${digest(content)}`,
+      'sha-256=:***:',
+      `sha-256=(${member(content).slice('sha-256='.length)})`,
+      'sha-256=:AAAA',
+      ';;',
+      ',',
+      `SHA-256=${member(content).slice('sha-256='.length)}`,
+      member(content).replace(/.{4}=:$/, ':'),
+    ])('%s is refused before the body', async (value) => {
+      const headers = { 'Repr-Digest': value }
       const head = headOf({ method, user: placed.user, length: 1_000_000, headers })
       const send = [head, { pauseMs: 9000 }]
       const reply = await rawRequest({ port: service.port, send, timeoutMs: 8000 })

@@ -91,8 +91,13 @@ export function refusedFileNamesSuite(open: OpenService): void {
     it.each([
       ['a?b', 'a'],
       ['a%3Fb', 'a?b'],
+      ['a%23b', 'a#b'],
+      ['a;b', 'a;b'],
       ['a+b', 'a+b'],
       ['a%252Fb', 'a%2Fb'],
+      ['%2525', '%25'],
+      ['a&b=c', 'a&b=c'],
+      ['%61', 'a'],
     ])('B11 %s in a path stands for %s', async (segment, name) => {
       const stored = await upload(service, {
         user,
@@ -101,6 +106,24 @@ export function refusedFileNamesSuite(open: OpenService): void {
       })
       expect(jsonOf(stored)).toMatchObject({ name })
       expect((await download(service, { user, name })).body.toString()).toBe('x')
+    })
+
+    it.each([
+      ['"quotes".txt', '_quotes_.txt'],
+      ['100%.txt', '100_.txt'],
+      ['\u20ac rates', '_ rates'],
+      ["it's (a) *star*", "it's (a) *star*"],
+      ['\u{1f600}', '_'],
+      ['\u202egnp.exe', '_gnp.exe'],
+    ])('B13 %s comes down in a header that no client misreads', async (name, ascii) => {
+      await upload(service, { user, name, content: 'x' })
+      const { headers } = await download(service, { user, name })
+      const disposition = headers['content-disposition'] ?? ''
+      expect(disposition).toMatch(/^[ -~]+$/)
+      expect(disposition.startsWith(`attachment; filename="${ascii}"; filename*=UTF-8''`)).toBe(
+        true,
+      )
+      expect(savedName(disposition)).toBe(name)
     })
   })
 
@@ -118,14 +141,14 @@ function pathsSuite(open: OpenService): void {
     })
     afterAll(() => service.stop())
 
-    it.each(['me', '%6d%65'])('B08 with the user %s is one of my own', async (me) => {
+    it.each(['me', '%6De', '%6d%65'])('B08 with the user %s is one of my own', async (me) => {
       const reply = await ask(service, { user, path: `/users/${me}/repo/a` })
       expect(reply.body.toString()).toBe('content')
       const stored = await upload(service, { user, path: `/users/${me}/repo/b`, content: me })
       expect(jsonOf(stored)).toMatchObject({ name: 'b', user_id: user.userId })
     })
 
-    it.each(['Me', 'me%20', '', '..%2F', 'a'.repeat(65)])(
+    it.each(['Me', 'ME', 'me%20', '', '%00', '..%2F', 'a'.repeat(65), '__proto__', '*'])(
       'B08 with the user "%s" leads nowhere',
       async (owner) => {
         const reply = await ask(service, { user, path: `/users/${owner}/repo/a` })
@@ -133,7 +156,7 @@ function pathsSuite(open: OpenService): void {
       },
     )
 
-    it.each(['a/b', 'a/../a', 'a/b/'])(
+    it.each(['a/b', 'a/../a', 'a/b/c', 'a//b', 'a%20b/c', 'a/b/'])(
       'B12 that goes on with "%s" has a slash in the name',
       async (rest) => {
         const path = `/users/me/repo/${rest}`
@@ -147,13 +170,13 @@ function pathsSuite(open: OpenService): void {
       },
     )
 
-    it.each(['a/', ''])('B12 that goes on with "%s" leads nowhere', async (rest) => {
+    it.each(['a/', '', '/a', '/'])('B12 that goes on with "%s" leads nowhere', async (rest) => {
       expectProblem(await ask(service, { user, path: `/users/me/repo/${rest}` }), NOT_FOUND)
       const stored = await upload(service, { user, path: `/users/me/repo/${rest}`, content: 'x' })
       expectProblem(stored, NOT_FOUND)
     })
 
-    it.each(['//users/me/repo/a', '/Users/me/repo/a'])(
+    it.each(['//users/me/repo/a', '/Users/me/repo/a', '/users/me/a', '/', '/users'])(
       'B12 such as %s leads nowhere',
       async (path) => {
         expectProblem(await ask(service, { user, path }), NOT_FOUND)
@@ -179,12 +202,13 @@ function pathsSuite(open: OpenService): void {
 }
 
 function refusedSegments(): [row: string, segment: string][] {
+  const controls = [1, 7, 9, 10, 13, 27, 31, 127].map((code) => hex(code))
   const segments: [string, string[]][] = [
-    ['B01', ['a%2Fb', 'a%5Cb', 'a\\b']],
-    ['B02', ['..', '%2e%2e', '%2E']],
-    ['B03', ['a%00b', '%0d%0a', '%7f']],
-    ['B04', ['%c0%af', '%ED%A0%80', '%zz', '%']],
-    ['B06', ['a'.repeat(256), 'a'.repeat(5000)]],
+    ['B01', ['a%2Fb', 'a%2fb', '%2F', 'a%5Cb', '%5c', 'a\\b']],
+    ['B02', ['..', '.', '%2e%2e', '%2E', '.%2e', '%2e']],
+    ['B03', ['%00', 'a%00b', '%0d%0a', ...controls]],
+    ['B04', ['%c0%af', '%ff', '%ED%A0%80', '%zz', '%', 'a%f', '%e2%82']],
+    ['B06', ['a'.repeat(256), '%E2%82%AC'.repeat(86), 'a'.repeat(5000)]],
   ]
   return segments.flatMap(([row, all]) =>
     all.map((each): [string, string] => [`${row} ${each.slice(0, 30)}`, each]),
@@ -195,15 +219,29 @@ function acceptedNames(): [row: string, name: string][] {
   return [
     ['B05 of 101 characters', 'x'.repeat(101)],
     ['B06 of 255 bytes', 'x'.repeat(255)],
+    ['B06 of 85 characters of 3 bytes', '\u20ac'.repeat(85)],
     ['B06 of 63 characters of 4 bytes', '\u{1f600}'.repeat(63)],
     ['B09 __proto__', '__proto__'],
+    ['B09 constructor', 'constructor'],
+    ['B09 hasOwnProperty', 'hasOwnProperty'],
     ['B10 CON', 'CON'],
+    ['B10 aux.txt', 'aux.txt'],
     ['B10 with a dot at its end', 'a.'],
     ['B10 with spaces around it', ' a '],
+    ['B10 of a space', ' '],
+    ['B10 with dashes before it', '--version'],
+    ['B10 of three dots', '...'],
+    ['B10 of an emoji', '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}'],
     ['B10 with a byte order mark', '\ufeffa'],
     ['B10 from right to left', '\u202eabc'],
+    ['B10 with a C1 control', 'a\u0085b'],
+    ['B10 of a non-character', 'a\uffffb'],
     ['B13 with quotes and percent signs', '"a"%22%'],
+    ['of SQL', "'; DROP TABLE files; --"],
+    ['of HTML', '<script>alert(1)<'],
+    ['called me', 'me'],
     ['of signs that mean something in a path', ' #?;+&=%2F%?.,:@!$*()[]{}|^`~'],
+    ['from right to left with a hidden end', '\u05d0\u05d1\u202etxt.exe\u202c'],
   ]
 }
 
@@ -216,4 +254,8 @@ function expectRefused(reply: Reply, method: string): void {
 /** The name under which a client that knows RFC 8187 saves a download. */
 function savedName(disposition = ''): string {
   return decodeURIComponent(/filename\*=UTF-8''([^;]*)$/.exec(disposition)?.[1] ?? '')
+}
+
+function hex(code: number): string {
+  return `%${code.toString(16).padStart(2, '0')}`
 }

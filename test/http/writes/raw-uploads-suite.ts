@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { digest } from '../../support/objects.ts'
+import { httpChunk } from '../../support/http/multipart-body.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import {
   ask,
   bodyOf,
   download,
+  expectOnlyObjectsOf,
   expectNothingChanged,
   expectProblem,
   expectUntouched,
@@ -81,6 +83,31 @@ export function rawUploadsSuite(open: OpenService): void {
       const found = await download(service, { user })
       expect(found).toMatchObject({ status: 200, headers: { 'content-length': '0' } })
       expect(await usageOf(service, user)).toMatchObject({ used: 0, fileCount: 1 })
+    })
+
+    it('takes identical bytes again without using more, at 100 % too', async () => {
+      const full = await placeFile(service, { capacity: 1000, size: 1000 })
+      const { user, content } = full
+      const first = { capacity: { capacity: 1000, used: 1000, reserved: 0, available: 0 } }
+      for (const chunked of [false, true]) {
+        const again = await upload(service, { method: METHOD, user, content, chunked })
+        expect(jsonOf(again)).toMatchObject({ ...first, sha256: digest(content), replaced: true })
+      }
+      await expectOnlyObjectsOf(service, { user, names: ['file.bin'] })
+    })
+
+    it('keeps the old file when a chunk that does not fit comes (I2)', async () => {
+      const full = await placeFile(service, { capacity: 100_000, size: 60_000 })
+      const send = [
+        headOf({ method: METHOD, user: full.user, length: undefined }),
+        httpChunk(randomBytes(100_000)),
+        { pauseMs: 100 },
+        httpChunk('x'),
+        { pauseMs: 9000 },
+      ]
+      const reply = await rawRequest({ port: service.port, send, timeoutMs: 8000 })
+      expectProblem(reply, { status: 403, code: 'capacity_exceeded' })
+      await expectUntouched(service, full)
     })
   })
 }

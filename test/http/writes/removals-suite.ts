@@ -52,6 +52,17 @@ export function removalsSuite(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: ['kept', 'next'] })
     })
 
+    it('lets a file of the same name begin anew', async () => {
+      const { user } = placed
+      await upload(service, { user, query: '?visibility=public', content: 'old' })
+      await remove(service, { user })
+      const reply = await upload(service, { method: 'PUT', user, content: 'new' })
+      expect(JSON.parse(reply.body.toString())).toMatchObject({
+        replaced: false,
+        visibility: 'private',
+      })
+    })
+
     it('I9 is refused to a client that sends 5 MB, which it can read afterwards', async () => {
       const { user } = placed
       const path = pathOf('file.bin')

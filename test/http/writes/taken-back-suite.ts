@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { multipartBody, filePart } from '../../support/http/multipart-body.ts'
 import { bytesOf } from '../../support/objects.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { namesOf } from '../file-requests.ts'
 import { createLink } from '../links/link-requests.ts'
 import { send } from '../scopes/scoped-requests.ts'
 import {
@@ -12,6 +13,7 @@ import {
   expectProblem,
   expectUntouched,
   FORM_TYPE,
+  MIB,
   type OpenService,
   pathOf,
   pauseUpload,
@@ -20,9 +22,12 @@ import {
   type Reply,
   secretOf,
   SHORT_LINGER,
+  upload,
 } from '../fixture.ts'
 
 const INVALID = { status: 403, code: 'access_token_invalid' } as const
+const SUSPENDED = { status: 403, code: 'user_suspended' } as const
+
 /** A minute would outlast every test here: nothing of an answer about a token is forgotten but what has to be. */
 const LONG_CACHE = { tokenCacheMs: 60_000 }
 
@@ -77,6 +82,55 @@ export function takenBackSuite(open: OpenService): void {
       const begun = await begin(service, { ...READ, path: at, cookie: '' })
       await send(service, { token, method: 'DELETE', path: `/users/me/links/${link.link_id}` })
       expectProblem(await begun.finish(), { status: 404, code: 'not_found' })
+    })
+
+    it.each(REQUESTS)('C02 $method of a suspended user changes nothing (I2)', async (what) => {
+      const { user } = placed
+      const begun = await begin(service, { ...what, cookie: user.cookie })
+      await setStatus(service, user, 'suspended')
+      expectProblem(await begun.finish(), SUSPENDED)
+      await setStatus(service, user, 'active')
+      await expectUntouched(service, withoutCalls(placed))
+    })
+
+    it.each(REQUESTS)('C02 $method of a deleted user is refused with 403', async (what) => {
+      const { user } = placed
+      const begun = await begin(service, { ...what, cookie: user.cookie })
+      await deleteUser(service, user)
+      await service.sweep()
+      expectProblem(await begun.finish(), INVALID)
+      await service.sweep()
+      expect(await service.storedKeys(user)).toEqual([])
+    })
+
+    // An upload that has begun keeps the id from being given away, so of these the body has no more come than its head.
+    it.each(REQUESTS.filter(({ method }) => method !== 'PUT'))(
+      'C02 $method of a deleted user does not touch what the next user of the id has (I1)',
+      async (what) => {
+        const { user } = placed
+        const begun = await begin(service, { ...what, cookie: user.cookie })
+        await deleteUser(service, user)
+        const next = await makeAgain(service, user)
+        const { content } = placed
+        expect((await upload(service, { user: next, content })).status).toBe(200)
+        expectProblem(await begun.finish(), INVALID)
+        expect(await namesOf(service, { user: next })).toEqual(['file.bin'])
+      },
+    )
+
+    it('C02 an upload whose token has expired meanwhile ends whole', async () => {
+      const { user } = placed
+      const token = await issue(service, user, 1)
+      const content = randomBytes(500_000)
+      const paused = await pauseUpload(service, { user: { ...user, ...token }, content })
+      const isRefused = async () =>
+        await service.accessTokens.verify(token.secret).then(
+          () => false,
+          () => true,
+        )
+      await expect.poll(isRefused, { interval: 50, timeout: 5_000 }).toBe(true)
+      paused.resume()
+      expect((await paused.reply).status).toBe(200)
     })
   })
 
@@ -154,4 +208,28 @@ async function issue(service: TestService, { userId }: TestUser, expiresInSecond
   const terms = { userId, label: 'another', expiresInSeconds }
   const { secret, tokenId } = await service.accessTokens.issue(terms)
   return { userId, tokenId, secret, cookie: `access_token=${secret}` }
+}
+
+async function setStatus(
+  service: TestService,
+  { userId }: TestUser,
+  status: 'active' | 'suspended',
+): Promise<void> {
+  await service.users.setUserStatus(userId, status)
+  service.accessTokens.forgetUser(userId)
+}
+
+async function deleteUser(service: TestService, { userId }: TestUser): Promise<void> {
+  await service.users.deleteUser(userId)
+  service.accessTokens.forgetUser(userId)
+}
+
+/** The next user of the id, once the one before is purged. */
+async function makeAgain(service: TestService, { userId }: TestUser): Promise<TestUser> {
+  await service.sweep()
+  expect(await service.users.createUser(userId)).toMatchObject({ created: true })
+  const { cookie } = await issue(service, { userId, cookie: '' })
+  const next = { userId, cookie }
+  await service.setCapacity(next, MIB)
+  return next
 }

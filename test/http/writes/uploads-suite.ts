@@ -1,9 +1,22 @@
+import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { digest } from '../../support/objects.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { download, expectOnlyObjectsOf, jsonOf, MIB, type OpenService, upload } from '../fixture.ts'
+import {
+  download,
+  expectOnlyObjectsOf,
+  jsonOf,
+  MIB,
+  type OpenService,
+  pathOf,
+  upload,
+} from '../fixture.ts'
 
 const SIZES = { '0 B': 0, '1 B': 1, '64 KiB': 65_536, '5 MiB + 1': 5 * MIB + 1, '20 MiB': 20 * MIB }
 
@@ -81,6 +94,14 @@ export function uploadsSuite(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: ['file.bin'] })
     })
 
+    it('keeps the visibility of a file that is overwritten without one', async () => {
+      await upload(service, { user, query: '?visibility=public', content: 'a' })
+      const kept = jsonOf(await upload(service, { user, content: 'b' }))
+      expect(kept).toMatchObject({ visibility: 'public', replaced: true })
+      const changed = await upload(service, { user, query: '?visibility=private', content: 'c' })
+      expect(jsonOf(changed)).toMatchObject({ visibility: 'private', replaced: true })
+    })
+
     describe.each([
       ['private', { owner: 200, other: 404, nobody: 404 }],
       ['users', { owner: 200, other: 200, nobody: 404 }],
@@ -116,4 +137,88 @@ export function uploadsSuite(open: OpenService): void {
       })
     })
   })
+
+  realClients(open)
+}
+
+function realClients(open: OpenService): void {
+  describe('a real client', () => {
+    const content = randomBytes(3 * MIB)
+    let service: TestService
+    let user: TestUser
+    let folder: string
+    beforeAll(async () => {
+      service = await open()
+      user = await service.createUser(64 * MIB)
+      folder = await mkdtemp(join(tmpdir(), 'cloud-repository-clients-'))
+      await writeFile(join(folder, 'local.bin'), content)
+    })
+    afterAll(async () => {
+      await service.stop()
+      await rm(folder, { recursive: true })
+    })
+
+    it('uploads and downloads with fetch and FormData', async () => {
+      const form = new FormData()
+      form.append('note', 'a field before the file')
+      form.append('file', new Blob([content]), 'what ever.bin')
+      const url = service.url + pathOf('fetched')
+      const headers = { cookie: user.cookie }
+      const stored = await fetch(url, { method: 'POST', headers, body: form })
+      expect(await stored.json()).toMatchObject({ name: 'fetched', sha256: digest(content) })
+      const found = await fetch(url, { headers })
+      expect(Buffer.from(await found.arrayBuffer()).equals(content)).toBe(true)
+    })
+
+    it('reads its refusal with fetch', async () => {
+      const form = new FormData()
+      form.append('file', new Blob([content]), 'a')
+      const refused = await fetch(service.url + pathOf('x'), { method: 'POST', body: form })
+      expect(refused.status).toBe(403)
+      expect(await refused.json()).toMatchObject({ code: 'access_token_missing' })
+    })
+
+    const withoutCurl = spawnSync('curl', ['--version']).status !== 0
+
+    it.skipIf(withoutCurl)('uploads and downloads with curl', async () => {
+      const url = service.url + pathOf('curled')
+      const file = join(folder, 'local.bin')
+      const stored = await curl(['--cookie', user.cookie, '-F', `file=@${file}`, url])
+      expect(JSON.parse(stored)).toMatchObject({ name: 'curled', sha256: digest(content) })
+      await curl(['--cookie', user.cookie, '-o', join(folder, 'found'), url])
+      expect((await readFile(join(folder, 'found'))).equals(content)).toBe(true)
+    })
+
+    it.skipIf(withoutCurl)('uploads in chunks with curl', async () => {
+      const url = service.url + pathOf('piped')
+      const file = join(folder, 'local.bin')
+      const chunked = ['-H', 'Transfer-Encoding: chunked']
+      const stored = await curl(['--cookie', user.cookie, ...chunked, '-F', `file=@${file}`, url])
+      expect(JSON.parse(stored)).toMatchObject({ name: 'piped', sha256: digest(content) })
+    })
+
+    it.skipIf(withoutCurl)('uploads a file as it is with curl, under its own name', async () => {
+      const folderUrl = service.url + pathOf('')
+      const file = join(folder, 'local.bin')
+      const stored = await curl(['--cookie', user.cookie, '-T', file, folderUrl])
+      expect(JSON.parse(stored)).toMatchObject({ name: 'local.bin', sha256: digest(content) })
+      const piped = ['-H', 'Transfer-Encoding: chunked', '-T', file, `${folderUrl}piped`]
+      expect(JSON.parse(await curl(['--cookie', user.cookie, ...piped]))).toMatchObject({
+        name: 'piped',
+        sha256: digest(content),
+      })
+    })
+
+    it.skipIf(withoutCurl)('reads its refusal with curl', async () => {
+      const url = service.url + pathOf('refused')
+      const file = join(folder, 'local.bin')
+      const answer = await curl(['--cookie', 'access_token=wrong', '-F', `file=@${file}`, url])
+      expect(JSON.parse(answer)).toMatchObject({ status: 403, code: 'access_token_invalid' })
+    })
+  })
+}
+
+async function curl(args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('curl', ['-sS', '--noproxy', '*', ...args])
+  return stdout
 }

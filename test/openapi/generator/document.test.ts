@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { described, type Json, type Operation } from '../../../src/http/openapi/operation.ts'
-import { Type } from '../../../src/http/openapi/type.ts'
 import { documentOf } from './document.ts'
 
 const API = {
@@ -22,8 +21,6 @@ const OPERATION = {
   tag: 'some',
   responses: { 204: 'It is so.' },
 } as const satisfies Operation
-
-const ID = Type.String({ pattern: '^a', description: 'An id.', examples: ['ab'] })
 
 const OWN = { type: 'string', description: 'Judged elsewhere.' }
 
@@ -49,33 +46,6 @@ function operationOf(
   return operation
 }
 
-it('takes parameters, with their descriptions and examples, from the schemas that are applied', () => {
-  const route = described({
-    ...OPERATION,
-    params: Type.Object({ id: ID }),
-    querystring: Type.Object({ from: Type.Optional(ID) }),
-    parameters: { header: { 'If-Match': { type: 'string', description: 'A condition.' } } },
-  })
-  const schema = { type: 'string', pattern: '^a' }
-  const common = { description: 'An id.', schema, example: 'ab' }
-  expect(operationOf('/x/:id', 'GET', route).parameters).toEqual([
-    { ...common, name: 'id', in: 'path', required: true },
-    { ...common, name: 'from', in: 'query' },
-    { name: 'If-Match', in: 'header', description: 'A condition.', schema: { type: 'string' } },
-  ])
-})
-
-it('prefers what a parser judges to the schema of the same name', () => {
-  const route = described({
-    ...OPERATION,
-    params: Type.Object({ id: ID }),
-    parameters: { path: { id: OWN } },
-  })
-  expect(operationOf('/x/:id', 'GET', route).parameters).toMatchObject([
-    { name: 'id', description: 'Judged elsewhere.', schema: { type: 'string' } },
-  ])
-})
-
 it.each<[string, string, Partial<Operation>]>([
   ['a segment that is nowhere described', 'one does not describe id', {}],
   [
@@ -85,23 +55,6 @@ it.each<[string, string, Partial<Operation>]>([
   ],
 ])('throws for %s', (_what, message, more) => {
   expect(() => operationOf('/x/:id', 'GET', described({ ...OPERATION, ...more }))).toThrow(message)
-})
-
-it('makes examples of those of the members, and takes a body without required members for optional', () => {
-  const Inner = Type.Object({ id: ID, ok: Type.Literal(true), more: Type.Array(ID) })
-  const route = described({
-    ...OPERATION,
-    body: Type.Object({ id: Type.Optional(ID) }),
-    response: { 200: Inner },
-    responses: { 200: { description: 'It.', example: { id: 'ac' } } },
-  })
-  const { requestBody, responses } = operationOf('/x', 'PUT', route)
-  expect(requestBody).toMatchObject({
-    required: false,
-    content: { 'application/json': { example: { id: 'ab' } } },
-  })
-  const json = { example: { id: 'ac', ok: true, more: ['ab'] } }
-  expect(responses['200']).toMatchObject({ content: { 'application/json': json } })
 })
 
 const ALWAYS = ['204', '400', '408', '429', '431', '500', '503']
