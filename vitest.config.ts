@@ -5,18 +5,22 @@ import { KEEP_COMPILED } from './test/support/service/compiled.ts'
 
 const SERVICES = ['test/support/service/services.ts']
 
+const UNIT = {
+  name: 'unit',
+  include: ['test/**/*.test.ts'],
+  exclude: ['test/**/*.{integration,proof}.test.ts'],
+}
+
+/** A busy machine takes ten times as long. */
+const TIMEOUTS = { testTimeout: 120_000, hookTimeout: 120_000 }
+
 /** The gate, which `npm test` runs and CI on every landing. */
 const gate: ViteUserConfig['test'] = {
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  ...TIMEOUTS,
   projects: [
     {
       extends: true,
-      test: {
-        name: 'unit',
-        include: ['test/**/*.test.ts'],
-        exclude: ['test/**/*.{integration,proof}.test.ts'],
-      },
+      test: UNIT,
     },
     {
       extends: true,
@@ -26,6 +30,17 @@ const gate: ViteUserConfig['test'] = {
         globalSetup: SERVICES,
       },
     },
+  ],
+}
+
+/** The part of the gate for a first look, `npm test -- --fast`: without what starts processes or takes long. */
+const fast: ViteUserConfig['test'] = {
+  ...TIMEOUTS,
+  ...UNIT,
+  exclude: [
+    ...UNIT.exclude,
+    'test/{clients,deploy,log,monitoring,process,proofs,scripts,tracing}/**',
+    'test/{http/embedded,http/server,object-store/s3}/**',
   ],
 }
 
@@ -44,6 +59,8 @@ const proof: ViteUserConfig['test'] = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
 }
+
+const MODES: Readonly<Record<string, ViteUserConfig['test']>> = { proof, fast }
 
 export default defineConfig(({ mode }) => ({
   test: {
@@ -66,6 +83,6 @@ export default defineConfig(({ mode }) => ({
     reporters: ['default', './test/support/runner/run-reporter.ts'],
     // A second is little on a machine that does other things as well.
     expect: { poll: { timeout: 15_000 } },
-    ...(mode === 'proof' ? proof : gate),
+    ...(MODES[mode] ?? gate),
   },
 }))

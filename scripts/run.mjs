@@ -9,8 +9,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const [task, ...words] = process.argv.slice(2)
-// vitest's name for a slice is shard.
-const args = task === 'proof' ? words.map((word) => word.replace(/^--slice\b/, '--shard')) : words
+const args = words.map(forVitest)
 
 /** npm, which can exit while this runs. */
 const parent = process.ppid
@@ -61,6 +60,8 @@ for (const command of COMMANDS[task] ?? usage()) {
 }
 
 function installWhatIsMissing() {
+  // An installation would take away what the tests are running on.
+  if (process.env.VITEST !== undefined) return
   const installed = join(modules, '.package-lock.json')
   const isFresh =
     existsSync(installed) &&
@@ -81,6 +82,12 @@ function installWhatIsMissing() {
     shell: process.platform === 'win32',
   })
   if (npm.status !== 0) process.exit(npm.status ?? 1)
+}
+
+/** What `test` and `proof` take beside the options of vitest. */
+function forVitest(word) {
+  if (task === 'test' && word === '--fast') return '--mode=fast'
+  return task === 'proof' ? word.replace(/^--slice\b/, '--shard') : word
 }
 
 /** npm would empty the folder that the link points to. */
