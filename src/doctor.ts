@@ -14,7 +14,7 @@ import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { createStoreRecord } from './database/objects/store-record.ts'
 import { hasTables, isRebuilding } from './database/schema.ts'
-import { mayCreateTables } from './database/postgres/permissions.ts'
+import { mayCreateTables } from './database/postgres/server-settings.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import {
   databaseWarnings,

@@ -10,16 +10,17 @@ import {
 } from './adapters.ts'
 import { type Config, partSizeOf } from '../config/config.ts'
 import { createAccessTokens } from '../core/auth/access-tokens.ts'
-import { createFeed } from '../core/changes/feed.ts'
-import { waking } from '../core/changes/waking.ts'
+import { createFeed, waking } from '../core/changes/feed.ts'
 import { createAuditTrail } from '../core/audit/audit-trail.ts'
 import { timeoutSignal } from '../core/async/deadline.ts'
 import type { FreeSpace } from '../core/uploads/free-space.ts'
 import type { LedgerSpace } from '../core/uploads/ledger-space.ts'
 import { createGrantPeriods } from '../core/quota/grant-periods.ts'
 import { createGrants } from '../core/quota/grants.ts'
-import { createFailedAttemptLimiter } from '../core/auth/failed-attempt-limiter.ts'
-import type { FailedAttemptPolicy } from '../core/auth/failed-attempts.ts'
+import {
+  createFailedAttemptLimiter,
+  type FailedAttemptPolicy,
+} from '../core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type IdentityProvider } from '../core/auth/jwt-users.ts'
 import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'

@@ -1,10 +1,6 @@
 import { settledWithin, withDeadline } from '../core/async/deadline.ts'
 import { messageOf } from '../core/errors.ts'
-import {
-  type Delivery,
-  SEND_TIMEOUT_MS,
-  type WebhookSender,
-} from '../core/webhooks/webhook-sender.ts'
+import { type Delivery, SEND_TIMEOUT_MS, type WebhookSender } from '../core/webhooks/webhook.ts'
 import { createHmac } from 'node:crypto'
 
 export interface WebhookReceiver {

@@ -1,5 +1,4 @@
-import type { Overview } from '../../core/overview/overview.ts'
-import { overviewJson } from '../../core/overview/overview-json.ts'
+import { type Overview, overviewJson } from '../../core/overview/overview.ts'
 import { shareUsed } from '../../core/quota/capacity.ts'
 import type { Account } from '../../core/users/account-ledger.ts'
 import type { Command } from '../command.ts'

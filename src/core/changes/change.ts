@@ -2,6 +2,8 @@ import type { FileChange } from '../files/change.ts'
 import type { FileVersion } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { CapacityState } from '../quota/capacity.ts'
+import { formatTimestamp } from '../timestamp.ts'
+import { coversName, type Scoped } from '../auth/scope.ts'
 
 const FILE_EVENTS = [
   'file.created',
@@ -63,4 +65,32 @@ export function eventOf({ type, file, old }: FileChange): ChangeEvent | undefine
   if (file.name !== old.name) return { type: 'file.renamed', file, previousName: old.name }
   const isChanged = TOLD.some((member) => file[member] !== old[member])
   return isChanged ? { type: 'file.updated', file } : undefined
+}
+
+/** A change as clients and webhooks get it. A deleted file is described as it was. */
+export function changeJson(change: Change) {
+  const { sequence, type } = change
+  const at = formatTimestamp(change.at)
+  if (!('file' in change)) {
+    return { sequence, type, at, capacity: change.capacity, used: change.used }
+  }
+  const { file, previousName } = change
+  const { name, version, size, sha256, visibility } = file
+  const renamed = previousName === undefined ? {} : { previous_name: previousName }
+  return { sequence, type, at, name, ...renamed, version, size, sha256, visibility }
+}
+
+/**
+ * The change as a token sees it: a file that is renamed into the token's prefix is a new one, one that is renamed out of
+ * it is deleted, and other names are not shown. `undefined` if the token may not see the change.
+ */
+export function changeWithin(scoped: Scoped, change: Change): Change | undefined {
+  if (!('file' in change)) return change
+  const { file, previousName = file.name } = change
+  const [wasShown, isShown] = [coversName(scoped, previousName), coversName(scoped, file.name)]
+  if (wasShown && isShown) return change
+  const { sequence, at } = change
+  if (isShown) return { sequence, at, type: 'file.created', file }
+  const old = { ...file, name: previousName }
+  return wasShown ? { sequence, at, type: 'file.deleted', file: old } : undefined
 }

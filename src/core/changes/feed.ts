@@ -12,6 +12,9 @@ import type { UserId } from '../users/user-id.ts'
 import type { Change, ChangePosition } from './change.ts'
 import type { ChangeLedger, ChangesRead } from './change-ledger.ts'
 import { createWatches, type WaitEnd } from './watches.ts'
+import type { FileLedger } from '../files/file-ledger.ts'
+import type { HistoryLedger } from '../history/history-ledger.ts'
+import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
 export interface ReadFeed extends Caller {
   readonly after: ChangePosition
@@ -150,4 +153,27 @@ function cursorExpired(): AppError {
     'cursor_expired',
     'The changes after this cursor are no longer known. List the files again, and follow its `changes_cursor`.',
   )
+}
+
+type FileChanges = Pick<UploadLedger, 'commit'> &
+  Pick<FileLedger, 'deleteFile' | 'updateFile' | 'changeFiles'> &
+  Pick<HistoryLedger, 'restoreVersion'>
+
+/** Calls `wake` after each method of the ledger that has changed a file. */
+export function waking<L extends FileChanges>(ledger: L, wake: (userId: UserId) => void): L {
+  function after<T extends { readonly userId: UserId }, R>(run: (request: T) => Promise<R>) {
+    return async (request: T): Promise<R> => {
+      const result = await run(request)
+      wake(request.userId)
+      return result
+    }
+  }
+  return {
+    ...ledger,
+    commit: after(ledger.commit),
+    deleteFile: after(ledger.deleteFile),
+    updateFile: after(ledger.updateFile),
+    changeFiles: after(ledger.changeFiles),
+    restoreVersion: after(ledger.restoreVersion),
+  }
 }

@@ -1,7 +1,6 @@
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Link } from './link.ts'
-import type { Uses } from './uses.ts'
+import type { Link, Uses } from './link.ts'
 
 /** A link to be stored. The password is already hashed. */
 export interface NewLink extends Caller {

@@ -8,10 +8,18 @@ import { AppError, invalidParameter, tooManyRequests } from '../errors.ts'
 import { isFileName } from '../files/file-name.ts'
 import { createVersion } from '../objects/object-key.ts'
 import type { AuthorizedCaller } from '../users/caller.ts'
-import { assertMoreDrops, type Link, type LinkKind, type LinkTarget, linkNotFound } from './link.ts'
+import {
+  assertMoreDrops,
+  type Link,
+  type LinkKind,
+  type LinkTarget,
+  linkNotFound,
+  type Uses,
+  usesOf,
+  usesUnsent,
+} from './link.ts'
 import type { LinkLedger } from './link-ledger.ts'
 import { isPassword, MAX_PASSWORD_LENGTH } from './link-password.ts'
-import { type Uses, usesOf, usesUnsent } from './uses.ts'
 import { createPasswordChecks, type VisitorCredentials } from './password-checks.ts'
 
 export interface LinkTerms extends Terms {

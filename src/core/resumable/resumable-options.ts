@@ -2,6 +2,7 @@ import type { FileLedger } from '../files/file-ledger.ts'
 import type { StorageOptions } from '../uploads/upload.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 import type { ResumableLedger } from './resumable-ledger.ts'
+import type { Durable, Piece } from './append-store.ts'
 
 export interface ResumableOptions extends StorageOptions {
   readonly ledger: ResumableLedger & UploadLedger & FileLedger
@@ -23,4 +24,17 @@ export interface ResumableOptions extends StorageOptions {
 export interface TailBytes {
   readonly stored: number
   readonly readBack: number
+}
+
+/**
+ * Bytes that an append has stored as tail objects, and read back from earlier ones to complete a part or merge them.
+ */
+export function tailBytes(tail: readonly Piece[], { pieces, replacedFrom }: Durable): TailBytes {
+  const stored = pieces.filter(({ objectKey: key }) => key !== undefined)
+  const readBack = tail.filter(({ firstByte }) => firstByte >= replacedFrom)
+  return { stored: sizeOf(stored), readBack: sizeOf(readBack) }
+}
+
+function sizeOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { size }) => sum + size, 0)
 }

@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { sleep } from '../async/sleep.ts'
 import { createLeaderLease, type LeaderLease, type LeaderLeases } from '../sweep/leader-lease.ts'
 import type { UserId } from '../users/user-id.ts'
-import { createDueQueues, type DueQueues } from './due-queues.ts'
-import { PARK_AFTER_MS, purgeWebhook, type Webhook, webhookOf } from './webhook.ts'
+import {
+  PARK_AFTER_MS,
+  purgeWebhook,
+  type Webhook,
+  webhookOf,
+  type Delivery,
+  SEND_TIMEOUT_MS,
+  type WebhookSender,
+} from './webhook.ts'
 import type { WebhookLedger, WebhookOutcome, WebhookQueue } from './webhook-ledger.ts'
-import { type Delivery, SEND_TIMEOUT_MS, type WebhookSender } from './webhook-sender.ts'
 
 export interface WebhookDelivery {
   /**
@@ -239,4 +245,45 @@ function delayOf(
   const doubled = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 30))
   const delayMs = Math.round(doubled * (0.8 + 0.4 * Math.random()))
   return Math.max(delayMs, retryAfterMs)
+}
+
+/** The queues whose next events are due, each for one worker at a time. */
+interface DueQueues {
+  /** A queue that no other worker has; `undefined` if none is due. */
+  take(): Promise<WebhookQueue | undefined>
+  giveBack(queue: WebhookQueue): void
+}
+
+/** Asks for as many as `workers` need, and after an empty answer not before `pollMs` have passed. */
+function createDueQueues(
+  ledger: WebhookLedger,
+  { workers, pollMs }: { readonly workers: number; readonly pollMs: number },
+): DueQueues {
+  const taken = new Set<UserId>()
+  let listing: Promise<void> | undefined
+  let idleUntil = 0
+  let due: WebhookQueue[] = []
+
+  async function list(): Promise<void> {
+    // A queue that is given back meanwhile may be listed as it was before.
+    const skipped = new Set(taken)
+    const listed = await ledger.listDueWebhooks(2 * workers)
+    due = listed.filter(({ userId }) => !skipped.has(userId))
+    if (due.length === 0) idleUntil = performance.now() + pollMs
+  }
+
+  return {
+    async take() {
+      if (due.length === 0 && performance.now() >= idleUntil) {
+        await (listing ??= list().finally(() => (listing = undefined)))
+      }
+      const queue = due.shift()
+      if (queue !== undefined) taken.add(queue.userId)
+      return queue
+    },
+    giveBack({ userId }) {
+      taken.delete(userId)
+      idleUntil = 0
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { formatTimestamp } from '../timestamp.ts'
 import type { ParkedPlace, ParkedWebhook, WebhookLedger } from './webhook-ledger.ts'
-import type { WebhookSender } from './webhook-sender.ts'
+import type { WebhookSender } from './webhook.ts'
 
 /** For operators: the events that could not be delivered for 24 hours. Kept for `EVENT_LIFETIME`. */
 export interface ParkedWebhooks {

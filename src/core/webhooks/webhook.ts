@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Change, CHANGE_EVENTS } from '../changes/change.ts'
-import { changeJson } from '../changes/change-json.ts'
+import { type Change, CHANGE_EVENTS, changeJson } from '../changes/change.ts'
 import { formatTimestamp } from '../timestamp.ts'
 import type { UserId } from '../users/user-id.ts'
 
@@ -56,3 +55,21 @@ function idOf(parts: readonly (string | number)[]): string {
   const digest = hash('sha256', parts.join(' '), 'base64url')
   return `msg_${digest.slice(0, 32)}`
 }
+
+export type Delivery =
+  | { readonly isDelivered: true }
+  | {
+      readonly isDelivered: false
+      /** For operators: what the receiver answered, or why it was not reached. */
+      readonly reason: string
+      /** What the receiver asks for. */
+      readonly retryAfterMs: number | undefined
+    }
+
+/** PORT: the receiver of webhooks. */
+export interface WebhookSender {
+  /** One signed attempt, of at most `SEND_TIMEOUT_MS`. Rejects only with the signal's reason. */
+  send(webhook: Pick<Webhook, 'id' | 'body'>, signal: AbortSignal): Promise<Delivery>
+}
+
+export const SEND_TIMEOUT_MS = 10_000

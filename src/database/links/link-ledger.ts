@@ -7,6 +7,9 @@ import {
   type LinkTarget,
   linkNotFound,
   MAX_LINKS,
+  ROUNDING_UNITS,
+  USE_UNITS,
+  type Uses,
 } from '../../core/links/link.ts'
 import type {
   FoundLink,
@@ -15,7 +18,6 @@ import type {
   NamedLink,
   NewLink,
 } from '../../core/links/link-ledger.ts'
-import { ROUNDING_UNITS, USE_UNITS, type Uses } from '../../core/links/uses.ts'
 import { callerOf } from '../../core/users/caller.ts'
 import { explainReached, type Reached, reachedBound } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'

@@ -17,7 +17,7 @@ import {
   USAGE_COLUMNS,
 } from '../ledger/rows.ts'
 import type { Slot } from '../statement.ts'
-import { type Expected, NO_FILE } from './expected-file.ts'
+import type { Precondition } from '../../core/files/precondition.ts'
 
 export interface CommitValues extends CommitUpload, Expected {
   /** For the upload of a narrow credential. */
@@ -207,4 +207,25 @@ function stateOf(used: RawBuilder<unknown>, capacity: RawBuilder<number>) {
 export function toCommitted(row: CommittedRow): CommittedUpload {
   const { replaced, capacity, used, reserved, fileCount, ...file } = row
   return { file, replaced, usage: { capacity, used, reserved, fileCount } }
+}
+
+export interface Expected {
+  /** The version of the existing file, `NO_FILE`, or `null` for either. */
+  readonly expected: string | null
+}
+
+export const NO_FILE = ''
+
+/** `undefined` for preconditions other than "no file" and "this version". */
+export function expectedBy(precondition: Precondition | undefined): string | null | undefined {
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, mustExist } = precondition ?? {}
+  if (mustExist === true) return undefined
+  if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
+    if (ifNoneMatch === undefined) return null
+    return ifNoneMatch === '*' ? NO_FILE : undefined
+  }
+  // `If-Match` overrides `If-Unmodified-Since` (RFC 9110, 13.1.4).
+  if (ifNoneMatch !== undefined || ifMatch === undefined || ifMatch === '*') return undefined
+  const [version] = ifMatch
+  return version === NO_FILE || ifMatch.length > 1 ? undefined : version
 }

@@ -27,8 +27,13 @@ import {
 import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../resumable/rows.ts'
 import type { Tables } from '../schema.ts'
 import { compileOnce, type Slot, type Statement } from '../statement.ts'
-import { commitStatement, type CommitValues } from './commit-statement.ts'
-import { type Expected, expectedBy, NO_FILE } from './expected-file.ts'
+import {
+  commitStatement,
+  type CommitValues,
+  type Expected,
+  expectedBy,
+  NO_FILE,
+} from './commit-statement.ts'
 
 interface ReserveValues extends Caller, Expected {
   readonly version: Version

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LONG_MS, NOBODY, TimeShares } from '../../../src/core/async/time-shares.ts'
-import { TurnQueue } from '../../../src/database/sqlite/turn-queue.ts'
+import { TurnQueue } from '../../../src/database/sqlite/group-commit.ts'
 
 describe('the shares of the time of the database', () => {
   let now: number

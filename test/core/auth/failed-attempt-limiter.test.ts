@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
-import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
-import { createFailedAttemptLimiter } from '../../../src/core/auth/failed-attempt-limiter.ts'
+import {
+  FAILED_ATTEMPT_POLICY,
+  createFailedAttemptLimiter,
+} from '../../../src/core/auth/failed-attempt-limiter.ts'
 
 const policy = { ...FAILED_ATTEMPT_POLICY, maxFailedAttempts: 10 }
 const address = parseClientAddress('192.0.2.7')

@@ -3,7 +3,7 @@ import {
   countFailedAttempt,
   type FailedAttemptCount,
   type FailedAttemptPolicy,
-} from '../../../src/core/auth/failed-attempts.ts'
+} from '../../../src/core/auth/failed-attempt-limiter.ts'
 
 const POLICY: FailedAttemptPolicy = {
   maxFailedAttempts: 3,

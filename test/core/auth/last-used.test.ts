@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
-import { createLastUsed } from '../../../src/core/auth/last-used.ts'
+import { createAccessTokens, createLastUsed } from '../../../src/core/auth/access-tokens.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { outage } from '../../support/faults/faults.ts'

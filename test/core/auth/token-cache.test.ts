@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TokenCache, createTokenCache } from '../../../src/core/auth/token-cache.ts'
+import { type TokenCache, createTokenCache } from '../../../src/core/auth/token-verification.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { AccessTokenUser } from '../../../src/core/users/user-store.ts'
 import { outage } from '../../support/faults/faults.ts'

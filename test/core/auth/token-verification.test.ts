@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { type AccessTokens, createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
 import { AppError } from '../../../src/core/errors.ts'
-import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
-import { createFailedAttemptLimiter } from '../../../src/core/auth/failed-attempt-limiter.ts'
+import {
+  FAILED_ATTEMPT_POLICY,
+  createFailedAttemptLimiter,
+} from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'

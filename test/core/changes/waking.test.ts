@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { waking } from '../../../src/core/changes/waking.ts'
+import { waking } from '../../../src/core/changes/feed.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { measureUsers } from '../../../src/core/overview/measure-users.ts'
+import { measureUsers } from '../../../src/core/overview/overview.ts'
 import { NOTHING } from '../../../src/core/overview/overview-ledger.ts'
 import { type Account, BASE_CAPACITY, type LedgerHarness, openAccount } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ClientAddress } from '../../../src/core/auth/client-address.ts'
-import { createGuessLimiter, type GuessLimiter } from '../../../src/core/links/guess-limiter.ts'
+import { createGuessLimiter, type GuessLimiter } from '../../../src/core/links/password-checks.ts'
 
 describe('the passwords of a link', () => {
   let now: number

@@ -6,7 +6,7 @@ import {
   type Uses,
   usesOf,
   usesUnsent,
-} from '../../../src/core/links/uses.ts'
+} from '../../../src/core/links/link.ts'
 
 const unitsOf = ({ whole, fraction }: Uses): bigint =>
   BigInt(whole) * BigInt(USE_UNITS) + BigInt(fraction)

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../src/core/changes/change.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import { createWebhookDelivery, type WebhookHooks } from '../../../src/core/webhooks/delivery.ts'
-import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS, type WebhookSender } from '../../../src/core/webhooks/webhook.ts'
 import type { WebhookOutcome, WebhookQueue } from '../../../src/core/webhooks/webhook-ledger.ts'
-import type { WebhookSender } from '../../../src/core/webhooks/webhook-sender.ts'
 import { outage } from '../../support/faults/faults.ts'
 
 const NOBODY = parseUserId('nobody')

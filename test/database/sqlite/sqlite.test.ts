@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { sha256 } from '../../../src/core/auth/sha256.ts'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { ONE_USE } from '../../../src/core/links/uses.ts'
+import { ONE_USE } from '../../../src/core/links/link.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'

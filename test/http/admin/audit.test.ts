@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { createAudit } from '../../../src/http/admin/audit.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { jsonOf, upload } from '../fixture.ts'

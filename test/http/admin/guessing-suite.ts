@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'

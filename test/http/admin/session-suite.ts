@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
 import { NO_BUILD } from '../../support/http/page.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pino } from 'pino'
-import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'

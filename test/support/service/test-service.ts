@@ -8,8 +8,8 @@ import type { AccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import {
   FAILED_ATTEMPT_POLICY,
   type FailedAttemptPolicy,
-} from '../../../src/core/auth/failed-attempts.ts'
-import type { FailedAttemptLimiter } from '../../../src/core/auth/failed-attempt-limiter.ts'
+  type FailedAttemptLimiter,
+} from '../../../src/core/auth/failed-attempt-limiter.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { SweepReport } from '../../../src/core/sweep/sweeper.ts'

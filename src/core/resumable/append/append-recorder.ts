@@ -2,6 +2,9 @@ import { AppError } from '../../errors.ts'
 import type { Durable } from '../append-store.ts'
 import type { RecordAppend, ResumableUpload, ResumableLedger } from '../resumable-ledger.ts'
 import type { RunningAppends } from './running-appends.ts'
+import { timeoutSignal } from '../../async/deadline.ts'
+import type { ObjectKey } from '../../objects/object-key.ts'
+import type { ResumableOptions } from '../resumable-options.ts'
 
 export interface RecorderOptions {
   readonly ledger: Pick<ResumableLedger, 'recordAppend'>
@@ -164,4 +167,38 @@ interface Lease {
   readonly holderMs: number | undefined
   readonly sealed?: RecordAppend['sealed']
   readonly sentTailBytes?: number | undefined
+}
+
+interface FencedAppend {
+  readonly upload: ResumableUpload
+  readonly tailKey: ObjectKey | undefined
+  readonly recorder: Pick<AppendRecorder, 'latest'>
+}
+
+const REMOVE_MS = 3_000
+
+/**
+ * Removes what an append has stored although it was fenced, unless an earlier record of it counts. The upload may be
+ * finished by now, and its tail key forgotten: an append that was suspended for long has missed every other removal.
+ * Never rejects.
+ */
+export async function removeFenced(
+  { ledger, objects }: Pick<ResumableOptions, 'ledger' | 'objects'>,
+  { upload, tailKey, recorder }: FencedAppend,
+): Promise<void> {
+  const { userId, version, objectKey: key } = upload
+  const { storeState, pieces } = recorder.latest
+  const signal = timeoutSignal(REMOVE_MS)
+  try {
+    // Whatever this append has recorded was recorded before the fence.
+    const found = await ledger.findResumable({ userId, version })
+    await objects.removeFenced({ key, storeState, recorded: found?.storeState, signal })
+    const tail = pieces.find(({ objectKey }) => objectKey !== undefined && objectKey === tailKey)
+    if (tail?.objectKey === undefined) return
+    const recorded = await ledger.listPieces(version)
+    if (recorded.some(({ objectKey }) => objectKey === tailKey)) return
+    await objects.remove({ key: tail.objectKey, signal })
+  } catch {
+    // If the store or the ledger fails now, the bytes remain until the file is removed.
+  }
 }

@@ -8,15 +8,14 @@ import type { MemoryAllocation } from '../../memory/allocation.ts'
 import { detachBuffer } from '../../objects/object-store.ts'
 import { insufficientStorage } from '../../uploads/free-space.ts'
 import type { IncomingFile } from '../../uploads/store-content.ts'
-import { GrowingReservation, UNRESERVED_BYTES } from '../../quota/growing-reservation.ts'
+import { GrowingReservation, UNRESERVED_BYTES } from '../../quota/reservation.ts'
 import { REVERIFY_MS } from '../../uploads/upload.ts'
 import { createByteMeter } from '../../uploads/byte-meter.ts'
-import { AppendRecorder } from './append-recorder.ts'
+import { AppendRecorder, removeFenced } from './append-recorder.ts'
 import type { AppendObject, Durable } from '../append-store.ts'
-import { removeFenced } from './fenced-append.ts'
 import { assertFits, type Claimed, claimedEpoch, claimUpload } from './claim-upload.ts'
 import { abortLost } from '../abort.ts'
-import type { HeldUpload } from '../store-object.ts'
+import type { HeldUpload } from '../finish.ts'
 import {
   checksumMismatch,
   isBrokenOff,
@@ -25,10 +24,9 @@ import {
   storedNothing,
 } from '../refusals.ts'
 import type { ResumableUpload } from '../resumable-ledger.ts'
-import type { ResumableOptions } from '../resumable-options.ts'
+import { type ResumableOptions, tailBytes } from '../resumable-options.ts'
 import { type DigestCache, RunningDigest } from './running-digest.ts'
 import type { RunningAppend, RunningAppends, StopReason } from './running-appends.ts'
-import { tailBytes } from './tail-bytes.ts'
 
 export interface AppendOptions extends ResumableOptions {
   readonly running: RunningAppends

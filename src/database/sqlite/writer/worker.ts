@@ -7,7 +7,7 @@ import { databaseUnavailable } from '../../repeats.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { createUserStore } from '../../users/user-store.ts'
 import { openSqlite } from '../sqlite.ts'
-import type { WriterCall, WriterSettings } from './protocol.ts'
+import type { WriterCall, WriterSettings } from './writer.ts'
 
 /** Other processes usually hold the lock for milliseconds. If longer, other calls run between attempts. */
 const BUSY_TIMEOUT_MS = 20

@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { mapWrites, type WrittenPort } from '../../write-kinds.ts'
-import type { WriterCall, WriterSettings } from './protocol.ts'
+import type { LedgerOptions } from '../../ledger/session.ts'
 
 /**
  * A thread for writes, so that disk writes delay no request. The first upload starts it. Until then, the calling thread
@@ -69,3 +69,18 @@ export class Writer {
 
 /** With the extension of this file: source or build output. */
 const WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
+
+export interface WriterSettings extends LedgerOptions {
+  readonly file: string
+  /** That of the database which the calling thread reads: the writer opens no other one. */
+  readonly fileId?: string | undefined
+  /** Milliseconds since 1970 in shared memory, for tests; the system clock by default. */
+  readonly clock?: BigInt64Array | undefined
+}
+
+/** A call of a port's method that is no mere read (`write-kinds.ts`). */
+export interface WriterCall {
+  readonly port: WrittenPort
+  readonly method: string
+  readonly args: readonly unknown[]
+}

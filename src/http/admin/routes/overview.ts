@@ -1,5 +1,4 @@
-import type { OverviewReader } from '../../../core/overview/overview.ts'
-import { overviewJson } from '../../../core/overview/overview-json.ts'
+import { type OverviewReader, overviewJson } from '../../../core/overview/overview.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { logAudit } from '../audit.ts'
 import { OVERVIEW } from './overview.openapi.ts'

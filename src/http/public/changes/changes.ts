@@ -1,9 +1,12 @@
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import type { Scoped } from '../../../core/auth/scope.ts'
-import { changeJson } from '../../../core/changes/change-json.ts'
-import type { Change, ChangePosition } from '../../../core/changes/change.ts'
+import {
+  changeJson,
+  type Change,
+  type ChangePosition,
+  changeWithin,
+} from '../../../core/changes/change.ts'
 import type { Feed } from '../../../core/changes/feed.ts'
-import { changeWithin } from '../../../core/changes/scoped-changes.ts'
 import { MAX_WATCHES } from '../../../core/changes/watches.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { described } from '../../openapi/operation.ts'

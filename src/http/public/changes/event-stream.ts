@@ -1,12 +1,15 @@
-import { changeJson } from '../../../core/changes/change-json.ts'
+import {
+  changeJson,
+  type Change,
+  type ChangePosition,
+  changeWithin,
+} from '../../../core/changes/change.ts'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Change, ChangePosition } from '../../../core/changes/change.ts'
 import type { Feed, FollowFeed } from '../../../core/changes/feed.ts'
 import { isAppError } from '../../../core/errors.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
-import { changeWithin } from '../../../core/changes/scoped-changes.ts'
 import { formatChangeCursor } from './cursor.ts'
 
 /** Whether the client accepts server-sent events, and names them before JSON. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppendRecorder, HOLDER_MS } from '../../../../src/core/resumable/append/append-recorder.ts'
-import { PendingReleases } from '../../../../src/core/resumable/append/pending-releases.ts'
+import { PendingReleases } from '../../../../src/core/resumable/append/running-appends.ts'
 import type {
   RecordAppend,
   ResumableUpload,
