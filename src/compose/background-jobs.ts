@@ -8,11 +8,11 @@ export interface BackgroundJobsOptions {
   readonly recordUses: () => Promise<void>
   /** `ResumableUploads.stopAsked`. */
   readonly stopAsked: () => Promise<void>
-  /** `GrantPeriods.note`. */
+  /** `note` of `createGrantPeriods`. */
   readonly noteGrants: (signal: AbortSignal) => Promise<void>
   /** `OverviewReader.recordDay`. */
   readonly recordDay: (signal: AbortSignal) => Promise<void>
-  /** `WebhookDelivery.run`. */
+  /** `run` of `createWebhookDelivery`. */
   readonly deliverWebhooks: (signal: AbortSignal) => Promise<void>
   readonly logger: FastifyBaseLogger
   readonly intervals?: JobIntervals | undefined

@@ -1,13 +1,7 @@
 import { settledUnlessAborted, timeoutSignal } from './async/deadline.ts'
 import type { Dependency } from './errors.ts'
 
-export interface Readiness {
-  /**
-   * The dependencies that do not answer and their reasons; empty when all do. Results are at most 500 ms old, so any number of
-   * probes is cheap. One that hangs is reported after `timeoutMs`. Never rejects.
-   */
-  failures(): Promise<ReadonlyMap<Dependency, unknown>>
-}
+export type Readiness = ReturnType<typeof createReadiness>
 
 export interface ReadinessOptions {
   readonly checkDatabase: () => Promise<unknown>
@@ -17,7 +11,7 @@ export interface ReadinessOptions {
 
 const MAX_AGE_MS = 500
 
-export function createReadiness(options: ReadinessOptions): Readiness {
+export function createReadiness(options: ReadinessOptions) {
   const { checkDatabase, checkObjectStore, timeoutMs } = options
   let latest: Promise<ReadonlyMap<Dependency, unknown>> | undefined
   let askedAt = Number.NEGATIVE_INFINITY
@@ -32,7 +26,11 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   }
 
   return {
-    failures() {
+    /**
+     * The dependencies that do not answer and their reasons; empty when all do. Results are at most 500 ms old, so any
+     * number of probes is cheap. One that hangs is reported after `timeoutMs`. Never rejects.
+     */
+    failures(): Promise<ReadonlyMap<Dependency, unknown>> {
       const now = performance.now()
       if (latest === undefined || now - askedAt > MAX_AGE_MS) {
         askedAt = now

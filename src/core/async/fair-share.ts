@@ -19,15 +19,13 @@ const QUICK_MS = 100
 
 const STEP = 4
 
-export interface FairShare {
-  join(): Share
-}
+export type FairShare = ReturnType<typeof createFairShare>
 
 /** Memory shared evenly by the readers fast enough to use it; slow readers get the minimum. */
-export function createFairShare({ totalBytes, minBytes, maxBytes }: FairShareOptions): FairShare {
+export function createFairShare({ totalBytes, minBytes, maxBytes }: FairShareOptions) {
   let members = 0
   return {
-    join() {
+    join(): Share {
       let window = Math.min(maxBytes, minBytes * STEP)
       members += 1
       return {

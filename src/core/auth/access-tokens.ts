@@ -41,51 +41,7 @@ export interface TokenCaller extends AuthorizedCaller, Scoped {
   readonly inspect: () => Promise<AccessTokenUser>
 }
 
-export interface AccessTokens {
-  /**
-   * Guarantees a new token for an existing user, valid for `expiresInSeconds` if given, and until it is revoked. Rejects
-   * with `not_found` also for a device that the user has not, and with `access_token_limit_exceeded`.
-   */
-  issue(token: TokenTerms & { readonly userId: UserId }): Promise<IssuedAccessToken>
-
-  /**
-   * As `issue`, with the caller's token as the parent: the new token permits no more, expires no later, and is revoked
-   * with it. Rejects with `scope_insufficient` if more is asked.
-   */
-  issueChild(token: TokenTerms & { readonly caller: TokenCaller }): Promise<IssuedAccessToken>
-
-  /**
-   * Returns the user of an issued token, or of a JWT if configured. The user's state is at most 5 s old and includes
-   * all changes made through this object. Rejects with `access_token_invalid` (also if the token is expired or revoked,
-   * or its user deleted), with `user_suspended`, with `unavailable`, or with `too_many_requests` if `ip` is blocked
-   * (see `TokenVerification`).
-   */
-  verify(secret: string, ip?: string): Promise<User>
-
-  /** Like `verify`, for a request that acts on behalf of its user and may take long. */
-  authenticate(secret: string, ip?: string): Promise<TokenCaller>
-
-  /** Like `verify`, and also returns the current expiry from the database or the JWT. */
-  inspect(secret: string, ip?: string): Promise<AccessTokenUser>
-
-  /** A user's tokens, oldest first; with `parentId`, only those that this token has made. */
-  list(userId: UserId, page?: AccessTokenPage, parentId?: string): Promise<readonly AccessToken[]>
-
-  /**
-   * Guarantees that the token, and those made with it, are refused: on this instance at once, on others within 5 s.
-   * Idempotent. Rejects with `not_found` if the user has no such token, or its end was long ago.
-   */
-  revoke(token: AccessTokenKey): Promise<void>
-
-  /** Guarantees that `verify` returns no state of the user from before this call. Called after each change. */
-  forgetUser(userId: UserId): void
-
-  /**
-   * Writes `last_used_at`. Called about once a minute. If it rejects with `unavailable`, only times of last use are
-   * lost.
-   */
-  recordUses(): Promise<void>
-}
+export type AccessTokens = ReturnType<typeof createAccessTokens>
 
 export interface AccessTokensOptions {
   readonly users: UserStore
@@ -101,20 +57,14 @@ export interface AccessTokensOptions {
 const CACHE_MS = 5_000
 
 /** Creates the use cases of access tokens (docs/administration.md). */
-export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
+export function createAccessTokens(options: AccessTokensOptions) {
   const { users, jwtUsers, failedAttempts } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options
   const uses = createLastUsed(users, clock)
 
-  const onUse = uses.note
-  const lookup = createTokenVerification({
-    users,
-    jwtUsers,
-    failedAttempts,
-    cacheMs,
-    onUse,
-    clock,
-  })
+  const onUse = (sha256: string): void => uses.note(sha256)
+  const verification = { users, jwtUsers, failedAttempts, cacheMs, onUse, clock }
+  const lookup = createTokenVerification(verification)
 
   async function find(secret: string, ip?: string): Promise<AccessTokenUser> {
     return notSuspended(await lookup.find(secret, ip))
@@ -148,9 +98,16 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   return {
-    verify: async (secret, ip) => (await find(secret, ip)).user,
+    /**
+     * Returns the user of an issued token, or of a JWT if configured. The user's state is at most 5 s old and includes
+     * all changes made through this object. Rejects with `access_token_invalid` (also if the token is expired or
+     * revoked, or its user deleted), with `user_suspended`, with `unavailable`, or with `too_many_requests` if `ip` is
+     * blocked (see `createTokenVerification`).
+     */
+    verify: async (secret: string, ip?: string) => (await find(secret, ip)).user,
 
-    async authenticate(secret, ip) {
+    /** Like `verify`, for a request that acts on behalf of its user and may take long. */
+    async authenticate(secret: string, ip?: string): Promise<TokenCaller> {
       const { user, tokenId, scope, credential } = await find(secret, ip)
       const { userId, userCreatedAt } = callerOf(user)
       return {
@@ -169,13 +126,23 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       }
     },
 
-    async issue(token) {
+    /**
+     * Guarantees a new token for an existing user, valid for `expiresInSeconds` if given, and until it is revoked.
+     * Rejects with `not_found` also for a device that the user has not, and with `access_token_limit_exceeded`.
+     */
+    async issue(token: TokenTerms & { readonly userId: UserId }): Promise<IssuedAccessToken> {
       const { userId } = token
       const scope = token.scope && completeScope(token.scope)
       return await add(token, { userId, scope, parent: undefined, expiresInMs: lifeMs(token) })
     },
 
-    async issueChild(token) {
+    /**
+     * As `issue`, with the caller's token as the parent: the new token permits no more, expires no later, and is
+     * revoked with it. Rejects with `scope_insufficient` if more is asked.
+     */
+    async issueChild(
+      token: TokenTerms & { readonly caller: TokenCaller },
+    ): Promise<IssuedAccessToken> {
       const { userId, tokenId } = token.caller
       const parent = await token.caller.inspect()
       const scope = childScope(parent, token.scope)
@@ -191,14 +158,21 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       })
     },
 
-    async inspect(secret, ip) {
+    /** Like `verify`, and also returns the current expiry from the database or the JWT. */
+    async inspect(secret: string, ip?: string): Promise<AccessTokenUser> {
       await find(secret, ip)
       return await inspect(secret)
     },
 
-    list: (userId, page, parentId) => users.listAccessTokens({ userId, parentId, page }),
+    /** A user's tokens, oldest first; with `parentId`, only those that this token has made. */
+    list: (userId: UserId, page?: AccessTokenPage, parentId?: string) =>
+      users.listAccessTokens({ userId, parentId, page }),
 
-    async revoke(token) {
+    /**
+     * Guarantees that the token, and those made with it, are refused: on this instance at once, on others within 5 s.
+     * Idempotent. Rejects with `not_found` if the user has no such token, or its end was long ago.
+     */
+    async revoke(token: AccessTokenKey): Promise<void> {
       try {
         await users.revokeAccessToken(token)
       } finally {
@@ -207,7 +181,12 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       }
     },
 
-    forgetUser: (userId) => lookup.forgetUser(userId),
+    /** Guarantees that `verify` returns no state of the user from before this call. Called after each change. */
+    forgetUser: (userId: UserId) => lookup.forgetUser(userId),
+    /**
+     * Writes `last_used_at`. Called about once a minute. If it rejects with `unavailable`, only times of last use are
+     * lost.
+     */
     recordUses: () => uses.record(),
   }
 }
@@ -227,25 +206,19 @@ export function leftOfJwt(jwt: Pick<AccessTokenUser, 'expiresInMs'>): number {
   return Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)
 }
 
-interface LastUsed {
-  readonly note: (sha256: string) => void
-
-  record(): Promise<void>
-}
-
 /** Bounds memory: further tokens are ignored until the next `record`. */
 const MAX_NOTED = 50_000
 const PAGE = 500
 
 /** Collects token uses, so that `last_used_at` costs one statement for many requests and delays none. */
-export function createLastUsed(users: UserStore, clock: () => number): LastUsed {
+export function createLastUsed(users: UserStore, clock: () => number) {
   let usedAt = new Map<string, number>()
   return {
-    note(sha256) {
+    note(sha256: string): void {
       if (usedAt.size < MAX_NOTED || usedAt.has(sha256)) usedAt.set(sha256, clock())
     },
 
-    async record() {
+    async record(): Promise<void> {
       const noted = [...usedAt]
       usedAt = new Map()
       for (let from = 0; from < noted.length; from += PAGE) {

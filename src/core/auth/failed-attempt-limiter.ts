@@ -5,13 +5,7 @@ import { type AppError, tooManyRequests } from '../errors.ts'
  * Blocks addresses that send too many wrong tokens to this instance. Callers still accept tokens that are known to be
  * valid, from any address.
  */
-export interface FailedAttemptLimiter {
-  /** Remaining block in milliseconds; 0 if not blocked. No I/O. */
-  blockedMs(address: ClientAddress): number
-
-  /** Counts a wrong token unless the address is blocked. No I/O. */
-  note(address: ClientAddress): void
-}
+export type FailedAttemptLimiter = ReturnType<typeof createFailedAttemptLimiter>
 
 export interface FailedAttemptLimiterOptions {
   readonly policy?: FailedAttemptPolicy | undefined
@@ -22,9 +16,7 @@ export interface FailedAttemptLimiterOptions {
 
 const MAX_ADDRESSES = 10_000
 
-export function createFailedAttemptLimiter(
-  options: FailedAttemptLimiterOptions = {},
-): FailedAttemptLimiter {
+export function createFailedAttemptLimiter(options: FailedAttemptLimiterOptions = {}) {
   const { policy = FAILED_ATTEMPT_POLICY, maxAddresses = MAX_ADDRESSES } = options
   const { clock = () => performance.now() } = options
   const counts = new Map<ClientAddress, FailedAttemptCount>()
@@ -45,9 +37,11 @@ export function createFailedAttemptLimiter(
   }
 
   return {
+    /** Remaining block in milliseconds; 0 if not blocked. No I/O. */
     blockedMs,
 
-    note(address) {
+    /** Counts a wrong token unless the address is blocked. No I/O. */
+    note(address: ClientAddress): void {
       if (blockedMs(address) > 0) return
       keep(address, countFailedAttempt(counts.get(address), clock(), policy))
     },

@@ -15,16 +15,7 @@ export interface JwtUsersOptions extends IdentityProvider {
   readonly users: UserStore
 }
 
-export interface JwtUsers {
-  /**
-   * The JWT's user, or `undefined` if no such user exists, the user is deleted, or has not the device of the scope. Rejects as the verifier and the store
-   * do. With `evenExpired`, never creates a user.
-   */
-  find(
-    jwt: string,
-    options?: { readonly evenExpired: boolean },
-  ): Promise<AccessTokenUser | undefined>
-}
+export type JwtUsers = ReturnType<typeof createJwtUsers>
 
 /** Whether a `tokenId` is a JWT's, a SHA-256, and not the UUID of an issued token. */
 export function isJwtId(tokenId: string): boolean {
@@ -34,9 +25,16 @@ export function isJwtId(tokenId: string): boolean {
 const SHA256_HEX_LENGTH = 64
 
 /** Maps JWTs of the identity provider to users. */
-export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOptions): JwtUsers {
+export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOptions) {
   return {
-    async find(jwt, { evenExpired } = { evenExpired: false }) {
+    /**
+     * The JWT's user, or `undefined` if no such user exists, the user is deleted, or has not the device of the scope.
+     * Rejects as the verifier and the store do. With `evenExpired`, never creates a user.
+     */
+    async find(
+      jwt: string,
+      { evenExpired }: { readonly evenExpired: boolean } = { evenExpired: false },
+    ): Promise<AccessTokenUser | undefined> {
       const { userId, expiresInMs, scope } = await verifier.verify(jwt, { evenExpired })
       // A new user has no device.
       const deviceId = scope?.deviceId

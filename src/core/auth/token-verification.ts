@@ -18,27 +18,6 @@ export interface TokenVerificationOptions {
   readonly clock: () => number
 }
 
-export interface TokenVerification {
-  /**
-   * Returns what `secret` stands for, whatever its user's status. Rejects with `access_token_invalid`, or instead with
-   * `too_many_requests` if the address is blocked or too many unknown tokens come from blocked addresses; also as
-   * `users` and `jwtUsers` do. Accepts cached or formerly valid tokens from blocked addresses, because other users may
-   * share such an address.
-   */
-  find(secret: string, ip: string | undefined): Promise<AccessTokenUser>
-
-  /**
-   * Reads the user again, for a secret that `find` has accepted. Counts no failed attempt. With `evenExpired`, accepts
-   * an expired secret.
-   */
-  read(
-    secret: string,
-    options?: { readonly evenExpired: boolean },
-  ): Promise<AccessTokenUser | undefined>
-
-  forgetUser(userId: UserId): void
-}
-
 const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
 const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const MAX_JWT_LENGTH = 8192
@@ -64,7 +43,7 @@ interface ShownToken {
   readonly ip: string | undefined
 }
 
-export function createTokenVerification(options: TokenVerificationOptions): TokenVerification {
+export function createTokenVerification(options: TokenVerificationOptions) {
   const { users, jwtUsers, onUse, failedAttempts, clock } = options
   const cache = createTokenCache({ maxAgeMs: options.cacheMs, maxEntries: MAX_CACHED, clock })
   const probation = {
@@ -108,9 +87,19 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
   }
 
   return {
+    /**
+     * Reads the user again, for a secret that `find` has accepted. Counts no failed attempt. With `evenExpired`,
+     * accepts an expired secret.
+     */
     read,
 
-    async find(secret, ip) {
+    /**
+     * Returns what `secret` stands for, whatever its user's status. Rejects with `access_token_invalid`, or instead
+     * with `too_many_requests` if the address is blocked or too many unknown tokens come from blocked addresses; also
+     * as `users` and `jwtUsers` do. Accepts cached or formerly valid tokens from blocked addresses, because other users
+     * may share such an address.
+     */
+    async find(secret: string, ip: string | undefined): Promise<AccessTokenUser> {
       const kind = kindOf(secret)
       const hash = sha256(secret)
       const found = cache.get(hash) ?? (await findAnew({ secret, kind, hash, ip }))
@@ -118,7 +107,7 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
       return found
     },
 
-    forgetUser: (userId) => cache.forgetUser(userId),
+    forgetUser: (userId: UserId) => cache.forgetUser(userId),
   }
 }
 
@@ -149,30 +138,13 @@ interface TokenCacheOptions {
   readonly clock: () => number
 }
 
-export interface TokenCache {
-  /**
-   * Returns the answer from the cache or from `look`. Guarantees that no answer outlives `maxAgeMs`, the token's expiry,
-   * or `forgetUser`. Concurrent calls share a lookup. Misses and failures are not cached, so they evict no entry.
-   */
-  find(
-    sha256: string,
-    look: () => Promise<AccessTokenUser | undefined>,
-  ): Promise<AccessTokenUser | undefined>
-
-  get(sha256: string): AccessTokenUser | undefined
-
-  /** Whether the token was valid in the last lookup that did not fail. */
-  wasValid(sha256: string): boolean
-
-  /** Guarantees that every later `find` of the user's tokens does a new lookup, even if one is running now. */
-  forgetUser(userId: UserId): void
-}
+export type TokenCache = ReturnType<typeof createTokenCache>
 
 /** Maximum number of hashes of valid tokens. Beyond it, those looked up longest ago are dropped. */
 const MAX_VALID = 50_000
 
 /** Caches lookups briefly in bounded memory, so that a request costs no read. */
-export function createTokenCache(options: TokenCacheOptions): TokenCache {
+export function createTokenCache(options: TokenCacheOptions) {
   const { maxAgeMs, maxEntries, clock } = options
   const entries = new Map<string, Entry>()
   const lookups = new Map<string, Lookup>()
@@ -213,9 +185,18 @@ export function createTokenCache(options: TokenCacheOptions): TokenCache {
 
   return {
     get,
-    wasValid: (sha256) => valid.has(sha256),
+    /** Whether the token was valid in the last lookup that did not fail. */
+    wasValid: (sha256: string) => valid.has(sha256),
 
-    async find(sha256, look) {
+    /**
+     * Returns the answer from the cache or from `look`. Guarantees that no answer outlives `maxAgeMs`, the token's
+     * expiry, or `forgetUser`. Concurrent calls share a lookup. Misses and failures are not cached, so they evict no
+     * entry.
+     */
+    async find(
+      sha256: string,
+      look: () => Promise<AccessTokenUser | undefined>,
+    ): Promise<AccessTokenUser | undefined> {
       const known = get(sha256)
       if (known !== undefined) return known
       const now = clock()
@@ -229,7 +210,8 @@ export function createTokenCache(options: TokenCacheOptions): TokenCache {
       return await finish(sha256, lookup)
     },
 
-    forgetUser(userId) {
+    /** Guarantees that every later `find` of the user's tokens does a new lookup, even if one is running now. */
+    forgetUser(userId: UserId): void {
       // The user of a running lookup is not known yet; a removed lookup is neither cached nor shared.
       lookups.clear()
       for (const [sha256, { found }] of entries) {

@@ -37,27 +37,7 @@ export interface FollowFeed {
 }
 
 /** The changes of each account, in commit order, each exactly once (I14). */
-export interface Feed {
-  /** The position of the newest change. Rejects as `inactiveUser` says for an inactive caller. */
-  latest(caller: Caller): Promise<ChangePosition>
-
-  /**
-   * Up to `limit` changes after the position, none left out. Rejects with `cursor_expired` if some of them are no longer
-   * known, or if the position is not of this history; as `latest` for an inactive caller.
-   */
-  read(page: ReadFeed): Promise<readonly Change[]>
-
-  /**
-   * Yields every change after the position in pages: first those that there are, or an empty page, then each change as
-   * soon as it is committed, or within about a second if another process commits it, and an empty page after each quiet
-   * period. Throws as `read` does, `too_many_requests` if the user has `MAX_WATCHES` already, and the refusal of a
-   * caller who is no longer authorized.
-   */
-  follow(following: FollowFeed): AsyncGenerator<readonly Change[], void>
-
-  /** Wakes those who follow the user. Called after each commit of this process that changes a file. */
-  wake(userId: UserId): void
-}
+export type Feed = ReturnType<typeof createFeed>
 
 export interface FeedOptions {
   readonly ledger: ChangeLedger & Pick<AccountLedger, 'findAccount'>
@@ -70,7 +50,7 @@ export interface FeedOptions {
 const POLL_MS = 1_000
 const REVERIFY_MS = 10_000
 
-export function createFeed(options: FeedOptions): Feed {
+export function createFeed(options: FeedOptions) {
   const { ledger, pollMs = POLL_MS, reverifyMs = REVERIFY_MS } = options
   const watches = createWatches(ledger, pollMs)
 
@@ -88,16 +68,35 @@ export function createFeed(options: FeedOptions): Feed {
   }
 
   return {
-    async latest({ userId, userCreatedAt }) {
+    /** The position of the newest change. Rejects as `inactiveUser` says for an inactive caller. */
+    async latest({ userId, userCreatedAt }: Caller): Promise<ChangePosition> {
       const caller = { userId, userCreatedAt }
       const latest = await ledger.latestChange(caller)
       if (latest === undefined) throw await refusal(caller)
       return latest
     },
 
+    /**
+     * Up to `limit` changes after the position, none left out. Rejects with `cursor_expired` if some of them are no
+     * longer known, or if the position is not of this history; as `latest` for an inactive caller.
+     */
     read,
 
-    async *follow({ caller, after, limit, quietMs, maxMs, ends, inTurn }) {
+    /**
+     * Yields every change after the position in pages: first those that there are, or an empty page, then each change
+     * as soon as it is committed, or within about a second if another process commits it, and an empty page after each
+     * quiet period. Throws as `read` does, `too_many_requests` if the user has `MAX_WATCHES` already, and the refusal
+     * of a caller who is no longer authorized.
+     */
+    async *follow({
+      caller,
+      after,
+      limit,
+      quietMs,
+      maxMs,
+      ends,
+      inTurn,
+    }: FollowFeed): AsyncGenerator<readonly Change[], void> {
       const { userId, userCreatedAt } = caller
       using watch = watches.add(caller)
       using access = watchAccess(caller, reverifyMs)
@@ -131,7 +130,8 @@ export function createFeed(options: FeedOptions): Feed {
       access.lost.throwIfAborted()
     },
 
-    wake: (userId) => watches.wake(userId),
+    /** Wakes those who follow the user. Called after each commit of this process that changes a file. */
+    wake: (userId: UserId) => watches.wake(userId),
   }
 }
 

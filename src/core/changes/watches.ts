@@ -1,32 +1,17 @@
 import { onAbort } from '../async/on-abort.ts'
 import { HeldCounts } from '../quota/held-counts.ts'
 import { tooManyOf } from '../quota/shares.ts'
+import type { Actor } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { ChangeLedger } from './change-ledger.ts'
 
-/** Waits for changes of one account until disposed. */
-export interface Watch extends Disposable {
-  /**
-   * Resolves to `woken` once there may be a change after `sequence`, to `quiet` after `ms` milliseconds, and to `over`
-   * when `signal` aborts. Call it again only after that.
-   */
-  next(wait: {
-    readonly sequence: number
-    readonly ms: number
-    readonly signal: AbortSignal
-  }): Promise<WaitEnd>
+interface Wait {
+  readonly sequence: number
+  readonly ms: number
+  readonly signal: AbortSignal
 }
 
 export type WaitEnd = 'woken' | 'quiet' | 'over'
-
-export interface Watches {
-  /**
-   * Watch first, then read: no change is missed in between. Throws `too_many_requests` if the user has `MAX_WATCHES`
-   * already, or a narrow credential its share of them.
-   */
-  add(watcher: { readonly userId: UserId; readonly credential?: string | undefined }): Watch
-  wake(userId: UserId): void
-}
 
 /** Of one user on an instance. */
 export const MAX_WATCHES = 16
@@ -36,8 +21,8 @@ const WAIT_HINT_MS = 5_000
 const USERS_PER_STATEMENT = 1_000
 
 /** Asks for the changes of other processes every `pollMs`, with one statement for 1,000 users. */
-export function createWatches(ledger: ChangeLedger, pollMs: number): Watches {
-  const watches = new Map<UserId, Set<Watcher>>()
+export function createWatches(ledger: ChangeLedger, pollMs: number) {
+  const watches = new Map<UserId, Set<Watch>>()
   const counts = new HeldCounts(MAX_WATCHES)
   let isPolling = false
 
@@ -61,13 +46,17 @@ export function createWatches(ledger: ChangeLedger, pollMs: number): Watches {
   }
 
   return {
-    add({ userId, credential }) {
+    /**
+     * Watch first, then read: no change is missed in between. Throws `too_many_requests` if the user has `MAX_WATCHES`
+     * already, or a narrow credential its share of them.
+     */
+    add({ userId, credential }: Pick<Actor, 'userId' | 'credential'>): Watch {
       const holder = { owner: userId, credential }
       const reached = counts.reached(holder)
       if (reached !== undefined) throw tooManyOf(reached, COUNTED, { waitMs: WAIT_HINT_MS })
       const ofUser = watches.get(userId) ?? new Set()
       counts.add(holder, 1)
-      const watcher = new Watcher(() => {
+      const watcher = new Watch(() => {
         if (ofUser.delete(watcher)) counts.add(holder, -1)
         if (ofUser.size === 0) watches.delete(userId)
       })
@@ -76,13 +65,14 @@ export function createWatches(ledger: ChangeLedger, pollMs: number): Watches {
       return watcher
     },
 
-    wake(userId) {
+    wake(userId: UserId): void {
       for (const watcher of watches.get(userId) ?? []) watcher.wake()
     },
   }
 }
 
-class Watcher implements Watch {
+/** Waits for changes of one account until disposed. */
+class Watch implements Disposable {
   /** What its owner has seen. Before the first `next`, only the commits of this process wake it. */
   sequence = Number.MAX_SAFE_INTEGER
   readonly #leave: () => void
@@ -98,7 +88,11 @@ class Watcher implements Watch {
     else this.#resolve('woken')
   }
 
-  async next({ sequence, ms, signal }: Parameters<Watch['next']>[0]): Promise<WaitEnd> {
+  /**
+   * Resolves to `woken` once there may be a change after `sequence`, to `quiet` after `ms` milliseconds, and to `over`
+   * when `signal` aborts. Call it again only after that.
+   */
+  async next({ sequence, ms, signal }: Wait): Promise<WaitEnd> {
     this.sequence = sequence
     if (signal.aborted) return 'over'
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()

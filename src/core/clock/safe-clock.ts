@@ -10,20 +10,7 @@ import {
   trust,
 } from './safe-time.ts'
 
-export interface SafeClock {
-  /**
-   * Reads the clocks, and stores the first safe time. Resolves to whether the clocks have just jumped ahead: then leases
-   * have ended that are about to be renewed.
-   */
-  read(): Promise<boolean>
-  /**
-   * As `read`, and stores the safe time for all statements that destroy. One instance at a time calls it. If
-   * `isTrusted`, an operator vouches for the clock. If the database cannot store the time, it rejects.
-   */
-  advance(options?: { readonly isTrusted?: boolean | undefined }): Promise<void>
-  /** The safe time as far as this process knows, also if it could not be stored; `undefined` before `advance`. */
-  safe(): number | undefined
-}
+export type SafeClock = ReturnType<typeof createSafeClock>
 
 export interface SafeClockOptions {
   readonly ledger: ClockLedger
@@ -82,7 +69,7 @@ interface Known {
   readonly lastAt: number
 }
 
-export function createSafeClock(options: SafeClockOptions): SafeClock {
+export function createSafeClock(options: SafeClockOptions) {
   const { ledger, processTime = () => Infinity, steady, leaseMs, garbageDelayMs, hooks } = options
   let seen: { readonly time: SafeTime; readonly at: number } | undefined
   /** What was stored, when this process first read that, and when it had last read another one. */
@@ -147,7 +134,11 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
   }
 
   return {
-    async read() {
+    /**
+     * Reads the clocks, and stores the first safe time. Resolves to whether the clocks have just jumped ahead: then
+     * leases have ended that are about to be renewed.
+     */
+    async read(): Promise<boolean> {
       const { stored, before, reading } = await readClocks()
       if (before === undefined) {
         await store(stored, trust(reading))
@@ -158,7 +149,13 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
       return steady.now() - jumpedAt < leaseMs
     },
 
-    async advance({ isTrusted = false } = {}) {
+    /**
+     * As `read`, and stores the safe time for all statements that destroy. One instance at a time calls it. If
+     * `isTrusted`, an operator vouches for the clock. If the database cannot store the time, it rejects.
+     */
+    async advance({
+      isTrusted = false,
+    }: { readonly isTrusted?: boolean | undefined } = {}): Promise<void> {
       const { stored, before, reading, jumpMs } = await readClocks()
       const isTaken = before === undefined || isTrusted
       const time = isTaken ? trust(reading, (before?.turns ?? 0) + 1) : advance(before, reading)
@@ -179,6 +176,7 @@ export function createSafeClock(options: SafeClockOptions): SafeClock {
       if (Math.abs(jumpMs) > JUMP_MS) hooks?.onJump?.(jumpMs, Math.round(time.database - time.safe))
     },
 
+    /** The safe time as far as this process knows, also if it could not be stored; `undefined` before `advance`. */
     safe: () => seen && seen.time.safe + (steady.now() - seen.at),
   }
 }

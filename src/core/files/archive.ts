@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { ObjectStore, OpenedObject } from '../objects/object-store.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import { type Caller, callerOf, inactiveUser, statusOf, userNotFound } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -19,24 +19,9 @@ export interface ArchivesOptions {
 }
 
 /** Several files of a user in one download. */
-export interface Archives {
-  /**
-   * Guarantees the versions that are current at one instant, in the order of their names. Rejects with `not_found` if a
-   * name has no file, with `archive_too_large` (fact `max_files`), and tells an inactive user so.
-   */
-  list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]>
+export type Archives = ReturnType<typeof createArchives>
 
-  /** As `list`, for an operator: also of a suspended user. Rejects with `not_found` for an unknown or deleted one. */
-  listAny(userId: UserId, selected: SelectedFiles): Promise<readonly ArchivedFile[]>
-
-  /**
-   * Opens the version that was listed, also if it has been replaced or deleted since: its object stays in the store while
-   * it is history or waits as garbage. Rejects as `openContent` does.
-   */
-  open(file: ArchivedFile, signal: AbortSignal): Promise<OpenedObject>
-}
-
-export function createArchives(options: ArchivesOptions): Archives {
+export function createArchives(options: ArchivesOptions) {
   const { ledger, objects, maxFiles = MAX_ARCHIVED_FILES } = options
 
   async function list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
@@ -49,17 +34,27 @@ export function createArchives(options: ArchivesOptions): Archives {
   }
 
   return {
-    async list(caller, selected) {
+    /**
+     * Guarantees the versions that are current at one instant, in the order of their names. Rejects with `not_found` if
+     * a name has no file, with `archive_too_large` (fact `max_files`), and tells an inactive user so.
+     */
+    async list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
       const status = await statusOf(ledger, caller)
       if (status !== 'active') throw inactiveUser(status)
       return await list(caller, selected)
     },
-    async listAny(userId, selected) {
+    /** As `list`, for an operator: also of a suspended user. Rejects with `not_found` for an unknown or deleted one. */
+    async listAny(userId: UserId, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
       const { user } = (await ledger.findAccount(userId)) ?? {}
       if (user === undefined || user.status === 'deleted') throw userNotFound(userId)
       return await list(callerOf(user), selected)
     },
-    open: async (file, signal) => await openVersion({ objects, file, signal }),
+    /**
+     * Opens the version that was listed, also if it has been replaced or deleted since: its object stays in the store
+     * while it is history or waits as garbage. Rejects as `openContent` does.
+     */
+    open: async (file: ArchivedFile, signal: AbortSignal) =>
+      await openVersion({ objects, file, signal }),
   }
 }
 

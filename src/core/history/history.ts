@@ -1,7 +1,7 @@
 import { sleep } from '../async/sleep.ts'
 import { EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
-import { openContent, type OpenedFile, type SelectContent } from '../files/open-content.ts'
+import { openContent, type SelectContent } from '../files/open-content.ts'
 import { limitFor } from '../quota/shares.ts'
 import type { VersionRestore } from '../files/operation.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
@@ -31,24 +31,7 @@ export interface DropAllPast extends AuthorizedCaller {
 }
 
 /** What a user has replaced and deleted. Every method tells an inactive user so. */
-export interface History {
-  list(page: ListPast): Promise<PastPage>
-
-  /** Rejects with `version_gone` for a while after the version has left the history, then with `not_found`. */
-  stat(version: FindPastVersion): Promise<PastVersion>
-
-  /** As `stat` and `openContent`. */
-  open(version: FindPastVersion & SelectContent): Promise<OpenedFile>
-
-  /** See `HistoryLedger.restoreVersion`. Reverifies the caller first. */
-  restore(version: RestorePast): Promise<CommittedUpload>
-
-  /** See `HistoryLedger.dropVersion`. Reverifies the caller first. Running downloads continue. */
-  drop(version: DropPast): Promise<void>
-
-  /** Drops all versions that have ended by the call, page by page; what is dropped stays so if the signal aborts. */
-  dropAll(request: DropAllPast): Promise<void>
-}
+export type History = ReturnType<typeof createHistory>
 
 export interface HistoryOptions {
   readonly ledger: HistoryLedger & AccountLedger
@@ -59,7 +42,7 @@ export interface HistoryOptions {
 
 const DROPPED_AT_ONCE = 100
 
-export function createHistory(options: HistoryOptions): History {
+export function createHistory(options: HistoryOptions) {
   const { ledger, objects, maxFiles, garbageDelayMs } = options
 
   /** The ledger finds nothing of an inactive user, whose token may stay cached as valid for a few seconds. */
@@ -77,8 +60,9 @@ export function createHistory(options: HistoryOptions): History {
   }
 
   return {
+    /** Rejects with `version_gone` for a while after the version has left the history, then with `not_found`. */
     stat,
-    async list({ userId, userCreatedAt, name, prefix, after, limit }) {
+    async list({ userId, userCreatedAt, name, prefix, after, limit }: ListPast): Promise<PastPage> {
       const found = await ledger.listHistory({
         userId,
         userCreatedAt,
@@ -92,9 +76,11 @@ export function createHistory(options: HistoryOptions): History {
       if (versions.length === 0) await requireActive({ userId, userCreatedAt })
       return { versions, next: last ?? found.scannedTo }
     },
-    open: (past) =>
+    /** As `stat` and `openContent`. */
+    open: (past: FindPastVersion & SelectContent) =>
       openContent({ objects, find: () => stat(past), select: past.select, signal: past.signal }),
-    async restore(past) {
+    /** See `HistoryLedger.restoreVersion`. Reverifies the caller first. */
+    async restore(past: RestorePast): Promise<CommittedUpload> {
       const { userId, userCreatedAt, credential, version, name, overwrite } = past
       const { precondition, scope } = past
       await past.reverify()
@@ -111,11 +97,13 @@ export function createHistory(options: HistoryOptions): History {
         garbageDelayMs,
       })
     },
-    async drop({ userId, userCreatedAt, reverify, version }) {
+    /** See `HistoryLedger.dropVersion`. Reverifies the caller first. Running downloads continue. */
+    async drop({ userId, userCreatedAt, reverify, version }: DropPast): Promise<void> {
       await reverify()
       await ledger.dropVersion({ userId, userCreatedAt, version, garbageDelayMs })
     },
-    async dropAll({ userId, userCreatedAt, reverify, signal }) {
+    /** Drops all versions that have ended by the call, page by page; what is dropped stays so if the signal aborts. */
+    async dropAll({ userId, userCreatedAt, reverify, signal }: DropAllPast): Promise<void> {
       await reverify()
       const { versions } = await ledger.listHistory({
         userId,

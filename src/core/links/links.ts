@@ -51,56 +51,7 @@ export interface LinkPage {
   readonly limit: number
 }
 
-export interface Links {
-  /**
-   * Creates a link that works until it expires, is used up or is revoked. It is revoked with the caller's token, and
-   * expires with it as `LinkLedger.addLink` says. Rejects with `scope_insufficient` unless the token itself permits what
-   * the link permits, with `invalid_parameter` for a longer life than `maxLifeMs`, and with `link_limit_exceeded`.
-   */
-  create(link: CreateLink): Promise<CreatedLink>
-
-  /** The caller's links, oldest first; with a scoped token, only those that it has made. */
-  list(caller: TokenCaller, page: LinkPage): Promise<readonly Link[]>
-
-  /** Guarantees that every instance refuses the link. Rejects with `not_found`. */
-  revoke(caller: TokenCaller, linkId: string): Promise<void>
-
-  /**
-   * Finds the link of a secret. Rejects with `not_found` if it is unknown or has expired, if its owner is not active, and,
-   * without `evenUsedUp`, if it is used up.
-   */
-  find(secret: string, options?: { readonly evenUsedUp: boolean }): Promise<Visit>
-
-  /** Whether the link has no password, or the visitor has shown it. See `PasswordChecks.areRight`. */
-  isUnlocked(link: Link, credentials: VisitorCredentials): Promise<boolean>
-
-  /** The key of a link's password. Rejects with `link_password_invalid`, and as `PasswordChecks.keyFor` does. */
-  unlock(link: Link, credentials: VisitorCredentials): Promise<string>
-
-  /**
-   * Counts bytes of a file before they are sent, as `usesOf` says. Rejects with `not_found` if the link has fewer uses
-   * left. The returned function takes back what was not sent; `undefined` for a link that counts nothing.
-   */
-  countDownload(
-    visit: Visit,
-    download: { readonly bytes: number; readonly size: number },
-  ): Promise<((sent: number) => Promise<void>) | undefined>
-
-  /** Counts one use for each file of an archive that begins. Rejects as `countDownload` does. */
-  countArchive(visit: Visit, files: number): Promise<void>
-
-  /**
-   * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this instance
-   * that visitors could use up what the owner may upload at the same time, and as `admitAppend` does.
-   */
-  beginDrop(visit: Visit): Promise<Disposable>
-
-  /**
-   * Admits an append to an unfinished drop. Rejects with `too_many_requests` if so much garbage is left that what visitors
-   * break off could stop the owner's uploads.
-   */
-  admitAppend(visit: Visit): Promise<void>
-}
+export type Links = ReturnType<typeof createLinks>
 
 const SECRET = /^crl_[A-Za-z0-9_-]{43}$/
 
@@ -110,7 +61,7 @@ export function createLinks(options: {
   readonly failedAttempts?: FailedAttemptLimiter | undefined
   /** How long a link may live at most; without it, as long as its owner says. */
   readonly maxLifeMs?: number | undefined
-}): Links {
+}) {
   const { ledger, failedAttempts, maxLifeMs } = options
   const passwords = createPasswordChecks(failedAttempts)
   const running = new Map<string, number>()
@@ -146,9 +97,19 @@ export function createLinks(options: {
   }
 
   return {
+    /**
+     * Finds the link of a secret. Rejects with `not_found` if it is unknown or has expired, if its owner is not active,
+     * and, without `evenUsedUp`, if it is used up.
+     */
     find,
 
-    async create({ caller, signal, ...terms }) {
+    /**
+     * Creates a link that works until it expires, is used up or is revoked. It is revoked with the caller's token, and
+     * expires with it as `LinkLedger.addLink` says. Rejects with `scope_insufficient` unless the token itself permits
+     * what the link permits, with `invalid_parameter` for a longer life than `maxLifeMs`, and with
+     * `link_limit_exceeded`.
+     */
+    async create({ caller, signal, ...terms }: CreateLink): Promise<CreatedLink> {
       const { kind, target, label, maxUses, password } = terms
       assertMayLink(caller, terms)
       assertTerms(terms)
@@ -177,26 +138,37 @@ export function createLinks(options: {
       return { ...link, secret }
     },
 
-    async list(caller, page) {
+    /** The caller's links, oldest first; with a scoped token, only those that it has made. */
+    async list(caller: TokenCaller, page: LinkPage): Promise<readonly Link[]> {
       await caller.inspect()
       return await ledger.listLinks({ ...ownLinks(caller), after: page.after, limit: page.limit })
     },
 
-    async revoke(caller, linkId) {
+    /** Guarantees that every instance refuses the link. Rejects with `not_found`. */
+    async revoke(caller: TokenCaller, linkId: string): Promise<void> {
       await caller.inspect()
       await ledger.removeLink({ ...ownLinks(caller), linkId })
     },
 
-    isUnlocked: async ({ passwordHash }, credentials) =>
+    /** Whether the link has no password, or the visitor has shown it. See `areRight` of `createPasswordChecks`. */
+    isUnlocked: async ({ passwordHash }: Link, credentials: VisitorCredentials) =>
       passwordHash === undefined || (await passwords.areRight(passwordHash, credentials)),
 
-    async unlock({ passwordHash }, credentials) {
+    /** The key of a link's password. Rejects with `link_password_invalid`, and as `isUnlocked` does. */
+    async unlock({ passwordHash }: Link, credentials: VisitorCredentials): Promise<string> {
       const key = passwordHash && (await passwords.keyFor(passwordHash, credentials))
       if (key !== undefined) return key
       throw new AppError('link_password_invalid', 'The password of the link is wrong.')
     },
 
-    async countDownload(visit, { bytes, size }) {
+    /**
+     * Counts bytes of a file before they are sent, as `usesOf` says. Rejects with `not_found` if the link has fewer
+     * uses left. The returned function takes back what was not sent; `undefined` for a link that counts nothing.
+     */
+    async countDownload(
+      visit: Visit,
+      { bytes, size }: { readonly bytes: number; readonly size: number },
+    ): Promise<((sent: number) => Promise<void>) | undefined> {
       if (visit.link.maxUses === undefined) return undefined
       await count(visit, usesOf(bytes, size))
       const { link, owner } = visit
@@ -207,11 +179,16 @@ export function createLinks(options: {
         )
     },
 
-    async countArchive(visit, files) {
+    /** Counts one use for each file of an archive that begins. Rejects as `countDownload` does. */
+    async countArchive(visit: Visit, files: number): Promise<void> {
       if (visit.link.maxUses !== undefined) await count(visit, { whole: files, fraction: 0 })
     },
 
-    async beginDrop(visit) {
+    /**
+     * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this
+     * instance that visitors could use up what the owner may upload at the same time, and as `admitAppend` does.
+     */
+    async beginDrop(visit: Visit): Promise<Disposable> {
       const { link, owner } = visit
       const ofLink = running.get(link.linkId) ?? 0
       const ofAll = running.get(owner.userId) ?? 0
@@ -224,6 +201,10 @@ export function createLinks(options: {
       return drop.move()
     },
 
+    /**
+     * Admits an append to an unfinished drop. Rejects with `too_many_requests` if so much garbage is left that what
+     * visitors break off could stop the owner's uploads.
+     */
     admitAppend: assertGarbageBounded,
   }
 }

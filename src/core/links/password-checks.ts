@@ -14,25 +14,6 @@ export interface VisitorCredentials {
   readonly signal: AbortSignal
 }
 
-/** Checks passwords a few at a time: each takes a thread 0.1 s. */
-export interface PasswordChecks {
-  /** Resolves to the stored form of a new password. Rejects with `too_many_requests`. */
-  hash(
-    password: string,
-    owner: { readonly id: string; readonly signal: AbortSignal },
-  ): Promise<string>
-
-  /**
-   * Whether the credentials are right. A wrong password counts as a failed attempt of the address, together with wrong
-   * tokens, and as a try of the link (`GuessLimiter`). Rejects with `too_many_requests` for a blocked address and for a
-   * link that was tried too often, unless the visitor shows a key, which cannot be guessed.
-   */
-  areRight(hash: string, credentials: VisitorCredentials): Promise<boolean>
-
-  /** The key of the right password, else `undefined`. Counts and rejects as `areRight` does. */
-  keyFor(hash: string, credentials: VisitorCredentials): Promise<string | undefined>
-}
-
 /** More would leave no thread for files. */
 const AT_ONCE = 2
 
@@ -41,11 +22,8 @@ const MAX_WAITING = 4
 
 const MAX_KNOWN = 10_000
 
-/** If `failedAttempts` is omitted, addresses are not limited. */
-export function createPasswordChecks(
-  failedAttempts?: FailedAttemptLimiter,
-  clock?: () => number,
-): PasswordChecks {
+/** Checks passwords a few at a time: each takes a thread 0.1 s. If `failedAttempts` is omitted, addresses are not limited. */
+export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter, clock?: () => number) {
   const guesses = createGuessLimiter(clock)
   const turns = new FairSemaphore({ permits: AT_ONCE })
   const keys = createKnownKeys()
@@ -87,9 +65,17 @@ export function createPasswordChecks(
   }
 
   return {
-    hash: (password, owner) => inTurn(owner, () => hashPassword(password)),
+    /** Resolves to the stored form of a new password. Rejects with `too_many_requests`. */
+    hash: (password: string, owner: { readonly id: string; readonly signal: AbortSignal }) =>
+      inTurn(owner, () => hashPassword(password)),
+    /** The key of the right password, else `undefined`. Counts and rejects as `areRight` does. */
     keyFor,
-    async areRight(hash, credentials) {
+    /**
+     * Whether the credentials are right. A wrong password counts as a failed attempt of the address, together with
+     * wrong tokens, and as a try of the link (`GuessLimiter`). Rejects with `too_many_requests` for a blocked address
+     * and for a link that was tried too often, unless the visitor shows a key, which cannot be guessed.
+     */
+    async areRight(hash: string, credentials: VisitorCredentials): Promise<boolean> {
       if (credentials.keys.some((key) => isKey(hash, key))) return true
       if (credentials.password === undefined) return false
       return (await keyFor(hash, credentials)) !== undefined
@@ -127,16 +113,7 @@ function createKnownKeys() {
  * Bounds how often the password of each link is tried on this instance. A right password is given back, and so neither
  * counts nor makes room for wrong ones. No I/O.
  */
-export interface GuessLimiter {
-  /** Throws `too_many_requests` if no try may begin. */
-  assertMayTry(tried: Tried): void
-
-  /** As `assertMayTry`, and counts a try. */
-  beginTry(tried: Tried): void
-
-  /** Takes back a try, which was right. */
-  giveBack(tried: Tried): void
-}
+export type GuessLimiter = ReturnType<typeof createGuessLimiter>
 
 interface Tried {
   readonly link: string
@@ -144,7 +121,7 @@ interface Tried {
 }
 
 /** One address cannot use up what all have: it gets less than comes back. */
-export function createGuessLimiter(clock: () => number = () => performance.now()): GuessLimiter {
+export function createGuessLimiter(clock: () => number = () => performance.now()) {
   const ofAddress = createTries({ max: 10, everyMs: 60_000, clock })
   const ofAll = createTries({ max: 100, everyMs: 10_000, clock })
   const ofBoth = (tried: Tried, apply: (tries: Tries, key: string) => void): void => {
@@ -155,12 +132,15 @@ export function createGuessLimiter(clock: () => number = () => performance.now()
     ofBoth(tried, (tries, key) => tries.assertMayTry(key))
   }
   return {
+    /** Throws `too_many_requests` if no try may begin. */
     assertMayTry,
-    beginTry(tried) {
+    /** As `assertMayTry`, and counts a try. */
+    beginTry(tried: Tried): void {
       assertMayTry(tried)
       ofBoth(tried, (tries, key) => tries.begin(key))
     },
-    giveBack: (tried) => ofBoth(tried, (tries, key) => tries.giveBack(key)),
+    /** Takes back a try, which was right. */
+    giveBack: (tried: Tried) => ofBoth(tried, (tries, key) => tries.giveBack(key)),
   }
 }
 

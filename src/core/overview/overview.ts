@@ -29,19 +29,7 @@ export interface Overview {
   readonly growth: readonly DailyUsage[]
 }
 
-export interface OverviewReader {
-  /**
-   * Reads the figures of all users, in pages. With more users than a page has, it returns the same overview for a minute.
-   * Concurrent calls share one reading.
-   */
-  read(): Promise<Overview>
-
-  /**
-   * Guarantees that the current day has a row, which other instances may be recording. Any number of instances may call
-   * it at any time. Rejects with the signal's reason.
-   */
-  recordDay(signal: AbortSignal): Promise<void>
-}
+export type OverviewReader = ReturnType<typeof createOverview>
 
 export interface OverviewOptions {
   readonly ledger: OverviewLedger & LeaderLeases & Pick<WebhookLedger, 'measureWebhooks'>
@@ -53,7 +41,7 @@ export interface OverviewOptions {
   readonly clock?: (() => number) | undefined
 }
 
-export function createOverview(options: OverviewOptions): OverviewReader {
+export function createOverview(options: OverviewOptions) {
   const { ledger, hasWebhooks, leaseMs, usersPerPage = USERS_PER_PAGE } = options
   const { clock = () => performance.now() } = options
   let reading: Promise<Overview> | undefined
@@ -78,17 +66,25 @@ export function createOverview(options: OverviewOptions): OverviewReader {
   }
 
   return {
-    async read() {
+    /**
+     * Reads the figures of all users, in pages. With more users than a page has, it returns the same overview for a
+     * minute. Concurrent calls share one reading.
+     */
+    async read(): Promise<Overview> {
       if (kept !== undefined && clock() < kept.until) return kept.overview
       reading ??= measure().finally(() => (reading = undefined))
       return await reading
     },
 
-    async recordDay(signal) {
+    /**
+     * Guarantees that the current day has a row, which other instances may be recording. Any number of instances may
+     * call it at any time. Rejects with the signal's reason.
+     */
+    async recordDay(signal: AbortSignal): Promise<void> {
       if ((await unrecordedDay()) === undefined) return
       const holder = randomUUID()
       const lease = createLeaderLease({ ledger, name: 'daily_usage', holder, leaseMs })
-      if (!(await lease.acquire({ signal, onWait: undefined }))) return
+      if (!(await lease.acquire(signal))) return
       try {
         const day = await unrecordedDay()
         if (day === undefined) return

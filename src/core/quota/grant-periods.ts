@@ -1,23 +1,19 @@
 import type { UserId } from '../users/user-id.ts'
 import type { GrantPeriodLedger, GrantTurn, GrantTurnKind } from './grant-period-ledger.ts'
 
-export interface GrantPeriods {
-  /**
-   * Records what grants that have begun or ended since the last call make of their users' capacity. Every instance may
-   * call it at any time. Tries every user; then rejects with the first failure, or before that with the signal's reason,
-   * and the next call begins again where this one did.
-   */
-  note(signal: AbortSignal): Promise<void>
-}
-
 const TURNS_PER_PAGE = 100
 
 /** Reading the same period again is cheaper than writing each time how far it was read. */
 const ADVANCE_MS = 10 * 60_000
 
-export function createGrantPeriods(ledger: GrantPeriodLedger): GrantPeriods {
+export function createGrantPeriods(ledger: GrantPeriodLedger) {
   return {
-    async note(signal) {
+    /**
+     * Records what grants that have begun or ended since the last call make of their users' capacity. Every instance
+     * may call it at any time. Tries every user; then rejects with the first failure, or before that with the signal's
+     * reason, and the next call begins again where this one did.
+     */
+    async note(signal: AbortSignal): Promise<void> {
       const { from, to } = await ledger.readGrantClock()
       const failures: unknown[] = []
       let turns = 0

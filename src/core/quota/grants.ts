@@ -19,9 +19,12 @@ export interface PutGrant extends GrantKey {
   readonly endsAt: number | undefined
 }
 
-export interface PutDevice {
+interface DeviceKey {
   readonly userId: UserId
   readonly deviceId: string
+}
+
+export interface PutDevice extends DeviceKey {
   readonly model: string | undefined
   /** Overrides the model's bytes. */
   readonly bytes: number | undefined
@@ -37,24 +40,15 @@ export interface PutResult {
  * the last terms apply. They reject invalid terms with `invalid_parameter` (fact `parameter`), and an unknown user with
  * `not_found`.
  */
-export interface Grants {
-  putDevice(device: PutDevice): Promise<PutResult>
-  /** Revokes the device's tokens too: they are refused on this instance at once, on others within 5 s. */
-  removeDevice(device: { readonly userId: UserId; readonly deviceId: string }): Promise<void>
-  listDevices(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
-  putGrant(grant: PutGrant): Promise<PutResult>
-  revokeGrant(grant: GrantKey): Promise<void>
-  /** All grants that are not revoked, devices included. */
-  listGrants(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
-}
+export type Grants = ReturnType<typeof createGrants>
 
 /** The source of the grants of devices, whose references are the ids of the devices. */
 export const DEVICE = 'device'
 
-export function createGrants(options: GrantsOptions): Grants {
+export function createGrants(options: GrantsOptions) {
   const { users, deviceCapacity, deviceModels, onRemove = () => undefined } = options
   return {
-    async putDevice({ userId, deviceId, model, bytes }) {
+    async putDevice({ userId, deviceId, model, bytes }: PutDevice): Promise<PutResult> {
       assertReference(deviceId, 'device_id')
       if (model !== undefined) assertModel(model, deviceModels)
       const granted = bytes ?? deviceModels.get(model ?? '') ?? deviceCapacity
@@ -70,7 +64,8 @@ export function createGrants(options: GrantsOptions): Grants {
       })
     },
 
-    async removeDevice({ userId, deviceId }) {
+    /** Revokes the device's tokens too: they are refused on this instance at once, on others within 5 s. */
+    async removeDevice({ userId, deviceId }: DeviceKey): Promise<void> {
       assertReference(deviceId, 'device_id')
       try {
         await users.revokeGrant({ userId, source: DEVICE, reference: deviceId })
@@ -79,9 +74,10 @@ export function createGrants(options: GrantsOptions): Grants {
       }
     },
 
-    listDevices: (userId, page) => users.listGrants({ userId, source: DEVICE, page }),
+    listDevices: (userId: UserId, page?: GrantPage) =>
+      users.listGrants({ userId, source: DEVICE, page }),
 
-    async putGrant(grant) {
+    async putGrant(grant: PutGrant): Promise<PutResult> {
       assertSource(grant.source)
       assertReference(grant.reference, 'reference')
       assertBytes(grant.bytes)
@@ -89,13 +85,14 @@ export function createGrants(options: GrantsOptions): Grants {
       return users.putGrant({ ...grant, model: undefined })
     },
 
-    async revokeGrant(grant) {
+    async revokeGrant(grant: GrantKey): Promise<void> {
       assertSource(grant.source)
       assertReference(grant.reference, 'reference')
       await users.revokeGrant(grant)
     },
 
-    listGrants: (userId, page) => users.listGrants({ userId, page }),
+    /** All grants that are not revoked, devices included. */
+    listGrants: (userId: UserId, page?: GrantPage) => users.listGrants({ userId, page }),
   }
 }
 

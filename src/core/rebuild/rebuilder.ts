@@ -49,20 +49,7 @@ export interface RebuildCounts {
   bytes: number
 }
 
-export interface Rebuilder {
-  /**
-   * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private file,
-   * older ones become history, and others stay as they are. Requires an empty database or an interrupted run, which
-   * starts over; otherwise rejects and changes nothing. No service may use the database meanwhile. Uses constant
-   * memory. If objects are unreadable and not skipped, the rebuild stays unfinished. Rejects with `unavailable` if the
-   * database or the object store fails, and with the signal's reason; the rebuild then stays unfinished, except for a
-   * dry run.
-   */
-  rebuild(request: RebuildRequest): Promise<RebuildCounts>
-
-  /** Rejects while a rebuild is unfinished: the database then holds only a part of the files. */
-  assertFinished(): Promise<void>
-}
+export type Rebuilder = ReturnType<typeof createRebuilder>
 
 export const REBUILD_INTERRUPTED =
   'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.'
@@ -72,12 +59,21 @@ interface RebuilderOptions {
   readonly objects: ObjectStore
 }
 
-export function createRebuilder({ ledger, objects }: RebuilderOptions): Rebuilder {
+export function createRebuilder({ ledger, objects }: RebuilderOptions) {
   return {
-    async assertFinished() {
+    /** Rejects while a rebuild is unfinished: the database then holds only a part of the files. */
+    async assertFinished(): Promise<void> {
       if (await ledger.isUnfinished()) throw new Error(REBUILD_INTERRUPTED)
     },
-    async rebuild(request) {
+    /**
+     * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private
+     * file, older ones become history, and others stay as they are. Requires an empty database or an interrupted run,
+     * which starts over; otherwise rejects and changes nothing. No service may use the database meanwhile. Uses
+     * constant memory. If objects are unreadable and not skipped, the rebuild stays unfinished. Rejects with
+     * `unavailable` if the database or the object store fails, and with the signal's reason; the rebuild then stays
+     * unfinished, except for a dry run.
+     */
+    async rebuild(request: RebuildRequest): Promise<RebuildCounts> {
       const { dryRun, skipUnreadable, signal } = request
       if ((await ledger.begin()) === 'restarted') request.onRestart()
       const counts = { listed: 0, readBytes: 0, unreadable: 0, users: 0, files: 0, bytes: 0 }

@@ -46,45 +46,9 @@ export interface FoundUpload {
  * What these methods report about an upload, in a result or a refusal, survives a failover of the database to a
  * synchronous standby: it is committed or confirmed (`ResumableLedger.confirm`) after it was read. `list` acknowledges nothing.
  */
-export interface ResumableUploads {
-  /** See `createUpload`. An empty file is committed immediately, unless an append follows. */
-  create(upload: CreateUpload): Promise<Appended & { readonly version: Version }>
+export type ResumableUploads = ReturnType<typeof createResumableUploads>
 
-  /**
-   * Guarantees that the bytes below the returned offset are durable, and that the file is committed if `committed` is
-   * set. Stops a running append to the same upload, on any instance. See `appendBytes` and `finishUpload`.
-   */
-  append(append: AppendToUpload): Promise<Appended>
-
-  /**
-   * Resolves to the upload with the offset at which to continue. Stops a running append, and finishes an upload that
-   * has all its bytes. An offset equal to the length means that the file is committed, and is the current one of the name
-   * that the creation gave. Rejects with `not_found` and `upload_gone`, and as `finishUpload` does.
-   */
-  resume(upload: NamedUpload): Promise<ResumableUpload>
-
-  /** Stops no append. Rejects with `not_found`, and with `upload_gone` if the upload has ended without a file. */
-  find(upload: NamedResumable): Promise<FoundUpload>
-
-  /** The user's unfinished uploads, oldest first. */
-  list(page: ResumablePage): Promise<readonly ResumableUpload[]>
-
-  /**
-   * Releases the reservation immediately, and ends a running append of this instance. Rejects with `not_found`, and
-   * with `upload_gone` if the upload has ended.
-   */
-  cancel(upload: NamedResumable): Promise<void>
-
-  /** Stops the appends of this instance that other instances have asked to stop. Call it every second. */
-  stopAsked(): Promise<void>
-
-  /** For a shutdown: all appends stop, record what they have received, and resolve. */
-  stopAll(): Promise<void>
-
-  readonly runningAppends: number
-}
-
-export function createResumableUploads(options: ResumableOptions): ResumableUploads {
+export function createResumableUploads(options: ResumableOptions) {
   const { ledger } = options
   const running = new RunningAppends(options)
   const digests = new DigestCache()
@@ -204,15 +168,33 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
   }
 
   return {
-    create: (request) => confirmingRefusal(create(request)),
-    append: (request) => confirmingRefusal(append(request)),
-    resume: (request) => confirmingRefusal(resume(request)),
-    find: (named) => confirmingRefusal(find(named)),
-    list: (page) => ledger.listResumables(page),
-    cancel: (named) => confirmingRefusal(cancel(named)),
+    /** See `createUpload`. An empty file is committed immediately, unless an append follows. */
+    create: (request: CreateUpload) => confirmingRefusal(create(request)),
+    /**
+     * Guarantees that the bytes below the returned offset are durable, and that the file is committed if `committed` is
+     * set. Stops a running append to the same upload, on any instance. See `appendBytes` and `finishUpload`.
+     */
+    append: (request: AppendToUpload) => confirmingRefusal(append(request)),
+    /**
+     * Resolves to the upload with the offset at which to continue. Stops a running append, and finishes an upload that
+     * has all its bytes. An offset equal to the length means that the file is committed, and is the current one of the
+     * name that the creation gave. Rejects with `not_found` and `upload_gone`, and as `finishUpload` does.
+     */
+    resume: (request: NamedUpload) => confirmingRefusal(resume(request)),
+    /** Stops no append. Rejects with `not_found`, and with `upload_gone` if the upload has ended without a file. */
+    find: (named: NamedResumable) => confirmingRefusal(find(named)),
+    /** The user's unfinished uploads, oldest first. */
+    list: (page: ResumablePage) => ledger.listResumables(page),
+    /**
+     * Releases the reservation immediately, and ends a running append of this instance. Rejects with `not_found`, and
+     * with `upload_gone` if the upload has ended.
+     */
+    cancel: (named: NamedResumable) => confirmingRefusal(cancel(named)),
+    /** Stops the appends of this instance that other instances have asked to stop. Call it every second. */
     stopAsked: () => running.stopAsked(),
+    /** For a shutdown: all appends stop, record what they have received, and resolve. */
     stopAll: () => running.stopAll(),
-    get runningAppends() {
+    get runningAppends(): number {
       return running.size
     },
   }

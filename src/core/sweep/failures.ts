@@ -2,19 +2,10 @@ import { AppError, isAppError } from '../errors.ts'
 import type { UserId } from '../users/user-id.ts'
 
 /** The failures of one sweep, collected so that its other work continues. */
-export interface Failures {
-  /** Returns `undefined` if `work` failed; see `createFailures`. */
-  attempt<T>(work: () => Promise<T>): Promise<T | undefined>
-  attemptFor<T>(userId: UserId, work: () => Promise<T>): Promise<T | undefined>
-  users(): readonly UserId[]
-  throwFirst(): void
-}
+export type Failures = ReturnType<typeof createFailures>
 
 /** An attempt rejects only with the signal's reason, or if the database is down: other work would time out too. */
-export function createFailures(
-  checkDatabase: () => Promise<unknown>,
-  signal: AbortSignal,
-): Failures {
+export function createFailures(checkDatabase: () => Promise<unknown>, signal: AbortSignal) {
   const users: UserId[] = []
   let first: { readonly error: unknown } | undefined
 
@@ -34,8 +25,9 @@ export function createFailures(
   }
 
   return {
+    /** Returns `undefined` if `work` failed; see `createFailures`. */
     attempt,
-    attemptFor: (userId, work) =>
+    attemptFor: <T>(userId: UserId, work: () => Promise<T>) =>
       attempt(async () => {
         try {
           return await work()
@@ -45,7 +37,7 @@ export function createFailures(
         }
       }),
     users: () => users,
-    throwFirst() {
+    throwFirst(): void {
       if (first !== undefined) throw first.error
     },
   }

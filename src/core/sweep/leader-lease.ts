@@ -1,17 +1,7 @@
 import { sleep } from '../async/sleep.ts'
 
 /** Lets one instance at a time run a background job. */
-export interface LeaderLease {
-  /** Resolves to whether the lease was acquired. If it is taken and `onWait` is given, calls that once and waits. */
-  acquire(options: {
-    readonly signal: AbortSignal
-    readonly onWait: (() => void) | undefined
-  }): Promise<boolean>
-  /** Whether the lease is held, and will be for `forMs` milliseconds. Renews it if need be. */
-  isHeld(forMs?: number): Promise<boolean>
-  /** Never rejects. */
-  release(): Promise<void>
-}
+export type LeaderLease = ReturnType<typeof createLeaderLease>
 
 /** No holder asks for a longer lease, so the clock was ahead when a lease began that ends later. */
 export const LONGEST_LEASE_MS = 60_000
@@ -44,7 +34,7 @@ export interface LeaderLeaseOptions extends LeaderLeaseClaim {
 const ASK_AGAIN_MS = 1_000
 
 /** Once acquired, renews the lease three times per term. */
-export function createLeaderLease(options: LeaderLeaseOptions): LeaderLease {
+export function createLeaderLease(options: LeaderLeaseOptions) {
   const { ledger, name, holder, leaseMs } = options
   let endsAt = 0
   let renewal: NodeJS.Timeout | undefined
@@ -63,7 +53,8 @@ export function createLeaderLease(options: LeaderLeaseOptions): LeaderLease {
   }
 
   return {
-    async acquire({ signal, onWait }) {
+    /** Resolves to whether the lease was acquired. If it is taken and `onWait` is given, calls that once and waits. */
+    async acquire(signal: AbortSignal, onWait?: () => void): Promise<boolean> {
       let isHeld = await hold()
       if (!isHeld && onWait === undefined) return false
       if (!isHeld) onWait?.()
@@ -74,10 +65,12 @@ export function createLeaderLease(options: LeaderLeaseOptions): LeaderLease {
       renewal = setInterval(renew, leaseMs / 3).unref()
       return true
     },
-    async isHeld(forMs = 0) {
+    /** Whether the lease is held, and will be for `forMs` milliseconds. Renews it if need be. */
+    async isHeld(forMs = 0): Promise<boolean> {
       return performance.now() + forMs < endsAt || (await hold())
     },
-    async release() {
+    /** Never rejects. */
+    async release(): Promise<void> {
       clearInterval(renewal)
       await renewing
       // If this fails, the lease expires.

@@ -67,24 +67,9 @@ export interface SweepReport extends SweepFigures {
   readonly end: 'complete' | 'gave_up' | 'elsewhere'
 }
 
-export interface Sweeper {
-  /**
-   * Cleans up after crashes and failures: expired uploads, objects of aborted uploads, unreferenced objects, and the
-   * files and rows of deleted users. Removes a key only after winning the upload's compare-and-set, or from `garbage`
-   * once it is due (I7), so it is safe alongside uploads and other sweepers. Only one sweeper at a time does more than
-   * `expire`; this only saves work. If the database's disk is full, the objects of due garbage are removed first. At
-   * most 8 removals run at a time; memory holds one page of keys. What becomes due meanwhile is left to the next sweep.
-   * A user whose rows can't be changed is tried once;
-   * the sweep finishes all other work and then rejects with the first such failure, which names the user. Rejects with
-   * `unavailable` if the database fails, and with the signal's reason; the next sweep continues and retries.
-   */
-  sweep(request: SweepRequest): Promise<SweepReport>
+export type Sweeper = ReturnType<typeof createSweeper>
 
-  /** Aborts expired uploads, without waiting for other sweepers, and returns how many. Rejects as `sweep` does. */
-  expire(signal: AbortSignal): Promise<number>
-}
-
-export function createSweeper(options: SweeperOptions): Sweeper {
+export function createSweeper(options: SweeperOptions) {
   const { ledger, garbageDelayMs = 0, leaseMs = LEASE_MS, safeClock } = options
   const changesSwept: SweepRun['changesSwept'] = { last: undefined }
 
@@ -134,7 +119,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       await failures.attempt(() => expireUploads(run, failures))
       const lease = createLeaderLease({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
       let end: SweepReport['end'] = 'elsewhere'
-      if (await lease.acquire({ signal, onWait })) {
+      if (await lease.acquire(signal, onWait)) {
         try {
           await safeClock?.advance({ isTrusted: isClockTrusted })
           end = await sweepAlone(run, { lease, failures })
@@ -154,8 +139,19 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   }
 
   return {
+    /**
+     * Cleans up after crashes and failures: expired uploads, objects of aborted uploads, unreferenced objects, and the
+     * files and rows of deleted users. Removes a key only after winning the upload's compare-and-set, or from `garbage`
+     * once it is due (I7), so it is safe alongside uploads and other sweepers. Only one sweeper at a time does more
+     * than `expire`; this only saves work. If the database's disk is full, the objects of due garbage are removed
+     * first. At most 8 removals run at a time; memory holds one page of keys. What becomes due meanwhile is left to the
+     * next sweep. A user whose rows can't be changed is tried once; the sweep finishes all other work and then rejects
+     * with the first such failure, which names the user. Rejects with `unavailable` if the database fails, and with the
+     * signal's reason; the next sweep continues and retries.
+     */
     sweep,
-    async expire(signal) {
+    /** Aborts expired uploads, without waiting for other sweepers, and returns how many. Rejects as `sweep` does. */
+    async expire(signal: AbortSignal): Promise<number> {
       let expired = 0
       const onExpired = (uploads: number): void => void (expired += uploads)
       const failures = createFailures(() => ledger.check(), signal)

@@ -1,19 +1,7 @@
 import { AppError } from '../errors.ts'
 
 /** Free space on this machine's file systems for the database and the objects. */
-export interface FreeSpace {
-  /**
-   * Rejects with `insufficient_storage` if `bytes` and earlier claims would leave less than the floor, or too few inodes.
-   * The measurement is at most 1 s old.
-   */
-  assertRoom(bytes: number): Promise<void>
-
-  /** Like `assertRoom`, and also claims the bytes. Release the claim if they are not stored. */
-  claim(bytes: number): Promise<SpaceClaim>
-
-  /** Whether an upload may continue, according to the latest measurement. Never waits for a new one. */
-  hasRoom(): boolean
-}
+export type FreeSpace = NonNullable<ReturnType<typeof createFreeSpace>>
 
 export interface SpaceClaim {
   /** Once measured again, the space of a claim is what the disk says, so this is a no-op. */
@@ -57,7 +45,7 @@ export const INODES_PER_UPLOAD = 4
  * at most half the floor: objects and the write-ahead log cannot use them. Returns `undefined` if no folder has to be
  * checked.
  */
-export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefined {
+export function createFreeSpace(options: FreeSpaceOptions) {
   const { folders, minBytes, measure, measurePages = async () => 0, isReserveInUse } = options
   const isReserved = isReserveInUse ?? (() => false)
   if (folders.length === 0 || (minBytes === 0 && isReserveInUse === undefined)) return undefined
@@ -109,11 +97,16 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
   }
 
   return {
-    async assertRoom(bytes) {
+    /**
+     * Rejects with `insufficient_storage` if `bytes` and earlier claims would leave less than the floor, or too few
+     * inodes. The measurement is at most 1 s old.
+     */
+    async assertRoom(bytes: number): Promise<void> {
       await refresh()
       assertFree(bytes)
     },
-    async claim(bytes) {
+    /** Like `assertRoom`, and also claims the bytes. Release the claim if they are not stored. */
+    async claim(bytes: number): Promise<SpaceClaim> {
       await refresh()
       assertFree(bytes)
       claimed = { bytes: claimed.bytes + bytes, uploads: claimed.uploads + 1 }
@@ -128,7 +121,8 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
         },
       }
     },
-    hasRoom() {
+    /** Whether an upload may continue, according to the latest measurement. Never waits for a new one. */
+    hasRoom(): boolean {
       void refresh()
       return measured.all.bytes >= minBytes && !isReserved()
     },

@@ -17,19 +17,7 @@ export interface LedgerWrite {
 }
 
 /** The order in which writes of the ledger are refused as the disk of the embedded database fills up. */
-export interface LedgerSpace {
-  /**
-   * Runs the write. Rejects with `insufficient_storage`, without running it, if its kind has to leave the rest of the
-   * disk to others. One that ends or frees something and finds the disk full is repeated in the space of the reserve.
-   */
-  run<T>(write: LedgerWrite, call: () => Promise<T>): Promise<T>
-
-  /** Whether the reserve is in use, according to the latest measurement. Then no upload may fill it. Never waits. */
-  isReserveInUse(): boolean
-
-  /** Bytes that the reserve holds, at most a second ago. Makes the reserve whole if the disk has room for it. */
-  measureReserve(): Promise<number>
-}
+export type LedgerSpace = ReturnType<typeof createLedgerSpace>
 
 /** Space on the disk of the database that belongs to the service even when other programs fill the disk. */
 export interface DiskReserve {
@@ -88,7 +76,7 @@ const LOG_BYTES = 4.5 * 1024 * 1024
 const MARGIN_BYTES = 1024 * 1024
 
 /** Creates the check for an embedded database. The README of `core/quota/` has the rule. */
-export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
+export function createLedgerSpace(options: LedgerSpaceOptions) {
   const { minBytes, measure, reserve, maxAgeMs = MAX_AGE_MS } = options
   const growthFloor = (minBytes / 4) * 3
   let space = { disk: Infinity, pages: 0, log: 0, reserved: reserve.size }
@@ -179,15 +167,21 @@ export function createLedgerSpace(options: LedgerSpaceOptions): LedgerSpace {
   }
 
   return {
-    isReserveInUse() {
+    /** Whether the reserve is in use, according to the latest measurement. Then no upload may fill it. Never waits. */
+    isReserveInUse(): boolean {
       void refresh(maxAgeMs)
       return isInUse()
     },
-    async measureReserve() {
+    /** Bytes that the reserve holds, at most a second ago. Makes the reserve whole if the disk has room for it. */
+    async measureReserve(): Promise<number> {
       await refresh(maxAgeMs)
       return space.reserved
     },
-    async run(write, call) {
+    /**
+     * Runs the write. Rejects with `insufficient_storage`, without running it, if its kind has to leave the rest of the
+     * disk to others. One that ends or frees something and finds the disk full is repeated in the space of the reserve.
+     */
+    async run<T>(write: LedgerWrite, call: () => Promise<T>): Promise<T> {
       // Without a floor, growing writes only count for those that end something.
       const hasFloor = write.kind === 'grows' && minBytes > 0
       const bytes = hasFloor ? growthOf(write.rows) : write.rows * BYTES_PER_ROW

@@ -84,25 +84,20 @@ export interface AdmitFile extends Actor {
   readonly evict?: FileNamePrefix | undefined
 }
 
-export interface Uploads {
+export type Uploads = ReturnType<typeof createUploads>
+
+/** Implements the life of an upload (ARCHITECTURE.md). */
+export function createUploads(options: UploadsOptions) {
+  const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
+  const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
+  const { commitMs = COMMIT_MS } = options
+
   /**
    * Guarantees, when it resolves, that the file is durable and every later download returns exactly these bytes (I1).
    * When it rejects, nothing visible has changed (I2), except with `unavailable`: the upload may have taken effect as a
    * whole. Rejects with `file_too_large`, `digest_mismatch` and `insufficient_storage`; as `incoming`, `visibility` and
    * `UploadLedger.begin` do; and as `reverify` does if the caller loses access before the commit.
    */
-  upload(upload: UploadFile): Promise<CommittedUpload>
-
-  /** Rejects if `upload` would certainly refuse `min` or more bytes. For `Expect: 100-continue`. Reserves nothing. */
-  admit(upload: AdmitFile): Promise<void>
-}
-
-/** Implements the life of an upload (ARCHITECTURE.md). */
-export function createUploads(options: UploadsOptions): Uploads {
-  const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
-  const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
-  const { commitMs = COMMIT_MS } = options
-
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, userCreatedAt, name, mediaType, precondition, incoming, signal } = request
     const { linkId, evict, expiresInMs, credential } = request
@@ -233,6 +228,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     await space?.assertRoom(expectedBytes)
   }
 
+  /** Rejects if `upload` would certainly refuse `min` or more bytes. For `Expect: 100-continue`. Reserves nothing. */
   async function admit(request: AdmitFile): Promise<void> {
     const { userId, userCreatedAt, name, min: bytes, precondition, evict, credential } = request
     await assertAcceptable(request, { min: bytes, expectedBytes: bytes })

@@ -12,40 +12,31 @@ export interface UsersOptions {
 }
 
 /** User administration (docs/administration.md). Unless noted, `not_found` for unknown and deleted users. */
-export interface Users {
-  /** Like `UserStore.createUser`, but generates an id if none is given. */
-  create(userId: UserId | undefined): Promise<{ userId: UserId; created: boolean }>
+export type Users = ReturnType<typeof createUsers>
 
-  /** Also finds deleted users. Their figures show how much remains to be purged. */
-  find(userId: UserId): Promise<Account>
-
-  list(page: AccountPage): Promise<readonly Account[]>
-
-  /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */
-  setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<void>
-
-  /** Like `UserStore.deleteUser`. Tokens are refused on this instance at once, on others within 5 s. */
-  remove(userId: UserId): Promise<void>
-}
-
-export function createUsers(options: UsersOptions): Users {
+export function createUsers(options: UsersOptions) {
   const { users, ledger, onChange = () => undefined } = options
 
   return {
-    async create(userId = parseUserId(randomUUID())) {
+    /** Like `UserStore.createUser`, but generates an id if none is given. */
+    async create(
+      userId: UserId | undefined = parseUserId(randomUUID()),
+    ): Promise<{ userId: UserId; created: boolean }> {
       const { created } = await users.createUser(userId)
       return { userId, created }
     },
 
-    async find(userId) {
+    /** Also finds deleted users. Their figures show how much remains to be purged. */
+    async find(userId: UserId): Promise<Account> {
       const account = await ledger.findAccount(userId)
       if (account === undefined) throw userNotFound(userId)
       return account
     },
 
-    list: (page) => ledger.listAccounts(page),
+    list: (page: AccountPage) => ledger.listAccounts(page),
 
-    async setStatus(userId, status) {
+    /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */
+    async setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<void> {
       try {
         await users.setUserStatus(userId, status)
       } finally {
@@ -53,7 +44,8 @@ export function createUsers(options: UsersOptions): Users {
       }
     },
 
-    async remove(userId) {
+    /** Like `UserStore.deleteUser`. Tokens are refused on this instance at once, on others within 5 s. */
+    async remove(userId: UserId): Promise<void> {
       try {
         await users.deleteUser(userId)
       } finally {

@@ -15,22 +15,12 @@ import {
 import type { Version } from '../objects/object-key.ts'
 import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
 
-export interface Verifier {
-  /**
-   * Compares `quotas` with `files` and `uploads`, and all three with the object store in both directions, while the
-   * service runs; running uploads are never findings (README.md). Uses constant memory. `repair` corrects quotas, ends
-   * uploads whose bytes are lost, and moves orphaned objects to garbage. It never changes a file's row, and moves
-   * objects of an unknown user only if that user is named. Rejects with `unavailable` if the database or the object
-   * store fails, with `not_found` for a user without any row or object, and with the signal's reason; repairs made
-   * until then stay.
-   */
-  verify(request: VerifyRequest): Promise<Verification>
-}
+export type Verifier = ReturnType<typeof createVerifier>
 
 const USERS_PER_PAGE = 10
 const PARALLEL_USERS = 4
 
-export function createVerifier(options: VerifierOptions): Verifier {
+export function createVerifier(options: VerifierOptions) {
   const { inventory } = options
 
   async function verify(request: VerifyRequest): Promise<Verification> {
@@ -64,6 +54,14 @@ export function createVerifier(options: VerifierOptions): Verifier {
     throw new AppError('not_found', `User "${userId}" does not exist and has no objects.`)
   }
 
+  /**
+   * Compares `quotas` with `files` and `uploads`, and all three with the object store in both directions,
+   * while the service runs; running uploads are never findings (README.md). Uses constant memory. `repair`
+   * corrects quotas, ends uploads whose bytes are lost, and moves orphaned objects to garbage. It never
+   * changes a file's row, and moves objects of an unknown user only if that user is named. Rejects with
+   * `unavailable` if the database or the object store fails, with `not_found` for a user without any row or
+   * object, and with the signal's reason; repairs made until then stay.
+   */
   return { verify }
 }
 

@@ -13,14 +13,6 @@ import {
 } from './webhook.ts'
 import type { WebhookLedger, WebhookOutcome, WebhookQueue } from './webhook-ledger.ts'
 
-export interface WebhookDelivery {
-  /**
-   * Delivers events until `signal` aborts, then resolves; on one instance at a time. Each user's events are sent in
-   * order, each until it is delivered or has failed for 24 hours; users do not wait for one another.
-   */
-  run(signal: AbortSignal): Promise<void>
-}
-
 export interface WebhookDeliveryOptions {
   readonly ledger: WebhookLedger & LeaderLeases
   readonly sender: WebhookSender
@@ -68,14 +60,14 @@ const AT_ONCE = 16
 const TURN_MS = 5_000
 const EVENTS_PER_TURN = 50
 
-export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
+export function createWebhookDelivery(options: WebhookDeliveryOptions) {
   const { ledger, hooks } = options
   const times = { ...TIMES, ...options.times }
   const { leaseMs, askMs } = times
 
   async function deliverAlone(signal: AbortSignal): Promise<void> {
     const lease = createLeaderLease({ ledger, name: 'webhooks', holder: randomUUID(), leaseMs })
-    if (!(await lease.acquire({ signal, onWait: undefined }))) return
+    if (!(await lease.acquire(signal))) return
     try {
       const failing = new AbortController()
       const queues = createDueQueues(ledger, { workers: AT_ONCE, pollMs: times.pollMs })
@@ -90,7 +82,11 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   }
 
   return {
-    async run(signal) {
+    /**
+     * Delivers events until `signal` aborts, then resolves; on one instance at a time. Each user's events are sent in
+     * order, each until it is delivered or has failed for 24 hours; users do not wait for one another.
+     */
+    async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await deliverAlone(signal).catch((error: unknown) => {
           if (!signal.aborted) hooks.onError(error)
@@ -248,17 +244,13 @@ function delayOf(
 }
 
 /** The queues whose next events are due, each for one worker at a time. */
-interface DueQueues {
-  /** A queue that no other worker has; `undefined` if none is due. */
-  take(): Promise<WebhookQueue | undefined>
-  giveBack(queue: WebhookQueue): void
-}
+type DueQueues = ReturnType<typeof createDueQueues>
 
 /** Asks for as many as `workers` need, and after an empty answer not before `pollMs` have passed. */
 function createDueQueues(
   ledger: WebhookLedger,
   { workers, pollMs }: { readonly workers: number; readonly pollMs: number },
-): DueQueues {
+) {
   const taken = new Set<UserId>()
   let listing: Promise<void> | undefined
   let idleUntil = 0
@@ -273,7 +265,8 @@ function createDueQueues(
   }
 
   return {
-    async take() {
+    /** A queue that no other worker has; `undefined` if none is due. */
+    async take(): Promise<WebhookQueue | undefined> {
       if (due.length === 0 && performance.now() >= idleUntil) {
         await (listing ??= list().finally(() => (listing = undefined)))
       }
@@ -281,7 +274,7 @@ function createDueQueues(
       if (queue !== undefined) taken.add(queue.userId)
       return queue
     },
-    giveBack({ userId }) {
+    giveBack({ userId }: WebhookQueue): void {
       taken.delete(userId)
       idleUntil = 0
     },

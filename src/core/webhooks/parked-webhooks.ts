@@ -4,30 +4,18 @@ import type { ParkedPlace, ParkedWebhook, WebhookLedger } from './webhook-ledger
 import type { WebhookSender } from './webhook.ts'
 
 /** For operators: the events that could not be delivered for 24 hours. Kept for `EVENT_LIFETIME`. */
-export interface ParkedWebhooks {
-  list(page: {
-    readonly after: ParkedPlace | undefined
-    readonly limit: number
-  }): Promise<readonly ParkedWebhook[]>
+export type ParkedWebhooks = ReturnType<typeof createParkedWebhooks>
 
-  /**
-   * Sends it once more, now, and forgets it if it is delivered. Rejects with `not_found`, and with `webhook_failed` if the
-   * receiver does not accept it or none is configured; then it stays.
-   */
-  retry(id: string, signal: AbortSignal): Promise<ParkedWebhook>
-
-  /** Idempotent; `undefined` if it was not there. */
-  discard(id: string): Promise<ParkedWebhook | undefined>
-}
-
-export function createParkedWebhooks(
-  ledger: WebhookLedger,
-  sender: WebhookSender | undefined,
-): ParkedWebhooks {
+export function createParkedWebhooks(ledger: WebhookLedger, sender: WebhookSender | undefined) {
   return {
-    list: (page) => ledger.listParked(page),
+    list: (page: { readonly after: ParkedPlace | undefined; readonly limit: number }) =>
+      ledger.listParked(page),
 
-    async retry(id, signal) {
+    /**
+     * Sends it once more, now, and forgets it if it is delivered. Rejects with `not_found`, and with `webhook_failed`
+     * if the receiver does not accept it or none is configured; then it stays.
+     */
+    async retry(id: string, signal: AbortSignal): Promise<ParkedWebhook> {
       const parked = await ledger.findParked(id)
       if (parked === undefined) throw new AppError('not_found', 'No parked webhook has this id.')
       if (sender === undefined) throw new AppError('webhook_failed', 'WEBHOOK_URL is not set.')
@@ -37,7 +25,8 @@ export function createParkedWebhooks(
       return parked
     },
 
-    discard: (id) => ledger.deleteParked(id),
+    /** Idempotent; `undefined` if it was not there. */
+    discard: (id: string) => ledger.deleteParked(id),
   }
 }
 

@@ -4,7 +4,6 @@ import {
   commonPrefixOf,
   containsText,
   type FilePosition,
-  type ListedFiles,
   positionOf,
 } from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/files/file-ledger.ts'
@@ -18,18 +17,8 @@ export interface FoundFile {
   readonly file: File | undefined
 }
 
-/** A page of a listing while it is filled. */
-export interface ListedPage {
-  /** Takes the next row in order, and returns whether the page needs a later one. */
-  take(found: FoundFile): boolean
-  /** Where a listing continues after the row: it skips the rest of a common prefix that it has shown. */
-  positionAfter(found: FoundFile): FilePosition
-  /** `ranOutAt`: where the rows end that may be read, if there can be more. */
-  end(ranOutAt: FilePosition | undefined): ListedFiles
-}
-
-/** The one place that decides what a listing shows. */
-export function createListedPage(listing: ListFiles): ListedPage {
+/** A page of a listing while it is filled: the one place that decides what a listing shows. */
+export function createListedPage(listing: ListFiles) {
   const { prefix, contains, order, limit } = listing
   const hasText = contains === undefined ? undefined : containsText(contains)
   const files: File[] = []
@@ -48,8 +37,10 @@ export function createListedPage(listing: ListFiles): ListedPage {
   }
 
   return {
+    /** Where a listing continues after the row: it skips the rest of a common prefix that it has shown. */
     positionAfter,
-    take(found) {
+    /** Takes the next row in order, and returns whether the page needs a later one. */
+    take(found: FoundFile): boolean {
       if (!isListed(found)) return true
       const common = commonPrefixOf(found.name, listing)
       const isNew = common === undefined ? found.file !== undefined : common !== prefixes.at(-1)
@@ -63,6 +54,11 @@ export function createListedPage(listing: ListFiles): ListedPage {
       last = positionAfter(found)
       return true
     },
-    end: (ranOutAt) => ({ files, prefixes, next: isFull ? last : ranOutAt }),
+    /** `ranOutAt`: where the rows end that may be read, if there can be more. */
+    end: (ranOutAt: FilePosition | undefined) => ({
+      files,
+      prefixes,
+      next: isFull ? last : ranOutAt,
+    }),
   }
 }

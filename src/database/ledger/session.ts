@@ -5,24 +5,12 @@ import { createCompiler, PREPARED } from '../statement.ts'
 import { tooLate } from '../repeats.ts'
 import { PassedOver } from '../history/passed-over.ts'
 import { EvictionSearches } from './eviction-search.ts'
-import { capacityInForce, type LedgerTx, type Rule } from './ledger-sql.ts'
+import { capacityInForce, type LedgerTx } from './ledger-sql.ts'
 
 type Work<T> = (tx: LedgerTx) => Promise<T>
 
 /** How the parts of the ledger reach the database. */
-export interface Session {
-  readonly database: Database
-  readonly rule: Rule
-  readonly userSemaphore: UserSemaphore
-  readonly queueTimeoutMs: number
-  readonly transaction: <T>(work: Work<T>) => Promise<T>
-  /** Runs a transaction in order with the user's other changes. */
-  readonly change: <T>(userId: UserId, work: Work<T>) => Promise<T>
-  readonly query: <T>(work: Work<T>) => Promise<T>
-  /** As `query`, for frequent statements. */
-  readonly queryPrepared: <T>(work: Work<T>) => Promise<T>
-  readonly readInOrder: <T>(work: Work<T>) => Promise<T>
-}
+export type Session = ReturnType<typeof createSession>
 
 /**
  * Runs the changes of a user in call order, `changesPerUser` at a time: without a limit, those of one user would hold
@@ -43,7 +31,7 @@ export interface LedgerOptions {
   readonly historyShare?: number | undefined
 }
 
-export function createSession(database: Database, options: LedgerOptions): Session {
+export function createSession(database: Database, options: LedgerOptions) {
   const { baseCapacity, queuesWebhooks = false, historyLifetimeMs = 0 } = options
   const historyShare = historyLifetimeMs > 0 ? (options.historyShare ?? 0) : 0
   const { kysely, now, forUpdate, indexOf, keepIndexOrder, textList, changesPerUser } = database
@@ -71,11 +59,14 @@ export function createSession(database: Database, options: LedgerOptions): Sessi
     rule,
     userSemaphore,
     queueTimeoutMs,
-    transaction: (work) => database.transaction((db) => work(txOn(db))),
-    change: (userId, work) =>
+    transaction: <T>(work: Work<T>) => database.transaction((db) => work(txOn(db))),
+    /** Runs a transaction in order with the user's other changes. */
+    change: <T>(userId: UserId, work: Work<T>) =>
       userSemaphore(userId, () => database.transaction((db) => work(inTransaction(db)), userId)),
-    query: (work) => database.query((db) => work(txOn(db))),
-    queryPrepared: (work) => database.query((db) => work(txOn(db.withPlugin(PREPARED)))),
-    readInOrder: (work) => database.readInOrder((db) => work(txOn(db))),
+    query: <T>(work: Work<T>) => database.query((db) => work(txOn(db))),
+    /** As `query`, for frequent statements. */
+    queryPrepared: <T>(work: Work<T>) =>
+      database.query((db) => work(txOn(db.withPlugin(PREPARED)))),
+    readInOrder: <T>(work: Work<T>) => database.readInOrder((db) => work(txOn(db))),
   }
 }

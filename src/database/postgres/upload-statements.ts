@@ -26,7 +26,7 @@ import {
 } from '../resumable/create.ts'
 import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../resumable/rows.ts'
 import type { Tables } from '../schema.ts'
-import { compileOnce, type Slot, type Statement } from '../statement.ts'
+import { compileOnce, type Slot } from '../statement.ts'
 import {
   commitStatement,
   type CommitValues,
@@ -58,15 +58,9 @@ type CreateValues = BeginValues & ResumableValues
  * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version", for
  * uploads that evict, and for those by a link. If the file of that name has expired, none returns a row.
  */
-export interface UploadStatements {
-  readonly lock: Statement<{ readonly userId: UserId }>
-  readonly lockFree: Statement<{ readonly userIds: readonly UserId[] }>
-  readonly begin: (upload: BeginUpload) => CompiledQuery | undefined
-  readonly create: (upload: CreateResumable) => CompiledQuery | undefined
-  readonly commit: (upload: CommitUpload) => CompiledQuery | undefined
-}
+export type UploadStatements = ReturnType<typeof uploadStatements>
 
-export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatements {
+export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
   const beginAs = (kind: Kind) =>
     compileOnce<BeginValues>(db, (slot) => beginStatement(rule, slot, kind))
   const createAs = (kind: Kind) =>
@@ -86,7 +80,7 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
       (slot) =>
         sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) FOR UPDATE SKIP LOCKED`,
     ),
-    begin(upload) {
+    begin(upload: BeginUpload): CompiledQuery | undefined {
       const { precondition, linkId, evict, credential } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
@@ -99,7 +93,7 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
         expected,
       })
     },
-    create(upload) {
+    create(upload: CreateResumable): CompiledQuery | undefined {
       const { precondition, linkId, evict, credential } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
@@ -116,7 +110,7 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule): UploadStatemen
         expected,
       })
     },
-    commit(upload) {
+    commit(upload: CommitUpload): CompiledQuery | undefined {
       const { precondition, linkId, evict } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
