@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
-import { type Caller, callerOf, inactiveUser, statusOf, userNotFound } from '../users/caller.ts'
+import { assertActive, type Caller, callerOf, userNotFound } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { ArchivedFile, FileLedger, SelectedFiles } from './file-ledger.ts'
 import { openVersion } from './open-content.ts'
@@ -39,8 +39,7 @@ export function createArchives(options: ArchivesOptions) {
      * a name has no file, with `archive_too_large` (fact `max_files`), and tells an inactive user so.
      */
     async list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
-      const status = await statusOf(ledger, caller)
-      if (status !== 'active') throw inactiveUser(status)
+      await assertActive(ledger, caller)
       return await list(caller, selected)
     },
     /** As `list`, for an operator: also of a suspended user. Rejects with `not_found` for an unknown or deleted one. */

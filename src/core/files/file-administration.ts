@@ -31,18 +31,10 @@ export function createFileAdministration({
   }
 
   return {
-    async list({ userId, prefix, contains, rollUp, order, after, limit }) {
-      return await ledger.listFiles({
-        ...(await find(userId)),
-        audience: 'operator',
-        prefix,
-        contains,
-        rollUp,
-        order,
-        after,
-        limit,
-        maxScanned: MAX_SCANNED_FILES,
-      })
+    async list(page) {
+      const caller = await find(page.userId)
+      const bounds = { audience: 'operator', maxScanned: MAX_SCANNED_FILES } as const
+      return await ledger.listFiles({ ...page, ...caller, ...bounds })
     },
     async remove({ userId, name, precondition }) {
       const file = { ...(await find(userId)), name, precondition }

@@ -1,14 +1,20 @@
-import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
+import {
+  actorOf,
+  assertActive,
+  type AuthorizedCaller,
+  type Caller,
+  inactiveUser,
+} from '../users/caller.ts'
 import { fileNotFound, type File } from './file.ts'
 import { limitFor } from '../quota/shares.ts'
 import type { FileName } from './file-name.ts'
 import { type Audience, type ListedFiles, type Listing, MAX_SCANNED_FILES } from './listing.ts'
-import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
+import type { AccountLedger } from '../users/account-ledger.ts'
 import type { ChangedFiles, FileLedger } from './file-ledger.ts'
-import { openContent, type OpenedFile, type SelectContent } from './open-content.ts'
-import type { Unfinished, ResumableLedger } from '../resumable/resumable-ledger.ts'
+import { openContent, type SelectContent } from './open-content.ts'
+import type { ResumableLedger } from '../resumable/resumable-ledger.ts'
 import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
-import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
+import { createUploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
@@ -33,36 +39,7 @@ export interface ChangeOwnFiles extends AuthorizedCaller {
   readonly operations: readonly FileOperation[]
 }
 
-export interface Repository extends Uploads {
-  /**
-   * Rejects with the same `not_found` for a missing file, a hidden file and an unknown user. Tells an inactive owner
-   * that the account is inactive.
-   */
-  stat(file: ReadFile): Promise<File>
-
-  /**
-   * As `stat` and `openContent`. After an overwrite in between, `select` runs again on the new version.
-   */
-  open(file: OpenFile): Promise<OpenedFile>
-
-  /** The files that the viewer may download; all of them for the owner. Empty for an unknown user. */
-  list(page: ListRepository): Promise<ListedFiles>
-
-  /**
-   * See `AccountLedger.reportCapacity` and, read right after it, `ResumableLedger.measureUnfinished`. Rejects with
-   * `access_token_invalid` for a deleted caller.
-   */
-  reportCapacity(caller: Caller): Promise<CapacityReport & { readonly unfinished: Unfinished }>
-
-  /** See `FileLedger.deleteFile`. Reverifies the caller first. Running downloads continue. */
-  remove(file: DeleteOwnFile): Promise<void>
-
-  /** See `FileLedger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter. */
-  change(change: UpdateOwnFile): Promise<File>
-
-  /** See `FileLedger.changeFiles`. Reverifies the caller first. Touches no content. */
-  changeAll(batch: ChangeOwnFiles): Promise<ChangedFiles>
-}
+export type Repository = ReturnType<typeof createRepository>
 
 export interface RepositoryOptions extends UploadsOptions {
   readonly ledger: UploadLedger &
@@ -71,7 +48,7 @@ export interface RepositoryOptions extends UploadsOptions {
     Pick<ResumableLedger, 'measureUnfinished'>
 }
 
-export function createRepository(options: RepositoryOptions): Repository {
+export function createRepository(options: RepositoryOptions) {
   const { ledger, objects, maxFiles, garbageDelayMs } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
@@ -86,55 +63,53 @@ export function createRepository(options: RepositoryOptions): Repository {
   /** Tells an inactive owner so instead of "not found": their token may stay cached as valid for a few seconds. */
   async function requireActive(userId: UserId, { audience, userCreatedAt }: SeenBy): Promise<void> {
     if (audience !== 'owner' || userCreatedAt === undefined) return
-    const status = await statusOf(ledger, { userId, userCreatedAt })
-    if (status !== 'active') throw inactiveUser(status)
+    await assertActive(ledger, { userId, userCreatedAt })
   }
 
   async function list(page: ListRepository): Promise<ListedFiles> {
-    const { userId, viewer, prefix, contains, rollUp, hidesOthers, order, after, limit } = page
-    const seenBy = audienceOf(userId, viewer)
-    const found = await ledger.listFiles({
-      userId,
-      userCreatedAt: seenBy.userCreatedAt,
-      audience: seenBy.audience,
-      prefix,
-      contains,
-      rollUp,
-      hidesOthers,
-      order,
-      after,
-      limit,
-      maxScanned: MAX_SCANNED_FILES,
-    })
+    const { viewer, ...listing } = page
+    const seenBy = audienceOf(page.userId, viewer)
+    const found = await ledger.listFiles({ ...listing, ...seenBy, maxScanned: MAX_SCANNED_FILES })
     const isEmpty = found.files.length === 0 && found.prefixes.length === 0
-    if (isEmpty) await requireActive(userId, seenBy)
+    if (isEmpty) await requireActive(page.userId, seenBy)
     return found
   }
 
   const uploads = createUploads(options)
   return {
-    upload: (upload) => uploads.upload(upload),
-    admit: (upload) => uploads.admit(upload),
+    ...uploads,
+    /**
+     * Rejects with the same `not_found` for a missing file, a hidden file and an unknown user. Tells an inactive owner
+     * that the account is inactive.
+     */
     stat,
-    open: (file) =>
+    /** As `stat` and `openContent`. After an overwrite in between, `select` runs again on the new version. */
+    open: (file: OpenFile) =>
       openContent({ objects, find: () => stat(file), select: file.select, signal: file.signal }),
+    /** The files that the viewer may download; all of them for the owner. Empty for an unknown user. */
     list,
-    async reportCapacity({ userId, userCreatedAt }) {
+    /**
+     * See `AccountLedger.reportCapacity` and, read right after it, `ResumableLedger.measureUnfinished`. Rejects with
+     * `access_token_invalid` for a deleted caller.
+     */
+    async reportCapacity({ userId, userCreatedAt }: Caller) {
       const report = await ledger.reportCapacity(userId, userCreatedAt)
       if (report === undefined) throw inactiveUser(undefined)
       return { ...report, unfinished: await ledger.measureUnfinished(userId) }
     },
-    async remove({ userId, userCreatedAt, credential, reverify, name, precondition }) {
-      await reverify()
-      const caller = { userId, userCreatedAt, credential }
-      await ledger.deleteFile({ ...caller, name, precondition, garbageDelayMs })
+    /** See `FileLedger.deleteFile`. Reverifies the caller first. Running downloads continue. */
+    async remove(file: DeleteOwnFile): Promise<void> {
+      await file.reverify()
+      const { name, precondition } = file
+      await ledger.deleteFile({ ...actorOf(file), name, precondition, garbageDelayMs })
     },
-    async change(change) {
+    /**
+     * See `FileLedger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter.
+     */
+    async change(change: UpdateOwnFile): Promise<File> {
       await change.reverify()
       return await ledger.updateFile({
-        userId: change.userId,
-        userCreatedAt: change.userCreatedAt,
-        credential: change.credential,
+        ...actorOf(change),
         name: change.name,
         newName: change.newName,
         visibility: change.visibility,
@@ -147,15 +122,14 @@ export function createRepository(options: RepositoryOptions): Repository {
         garbageDelayMs,
       })
     },
-    async changeAll({ userId, userCreatedAt, credential, reverify, operations }) {
-      await reverify()
+    /** See `FileLedger.changeFiles`. Reverifies the caller first. Touches no content. */
+    async changeAll(batch: ChangeOwnFiles): Promise<ChangedFiles> {
+      await batch.reverify()
+      const limits = { maxFiles: limitFor(maxFiles, batch.credential), garbageDelayMs }
       return await ledger.changeFiles({
-        userId,
-        userCreatedAt,
-        credential,
-        operations,
-        maxFiles: limitFor(maxFiles, credential),
-        garbageDelayMs,
+        ...actorOf(batch),
+        operations: batch.operations,
+        ...limits,
       })
     },
   }

@@ -9,7 +9,7 @@ import type { Version } from '../objects/object-key.ts'
 import { cutPage } from '../pagination.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
-import { type AuthorizedCaller, type Caller, inactiveUser, statusOf } from '../users/caller.ts'
+import { actorOf, assertActive, type AuthorizedCaller } from '../users/caller.ts'
 import type { EndPosition, FindPastVersion, HistoryLedger, ListPast } from './history-ledger.ts'
 import { type PastVersion, versionGone, versionNotFound } from './past-version.ts'
 
@@ -45,35 +45,24 @@ const DROPPED_AT_ONCE = 100
 export function createHistory(options: HistoryOptions) {
   const { ledger, objects, maxFiles, garbageDelayMs } = options
 
-  /** The ledger finds nothing of an inactive user, whose token may stay cached as valid for a few seconds. */
-  async function requireActive(caller: Caller): Promise<void> {
-    const status = await statusOf(ledger, caller)
-    if (status !== 'active') throw inactiveUser(status)
-  }
-
   async function stat({ userId, userCreatedAt, version }: FindPastVersion): Promise<PastVersion> {
     const found = await ledger.findPastVersion({ userId, userCreatedAt, version })
     if (found === 'gone') throw versionGone()
     if (found !== undefined) return found
-    await requireActive({ userId, userCreatedAt })
+    // The ledger finds nothing of an inactive user, whose token may stay cached as valid for a few seconds.
+    await assertActive(ledger, { userId, userCreatedAt })
     throw versionNotFound()
   }
 
   return {
     /** Rejects with `version_gone` for a while after the version has left the history, then with `not_found`. */
     stat,
-    async list({ userId, userCreatedAt, name, prefix, after, limit }: ListPast): Promise<PastPage> {
-      const found = await ledger.listHistory({
-        userId,
-        userCreatedAt,
-        name,
-        prefix,
-        after,
-        limit: limit + 1,
-        maxScanned: MAX_SCANNED_FILES,
-      })
+    async list(page: ListPast): Promise<PastPage> {
+      const { limit } = page
+      const bounds = { limit: limit + 1, maxScanned: MAX_SCANNED_FILES }
+      const found = await ledger.listHistory({ ...page, ...bounds })
       const { page: versions, last } = cutPage(found.versions, limit)
-      if (versions.length === 0) await requireActive({ userId, userCreatedAt })
+      if (versions.length === 0) await assertActive(ledger, page)
       return { versions, next: last ?? found.scannedTo }
     },
     /** As `stat` and `openContent`. */
@@ -81,21 +70,11 @@ export function createHistory(options: HistoryOptions) {
       openContent({ objects, find: () => stat(past), select: past.select, signal: past.signal }),
     /** See `HistoryLedger.restoreVersion`. Reverifies the caller first. */
     async restore(past: RestorePast): Promise<CommittedUpload> {
-      const { userId, userCreatedAt, credential, version, name, overwrite } = past
-      const { precondition, scope } = past
       await past.reverify()
-      return await ledger.restoreVersion({
-        userId,
-        userCreatedAt,
-        credential,
-        version,
-        name,
-        overwrite,
-        precondition,
-        scope,
-        maxFiles: limitFor(maxFiles, past.credential),
-        garbageDelayMs,
-      })
+      const { version, name, overwrite, precondition, scope } = past
+      const restore = { version, name, overwrite, precondition, scope }
+      const limits = { maxFiles: limitFor(maxFiles, past.credential), garbageDelayMs }
+      return await ledger.restoreVersion({ ...actorOf(past), ...restore, ...limits })
     },
     /** See `HistoryLedger.dropVersion`. Reverifies the caller first. Running downloads continue. */
     async drop({ userId, userCreatedAt, reverify, version }: DropPast): Promise<void> {
@@ -105,18 +84,12 @@ export function createHistory(options: HistoryOptions) {
     /** Drops all versions that have ended by the call, page by page; what is dropped stays so if the signal aborts. */
     async dropAll({ userId, userCreatedAt, reverify, signal }: DropAllPast): Promise<void> {
       await reverify()
-      const { versions } = await ledger.listHistory({
-        userId,
-        userCreatedAt,
-        name: undefined,
-        prefix: EVERY_NAME,
-        after: undefined,
-        limit: 1,
-        maxScanned: 1,
-      })
+      const caller = { userId, userCreatedAt }
+      const any = { name: undefined, prefix: EVERY_NAME, after: undefined }
+      const { versions } = await ledger.listHistory({ ...caller, ...any, limit: 1, maxScanned: 1 })
       const endedBy = versions[0]?.endedAt
-      if (endedBy === undefined) return await requireActive({ userId, userCreatedAt })
-      const page = { userId, userCreatedAt, endedBy, limit: DROPPED_AT_ONCE, garbageDelayMs }
+      if (endedBy === undefined) return await assertActive(ledger, caller)
+      const page = { ...caller, endedBy, limit: DROPPED_AT_ONCE, garbageDelayMs }
       while ((await ledger.dropHistory(page)) === DROPPED_AT_ONCE) await sleep(1, signal)
     },
   }

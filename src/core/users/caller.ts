@@ -31,6 +31,11 @@ export interface AuthorizedCaller extends Actor {
   readonly reverify: () => Promise<void>
 }
 
+/** What a caller is to a port, which may run on another thread: plain data. */
+export function actorOf({ userId, userCreatedAt, credential }: Actor): Actor {
+  return { userId, userCreatedAt, credential }
+}
+
 export function callerOf({ userId, createdAt }: User): Caller {
   return { userId, userCreatedAt: createdAt }
 }
@@ -69,6 +74,15 @@ export async function statusOf(
 ): Promise<UserStatus | undefined> {
   const { user } = (await accounts.findAccount(userId)) ?? {}
   return user?.createdAt === userCreatedAt ? user.status : undefined
+}
+
+/** Rejects as `inactiveUser` says unless the caller's account is active. */
+export async function assertActive(
+  accounts: Pick<AccountLedger, 'findAccount'>,
+  caller: Caller,
+): Promise<void> {
+  const status = await statusOf(accounts, caller)
+  if (status !== 'active') throw inactiveUser(status)
 }
 
 /** The refusal of a malformed, unknown, expired or revoked token. */
