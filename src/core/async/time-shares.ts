@@ -1,10 +1,12 @@
+import { BoundedMap } from '../bounded-map.ts'
+
 /**
  * How much time the work of each user has taken lately, so that the users who wait share the time and not the number of
  * transactions or requests.
  */
 export class TimeShares {
   readonly #clock: () => number
-  readonly #users = new Map<string, Used>()
+  readonly #users = new BoundedMap<string, Used>(MAX_USERS)
   #last: { by: string; at: number } | undefined
   #previous: { by: string; at: number } | undefined
   /** Milliseconds of a short transaction of late. */
@@ -29,7 +31,6 @@ export class TimeShares {
     const { cost = spent, pausedUntil = 0 } = this.#users.get(by) ?? {}
     const isLong = ms > Math.max(LONG_MS, SHORT_ONES * this.#short) && this.#hasOthers(by, at)
     const used = this.usedBy(by) + ms
-    this.#users.delete(by)
     this.#users.set(by, {
       ms: used,
       at,
@@ -38,8 +39,6 @@ export class TimeShares {
         ? Math.min(at + MAX_PAUSE_MS, Math.max(at, pausedUntil) + ms * PAUSE)
         : pausedUntil,
     })
-    const [oldest] = this.#users.keys()
-    if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest)
   }
 
   /** Notes that the user is active, with a transaction that shares its time with those of others. */

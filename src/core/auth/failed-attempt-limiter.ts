@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts'
 import type { ClientAddress } from './client-address.ts'
 import { type AppError, tooManyRequests } from '../errors.ts'
 
@@ -19,20 +20,13 @@ const MAX_ADDRESSES = 10_000
 export function createFailedAttemptLimiter(options: FailedAttemptLimiterOptions = {}) {
   const { policy = FAILED_ATTEMPT_POLICY, maxAddresses = MAX_ADDRESSES } = options
   const { clock = () => performance.now() } = options
-  const counts = new Map<ClientAddress, FailedAttemptCount>()
-
-  function keep(address: ClientAddress, count: FailedAttemptCount): void {
-    counts.delete(address)
-    counts.set(address, count)
-    const [quietest] = counts.keys()
-    if (counts.size > maxAddresses && quietest !== undefined) counts.delete(quietest)
-  }
+  const counts = new BoundedMap<ClientAddress, FailedAttemptCount>(maxAddresses)
 
   function blockedMs(address: ClientAddress): number {
     const count = counts.get(address)
     const leftMs = (count?.blockedUntil ?? 0) - clock()
     if (count === undefined || leftMs <= 0) return 0
-    keep(address, count)
+    counts.set(address, count)
     return leftMs
   }
 
@@ -43,7 +37,7 @@ export function createFailedAttemptLimiter(options: FailedAttemptLimiterOptions 
     /** Counts a wrong token unless the address is blocked. No I/O. */
     note(address: ClientAddress): void {
       if (blockedMs(address) > 0) return
-      keep(address, countFailedAttempt(counts.get(address), clock(), policy))
+      counts.set(address, countFailedAttempt(counts.get(address), clock(), policy))
     },
   }
 }

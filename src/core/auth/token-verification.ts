@@ -1,4 +1,5 @@
 import { AppError, formatError, isAppError } from '../errors.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import { accessTokenInvalid } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import { parseClientAddress } from './client-address.ts'
@@ -146,26 +147,20 @@ const MAX_VALID = 50_000
 /** Caches lookups briefly in bounded memory, so that a request costs no read. */
 export function createTokenCache(options: TokenCacheOptions) {
   const { maxAgeMs, maxEntries, clock } = options
-  const entries = new Map<string, Entry>()
+  const entries = new BoundedMap<string, Entry>(maxEntries)
   const lookups = new Map<string, Lookup>()
-  const valid = new Set<string>()
+  const valid = new BoundedMap<string, true>(MAX_VALID)
 
   function get(sha256: string): AccessTokenUser | undefined {
     const entry = entries.get(sha256)
     return entry !== undefined && clock() < entry.until ? entry.found : undefined
   }
 
-  function learn(sha256: string, isValid: boolean): void {
-    valid.delete(sha256)
-    if (isValid) valid.add(sha256)
-    const [oldest] = valid
-    if (valid.size > MAX_VALID && oldest !== undefined) valid.delete(oldest)
-  }
-
   async function finish(sha256: string, lookup: Lookup): Promise<AccessTokenUser | undefined> {
     try {
       const found = await lookup.found
-      learn(sha256, found !== undefined)
+      if (found === undefined) valid.delete(sha256)
+      else valid.set(sha256, true)
       if (found !== undefined && lookups.get(sha256) === lookup) keep(sha256, { lookup, found })
       return found
     } finally {
@@ -176,17 +171,13 @@ export function createTokenCache(options: TokenCacheOptions) {
   function keep(sha256: string, answer: { lookup: Lookup; found: AccessTokenUser }): void {
     const { found, lookup } = answer
     const lifeMs = Math.min(maxAgeMs, found.expiresInMs ?? Infinity)
-    // Deleted first to keep the entries ordered by age.
-    entries.delete(sha256)
     entries.set(sha256, { found, until: lookup.startedAt + lifeMs })
-    const [oldest] = entries.keys()
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
   }
 
   return {
     get,
     /** Whether the token was valid in the last lookup that did not fail. */
-    wasValid: (sha256: string) => valid.has(sha256),
+    wasValid: (sha256: string) => valid.get(sha256) ?? false,
 
     /**
      * Returns the answer from the cache or from `look`. Guarantees that no answer outlives `maxAgeMs`, the token's

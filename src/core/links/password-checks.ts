@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { ClientAddress } from '../auth/client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from '../auth/failed-attempt-limiter.ts'
 import { FairSemaphore } from '../async/fair-semaphore.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import { tooManyRequests } from '../errors.ts'
 import { deriveKey, hashPassword, isKey, isPassword } from './link-password.ts'
 
@@ -60,7 +61,7 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter, cloc
       else guesses.giveBack(tried)
       return found
     })
-    if (key !== undefined) keys.add({ hash, password, key })
+    if (key !== undefined) keys.add(hash, password, key)
     return key
   }
 
@@ -88,24 +89,12 @@ const TOO_MANY = 'Too many passwords from this address or account are waiting to
 /** The keys of passwords that were right, found by a digest that is worthless outside this process. */
 function createKnownKeys() {
   const secret = randomBytes(32)
-  const known = new Map<string, string>()
+  const known = new BoundedMap<string, string>(MAX_KNOWN)
   const entryOf = (hash: string, password: string): string =>
     createHmac('sha256', secret).update(`${hash}:${password}`).digest('base64url')
   return {
     get: (hash: string, password: string) => known.get(entryOf(hash, password)),
-    add({
-      hash,
-      password,
-      key,
-    }: {
-      readonly hash: string
-      readonly password: string
-      readonly key: string
-    }): void {
-      known.set(entryOf(hash, password), key)
-      const [oldest] = known.keys()
-      if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest)
-    },
+    add: (hash: string, password: string, key: string) => known.set(entryOf(hash, password), key),
   }
 }
 
@@ -160,7 +149,7 @@ const MAX_KEYS = 10_000
 /** A token bucket for each key that was tried lately. */
 function createTries({ max, everyMs, clock }: TriesOptions) {
   /** When all tries are there again. */
-  const fullAt = new Map<string, number>()
+  const fullAt = new BoundedMap<string, number>(MAX_KEYS)
 
   function waitMs(key: string): number {
     return (fullAt.get(key) ?? 0) - clock() - (max - 1) * everyMs
@@ -175,11 +164,7 @@ function createTries({ max, everyMs, clock }: TriesOptions) {
     assertMayTry,
 
     begin(key: string): void {
-      const at = Math.max(clock(), fullAt.get(key) ?? 0) + everyMs
-      fullAt.delete(key)
-      fullAt.set(key, at)
-      const [quietest] = fullAt.keys()
-      if (fullAt.size > MAX_KEYS && quietest !== undefined) fullAt.delete(quietest)
+      fullAt.set(key, Math.max(clock(), fullAt.get(key) ?? 0) + everyMs)
     },
 
     giveBack(key: string): void {

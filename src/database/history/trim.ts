@@ -124,7 +124,7 @@ async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
   const { userId, limit } = trim
   const { excess } = await readFigures(byAnyClock(tx), userId)
   if (excess === 0) return 0
-  const start = tx.passedOver.endFor(userId)
+  const start = tx.passedOver.get(userId)
   const behind = start && sql`AND (ended_at, version) > (${start.endedAt}, ${start.version})`
   const oldest = sql`
     FROM history WHERE user_id = ${userId} ${behind ?? sql``} ORDER BY ended_at, version
@@ -149,8 +149,8 @@ async function passOver(tx: LedgerTx, { userId, oldest }: Passed): Promise<void>
   const { rows } = await sql<EndPosition>`
     SELECT ended_at AS "endedAt", version ${oldest} LIMIT 1 OFFSET ${MOST_PASSED_OVER - 1}
   `.execute(tx.db)
-  if (rows[0] !== undefined) return tx.passedOver.remember(userId, rows[0])
-  tx.passedOver.forget(userId)
+  if (rows[0] !== undefined) return tx.passedOver.set(userId, rows[0])
+  tx.passedOver.delete(userId)
   // All are protected, and the figures have drifted: the user would be listed for ever.
   await clearExcess(tx, userId)
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { AppError } from '../../core/errors.ts'
 import { NEVER } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
@@ -107,7 +108,7 @@ function isSame(a: Position, b: Position): boolean {
  * forgotten.
  */
 export class EvictionSearches {
-  readonly #searches = new Map<string, Search>()
+  readonly #searches = new BoundedMap<string, Search>(MAX_KEPT)
   readonly #clock: () => number
 
   constructor(clock: () => number = () => performance.now()) {
@@ -127,9 +128,6 @@ export class EvictionSearches {
     const key = isKeptApart ? ownKeyOf(eviction) : keyOf(eviction)
     const isNew = isSame(this.startOf(eviction), BEGINNING)
     const since = isNew ? this.#clock() : (this.#searches.get(key)?.since ?? this.#clock())
-    this.#searches.delete(key)
-    const [oldest] = this.#searches.keys()
-    if (this.#searches.size >= MAX_KEPT && oldest !== undefined) this.#searches.delete(oldest)
     this.#searches.set(key, { position: { age: position.age, named: position.named }, since })
   }
 

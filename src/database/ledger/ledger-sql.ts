@@ -16,7 +16,8 @@ import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database, Execute, Fragments } from '../database.ts'
 import type { Build, Compiler, Slot } from '../statement.ts'
-import type { PassedOver } from '../history/passed-over.ts'
+import type { BoundedMap } from '../../core/bounded-map.ts'
+import type { EndPosition } from '../../core/history/history-ledger.ts'
 import type { EvictionSearches } from './eviction-search.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Tables, UploadRow } from '../schema.ts'
@@ -51,7 +52,11 @@ export interface LedgerTx extends Rule, Clocked {
   readonly compile: Compiler<Rule>
   readonly execute: Execute
   readonly searches: EvictionSearches
-  readonly passedOver: PassedOver
+  /**
+   * Up to where, oldest end first, a user's versions are all protected, so that the next search for others begins there.
+   * An end never comes to stand before an earlier one.
+   */
+  readonly passedOver: BoundedMap<UserId, EndPosition>
   readonly keepIndexOrder: Database['keepIndexOrder']
 }
 

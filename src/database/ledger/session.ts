@@ -1,9 +1,10 @@
 import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
+import type { EndPosition } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database } from '../database.ts'
 import { createCompiler, PREPARED } from '../statement.ts'
 import { tooLate } from '../repeats.ts'
-import { PassedOver } from '../history/passed-over.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx } from './ledger-sql.ts'
 
@@ -17,6 +18,8 @@ export type Session = ReturnType<typeof createSession>
  * every connection while they wait for the user's row. Rejects with `unavailable` after `queueTimeoutMs`.
  */
 export type UserSemaphore = <T>(userId: UserId, work: () => Promise<T>) => Promise<T>
+
+const MAX_PASSED_OVER = 1_000
 
 /** Equals the default wait for a connection. */
 const QUEUE_TIMEOUT_MS = 10_000
@@ -38,7 +41,10 @@ export function createSession(database: Database, options: LedgerOptions) {
   const capacity = capacityInForce(now, baseCapacity)
   const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare, textList }
   const compile = createCompiler(kysely, rule)
-  const memory = { searches: new EvictionSearches(), passedOver: new PassedOver() }
+  const memory = {
+    searches: new EvictionSearches(),
+    passedOver: new BoundedMap<UserId, EndPosition>(MAX_PASSED_OVER),
+  }
   const common = { ...rule, ...memory, forUpdate, indexOf, baseCapacity, compile, keepIndexOrder }
   const txOn = (db: LedgerTx['db']): LedgerTx => ({
     ...common,

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
+import { BoundedMap } from '../../bounded-map.ts'
 
 /** The state of a SHA-256 over the content up to an offset. */
 interface DigestAt {
@@ -56,7 +57,7 @@ const MAX_UPLOADS = 1_000
  * at the end. The least recently used state is dropped first.
  */
 export class DigestCache {
-  readonly #digests = new Map<string, DigestAt>()
+  readonly #digests = new BoundedMap<string, DigestAt>(MAX_UPLOADS)
 
   /** Removes and returns the state; `undefined` if none is known at this offset. At offset 0, returns a new one. */
   take(version: string, offset: number): Hash | undefined {
@@ -67,10 +68,6 @@ export class DigestCache {
   }
 
   put(version: string, digest: DigestAt): void {
-    this.#digests.delete(version)
     this.#digests.set(version, digest)
-    if (this.#digests.size <= MAX_UPLOADS) return
-    const [oldest] = this.#digests.keys()
-    if (oldest !== undefined) this.#digests.delete(oldest)
   }
 }
