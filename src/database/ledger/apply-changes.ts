@@ -42,8 +42,8 @@ interface Changes extends Actor {
     | {
         readonly ownReserved: number
         readonly maxFiles: number
-        /** Whether a narrow credential has begun it. */
-        readonly isNarrow: boolean
+        /** The narrow credential that has begun it. */
+        readonly credential: string | null
         /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
         readonly room: Room | undefined
       }
@@ -77,6 +77,7 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
     freedAt: freedDate(changes),
     ownReserved: upload?.ownReserved ?? 0,
     maxFiles: (upload ?? restore)?.maxFiles ?? 0,
+    credential: upload?.credential ?? null,
   }
   const { by } = applied
   const { rows } = await move(tx, { upload, restore, by }, values)
@@ -114,8 +115,9 @@ async function refusal(
     const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
     return reason ?? new TypeError('An active user has no quota')
   }
-  const { ownReserved, room, isNarrow } = upload ?? {}
+  const { ownReserved, room } = upload ?? {}
   const need = { size, newFiles, ownReserved }
+  const isNarrow = upload !== undefined && upload.credential !== null
   return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room, isNarrow })
 }
 
@@ -184,12 +186,8 @@ function move(
   { upload, restore, by }: Pick<Changes, 'upload' | 'restore' | 'by'>,
   values: Move & NeedValues & ReturnType<typeof figuresOf>,
 ): Promise<QueryResult<Usage & FeedEnd>> {
-  const isNarrow = upload?.isNarrow === true
-  if (upload?.room) {
-    const statement = isNarrow ? moveForNarrowEvicting : moveForEvicting
-    return run(tx, statement, { ...values, ...upload.room })
-  }
-  if (upload) return run(tx, isNarrow ? moveForNarrow : moveForUpload, values)
+  if (upload?.room) return run(tx, moveForEvicting, { ...values, ...upload.room })
+  if (upload) return run(tx, moveForUpload, values)
   if (restore) return run(tx, moveForRestore, values)
   return run(tx, by === undefined ? moveForOwner : MOVES[by], values)
 }
@@ -221,23 +219,12 @@ const MOVES = {
 } as const
 
 function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot), OTHER))
-}
-
-function moveForNarrow(slot: Slot<Move & NeedValues>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot), NARROW))
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))
 }
 
 function moveForEvicting(slot: Slot<Move & NeedValues & Room>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)), OTHER))
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot))))
 }
-
-function moveForNarrowEvicting(slot: Slot<Move & NeedValues & Room>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)), NARROW))
-}
-
-const OTHER = { isNarrow: false }
-const NARROW = { isNarrow: true }
 
 function moveForRestore(slot: Slot<Move & NeedValues>, rule: Rule) {
   return moveFigures(slot, rule, mayRestore(rule, needFrom(slot)))

@@ -231,6 +231,11 @@ export function bigint(value: number | RawBuilder<unknown>): RawBuilder<number> 
   return sql<number>`CAST(${value} AS BIGINT)`
 }
 
+/** PostgreSQL would otherwise not know the type of a parameter that is only compared with NULL. */
+export function text(value: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`CAST(${value} AS TEXT)`
+}
+
 /** The error for an upload that is not pending; an inactive user takes precedence. */
 export async function lostReason(tx: LedgerTx, caller: Caller): Promise<AppError> {
   return (await inactiveReason(tx, caller)) ?? uploadLost()

@@ -3,7 +3,7 @@ import { MAX_BYTES } from '../../core/byte-size.ts'
 import { countedBytes, type File } from '../../core/files/file.ts'
 import { limitFor, shareOf } from '../../core/quota/shares.ts'
 import { inline, type Slot } from '../statement.ts'
-import { begunBy, bigint, isActive, type Rule, runningUploads } from './ledger-sql.ts'
+import { begunBy, bigint, isActive, type Rule, runningUploads, text } from './ledger-sql.ts'
 import {
   type Evictable,
   evictableIn,
@@ -30,76 +30,56 @@ export interface UploadNeed extends Need {
   /** How many files more there will be; not positive for an overwrite. */
   readonly newFiles: Sql
   readonly maxFiles: Sql
+  /** The narrow credential that begins the upload, or has begun it; NULL for the account itself. */
+  readonly credential: Sql
 }
 
 /** The limit that the number of uploads must be below for another one to be let in. */
 export interface Most {
   readonly all: Sql
-  /** Of the narrow credential that begins the upload. */
-  readonly own?: OwnMost | undefined
-}
-
-interface OwnMost {
-  readonly credential: Sql
-  readonly most: Sql
+  /** Of one narrow credential. */
+  readonly own: Sql
 }
 
 /** The values of a `Most`. */
 export interface MostValues {
   readonly most: number
   readonly mostOwn: number
-  readonly credential: string | null
 }
 
 /** The values for a limit that holds for all, of which a narrow credential has a share. */
 export function mostValues(limit: number, credential: string | undefined): MostValues {
-  const most = limitFor(limit, credential)
-  return { most, mostOwn: shareOf(limit).own, credential: credential ?? null }
+  return { most: limitFor(limit, credential), mostOwn: shareOf(limit).own }
 }
 
-export function mostOfAll(slot: Slot<MostValues>): Most {
-  return { all: bigint(slot('most')) }
-}
-
-export function mostOfNarrow(slot: Slot<MostValues>): Most {
-  const own = { credential: slot('credential'), most: bigint(slot('mostOwn')) }
-  return { ...mostOfAll(slot), own }
-}
-
-/** For a statement that is not compiled once. */
-export function mostFor(limit: number, credential: string | undefined): Most {
-  const values = inline(mostValues(limit, credential))
-  return credential === undefined ? mostOfAll(values) : mostOfNarrow(values)
+export function mostIn(slot: Slot<MostValues>): Most {
+  return { all: bigint(slot('most')), own: bigint(slot('mostOwn')) }
 }
 
 /** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
 export function mayBegin(rule: Rule, need: UploadNeed, most: Most): RawBuilder<boolean> {
-  const { own } = most
-  const ownRunning = own && sql`AND ${runningUploads(rule.now, own.credential)} < ${own.most}`
+  const { now } = rule
+  const { credential } = need
   return sql<boolean>`(
-    ${mayCommit(rule, need, { isNarrow: own !== undefined })} AND ${runningUploads(rule.now)} < ${most.all} ${ownRunning ?? sql``}
+    ${mayCommit(rule, need)} AND ${runningUploads(now)} < ${most.all}
+    AND (${credential} IS NULL OR ${runningUploads(now, credential)} < ${most.own})
   )`
 }
 
-interface Beginner {
-  /** Whether a narrow credential begins the upload. */
-  readonly isNarrow: boolean
-}
-
 /** Whether an upload may be begun, continued or committed. */
-export function mayCommit(rule: Rule, need: UploadNeed, by: Beginner): RawBuilder<boolean> {
-  return sql<boolean>`(${mayRestore(rule, need)} AND ${mayLeaveGarbage(rule, need, by)})`
+export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
+  return sql<boolean>`(${mayRestore(rule, need)} AND ${mayLeaveGarbage(rule, need)})`
 }
 
 /** The part of `mayCommit` about garbage. */
 export function mayLeaveGarbage(
   rule: Pick<Rule, 'capacity'>,
-  sizes: Sizes,
-  { isNarrow }: Beginner,
+  need: Sizes & Pick<UploadNeed, 'credential'>,
 ): RawBuilder<boolean> {
-  const isBounded = isGarbageBounded(rule, sizes)
-  if (!isNarrow) return isBounded
-  return sql<boolean>`(${isBounded} AND ${isGarbageBoundedForNarrow(rule, sizes)})`
+  return sql<boolean>`(
+    ${isGarbageBounded(rule, need)}
+    AND (${need.credential} IS NULL OR ${isGarbageBoundedForNarrow(rule, need)})
+  )`
 }
 
 export interface Announcement {
@@ -115,11 +95,11 @@ export function mayCreate(
   need: UploadNeed & Announcement,
   most: Most,
 ): RawBuilder<boolean> {
-  const { own } = most
-  const ownUnfinished = own && sql`AND ${unfinishedUploads(rule.now, own).count} < ${own.most}`
+  const { now } = rule
+  const { credential } = need
   return sql<boolean>`(
-    ${mayCommit(rule, need, { isNarrow: own !== undefined })}
-    AND ${unfinishedUploads(rule.now).count} < ${most.all} ${ownUnfinished ?? sql``}
+    ${mayCommit(rule, need)} AND ${unfinishedUploads(now).count} < ${most.all}
+    AND (${credential} IS NULL OR ${unfinishedUploads(now, { credential }).count} < ${most.own})
     AND ${mayAnnounce(rule, need)}
   )`
 }
@@ -305,6 +285,7 @@ export interface NeedValues {
   readonly growth: number
   readonly ownReserved: number
   readonly newFiles: number
+  readonly credential: string | null
 }
 
 export function needValues(
@@ -314,7 +295,8 @@ export function needValues(
   const newFiles = replaced === undefined ? 1 : 0
   const growth = growthOver(replaced, size)
   const maxFiles = limitFor(limit, credential)
-  return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles }
+  const by = credential ?? null
+  return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles, credential: by }
 }
 
 export function needFrom(slot: Slot<NeedValues>, evictable?: Evictable): UploadNeed {
@@ -325,6 +307,7 @@ export function needFrom(slot: Slot<NeedValues>, evictable?: Evictable): UploadN
     ownReserved: bigint(slot('ownReserved')),
     newFiles: bigint(slot('newFiles')),
     maxFiles: bigint(slot('maxFiles')),
+    credential: text(slot('credential')),
     evictable,
   }
 }

@@ -57,11 +57,11 @@ export async function refusalReason(
   const isBounded =
     ownReserved === undefined
       ? sql`1 = 1`
-      : mayLeaveGarbage(
-          tx,
-          { size: bigint(requested), ownReserved: bigint(ownReserved) },
-          { isNarrow },
-        )
+      : mayLeaveGarbage(tx, {
+          size: bigint(requested),
+          ownReserved: bigint(ownReserved),
+          credential: isNarrow ? sql`'narrow'` : sql`NULL`,
+        })
   const whole = room && (await findAllRoom(tx, room))
   const evictable = whole && evictableIn(inline(whole))
   const hasItsRoom =

@@ -7,7 +7,7 @@ import { TRIM_EVERY } from '../changes/record.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import { countHistory, garbageBytes, metadataBytesOf } from '../ledger/counted-bytes.ts'
 import { nextDate } from '../ledger/dates.ts'
-import { isGarbageBoundedForNarrow, mayCommit } from '../ledger/quota-rule.ts'
+import { mayCommit } from '../ledger/quota-rule.ts'
 import {
   FILE_COLUMNS,
   INSERT_FILE,
@@ -45,6 +45,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       WHEN change.credential IS NULL THEN CAST(${slot('maxFiles')} AS BIGINT)
       ELSE CAST(${slot('narrowMaxFiles')} AS BIGINT)
     END`,
+    credential: sql`change.credential`,
   }
   return sql`
     WITH found AS MATERIALIZED (
@@ -83,8 +84,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND change.old_expires_at > change.now
         ${keepsHistory(rule) ? sql`AND NOT change.may_protect` : sql``}
-        AND ${mayCommit(rule, need, { isNarrow: false })}
-        AND (change.credential IS NULL OR ${isGarbageBoundedForNarrow(rule, need)})
+        AND ${mayCommit(rule, need)}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_counted + change.counted`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
       RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at,

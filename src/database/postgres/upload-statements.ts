@@ -8,16 +8,8 @@ import { limitFor, shareOf } from '../../core/quota/shares.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
-import type { Rule } from '../ledger/ledger-sql.ts'
-import {
-  mayBegin,
-  mayCreate,
-  type Most,
-  mostOfAll,
-  mostOfNarrow,
-  type MostValues,
-  mostValues,
-} from '../ledger/quota-rule.ts'
+import { type Rule, text } from '../ledger/ledger-sql.ts'
+import { mayBegin, mayCreate, mostIn, type MostValues, mostValues } from '../ledger/quota-rule.ts'
 import {
   firstLeaseMs,
   insertResumable,
@@ -42,11 +34,7 @@ interface ReserveValues extends Caller, Expected {
   readonly bytes: number
   readonly maxFiles: number
   readonly leaseMs: number
-}
-
-/** Whether a narrow credential begins the upload, which then reserves nothing yet. */
-interface Kind {
-  readonly isNarrow: boolean
+  readonly credential: string | undefined
 }
 
 type BeginValues = ReserveValues & MostValues
@@ -61,14 +49,8 @@ type CreateValues = BeginValues & ResumableValues
 export type UploadStatements = ReturnType<typeof uploadStatements>
 
 export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
-  const beginAs = (kind: Kind) =>
-    compileOnce<BeginValues>(db, (slot) => beginStatement(rule, slot, kind))
-  const createAs = (kind: Kind) =>
-    compileOnce<CreateValues>(db, (slot) => createStatement(rule, slot, kind))
-  const begin = beginAs({ isNarrow: false })
-  const beginNarrow = beginAs({ isNarrow: true })
-  const create = createAs({ isNarrow: false })
-  const createNarrow = createAs({ isNarrow: true })
+  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(rule, slot))
+  const create = compileOnce<CreateValues>(db, (slot) => createStatement(rule, slot))
   const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(rule, slot))
   return {
     lock: compileOnce<{ readonly userId: UserId }>(
@@ -84,21 +66,15 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
       const { precondition, linkId, evict, credential } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
-      const statement = credential === undefined ? begin : beginNarrow
       const maxFiles = limitFor(upload.maxFiles, credential)
-      return statement({
-        ...upload,
-        ...mostValues(upload.maxUploads, credential),
-        maxFiles,
-        expected,
-      })
+      const most = mostValues(upload.maxUploads, credential)
+      return begin({ ...upload, ...most, credential, maxFiles, expected })
     },
     create(upload: CreateResumable): CompiledQuery | undefined {
       const { precondition, linkId, evict, credential } = upload
       const expected = expectedBy(precondition)
       if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
-      const statement = credential === undefined ? create : createNarrow
-      return statement({
+      return create({
         ...resumableValues(upload),
         ...mostValues(upload.maxUnfinished, credential),
         userCreatedAt: upload.userCreatedAt,
@@ -107,6 +83,7 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
         bytes: upload.length ?? 0,
         maxFiles: limitFor(upload.maxFiles, credential),
         leaseMs: firstLeaseMs(upload),
+        credential,
         expected,
       })
     },
@@ -120,20 +97,15 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
   }
 }
 
-function beginStatement(rule: Rule, slot: Slot<BeginValues>, kind: Kind) {
-  const mayReserve = mayBegin(rule, needOf(slot), mostOf(slot, kind))
-  const { reserved, insert } = reserve(rule, slot, { ...kind, mayReserve })
+function beginStatement(rule: Rule, slot: Slot<BeginValues>) {
+  const mayReserve = mayBegin(rule, needOf(slot), mostIn(slot))
+  const { reserved, insert } = reserve(rule, slot, mayReserve)
   return sql`WITH ${reserved} ${insert} RETURNING version`
 }
 
-function mostOf(slot: Slot<BeginValues>, { isNarrow }: Kind): Most {
-  return isNarrow ? mostOfNarrow(slot) : mostOfAll(slot)
-}
-
-function createStatement(rule: Rule, slot: Slot<CreateValues>, kind: Kind) {
+function createStatement(rule: Rule, slot: Slot<CreateValues>) {
   const need = { ...needOf(slot), version: slot('version'), announced: bytesOf(slot) }
-  const mayReserve = mayCreate(rule, need, mostOf(slot, kind))
-  const { reserved, insert } = reserve(rule, slot, { ...kind, mayReserve })
+  const { reserved, insert } = reserve(rule, slot, mayCreate(rule, need, mostIn(slot)))
   return sql`
     WITH ${reserved}, begun AS (
       ${insert} RETURNING ${UPLOAD_COLUMNS}
@@ -156,18 +128,15 @@ function needOf(slot: Slot<ReserveValues>) {
     ownReserved: sql`0`,
     newFiles: sql`growth.new_files`,
     maxFiles: slot('maxFiles'),
+    credential: text(slot('credential')),
   }
 }
 
-interface Reserving extends Kind {
-  readonly mayReserve: RawBuilder<boolean>
-}
-
 /** The CTEs that reserve the growth where `mayReserve` holds, and then the INSERT of the row of `uploads`. */
-function reserve({ now }: Rule, slot: Slot<BeginValues>, { isNarrow, mayReserve }: Reserving) {
+function reserve({ now }: Rule, slot: Slot<BeginValues>, mayReserve: RawBuilder<boolean>) {
   const bytes = bytesOf(slot)
   // As `reservedAtFirst`.
-  const first = isNarrow ? sql`CAST(0 AS BIGINT)` : sql`growth.bytes`
+  const first = sql`CASE WHEN ${text(slot('credential'))} IS NULL THEN growth.bytes ELSE 0 END`
   const reserved = sql`
     growth AS MATERIALIZED (
       SELECT GREATEST(0, ${bytes} - COALESCE(MAX(${COUNTED_BYTES}), 0)) AS bytes, 1 - COUNT(*) AS new_files,
@@ -188,7 +157,8 @@ function reserve({ now }: Rule, slot: Slot<BeginValues>, { isNarrow, mayReserve 
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, credential, state,
       lease_until)
     SELECT ${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
-           reserved.bytes, ${isNarrow ? slot('credential') : sql`NULL`}, 'pending', ${now} + CAST(${slot('leaseMs')} AS BIGINT)
+           reserved.bytes, ${slot('credential')}, 'pending',
+           ${now} + CAST(${slot('leaseMs')} AS BIGINT)
     FROM reserved
   `
   return { reserved, insert }

@@ -11,7 +11,7 @@ import {
 import { evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
-import { mayCreate, mostFor, needOf, needValues } from '../ledger/quota-rule.ts'
+import { mayCreate, mostIn, mostValues, needOf, needValues } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
 import { insertUpload, reservedAtFirst } from '../uploads/begin.ts'
@@ -34,7 +34,8 @@ export async function createResumable(
     version: sql`${version}`,
     announced: bigint(size),
   }
-  const mayReserve = mayCreate(tx, announcement, mostFor(upload.maxUnfinished, credential))
+  const most = mostIn(inline(mostValues(upload.maxUnfinished, credential)))
+  const mayReserve = mayCreate(tx, announcement, most)
   const first = reservedAtFirst(need, credential)
   const reserved = await sql`
     UPDATE quotas

@@ -17,7 +17,6 @@ import { findRoom } from '../ledger/find-room.ts'
 import { shareOf } from '../../core/quota/shares.ts'
 import {
   growthOver,
-  isGarbageBoundedForNarrow,
   mayAnnounce,
   mayCommit,
   needOf,
@@ -53,7 +52,7 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   }
   const { sha256 = null } = append
   const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, announcement) : sql`1 = 1`
-  const mayReserve = mayCommit(tx, announcement, { isNarrow: credential !== undefined })
+  const mayReserve = mayCommit(tx, announcement)
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${missing}
@@ -139,6 +138,7 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
       WHEN uploads.credential IS NULL THEN ${bigint(append.maxFiles)}
       ELSE ${bigint(shareOf(append.maxFiles).all)}
     END`,
+    credential: sql`uploads.credential`,
   }
   const more = sql`
     , files.version AS file_version, files.size AS file_size, files.metadata_bytes AS file_metadata_bytes, files.updated_at AS file_updated_at,
@@ -146,8 +146,7 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
     CASE WHEN files.expires_at <= ${tx.now} THEN 1 ELSE 0 END AS file_expired,
     CASE WHEN EXISTS (
       SELECT 1 FROM quotas
-      WHERE quotas.user_id = resumable_uploads.user_id AND ${mayCommit(tx, need, { isNarrow: false })}
-        AND (uploads.credential IS NULL OR ${isGarbageBoundedForNarrow(tx, need)})
+      WHERE quotas.user_id = resumable_uploads.user_id AND ${mayCommit(tx, need)}
     ) THEN 1 ELSE 0 END AS may_commit
   `
   const { rows } = await sql<AppendedRow>`

@@ -3,7 +3,7 @@ import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.t
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Slot } from '../statement.ts'
+import { inline, type Slot } from '../statement.ts'
 import { evictableIn, evictionOf, type Room } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import {
@@ -16,9 +16,7 @@ import {
 } from '../ledger/ledger-sql.ts'
 import {
   mayBegin,
-  mostFor,
-  mostOfAll,
-  mostOfNarrow,
+  mostIn,
   type MostValues,
   mostValues,
   needFrom,
@@ -63,11 +61,9 @@ interface Reserving {
 function reserve(tx: LedgerTx, { upload, need, first, room }: Reserving) {
   const { userId, credential } = upload
   const values = { ...need, userId, first, ...mostValues(upload.maxUploads, credential) }
-  if (room !== undefined) {
-    const statement = credential === undefined ? reserveEvicting : reserveNarrowEvicting
-    return run(tx, statement, { ...values, ...room })
-  }
-  return run(tx, credential === undefined ? reservePlainly : reserveNarrow, values)
+  return room === undefined
+    ? run(tx, reservePlainly, values)
+    : run(tx, reserveEvicting, { ...values, ...room })
 }
 
 interface Reserve extends NeedValues, MostValues {
@@ -77,19 +73,11 @@ interface Reserve extends NeedValues, MostValues {
 }
 
 function reservePlainly(slot: Slot<Reserve>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot), mostOfAll(slot)))
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot), mostIn(slot)))
 }
 
 function reserveEvicting(slot: Slot<Reserve & Room>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot)), mostOfAll(slot)))
-}
-
-function reserveNarrow(slot: Slot<Reserve>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot), mostOfNarrow(slot)))
-}
-
-function reserveNarrowEvicting(slot: Slot<Reserve & Room>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot)), mostOfNarrow(slot)))
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot)), mostIn(slot)))
 }
 
 function reserveWhere(slot: Slot<Reserve>, mayReserve: RawBuilder<boolean>) {
@@ -127,7 +115,8 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
   const { userId, credential } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const room = await findRoom(tx, need, evictionOf(upload))
-  const isAccepted = mayBegin(tx, needOf(need, room), mostFor(upload.maxUploads, credential))
+  const most = mostIn(inline(mostValues(upload.maxUploads, credential)))
+  const isAccepted = mayBegin(tx, needOf(need, room), most)
   const { rows } = await sql`
     SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isAccepted}
   `.execute(tx.db)

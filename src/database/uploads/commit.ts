@@ -57,7 +57,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, maxFiles, isNarrow: found.credential !== null, room },
+    upload: { ownReserved, maxFiles, credential: found.credential, room },
   })
   const outcome = {
     file: dated(file),

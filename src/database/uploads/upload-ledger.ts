@@ -58,7 +58,15 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   const eviction = evictionOf({ userId, version, name: found.name, evict: upload.evict })
   const growth = Math.max(0, growthOver(found.held.row, bytes) - found.reserved)
   const { userCreatedAt } = upload
-  const more = { userCreatedAt, maxFiles: 0, size: bytes, growth, ownReserved: 0, newFiles: 0 }
+  const more = {
+    userCreatedAt,
+    maxFiles: 0,
+    size: bytes,
+    growth,
+    ownReserved: 0,
+    newFiles: 0,
+    credential: null,
+  }
   const room = await findRoom(tx, more, eviction)
   const evictable = room && evictableIn(inline(room))
 
