@@ -3,19 +3,18 @@ import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 
-/** Figures of a user's quota, in bytes except `fileCount`. */
-export interface Figures {
-  readonly used: number
-  readonly reserved: number
-  readonly fileCount: number
-  /** The part of the user's garbage that counts against its bound. */
-  readonly garbage: number
-  /** What past versions count, and their number. */
-  readonly history: number
-  readonly historyCount: number
-  /** The part of `history` that is protected. */
-  readonly historyProtected: number
-}
+/** The figures in a row of `quotas` that other rows add up to. */
+export const FIGURES = [
+  'used_bytes',
+  'reserved_bytes',
+  'file_count',
+  'garbage_bytes',
+  'history_bytes',
+  'history_count',
+  'history_protected',
+] as const
+
+export type Figures = Readonly<Record<(typeof FIGURES)[number], number>>
 
 /** A user's recorded and recounted figures, from one snapshot. */
 export interface Balance {

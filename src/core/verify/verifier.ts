@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import type { Balance } from './inventory.ts'
+import { type Balance, FIGURES } from './inventory.ts'
 import type { UserId } from '../users/user-id.ts'
 import { verifyFiles } from './files.ts'
 import { verifyObjects, verifyUnknownUsers } from './objects.ts'
@@ -70,14 +70,14 @@ async function verifyUser(run: VerifyRun, balance: Balance): Promise<void> {
   await verifyQuota(run, balance)
   const sound = await verifyObjects(run, balance)
   // If every row met its object in the listing, the objects need no second check.
-  const { fileCount, historyCount } = balance.counted
-  const isComplete = sound === fileCount + historyCount
+  const { file_count: files, history_count: versions } = balance.counted
+  const isComplete = sound === files + versions
   if (!isComplete || readOneIn !== undefined) {
     await verifyFiles(run, { userId: balance.userId, isComplete })
   }
   await verifyUploads(run, balance.userId)
   verification.users += 1
-  verification.files += fileCount
+  verification.files += files
   run.onProgress?.(verification)
 }
 
@@ -96,20 +96,9 @@ async function verifyQuota(run: VerifyRun, balance: Balance): Promise<void> {
 
 function driftOf({ isUser, recorded, counted }: Balance): readonly Difference[] {
   if (recorded === undefined) return [{ kind: 'missing_quota' }]
-  const figures: readonly Difference[] = [
-    { kind: 'used_bytes', recorded: recorded.used, found: counted.used },
-    { kind: 'reserved_bytes', recorded: recorded.reserved, found: counted.reserved },
-    { kind: 'file_count', recorded: recorded.fileCount, found: counted.fileCount },
-    { kind: 'garbage_bytes', recorded: recorded.garbage, found: counted.garbage },
-    { kind: 'history_bytes', recorded: recorded.history, found: counted.history },
-    { kind: 'history_count', recorded: recorded.historyCount, found: counted.historyCount },
-    {
-      kind: 'history_protected',
-      recorded: recorded.historyProtected,
-      found: counted.historyProtected,
-    },
-  ]
-  const drift = figures.filter(({ recorded, found }) => recorded !== found)
+  const drift = FIGURES.filter((kind) => recorded[kind] !== counted[kind]).map(
+    (kind): Difference => ({ kind, recorded: recorded[kind], found: counted[kind] }),
+  )
   return isUser ? drift : [{ kind: 'stray_quota' }, ...drift]
 }
 

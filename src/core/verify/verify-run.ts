@@ -1,5 +1,5 @@
 import type { FileName } from '../files/file-name.ts'
-import type { Inventory } from './inventory.ts'
+import { FIGURES, type Inventory } from './inventory.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -9,13 +9,7 @@ import type { ResumableLedger } from '../resumable/resumable-ledger.ts'
 /** Closed list of what `verify` can find (docs/backup.md, "Verifying"). */
 export const FINDING_KINDS = [
   // `quotas` against a recount of `files`, `history`, pending `uploads` and `garbage`.
-  'used_bytes',
-  'reserved_bytes',
-  'file_count',
-  'garbage_bytes',
-  'history_bytes',
-  'history_count',
-  'history_protected',
+  ...FIGURES,
   'missing_quota',
   'stray_quota',
   // The row of a file or a past version against its object.

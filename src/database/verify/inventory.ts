@@ -1,11 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { FiledObject } from '../../core/files/file.ts'
-import type {
-  Balance,
-  Figures,
-  Inventory,
-  PastObject,
-  TracedObject,
+import {
+  type Balance,
+  FIGURES,
+  type Figures,
+  type Inventory,
+  type PastObject,
+  type TracedObject,
 } from '../../core/verify/inventory.ts'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
@@ -59,44 +60,39 @@ function oneUser(userId: UserId): RawBuilder<unknown> {
   `
 }
 
-interface BalanceRow extends Figures {
+interface BalanceRow {
   readonly id: UserId
   readonly is_user: number
-  readonly used_bytes: number | null
-  readonly reserved_bytes: number | null
-  readonly file_count: number | null
-  readonly garbage_bytes: number | null
-  readonly history_bytes: number | null
-  readonly history_count: number | null
-  readonly history_protected: number | null
+  readonly is_recorded: number
   readonly now: number
 }
 
+/** SQL that counts each figure of the user with the id. */
 function countedFigures(id: RawBuilder<unknown>) {
+  const sum = (bytes: RawBuilder<unknown>, rows: RawBuilder<unknown>): RawBuilder<number> =>
+    sql<number>`(SELECT CAST(COALESCE(SUM(${bytes}), 0) AS BIGINT) FROM ${rows})`
+  const files = sql`files WHERE user_id = ${id}`
+  const past = sql`history WHERE user_id = ${id}`
+  const pastBytes = garbageBytes(sql`size`)
   return {
-    used: sql`(SELECT CAST(COALESCE(SUM(${COUNTED_BYTES}), 0) AS BIGINT) FROM files WHERE user_id = ${id})`,
-    fileCount: sql`(SELECT COUNT(*) FROM files WHERE user_id = ${id})`,
-    history: sql`(
-      SELECT CAST(COALESCE(SUM(${garbageBytes(sql`size`)}), 0) AS BIGINT) FROM history
-      WHERE user_id = ${id}
-    )`,
-    historyCount: sql`(SELECT COUNT(*) FROM history WHERE user_id = ${id})`,
-    historyProtected: sql`(
-      SELECT CAST(COALESCE(SUM(${garbageBytes(sql`size`)}), 0) AS BIGINT) FROM history
-      WHERE user_id = ${id} AND is_protected = 1
-    )`,
-    reserved: sql`(
-      SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
-      WHERE user_id = ${id} AND state = 'pending'
-    )`,
-    garbage: sql`(
-      SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (
+    used_bytes: sum(COUNTED_BYTES, files),
+    reserved_bytes: sum(
+      sql`reserved_bytes`,
+      sql`uploads WHERE user_id = ${id} AND state = 'pending'`,
+    ),
+    file_count: sql<number>`(SELECT COUNT(*) FROM ${files})`,
+    garbage_bytes: sum(
+      sql`bytes`,
+      sql`(
         SELECT bytes FROM garbage WHERE user_id = ${id}
         UNION ALL
         SELECT garbage_bytes FROM uploads WHERE user_id = ${id} AND state = 'aborted'
-      ) AS counted
-    )`,
-  }
+      ) AS counted`,
+    ),
+    history_bytes: sum(pastBytes, past),
+    history_count: sql<number>`(SELECT COUNT(*) FROM ${past})`,
+    history_protected: sum(pastBytes, sql`${past} AND is_protected = 1`),
+  } satisfies Record<keyof Figures, RawBuilder<number>>
 }
 
 async function balances(
@@ -104,51 +100,33 @@ async function balances(
   ids: RawBuilder<unknown>,
 ): Promise<readonly Balance[]> {
   const counted = countedFigures(sql`ids.id`)
-  const { rows } = await sql<BalanceRow>`
+  const figures = FIGURES.map(
+    (figure) => sql`
+      quotas.${sql.ref(figure)} AS ${sql.ref(`recorded_${figure}`)},
+      ${counted[figure]} AS ${sql.ref(`counted_${figure}`)}
+    `,
+  )
+  const { rows } = await sql<BalanceRow & Readonly<Record<string, number>>>`
     SELECT ids.id, CASE WHEN users.id IS NULL THEN 0 ELSE 1 END AS is_user,
-      quotas.used_bytes, quotas.reserved_bytes, quotas.file_count, quotas.garbage_bytes,
-      quotas.history_bytes, quotas.history_count, quotas.history_protected,
-      ${counted.history} AS history, ${counted.historyCount} AS "historyCount",
-      ${counted.historyProtected} AS "historyProtected",
-      ${counted.used} AS used, ${counted.reserved} AS reserved, ${counted.fileCount} AS "fileCount",
-      ${counted.garbage} AS garbage, ${now} AS now
+      CASE WHEN quotas.user_id IS NULL THEN 0 ELSE 1 END AS is_recorded,
+      ${now} AS now, ${sql.join(figures)}
     FROM (${ids}) AS ids
     LEFT JOIN users ON users.id = ids.id
     LEFT JOIN quotas ON quotas.user_id = ids.id
     ORDER BY ids.id
   `.execute(db)
-  return rows.map(toBalance)
-}
-
-function toBalance(row: BalanceRow): Balance {
-  const { used, reserved, fileCount, garbage, history, historyCount, historyProtected } = row
-  const { used_bytes, reserved_bytes, file_count, garbage_bytes } = row
-  const { history_bytes, history_count, history_protected } = row
-  const isRecorded =
-    used_bytes !== null &&
-    reserved_bytes !== null &&
-    file_count !== null &&
-    garbage_bytes !== null &&
-    history_bytes !== null &&
-    history_count !== null &&
-    history_protected !== null
-  return {
+  return rows.map((row) => ({
     userId: row.id,
     isUser: row.is_user === 1,
-    recorded: isRecorded
-      ? {
-          used: used_bytes,
-          reserved: reserved_bytes,
-          fileCount: file_count,
-          garbage: garbage_bytes,
-          history: history_bytes,
-          historyCount: history_count,
-          historyProtected: history_protected,
-        }
-      : undefined,
-    counted: { used, reserved, fileCount, garbage, history, historyCount, historyProtected },
+    recorded: row.is_recorded === 1 ? figuresIn(row, 'recorded') : undefined,
+    counted: figuresIn(row, 'counted'),
     readAt: row.now,
-  }
+  }))
+}
+
+function figuresIn(row: Readonly<Record<string, number>>, kind: 'recorded' | 'counted'): Figures {
+  const figures = FIGURES.map((figure) => [figure, row[`${kind}_${figure}`]])
+  return Object.fromEntries(figures) as Figures
 }
 
 async function findUsers(
@@ -250,11 +228,8 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
   // Any excess makes the sweep look at the user. It knows the allowance, and records the excess that there is.
   await sql`
     UPDATE quotas
-    SET used_bytes = ${counted.used}, reserved_bytes = ${counted.reserved},
-        file_count = ${counted.fileCount}, garbage_bytes = ${counted.garbage},
-        history_bytes = ${counted.history}, history_count = ${counted.historyCount},
-        history_protected = ${counted.historyProtected},
-        history_excess = CASE WHEN ${counted.historyCount} > 0 THEN 1 ELSE 0 END
+    SET ${sql.join(FIGURES.map((figure) => sql`${sql.ref(figure)} = ${counted[figure]}`))},
+        history_excess = CASE WHEN ${counted.history_count} > 0 THEN 1 ELSE 0 END
     WHERE user_id = ${userId}
   `.execute(db)
 }
