@@ -7,9 +7,9 @@ import { initial } from './migrations/2026-11-29-initial.ts'
 import type { Tables } from './schema.ts'
 
 /**
- * Guarantees that the database has every table of `schema.ts`, or those of an earlier stage: a database in use has one
- * transaction for each stage (`isApart`), a new one has a single transaction. Under a lock: any number of instances can
- * call it, and a killed process leaves only whole stages and prebuilt indexes, which the next call uses. Resolves to the names of the migrations it ran. Rejects with `unavailable`, even for an unknown one.
+ * Guarantees that the database has every table of `schema.ts`. Under a lock: any number of instances can call it, and a
+ * killed process leaves only whole migrations and prebuilt indexes, which the next call uses. Resolves to the names of
+ * the migrations it ran. Rejects with `unavailable`, even for an unknown one.
  *
  * Instances of the previous version run meanwhile, so a migration follows these rules:
  * - An index on existing columns of a possibly large table goes into `indexes`: PostgreSQL builds it during requests.
@@ -45,14 +45,9 @@ export async function runMigrations(
       Object.entries(migrations).map(([name, each]) => [name, locked(each, lockTables)]),
     )
     const done: string[] = []
-    const stillPending = await findPending(kysely, migrations)
-    const isNew = stillPending.length === Object.keys(migrations).length
-    for (const stage of isNew ? [stillPending] : stagesOf(stillPending)) {
-      await buildIndexes(
-        kysely,
-        stage.flatMap(({ migration: { indexes = [] } }) => indexes),
-      )
-      done.push(...(await runAll(kysely, locking, stage.at(-1)?.name)))
+    for (const { name, migration } of await findPending(kysely, migrations)) {
+      await buildIndexes(kysely, migration.indexes ?? [])
+      done.push(...(await runAll(kysely, locking, name)))
     }
     return done
   })
@@ -61,17 +56,6 @@ export async function runMigrations(
 interface Pending {
   readonly name: string
   readonly migration: SchemaMigration
-}
-
-/** One, unless there are indexes on columns that an earlier migration adds to a table with rows. */
-function stagesOf(pending: readonly Pending[]): readonly (readonly Pending[])[] {
-  const stages: Pending[][] = []
-  for (const each of pending) {
-    const current = stages.at(-1)
-    if (current === undefined || each.migration.isApart === true) stages.push([each])
-    else current.push(each)
-  }
-  return stages
 }
 
 /** Rejects with `unavailable` if a newer version has migrated the database. */

@@ -130,7 +130,7 @@ function later(database: Database): Readonly<Record<string, SchemaMigration>> {
         await sql`ALTER TABLE files ADD COLUMN tag text`.execute(db)
       },
     },
-    '9999-2-index': { indexes: tags, isApart: true, up: create(tags) },
+    '9999-2-index': { indexes: tags, up: create(tags) },
   }
 }
 

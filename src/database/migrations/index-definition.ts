@@ -10,8 +10,6 @@ export interface MigrationIndex {
 export interface SchemaMigration extends Migration {
   /** Indexes on existing columns, built before the transaction. `up` also creates them, by `createIndex`. */
   readonly indexes?: readonly MigrationIndex[]
-  /** Whether they are on columns of an earlier migration, which must have been committed. */
-  readonly isApart?: boolean
 }
 
 export function createIndex({ name, table, definition }: MigrationIndex): RawBuilder<unknown> {
