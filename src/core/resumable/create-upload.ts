@@ -1,8 +1,8 @@
 import { invalidParameter } from '../errors.ts'
-import { isMet, type Precondition, preconditionFailed } from '../files/precondition.ts'
+import type { Precondition } from '../files/precondition.ts'
 import { createVersion, objectKey } from '../objects/object-key.ts'
-import type { AuthorizedCaller } from '../users/caller.ts'
-import { fileTooLarge } from '../uploads/byte-meter.ts'
+import { actorOf, type AuthorizedCaller } from '../users/caller.ts'
+import { assertAcceptable } from '../uploads/upload.ts'
 import type { AnnouncedUpload, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
 
@@ -23,25 +23,20 @@ export async function createUpload(
   request: CreateUpload,
 ): Promise<ResumableUpload> {
   const { ledger, objects, maxFiles, maxUnfinished } = options
-  await assertAcceptable(options, request)
+  const { name, length, metadata, visibility, precondition } = request
+  const { linkId, evict, expiresInMs, sha256: expectedSha256 } = request
+  if (precondition !== undefined) assertStorable(precondition)
+  await assertAcceptable(options, request, { min: length ?? 0, expectedBytes: length ?? 0 })
   const version = createVersion()
-  const { userId, userCreatedAt, name, length, metadata, visibility, precondition } = request
+  const key = objectKey(request.userId, version)
+  const terms = { name, length, metadata, visibility, precondition, linkId, evict, expiresInMs }
   return await ledger.createResumable({
-    userId,
-    userCreatedAt,
+    ...actorOf(request),
+    ...terms,
     version,
-    objectKey: objectKey(userId, version),
-    name,
-    length,
+    objectKey: key,
     partSize: objects.partSizeFor(length),
-    metadata,
-    visibility,
-    precondition,
-    linkId: request.linkId,
-    credential: request.credential,
-    evict: request.evict,
-    expiresInMs: request.expiresInMs,
-    expectedSha256: request.sha256,
+    expectedSha256,
     maxFiles,
     maxUnfinished,
     emptyLifetimeMs: EMPTY_LIFETIME_MS,
@@ -64,19 +59,4 @@ function assertStorable(precondition: Precondition): void {
     header,
     `A resumable upload can store preconditions of at most ${MAX_PRECONDITION_BYTES} bytes.`,
   )
-}
-
-/** Reports a failed precondition before the other refusals, as the ledger does. */
-async function assertAcceptable(
-  { ledger, maxFileSize, space }: ResumableOptions,
-  request: CreateUpload,
-): Promise<void> {
-  const { userId, userCreatedAt, name, precondition, length = 0 } = request
-  if (precondition !== undefined) {
-    assertStorable(precondition)
-    const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
-    if (!isMet(precondition, file)) throw preconditionFailed(precondition)
-  }
-  if (length > maxFileSize) throw fileTooLarge(maxFileSize)
-  await space?.assertRoom(length)
 }

@@ -2,7 +2,7 @@ import { type Watch, watchEvery } from '../async/watch-every.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
-import type { Actor, AuthorizedCaller, Caller } from '../users/caller.ts'
+import { actorOf, type Actor, type AuthorizedCaller, type Caller } from '../users/caller.ts'
 import { discard, abortLost } from './abort.ts'
 import { endedAlready, uploadBusy } from './refusals.ts'
 import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
@@ -102,27 +102,15 @@ async function endedSince(
 /** Repeats a commit whose outcome is unknown: for the same version, its result is the same. */
 async function commit(
   { ledger, maxFiles, garbageDelayMs }: FinishOptions,
-  { userId, userCreatedAt, credential }: Actor,
+  caller: Actor,
   { upload, stored }: { readonly upload: ResumableUpload; readonly stored: StoredObject },
 ): Promise<CommittedUpload> {
+  const { version, visibility, precondition, linkId, evict, expiresInMs } = upload
+  const { size, sha256 } = stored
   const { mediaType, metadata } = sentDescription(upload)
-  const finished = {
-    userId,
-    userCreatedAt,
-    credential,
-    version: upload.version,
-    size: stored.size,
-    sha256: stored.sha256,
-    visibility: upload.visibility,
-    mediaType,
-    metadata,
-    precondition: upload.precondition,
-    linkId: upload.linkId,
-    evict: upload.evict,
-    expiresInMs: upload.expiresInMs,
-    maxFiles,
-    garbageDelayMs,
-  }
+  const terms = { version, precondition, linkId, evict, maxFiles, garbageDelayMs }
+  const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
+  const finished = { ...actorOf(caller), ...terms, ...content }
   try {
     return await ledger.commit(finished)
   } catch (error) {

@@ -1,4 +1,11 @@
-import { accessRefusal, type AuthorizedCaller, type Actor, watchAccess } from '../users/caller.ts'
+import {
+  accessRefusal,
+  actorOf,
+  type AuthorizedCaller,
+  type Actor,
+  type Caller,
+  watchAccess,
+} from '../users/caller.ts'
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
@@ -30,6 +37,7 @@ import type { FileLedger } from '../files/file-ledger.ts'
 
 /** What resumable uploads need as well. */
 export interface StorageOptions {
+  readonly ledger: UploadLedger & FileLedger
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   readonly space?: FreeSpace | undefined
@@ -42,7 +50,6 @@ export interface StorageOptions {
 }
 
 export interface UploadsOptions extends StorageOptions {
-  readonly ledger: UploadLedger & FileLedger
   /** Maximum number of uploads in progress per user, across all instances. */
   readonly maxUploads: number
   /** How long a reservation lasts after its process has ended. */
@@ -99,27 +106,15 @@ export function createUploads(options: UploadsOptions) {
    * `UploadLedger.begin` do; and as `reverify` does if the caller loses access before the commit.
    */
   async function upload(request: UploadFile): Promise<CommittedUpload> {
-    const { userId, userCreatedAt, name, mediaType, precondition, incoming, signal } = request
+    const { userId, name, mediaType, precondition, incoming, signal } = request
     const { linkId, evict, expiresInMs, credential } = request
     const { min, announced: expectedBytes = min } = incoming.size
-    await assertAcceptable(request, { min, expectedBytes })
+    await assertAcceptable(options, request, { min, expectedBytes })
     using allocation = await memory.allocate({ userId, credential, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
-    const begun = {
-      userId,
-      userCreatedAt,
-      version,
-      name,
-      objectKey: key,
-      precondition,
-      linkId,
-      evict,
-      credential,
-      maxFiles,
-      maxUploads,
-      leaseMs,
-    }
+    const terms = { ...actorOf(request), version, precondition, linkId, evict, maxFiles }
+    const begun = { ...terms, name, objectKey: key, maxUploads, leaseMs }
     using reservation = await reserve({ ledger, upload: begun, size: incoming.size })
     using access = watchAccess(request, reverifyMs)
     let isUntouched = false
@@ -128,7 +123,7 @@ export function createUploads(options: UploadsOptions) {
     try {
       // After the quota check: a user without quota must not claim space.
       claim = await space?.claim(expectedBytes)
-      const content = storeContent({
+      const storing = storeContent({
         objects,
         key,
         metadata: () => objectMetadata({ name, mediaType, metadata: request.metadata?.() }),
@@ -142,29 +137,13 @@ export function createUploads(options: UploadsOptions) {
         onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, allocation.evicted, access.lost]),
       })
-      const { size, sha256 } = await verified(content, request)
+      const { size, sha256 } = await verified(storing, request)
       const visibility = request.visibility()
       const metadata = request.metadata?.()
       await request.reverify()
       answerBy = performance.now() + commitMs
-      const finished = {
-        userId,
-        userCreatedAt,
-        credential,
-        version,
-        size,
-        sha256,
-        visibility,
-        mediaType,
-        metadata,
-        precondition,
-        linkId,
-        evict,
-        expiresInMs,
-        maxFiles,
-        garbageDelayMs,
-      }
-      return await commit(finished, answerBy)
+      const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
+      return await commit({ ...terms, ...content, garbageDelayMs }, answerBy)
     } catch (error) {
       claim?.release()
       // If the database hangs, the client has waited already; the cleanup continues without it.
@@ -215,28 +194,34 @@ export function createUploads(options: UploadsOptions) {
     }
   }
 
-  /** Skips the checks if the precondition fails: the ledger reports that. */
-  async function assertAcceptable(
-    { userId, userCreatedAt, name, precondition }: UploadFile | AdmitFile,
-    { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
-  ): Promise<void> {
-    if (precondition !== undefined) {
-      const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
-      if (!isMet(precondition, file)) return
-    }
-    if (min > maxFileSize) throw fileTooLarge(maxFileSize)
-    await space?.assertRoom(expectedBytes)
-  }
-
   /** Rejects if `upload` would certainly refuse `min` or more bytes. For `Expect: 100-continue`. Reserves nothing. */
   async function admit(request: AdmitFile): Promise<void> {
     const { userId, userCreatedAt, name, min: bytes, precondition, evict, credential } = request
-    await assertAcceptable(request, { min: bytes, expectedBytes: bytes })
+    await assertAcceptable(options, request, { min: bytes, expectedBytes: bytes })
     const limits = { maxFiles, maxUploads, credential }
     await ledger.checkBegin({ userId, userCreatedAt, name, bytes, precondition, evict, ...limits })
   }
 
   return { upload, admit }
+}
+
+/** Skips the checks if the precondition fails: the ledger reports that. */
+export async function assertAcceptable(
+  { ledger, space, maxFileSize }: Pick<StorageOptions, 'ledger' | 'space' | 'maxFileSize'>,
+  {
+    userId,
+    userCreatedAt,
+    name,
+    precondition,
+  }: Caller & Pick<UploadTarget, 'name' | 'precondition'>,
+  { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
+): Promise<void> {
+  if (precondition !== undefined) {
+    const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
+    if (!isMet(precondition, file)) return
+  }
+  if (min > maxFileSize) throw fileTooLarge(maxFileSize)
+  await space?.assertRoom(expectedBytes)
 }
 
 /** With the 5 s token cache, a stolen token's upload ends within 10 s of the revocation. */
