@@ -30,8 +30,8 @@ export interface UploadNeed extends Need {
   /** How many files more there will be; not positive for an overwrite. */
   readonly newFiles: Sql
   readonly maxFiles: Sql
-  /** The narrow credential that begins the upload, or has begun it; NULL for the account itself. */
-  readonly credential: Sql
+  /** The narrow credential that begins the upload, or has begun it; NULL, or left out, for the account itself. */
+  readonly credential?: Sql | undefined
 }
 
 /** The limit that the number of uploads must be below for another one to be let in. */
@@ -62,8 +62,13 @@ export function mayBegin(rule: Rule, need: UploadNeed, most: Most): RawBuilder<b
   const { credential } = need
   return sql<boolean>`(
     ${mayCommit(rule, need)} AND ${runningUploads(now)} < ${most.all}
-    AND (${credential} IS NULL OR ${runningUploads(now, credential)} < ${most.own})
+    ${ifNarrow(need, sql`${runningUploads(now, credential)} < ${most.own}`)}
   )`
+}
+
+/** SQL for what a narrow credential is held to in addition. */
+function ifNarrow({ credential }: Pick<UploadNeed, 'credential'>, rule: Sql): Sql {
+  return credential === undefined ? sql`` : sql`AND (${credential} IS NULL OR ${rule})`
 }
 
 /** Whether an upload may be begun, continued or committed. */
@@ -77,8 +82,7 @@ export function mayLeaveGarbage(
   need: Sizes & Pick<UploadNeed, 'credential'>,
 ): RawBuilder<boolean> {
   return sql<boolean>`(
-    ${isGarbageBounded(rule, need)}
-    AND (${need.credential} IS NULL OR ${isGarbageBoundedForNarrow(rule, need)})
+    ${isGarbageBounded(rule, need)} ${ifNarrow(need, isGarbageBoundedForNarrow(rule, need))}
   )`
 }
 
@@ -99,7 +103,7 @@ export function mayCreate(
   const { credential } = need
   return sql<boolean>`(
     ${mayCommit(rule, need)} AND ${unfinishedUploads(now).count} < ${most.all}
-    AND (${credential} IS NULL OR ${unfinishedUploads(now, { credential }).count} < ${most.own})
+    ${ifNarrow(need, sql`${unfinishedUploads(now, { credential }).count} < ${most.own}`)}
     AND ${mayAnnounce(rule, need)}
   )`
 }

@@ -18,7 +18,7 @@ import {
 } from '../resumable/create.ts'
 import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../resumable/rows.ts'
 import type { Tables } from '../schema.ts'
-import { compileOnce, type Slot } from '../statement.ts'
+import { compileOnce, type Slot, type Statement } from '../statement.ts'
 import {
   commitStatement,
   type CommitValues,
@@ -49,8 +49,8 @@ type CreateValues = BeginValues & ResumableValues
 export type UploadStatements = ReturnType<typeof uploadStatements>
 
 export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
-  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(rule, slot))
-  const create = compileOnce<CreateValues>(db, (slot) => createStatement(rule, slot))
+  const begin = byKind<BeginValues>(db, (slot, isNarrow) => beginStatement(rule, slot, isNarrow))
+  const create = byKind<CreateValues>(db, (slot, isNarrow) => createStatement(rule, slot, isNarrow))
   const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(rule, slot))
   return {
     lock: compileOnce<{ readonly userId: UserId }>(
@@ -97,14 +97,24 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
   }
 }
 
-function beginStatement(rule: Rule, slot: Slot<BeginValues>) {
-  const mayReserve = mayBegin(rule, needOf(slot), mostIn(slot))
+/** Two statements, since the server also prepares the subqueries that it does not run. */
+function byKind<V extends BeginValues>(
+  db: Kysely<Tables>,
+  build: (slot: Slot<V>, isNarrow: boolean) => RawBuilder<unknown>,
+): Statement<V> {
+  const narrow = compileOnce<V>(db, (slot) => build(slot, true))
+  const other = compileOnce<V>(db, (slot) => build(slot, false))
+  return (values) => (values.credential === undefined ? other : narrow)(values)
+}
+
+function beginStatement(rule: Rule, slot: Slot<BeginValues>, isNarrow: boolean) {
+  const mayReserve = mayBegin(rule, needOf(slot, isNarrow), mostIn(slot))
   const { reserved, insert } = reserve(rule, slot, mayReserve)
   return sql`WITH ${reserved} ${insert} RETURNING version`
 }
 
-function createStatement(rule: Rule, slot: Slot<CreateValues>) {
-  const need = { ...needOf(slot), version: slot('version'), announced: bytesOf(slot) }
+function createStatement(rule: Rule, slot: Slot<CreateValues>, isNarrow: boolean) {
+  const need = { ...needOf(slot, isNarrow), version: slot('version'), announced: bytesOf(slot) }
   const { reserved, insert } = reserve(rule, slot, mayCreate(rule, need, mostIn(slot)))
   return sql`
     WITH ${reserved}, begun AS (
@@ -120,7 +130,7 @@ function bytesOf(slot: Slot<ReserveValues>) {
   return sql`CAST(${slot('bytes')} AS BIGINT)`
 }
 
-function needOf(slot: Slot<ReserveValues>) {
+function needOf(slot: Slot<ReserveValues>, isNarrow: boolean) {
   return {
     userCreatedAt: slot('userCreatedAt'),
     size: bytesOf(slot),
@@ -128,7 +138,7 @@ function needOf(slot: Slot<ReserveValues>) {
     ownReserved: sql`0`,
     newFiles: sql`growth.new_files`,
     maxFiles: slot('maxFiles'),
-    credential: text(slot('credential')),
+    credential: isNarrow ? slot('credential') : undefined,
   }
 }
 
