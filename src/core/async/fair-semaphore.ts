@@ -1,6 +1,6 @@
 import { Deadline } from './deadline.ts'
 import { onAbort } from './on-abort.ts'
-import { addTo } from './sums.ts'
+import { addTo } from '../sums.ts'
 
 export interface FairSemaphoreOptions {
   /** In all, in any unit; may be infinite. */
@@ -35,6 +35,7 @@ interface Waiting extends Required<Acquire> {
   firstMs: number
 }
 
+const ALL = Symbol('all')
 const NO_RESERVE = { permits: 0, largest: 0 }
 
 /**
@@ -49,7 +50,7 @@ export class FairSemaphore {
   readonly #held = new Map<string, number>()
   readonly #reserved = new Map<string, number>()
   #takenOfReserve = 0
-  #isServing = false
+  readonly #serving = new Set<string | typeof ALL>()
   /** The requests of each owner, in the order of the owners' turns. Thousands can wait, and leave at the same time. */
   readonly #queue = new Map<string, Set<Waiting>>()
 
@@ -74,14 +75,25 @@ export class FairSemaphore {
 
   /** The next request served; `undefined` if none waits for others. */
   get first(): Readonly<Waiting> | undefined {
+    return this.#firstOf(this.#queue)
+  }
+
+  #firstOf(queue: Iterable<[string, Set<Waiting>]>): Waiting | undefined {
     let first: Waiting | undefined
     let least = Number.POSITIVE_INFINITY
-    for (const [owner, [own]] of this.#queue) {
+    for (const [owner, [own]] of queue) {
       const held = this.#held.get(owner) ?? 0
       const isWithin = own !== undefined && held + own.permits <= this.#options.perOwner
       if (isWithin && held < least) [first, least] = [own, held]
     }
     return first
+  }
+
+  /** With infinite permits, owners wait for their own only: no need to look at thousands of others. */
+  #next(owner: string): Waiting | undefined {
+    if (this.#free < Infinity) return this.#firstOf(this.#queue)
+    const own = this.#queue.get(owner)
+    return own && this.#firstOf([[owner, own]])
   }
 
   /** Permits that must be released before every waiting request is granted. */
@@ -123,7 +135,7 @@ export class FairSemaphore {
 
   tryAcquire({ owner, permits = 1 }: Acquire): Permit | undefined {
     const isWithin = (this.#held.get(owner) ?? 0) + permits <= this.#options.perOwner
-    const isFree = isWithin && permits <= this.#free && this.first === undefined
+    const isFree = isWithin && permits <= this.#free && this.#next(owner) === undefined
     return isFree ? this.#grantFree(owner, permits) : this.#grantReserved(owner, permits)
   }
 
@@ -157,7 +169,7 @@ export class FairSemaphore {
     return permit(() => {
       this.#free += permits
       addTo(this.#held, owner, -permits)
-      this.#serve()
+      this.#serve(owner)
     })
   }
 
@@ -182,22 +194,24 @@ export class FairSemaphore {
     addTo(this.#reserved, owner, permits)
   }
 
-  #serve(): void {
+  #serve(owner: string): void {
+    const served = this.#free < Infinity ? ALL : owner
     // A granted request can release at once; thousands that do would be as many calls deep.
-    if (this.#isServing) return
-    this.#isServing = true
+    if (this.#serving.has(served)) return
+    this.#serving.add(served)
     try {
-      this.#serveAll()
+      this.#serveAll(owner)
     } finally {
-      this.#isServing = false
+      this.#serving.delete(served)
     }
   }
 
-  #serveAll(): void {
-    for (let first = this.first; first && first.permits <= this.#free; first = this.first) {
-      this.#leave(first)
-      this.#endTurn(first.owner)
-      first.grant(this.#grantFree(first.owner, first.permits))
+  #serveAll(owner: string): void {
+    for (let next = this.#next(owner); next; next = this.#next(owner)) {
+      if (next.permits > this.#free) return
+      this.#leave(next)
+      this.#endTurn(next.owner)
+      next.grant(this.#grantFree(next.owner, next.permits))
     }
   }
 
@@ -219,7 +233,7 @@ export class FairSemaphore {
     this.#endTurn(waiting.owner)
     waiting.refuse(reason)
     // A smaller one may follow.
-    if (waiting === next) this.#serve()
+    if (waiting === next) this.#serve(waiting.owner)
   }
 
   #leave(waiting: Waiting): void {

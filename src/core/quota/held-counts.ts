@@ -1,4 +1,4 @@
-import { addTo } from '../async/sums.ts'
+import { addTo } from '../sums.ts'
 import { type Reached, reachedBound } from './shares.ts'
 
 /** Who holds a part of a limit in the memory of this instance. */

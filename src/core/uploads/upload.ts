@@ -91,8 +91,6 @@ export interface AdmitFile extends Actor {
   readonly evict?: FileNamePrefix | undefined
 }
 
-export type Uploads = ReturnType<typeof createUploads>
-
 /** Implements the life of an upload (ARCHITECTURE.md). */
 export function createUploads(options: UploadsOptions) {
   const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
