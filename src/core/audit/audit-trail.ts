@@ -16,17 +16,12 @@ interface Origin {
 }
 
 /** What operators did in the last 400 days, but at most the 100,000 newest actions. It outlives the users. */
-export interface AuditTrail {
-  /** Guarantees that the action, which has taken effect, is listed. `origin` is `undefined` for the command line. */
-  record(event: OperatorEvent, origin?: Origin): Promise<void>
+export type AuditTrail = ReturnType<typeof createAuditTrail>
 
-  /** As `AuditLedger.listOperatorActions`. */
-  readonly list: AuditLedger['listOperatorActions']
-}
-
-export function createAuditTrail(ledger: AuditLedger): AuditTrail {
+export function createAuditTrail(ledger: AuditLedger) {
   return {
-    record: ({ action, user_id: userId, ...details }, origin) =>
+    /** Guarantees that the action, which has taken effect, is listed. `origin` is `undefined` for the command line. */
+    record: ({ action, user_id: userId, ...details }: OperatorEvent, origin?: Origin) =>
       ledger.recordOperatorAction({
         actionId: createVersion(),
         action,
@@ -36,7 +31,9 @@ export function createAuditTrail(ledger: AuditLedger): AuditTrail {
         requestId: origin?.requestId,
       }),
 
-    list: (page) => ledger.listOperatorActions(page),
+    /** As `AuditLedger.listOperatorActions`. */
+    list: (page: Parameters<AuditLedger['listOperatorActions']>[0]) =>
+      ledger.listOperatorActions(page),
   }
 }
 

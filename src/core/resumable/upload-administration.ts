@@ -5,12 +5,7 @@ import type { Version } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Users } from '../users/users.ts'
-import type {
-  ResumablePage,
-  ResumableUpload,
-  Unfinished,
-  ResumableLedger,
-} from './resumable-ledger.ts'
+import type { ResumablePage, ResumableUpload, ResumableLedger } from './resumable-ledger.ts'
 import type { ResumableUploads } from './resumable-uploads.ts'
 
 export interface UploadAdministrationOptions {
@@ -38,33 +33,14 @@ export interface Release {
 }
 
 /** What operators can do with users' uploads (docs/administration.md). */
-export interface UploadAdministration {
-  /** The unfinished uploads of a user of any status, oldest first. Rejects with `not_found` for an unknown user. */
-  list(page: ResumablePage): Promise<readonly ResumableUpload[]>
-
-  /** The number and total length of all uploads that `list` returns; zero for an unknown user. */
-  measure(userId: UserId): Promise<Unfinished>
-
-  /**
-   * Guarantees that the upload accepts no more bytes, becomes no file, and has released its reservation. Can be
-   * repeated. Rejects with `not_found`, also once its row is deleted, and with `upload_gone` if it is finished.
-   */
-  cancel(upload: { readonly userId: UserId; readonly version: Version }): Promise<void>
-
-  /**
-   * For a restored database, before a service starts on it. Forgets the pending uploads whose object is complete: they
-   * were finished after the copy was made, and their expiry would remove the objects. `verify` then reports these as
-   * orphans. Rejects with `unavailable` if the database or the object store fails; a further call continues.
-   */
-  releaseFinished(request: ReleaseRequest): Promise<Release>
-}
+export type UploadAdministration = ReturnType<typeof createUploadAdministration>
 
 export function createUploadAdministration({
   ledger,
   objects,
   users,
   uploads,
-}: UploadAdministrationOptions): UploadAdministration {
+}: UploadAdministrationOptions) {
   async function release(
     upload: PendingUpload,
     { onReleased, signal }: ReleaseRequest,
@@ -81,14 +57,20 @@ export function createUploadAdministration({
   }
 
   return {
-    async list(page) {
+    /** The unfinished uploads of a user of any status, oldest first. Rejects with `not_found` for an unknown user. */
+    async list(page: ResumablePage): Promise<readonly ResumableUpload[]> {
       await users.find(page.userId)
       return await ledger.listResumables(page)
     },
 
-    measure: (userId) => ledger.measureUnfinished(userId),
+    /** The number and total length of all uploads that `list` returns; zero for an unknown user. */
+    measure: (userId: UserId) => ledger.measureUnfinished(userId),
 
-    async cancel(upload) {
+    /**
+     * Guarantees that the upload accepts no more bytes, becomes no file, and has released its reservation. Can be
+     * repeated. Rejects with `not_found`, also once its row is deleted, and with `upload_gone` if it is finished.
+     */
+    async cancel(upload: { readonly userId: UserId; readonly version: Version }): Promise<void> {
       try {
         await uploads.cancel(upload)
       } catch (error) {
@@ -97,7 +79,12 @@ export function createUploadAdministration({
       }
     },
 
-    async releaseFinished(request) {
+    /**
+     * For a restored database, before a service starts on it. Forgets the pending uploads whose object is complete:
+     * they were finished after the copy was made, and their expiry would remove the objects. `verify` then reports
+     * these as orphans. Rejects with `unavailable` if the database or the object store fails; a further call continues.
+     */
+    async releaseFinished(request: ReleaseRequest): Promise<Release> {
       const done: Release = { released: 0, running: 0 }
       let after: Version | undefined
       do {
