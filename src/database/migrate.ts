@@ -44,8 +44,11 @@ export async function runMigrations(
     const locking = Object.fromEntries(
       Object.entries(migrations).map(([name, each]) => [name, locked(each, lockTables)]),
     )
+    const stillPending = await findPending(kysely, migrations)
+    // A new database has no rows to build an index of, and gets all tables or none.
+    if (stillPending.length === Object.keys(migrations).length) return await runAll(kysely, locking)
     const done: string[] = []
-    for (const { name, migration } of await findPending(kysely, migrations)) {
+    for (const { name, migration } of stillPending) {
       await buildIndexes(kysely, migration.indexes ?? [])
       done.push(...(await runAll(kysely, locking, name)))
     }
