@@ -152,7 +152,7 @@ async function passOver(tx: LedgerTx, { userId, oldest }: Passed): Promise<void>
   if (rows[0] !== undefined) return tx.passedOver.set(userId, rows[0])
   tx.passedOver.delete(userId)
   // All are protected, and the figures have drifted: the user would be listed for ever.
-  await clearExcess(tx, userId)
+  await sql`UPDATE quotas SET history_excess = 0 WHERE user_id = ${userId}`.execute(tx.db)
 }
 
 function bySafeTime(tx: LedgerTx): LedgerTx {
@@ -200,10 +200,6 @@ async function readFigures(tx: LedgerTx, userId: UserId): Promise<Figures> {
 /** As `readFigures`, after the capacity has changed. */
 export async function noteExcess(tx: LedgerTx, userId: UserId): Promise<void> {
   await readFigures(tx, userId)
-}
-
-async function clearExcess({ db }: LedgerTx, userId: UserId): Promise<void> {
-  await sql`UPDATE quotas SET history_excess = 0 WHERE user_id = ${userId}`.execute(db)
 }
 
 interface Charged {

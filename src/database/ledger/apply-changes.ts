@@ -186,10 +186,9 @@ function move(
   { upload, restore, by }: Pick<Changes, 'upload' | 'restore' | 'by'>,
   values: Move & NeedValues & ReturnType<typeof figuresOf>,
 ): Promise<QueryResult<Usage & FeedEnd>> {
-  if (upload?.room) return run(tx, moveForEvicting, { ...values, ...upload.room })
-  if (upload) return run(tx, moveForUpload, values)
-  if (restore) return run(tx, moveForRestore, values)
-  return run(tx, by === undefined ? moveForOwner : MOVES[by], values)
+  if (upload?.room) return run(tx, MOVES.evicting, { ...values, ...upload.room })
+  if (upload) return run(tx, MOVES.upload, values)
+  return run(tx, MOVES[restore ? 'restore' : (by ?? 'owner')], values)
 }
 
 interface Move extends Caller, Counted {
@@ -201,34 +200,19 @@ interface Move extends Caller, Counted {
   readonly pastVersions: number
 }
 
-function moveForOwner(slot: Slot<Move>, rule: Rule) {
-  return moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt'))))
-}
-
-function moveForOperator(slot: Slot<Move>, rule: Rule) {
-  return moveFigures(slot, rule, isNotDeleted(bigint(slot('userCreatedAt'))))
-}
-
-function moveForSweep(slot: Slot<Move>, rule: Rule) {
-  return moveFigures(slot, rule, sql`1 = 1`)
-}
-
 const MOVES = {
-  operator: moveForOperator,
-  sweep: moveForSweep,
+  owner: (slot: Slot<Move>, rule: Rule) =>
+    moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt')))),
+  operator: (slot: Slot<Move>, rule: Rule) =>
+    moveFigures(slot, rule, isNotDeleted(bigint(slot('userCreatedAt')))),
+  sweep: (slot: Slot<Move>, rule: Rule) => moveFigures(slot, rule, sql`1 = 1`),
+  upload: (slot: Slot<Move & NeedValues>, rule: Rule) =>
+    moveFigures(slot, rule, mayCommit(rule, needFrom(slot))),
+  evicting: (slot: Slot<Move & NeedValues & Room>, rule: Rule) =>
+    moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)))),
+  restore: (slot: Slot<Move & NeedValues>, rule: Rule) =>
+    moveFigures(slot, rule, mayRestore(rule, needFrom(slot))),
 } as const
-
-function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))
-}
-
-function moveForEvicting(slot: Slot<Move & NeedValues & Room>, rule: Rule) {
-  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot))))
-}
-
-function moveForRestore(slot: Slot<Move & NeedValues>, rule: Rule) {
-  return moveFigures(slot, rule, mayRestore(rule, needFrom(slot)))
-}
 
 function moveFigures(
   slot: Slot<Move>,

@@ -42,7 +42,7 @@ export async function findOldest(
 ): Promise<readonly Candidate[]> {
   if (isMade(shortage, [])) return []
   await tx.keepIndexOrder?.execute(tx.db)
-  const expired = await readExpired(tx, eviction)
+  const { rows: expired } = await run(tx, selectExpired, eviction)
   const withExpired = (current: readonly Candidate[]) =>
     upTo(shortage, [...expired, ...current].slice(0, MAX_EVICTED))
   if (isMade(shortage, expired)) return withExpired([])
@@ -50,13 +50,15 @@ export async function findOldest(
   const start = tx.searches.startOf(eviction)
   const first = await readByAge(tx, { eviction, start, rows: FIRST_READ })
   if (isMade(shortage, withExpired(first.evictable))) return withExpired(first.evictable)
-  if (await isFewByName(tx, eviction)) return withExpired(await readByName(tx, eviction))
+  if (await isFewByName(tx, eviction)) {
+    return withExpired((await run(tx, selectByName, eviction)).rows)
+  }
 
   const rows = READ_BY_AGE
   const { oldest, evictable } = await readByAge(tx, { eviction, start, rows })
   const found = withExpired(evictable)
   if (isMade(shortage, found)) return found
-  const end = await lastByAge(tx, { eviction, start, rows })
+  const [end] = (await run(tx, selectLast, { ...eviction, ...start, rows })).rows
   if (end === undefined) {
     if (!tx.searches.restart(eviction)) return found
   } else {
@@ -188,10 +190,6 @@ function upTo(shortage: Shortage, found: readonly Candidate[]): readonly Candida
 
 const CANDIDATE = sql`files.name AS named, files.updated_at AS age, ${COUNTED_BYTES} AS freed`
 
-async function readExpired(tx: LedgerTx, eviction: Eviction) {
-  return (await run(tx, selectExpired, eviction)).rows
-}
-
 function selectExpired(slot: Slot<Eviction>, rule: Rule) {
   const safe = safeNow(rule)
   return sql<Candidate>`
@@ -218,10 +216,6 @@ function countNames(slot: Slot<Eviction>) {
       SELECT 1 FROM files WHERE ${hasPrefix(slot)} LIMIT ${sql.lit(READ_BY_NAME + 1)}
     ) AS found
   `
-}
-
-async function readByName(tx: LedgerTx, eviction: Eviction) {
-  return (await run(tx, selectByName, eviction)).rows
 }
 
 function selectByName(slot: Slot<Eviction>, rule: Rule) {
@@ -272,10 +266,6 @@ function selectByAge(slot: Slot<ByAgeValues>, rule: Rule) {
 }
 
 /** The last file of such a read; `undefined` if there was none behind it. */
-async function lastByAge(tx: LedgerTx, { eviction, start, rows: most }: ByAge) {
-  return (await run(tx, selectLast, { ...eviction, ...start, rows: most })).rows[0]
-}
-
 function selectLast(slot: Slot<ByAgeValues>) {
   return sql<Position>`
     SELECT files.updated_at AS age, files.name AS named FROM files WHERE ${isFrom(slot)}

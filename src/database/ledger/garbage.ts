@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { insertion } from './insert-rows.ts'
-import { bigint, type LedgerTx } from './ledger-sql.ts'
+import { bigint } from './ledger-sql.ts'
 import { garbageBytes } from './counted-bytes.ts'
 
 export interface DiscardedObject {
@@ -14,14 +14,7 @@ export interface DiscardedObject {
 }
 
 /** Makes objects garbage to which neither a file nor a past version refers any more. */
-export async function discardObjects(
-  tx: LedgerTx,
-  objects: readonly DiscardedObject[],
-): Promise<void> {
-  await insertGarbage(tx, objects)
-}
-
-const insertGarbage = insertion<DiscardedObject>(
+export const discardObjects = insertion<DiscardedObject>(
   ['objectKey', 'garbageDelayMs', 'userId', 'size'],
   (slot, { now }) => sql`
     (${slot('objectKey')}, ${now} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},

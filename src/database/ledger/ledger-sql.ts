@@ -260,19 +260,6 @@ export interface Holding {
   readonly row: File | undefined
 }
 
-export async function fileNamed(tx: LedgerTx, { userId, name }: NamedFile): Promise<Holding> {
-  const { rows } = await run(tx, selectFile, { userId, name })
-  const [row] = rows
-  return holdingOf(row, row?.now ?? 0)
-}
-
-function selectFile(slot: Slot<NamedFile>, { now }: Rule) {
-  return sql<File & { readonly now: number }>`
-    SELECT ${FILE_COLUMNS}, ${now} AS now
-    FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
-  `
-}
-
 export function holdingOf(row: File | undefined, now: number): Holding {
   return row !== undefined && row.expiresAt <= now
     ? { file: undefined, expired: row, row }

@@ -3,11 +3,19 @@ import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
-import { type Clock, type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import { type Clock, type Holding, holdingOf, type LedgerTx, type Rule, run } from './ledger-sql.ts'
 import { FILE_COLUMNS } from './rows.ts'
 
 /** A row with the time at which it was read, by the database's clock. */
 export type TimedFile = File & { readonly now: number }
+
+export async function fileNamed(
+  tx: LedgerTx,
+  { userId, name }: { readonly userId: UserId; readonly name: FileName },
+): Promise<Holding> {
+  const [row] = await readFiles(tx, { userId, names: [name] })
+  return holdingOf(row, row?.now ?? 0)
+}
 
 /** The rows of these names, in any order. */
 export async function readFiles(

@@ -86,7 +86,7 @@ export function createUploadBatches(options: UploadBatchesOptions): Steps {
         entries = []
         const queries: CompiledQuery[] = []
         for (const row of locked) {
-          const { user_id: userId } = row as LockedRow
+          const { user_id: userId } = row as { readonly user_id: UserId }
           users.push(userId)
           for (const entry of batch.get(userId) ?? []) {
             entries.push(entry)
@@ -166,7 +166,3 @@ interface BatchEntry {
 }
 
 type UserBatch = ReadonlyMap<UserId, readonly BatchEntry[]>
-
-interface LockedRow {
-  readonly user_id: UserId
-}

@@ -1,17 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { CreateResumable, ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
-import {
-  assertPrecondition,
-  bigint,
-  fileNamed,
-  type LedgerTx,
-  lockUser,
-  run,
-} from '../ledger/ledger-sql.ts'
+import { assertPrecondition, bigint, type LedgerTx, lockUser, run } from '../ledger/ledger-sql.ts'
 import { evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
 import { mayCreate, mostIn, mostValues, needOf, needValues } from '../ledger/quota-rule.ts'
+import { fileNamed } from '../ledger/read-files.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
 import { insertUpload, reservedAtFirst } from '../uploads/begin.ts'

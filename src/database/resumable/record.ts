@@ -21,7 +21,9 @@ export async function recordAppend(tx: LedgerTx, record: RecordAppend): Promise<
 
   if (left.length > 0) await leaveTails(tx, { userId, version, from: replacedFrom, kept })
   // Whatever `before` says: a record whose client has given up can commit until the upload is locked.
-  await deletePieces(tx, record)
+  await sql`
+    DELETE FROM upload_pieces WHERE version = ${version} AND first_byte >= ${replacedFrom}
+  `.execute(tx.db)
   await insertPieces(tx, record)
   if (isKeyLeft) await leaveTailKey(tx, { userId, version, key: leftKey, bytes })
   else if (leftKey !== undefined) await forgetTailKey(tx, { version, key: leftKey })
@@ -99,15 +101,6 @@ async function advance({ db, now }: LedgerTx, record: RecordAppend): Promise<boo
       AND received_bytes <= ${offset} AND holder IS NOT NULL
   `.execute(db)
   return numAffectedRows === 1n
-}
-
-async function deletePieces(
-  { db }: LedgerTx,
-  { version, replacedFrom }: RecordAppend,
-): Promise<void> {
-  await sql`
-    DELETE FROM upload_pieces WHERE version = ${version} AND first_byte >= ${replacedFrom}
-  `.execute(db)
 }
 
 /** More would exceed what a statement may bind. */

@@ -8,7 +8,6 @@ import { evictableIn, evictionOf, type Room } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import {
   assertPrecondition,
-  fileNamed,
   type LedgerTx,
   lockUser,
   type Rule,
@@ -24,6 +23,7 @@ import {
   type NeedValues,
   needValues,
 } from '../ledger/quota-rule.ts'
+import { fileNamed } from '../ledger/read-files.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
 

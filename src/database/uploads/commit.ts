@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { countedBytes, type File, NEVER } from '../../core/files/file.ts'
 import { metadataBytes, NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
-import type { Version } from '../../core/objects/object-key.ts'
 import { limitFor } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
@@ -23,6 +22,7 @@ import {
   run,
   lockUser,
   lostReason,
+  type UploadId,
   uploadLost,
 } from '../ledger/ledger-sql.ts'
 import type { Outcome } from '../ledger/rows.ts'
@@ -59,12 +59,14 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
     ],
     upload: { ownReserved, maxFiles, credential: found.credential, room },
   })
-  const outcome = {
+  const outcome: Outcome = {
     file: dated(file),
     replaced: old !== undefined,
     evicted: evicted && measure(evicted),
   }
-  await settleAsCommitted(tx, { upload, now, outcome })
+  const settling = { userId, version, now, outcome: JSON.stringify(outcome) }
+  const settled = await run(tx, settleUpload, settling)
+  if (settled.numAffectedRows !== 1n) throw await lostReason(tx, upload)
   return { ...outcome, usage }
 }
 
@@ -125,27 +127,7 @@ function storedBy(credential: string | undefined, same: File | undefined): strin
 }
 
 /** The compare-and-set that mirrors the one in `abort`: exactly one of the two changes the row. */
-async function settleAsCommitted(tx: LedgerTx, { upload, now, outcome }: Settling): Promise<void> {
-  const { version, userId } = outcome.file
-  const values = { version, userId, now, outcome: JSON.stringify(outcome) }
-  const settled = await run(tx, settleUpload, values)
-  if (settled.numAffectedRows !== 1n) throw await lostReason(tx, upload)
-}
-
-interface Settling {
-  readonly upload: CommitUpload
-  readonly now: number
-  readonly outcome: Outcome
-}
-
-interface Settled {
-  readonly version: Version
-  readonly userId: UserId
-  readonly now: number
-  readonly outcome: string
-}
-
-function settleUpload(slot: Slot<Settled>) {
+function settleUpload(slot: Slot<UploadId & { readonly now: number; readonly outcome: string }>) {
   return sql`
     UPDATE uploads
     SET state = 'committed', settled_at = ${slot('now')}, outcome = ${slot('outcome')}
