@@ -91,7 +91,7 @@ describe('what a resumable upload holds', () => {
 
     const inventory = createInventory(database)
     const balance = await inventory.findBalance(userId)
-    expect(balance?.recorded).toMatchObject({ reserved: 40, garbage: 3 + 4096 })
+    expect(balance?.recorded).toMatchObject({ reserved_bytes: 40, garbage_bytes: 3 + 4096 })
     expect(balance?.recorded).toEqual(balance?.counted)
     await inventory.recount(userId)
     expect((await inventory.findBalance(userId))?.recorded).toEqual(balance?.recorded)
