@@ -19,7 +19,7 @@ import { openSqlite } from '../database/sqlite/sqlite.ts'
 import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
 import { measurePack } from '../object-store/filesystem/pack/pack-file.ts'
 import { createFilesystemStore } from '../object-store/filesystem/store.ts'
-import { measureDisk } from './disk-room.ts'
+import { measureDisk } from './reserve.ts'
 
 /** Creates the directory of an embedded database, so that it survives a power cut. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {

@@ -1,8 +1,9 @@
+import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../core/errors.ts'
+import type { DiskRoom } from '../core/uploads/free-space.ts'
 import { inReserve } from '../database/sqlite/disk-reserve.ts'
-import { measureDisk } from './disk-room.ts'
 
 export const RESERVE_IN_USE = 'the disk of the database is full; its reserve is in use'
 
@@ -41,4 +42,11 @@ async function assertInodes(folder: string, cause: unknown): Promise<void> {
   if (inodes >= INODES_OF_A_START) return
   const detail = `The disk of ${folder} has ${inodes} free inodes, and a start needs ${INODES_OF_A_START}. Delete other files there.`
   throw new AppError('unavailable', detail, { cause })
+}
+
+/** What the file system of the folder has left for this process. */
+export async function measureDisk(folder: string): Promise<DiskRoom> {
+  const { bavail, bsize, files, ffree } = await statfs(folder)
+  // Btrfs, FAT and others have no fixed number of inodes, and report 0 of 0.
+  return { bytes: bavail * bsize, inodes: files === 0 ? Infinity : ffree }
 }

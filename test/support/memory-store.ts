@@ -13,16 +13,15 @@ import { DEFAULT_PART_SIZE } from '../../src/object-store/s3/part-size.ts'
 import type {
   AppendObject,
   AppendToPlan,
-  PlannedAppend,
-  StoredAppend,
   Durable,
   FinishObject,
+  PlannedAppend,
   RecordedUpload,
+  StoredAppend,
 } from '../../src/core/resumable/append-store.ts'
 import { consumeBody } from '../../src/object-store/consume-body.ts'
 import { receiveBody } from '../../src/object-store/receive-body.ts'
-import { parseMembers } from '../../src/object-store/parse-members.ts'
-import { storeError } from '../../src/object-store/store-error.ts'
+import { parseMembers, storeError } from '../../src/object-store/store-error.ts'
 
 /** For tests and trials: nothing survives the process, and each `put` buffers its whole body. */
 export function createMemoryStore(): ObjectStore {

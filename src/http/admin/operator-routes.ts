@@ -9,14 +9,15 @@ import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
 import type { Users } from '../../core/users/users.ts'
 import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
+import type { FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { readLimit } from '../shared-routes/pagination.ts'
 import type { Audit } from './audit.ts'
-import { auditRoutes } from './routes/audit.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { fileRoutes } from './routes/files.ts'
-import { historyRoutes } from './routes/history.ts'
 import { grantRoutes } from './routes/grants.ts'
+import { historyRoutes } from './routes/history.ts'
 import { linkRoutes } from './routes/links.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { uploadRoutes } from './routes/uploads.ts'
@@ -50,26 +51,29 @@ export function takeOperatorRequests(app: FastifyInstance): void {
   })
 }
 
+export type OperatorPlugin = FastifyPluginAsyncTypebox<OperatorRoutesOptions>
+
+const PLUGINS = [
+  userRoutes,
+  accessTokenRoutes,
+  deviceRoutes,
+  grantRoutes,
+  uploadRoutes,
+  historyRoutes,
+  linkRoutes,
+  fileRoutes,
+  overviewRoutes,
+  auditRoutes,
+  webhookRoutes,
+]
+
 /**
  * Adds the routes below `/admin`, which authenticate nobody, after `takeOperatorRequests`. Each calls `audit` as soon as
  * it has changed something, or has listed a user's files.
  */
 export async function addOperatorRoutes(
   app: FastifyInstance,
-  { useCases, audit }: OperatorRoutesOptions,
+  options: OperatorRoutesOptions,
 ): Promise<void> {
-  const { users, accessTokens, grants, uploadAdministration, fileAdministration } = useCases
-  const { historyAdministration, linkAdministration, parkedWebhooks } = useCases
-  const { overview, auditTrail } = useCases
-  await app.register(userRoutes, { users, audit })
-  await app.register(accessTokenRoutes, { accessTokens, audit })
-  await app.register(deviceRoutes, { grants, audit })
-  await app.register(grantRoutes, { grants, audit })
-  await app.register(uploadRoutes, { uploadAdministration, audit })
-  await app.register(historyRoutes, { historyAdministration, audit })
-  await app.register(linkRoutes, { linkAdministration, audit })
-  await app.register(fileRoutes, { fileAdministration, audit })
-  await app.register(overviewRoutes, { overview })
-  await app.register(auditRoutes, { auditTrail })
-  await app.register(webhookRoutes, { parkedWebhooks, audit })
+  for (const plugin of PLUGINS) await app.register(plugin, options)
 }

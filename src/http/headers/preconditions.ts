@@ -7,7 +7,7 @@ import {
 } from '../../core/files/precondition.ts'
 import { lastModified } from '../../core/files/last-modified.ts'
 import { parseHttpDate } from './http-date.ts'
-import { MAX_PARSED_LENGTH } from './parsed-length.ts'
+import { MAX_PARSED_LENGTH } from './content-headers.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, invalidParameter } from '../../core/errors.ts'
 import type { FileVersion } from '../../core/files/file.ts'

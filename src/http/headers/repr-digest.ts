@@ -1,6 +1,6 @@
 import { type InnerList, type Item, parseDictionary } from 'structured-headers'
 import { type AppError, invalidParameter } from '../../core/errors.ts'
-import { MAX_PARSED_LENGTH } from './parsed-length.ts'
+import { MAX_PARSED_LENGTH } from './content-headers.ts'
 
 export function formatReprDigest(sha256: string): string {
   return `${ALGORITHM}=:${Buffer.from(sha256, 'hex').toString('base64')}:`

@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError, invalidParameter, formatError } from '../../core/errors.ts'
+import { AppError, formatError, invalidParameter } from '../../core/errors.ts'
 import { type MediaType, mediaTypeOf } from '../../core/files/media-type.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type ReadOptions, RequestBody, type RequestFile } from '../body/request-body.ts'
-import { assertIdentity, contentLength } from '../headers/content-headers.ts'
+import { assertIdentity, contentLength, MAX_PARSED_LENGTH } from '../headers/content-headers.ts'
 import { parseParameters } from '../headers/parameterized-value.ts'
-import { MAX_PARSED_LENGTH } from '../headers/parsed-length.ts'
 import { FormParser, MAX_FIELD_BYTES, MAX_OVERHEAD_BYTES } from './form-parser.ts'
 
 type Headers = FastifyRequest['headers']

@@ -1,5 +1,6 @@
 import { parse } from 'node:querystring'
 import type { FastifyRequest } from 'fastify'
+import { invalidParameter } from '../../core/errors.ts'
 
 /**
  * Unknown parameters are ignored, but thousands would take 200 KB while a request waits. All routes but one have fewer than
@@ -26,5 +27,20 @@ function decodeUnlessMalformed(text: string): string {
     return decodeURIComponent(text)
   } catch {
     return text
+  }
+}
+
+/**
+ * Throws `invalid_parameter`, which names the parameter, for invalid UTF-8. The query parser leaves it undecoded, which
+ * parameters that take any text do not refuse.
+ */
+export function assertQueryDecodable(request: FastifyRequest): void {
+  for (const pair of queryText(request).split('&')) {
+    try {
+      decodeURIComponent(pair)
+    } catch {
+      const [name = ''] = pair.split('=', 1)
+      throw invalidParameter(name, `The value of ${name} is not valid percent-encoded UTF-8.`)
+    }
   }
 }

@@ -8,10 +8,9 @@ import {
   parseFileNamePrefix,
 } from '../../core/files/file-name.ts'
 import { invalidParameter } from '../../core/errors.ts'
-import { assertQueryDecodable } from '../headers/decodable-query.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { Type } from '../openapi/type.ts'
-import { parseQuery, queryText } from '../server/query.ts'
+import { assertQueryDecodable, parseQuery, queryText } from '../server/query.ts'
 
 /** Its routes need the hook `readNames`. */
 export const ARCHIVE_QUERY = Type.Object(

@@ -13,12 +13,12 @@ import {
   type FilePosition,
   type ListedFiles,
   MAX_SCANNED_FILES,
-  type RollUp,
   parseContains,
   parseDelimiter,
+  type RollUp,
 } from '../../core/files/listing.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../core/pagination.ts'
-import { assertQueryDecodable } from '../headers/decodable-query.ts'
+import { assertQueryDecodable } from '../server/query.ts'
 import { Type } from '../openapi/type.ts'
 import { FileReply, fileReply } from './file-resource.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from './pagination.ts'

@@ -1,11 +1,12 @@
-import { type File, NEVER, VISIBILITIES } from '../../core/files/file.ts'
 import { mayRead, type Scoped } from '../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../core/files/file-name.ts'
+import { type ContentDescription, type File, NEVER, VISIBILITIES } from '../../core/files/file.ts'
+import { membersOf } from '../../core/files/metadata.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import { Bytes, OneOf, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
+import { servedMediaType } from '../headers/served-media-type.ts'
+import { Bytes, OneOf, Strings, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { pathNotFound } from '../server/problem.ts'
-import { DESCRIPTION, descriptionReply } from './description-members.ts'
 
 /** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */
 export function fileNameParam(segment: string): FileName {
@@ -14,6 +15,17 @@ export function fileNameParam(segment: string): FileName {
 }
 
 const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
+
+/** What a file, current or past, has in every response. */
+export const DESCRIPTION = {
+  media_type: Text(
+    'The media type of the content, as the client stated it, else by the extension of the name.',
+    'text/markdown',
+  ),
+  metadata: Strings('What the client keeps with the file: strings by name.', {
+    camera: 'front door',
+  }),
+}
 
 const MEMBERS = {
   name: Text(
@@ -83,4 +95,8 @@ export function fileReply(file: File) {
     keep: file.isKept === 1,
     ...descriptionReply(file),
   }
+}
+
+export function descriptionReply(file: ContentDescription & { readonly name: FileName }) {
+  return { media_type: servedMediaType(file), metadata: membersOf(file.metadata) }
 }

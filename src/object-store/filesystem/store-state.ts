@@ -1,6 +1,5 @@
 import type { AppendToPlan, PlannedAppend } from '../../core/resumable/append-store.ts'
-import { parseMembers } from '../parse-members.ts'
-import { storeError } from '../store-error.ts'
+import { parseMembers, storeError } from '../store-error.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. Files have numbers (`temporary-files.ts`). */
 export interface FileState {

@@ -1,22 +1,21 @@
-import type { AccessTokens } from '../../../core/auth/access-tokens.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { Type } from '../../openapi/type.ts'
 import {
+  AccessTokenPage,
+  AccessTokenTerms,
   issuedToken,
+  IssuedToken,
   pagedTokens,
   termsIn,
+  TokenId,
   tokenReply,
 } from '../../shared-routes/access-token-resource.ts'
-import { readPage } from '../../shared-routes/pagination.ts'
-import type { Audited } from '../audit.ts'
-import { ACCESS_TOKENS } from './access-tokens.openapi.ts'
+import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
-interface AccessTokenOptions extends Audited {
-  readonly accessTokens: AccessTokens
-}
-
-export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenOptions> = async (
+export const accessTokenRoutes: OperatorPlugin = async (
   app,
-  { accessTokens, audit },
+  { useCases: { accessTokens }, audit },
 ) => {
   const collection = '/admin/users/:user_id/access-tokens'
 
@@ -48,4 +47,32 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenOptions> = 
     await audit(request, { action: 'access_token.revoke', user_id, token_id })
     return reply.code(204).send()
   })
+}
+
+const OfToken = Type.Object({ user_id: USER_PARAM, token_id: TokenId })
+
+const ofUser = describingUser({ tag: 'access tokens', problems: ['not_found'] })
+
+const ACCESS_TOKENS = {
+  issue: ofUser({
+    operationId: 'issueAccessToken',
+    summary: 'Issue an access token',
+    body: AccessTokenTerms,
+    response: { 201: IssuedToken },
+    responses: { 201: 'The new token. Its secret is shown only once.' },
+    problems: ['not_found', 'access_token_limit_exceeded'],
+  }),
+  list: ofUser({
+    operationId: 'listAccessTokens',
+    summary: "List a user's access tokens, oldest first, without their secrets",
+    querystring: PAGE_QUERY,
+    response: { 200: AccessTokenPage },
+    responses: { 200: 'One page of access tokens.' },
+  }),
+  revoke: ofUser({
+    operationId: 'revokeAccessToken',
+    summary: 'Revoke an access token, and those that were made with it',
+    params: OfToken,
+    responses: { 204: 'The token is revoked. Every instance refuses it within 5 s.' },
+  }),
 }

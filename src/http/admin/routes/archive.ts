@@ -8,8 +8,8 @@ import {
   readNames,
   selectedFiles,
 } from '../../shared-routes/archive-query.ts'
-import { OF_USER } from '../route-schemas.ts'
 import type { Audited } from '../audit.ts'
+import { OF_USER } from '../route-schemas.ts'
 
 export const archiveRoutes: FastifyPluginAsyncTypebox<ServeArchiveOptions & Audited> = async (
   app,

@@ -1,20 +1,14 @@
 import { type ActionDetails, OPERATOR_ACTIONS } from '../../../core/audit/audit-ledger.ts'
-import { actionJson, type AuditTrail } from '../../../core/audit/audit-trail.ts'
+import { actionJson } from '../../../core/audit/audit-trail.ts'
 import { isVersion } from '../../../core/objects/object-key.ts'
 import { described } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
 import { USER_PARAM } from '../route-schemas.ts'
 
-export interface AuditRoutesOptions {
-  readonly auditTrail: Pick<AuditTrail, 'list'>
-}
-
-export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (
-  app,
-  { auditTrail },
-) => {
+export const auditRoutes: OperatorPlugin = async (app, { useCases: { auditTrail } }) => {
   app.get('/admin/audit', LIST, async ({ query }) => {
     const { entries, next_cursor } = await readPage(query, {
       read: (key) => textsOf(key, 1)?.find(isVersion),

@@ -1,19 +1,13 @@
+import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { Grants } from '../../../core/quota/grants.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readPage, textsOf } from '../../shared-routes/pagination.ts'
-import type { Audited } from '../audit.ts'
-import { DEVICES } from './devices.openapi.ts'
+import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
+import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
 
-export interface GrantOptions extends Audited {
-  readonly grants: Grants
-}
-
-export const deviceRoutes: FastifyPluginAsyncTypebox<GrantOptions> = async (
-  app,
-  { grants, audit },
-) => {
+export const deviceRoutes: OperatorPlugin = async (app, { useCases: { grants }, audit }) => {
   const collection = '/admin/users/:user_id/devices'
   const one = `${collection}/:device_id`
 
@@ -51,4 +45,74 @@ function toReply({ reference, model, bytes, createdAt }: Grant) {
     bytes,
     created_at: formatTimestamp(createdAt),
   }
+}
+
+const OfDevice = Type.Object({
+  user_id: USER_PARAM,
+  device_id: Type.String({
+    ...REFERENCE,
+    description: 'The device id: 1 to 128 characters from `A-Z a-z 0-9 . _ : @ -`.',
+    examples: ['camera-17'],
+  }),
+})
+
+const Terms = Type.Object(
+  {
+    model: Type.Optional(
+      Type.String({
+        pattern: MODEL_PATTERN,
+        description:
+          'The model of the device: 1 to 128 printable ASCII characters. If `DEVICE_MODELS` is set, one of its models.',
+        examples: ['camera-2'],
+      }),
+    ),
+    bytes: Type.Optional(
+      Bytes(
+        'Bytes that the device adds to the capacity. The default is configured per model, or for all devices.',
+      ),
+    ),
+  },
+  { title: 'DeviceTerms', additionalProperties: false },
+)
+
+const Device = Type.Object(
+  {
+    device_id: Text('The device id, unique among the devices of the user.', 'camera-17'),
+    model: TextOrNull('The model of the device, if known.', 'camera-2'),
+    bytes: Bytes('Bytes that the device adds to the capacity.', 5_368_709_120),
+    created_at: Time('When the device was added.'),
+  },
+  { title: 'Device' },
+)
+
+const DevicePage = Page('DevicePage', { devices: Type.Array(Device) })
+
+const ofUser = describingUser({ tag: 'devices', problems: ['not_found'] })
+
+const DEVICES = {
+  join: ofUser({
+    operationId: 'putDevice',
+    summary: 'Add a device, which increases the capacity',
+    description: 'Repeated requests count once. The terms of the last request apply.',
+    params: OfDevice,
+    body: Terms,
+    response: { 200: Device, 201: Device },
+    responses: {
+      200: 'The device already existed. The new terms apply.',
+      201: 'The device was added.',
+    },
+  }),
+  leave: ofUser({
+    operationId: 'deleteDevice',
+    summary: 'Remove a device, which reduces the capacity but deletes no files',
+    params: OfDevice,
+    responses: { 204: 'The device was removed, or did not exist.' },
+  }),
+  list: ofUser({
+    operationId: 'listDevices',
+    summary: "List a user's devices",
+    querystring: PAGE_QUERY,
+    response: { 200: DevicePage },
+    responses: { 200: 'One page of devices.' },
+  }),
 }

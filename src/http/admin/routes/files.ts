@@ -1,18 +1,21 @@
-import type { FileAdministration } from '../../../core/files/file-administration.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { askedListing, listingReply } from '../../shared-routes/file-listing.ts'
+import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
+import { Page } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import {
+  askedListing,
+  LISTING_MEMBERS,
+  LISTING_QUERY,
+  listingReply,
+  SHORT_PAGES,
+} from '../../shared-routes/file-listing.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
-import type { Audited } from '../audit.ts'
-import { FILES } from './files.openapi.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
-interface FileOptions extends Audited {
-  readonly fileAdministration: FileAdministration
-}
-
-export const fileRoutes: FastifyPluginAsyncTypebox<FileOptions> = async (
+export const fileRoutes: OperatorPlugin = async (
   app,
-  { fileAdministration, audit },
+  { useCases: { fileAdministration }, audit },
 ) => {
   const collection = '/admin/users/:user_id/files'
 
@@ -34,4 +37,31 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileOptions> = async (
     await audit(request, { action: 'file.delete', user_id, version })
     return reply.code(204).send()
   })
+}
+
+const FilePage = Page('FilePage', LISTING_MEMBERS, 'One page of a listing.')
+
+const ofUser = describingUser({ tag: 'files' })
+
+const AUDITED = 'Also for a suspended user. The audit trail has each request.'
+
+const FILES = {
+  list: ofUser({
+    operationId: 'listUserFiles',
+    summary: "List a user's files",
+    description: AUDITED,
+    querystring: LISTING_QUERY,
+    response: { 200: FilePage },
+    responses: { 200: `One page of all files of the user. ${SHORT_PAGES}` },
+    problems: ['not_found'],
+  }),
+  remove: ofUser({
+    operationId: 'deleteUserFile',
+    summary: 'Delete a file of a user',
+    description: `As if the user had deleted it: it becomes history. ${AUDITED}`,
+    params: Type.Object({ user_id: USER_PARAM, file_name: Type.String() }),
+    parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
+    responses: { 204: 'The file is deleted and its bytes are available again.' },
+    problems: ['not_found', 'invalid_file_name'],
+  }),
 }

@@ -1,19 +1,24 @@
 import { parseFileName } from '../../../core/files/file-name.ts'
-import type { HistoryAdministration } from '../../../core/history/history-administration.ts'
+import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { parseCursor } from '../../shared-routes/pagination.ts'
-import { endIn, historyPage } from '../../shared-routes/past-version-resource.ts'
-import type { Audited } from '../audit.ts'
-import { HISTORY } from './history.openapi.ts'
+import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
+import { Bytes, Text } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY, parseCursor } from '../../shared-routes/pagination.ts'
+import {
+  endIn,
+  historyPage,
+  HistoryPage,
+  RESTORE_REQUEST,
+  RestoreBody,
+  VERSION,
+} from '../../shared-routes/past-version-resource.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
-interface HistoryOptions extends Audited {
-  readonly historyAdministration: HistoryAdministration
-}
-
-export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (
+export const historyRoutes: OperatorPlugin = async (
   app,
-  { historyAdministration, audit },
+  { useCases: { historyAdministration }, audit },
 ) => {
   const collection = '/admin/users/:user_id/history'
 
@@ -44,4 +49,65 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (
 
 function nameOf(name: string | undefined) {
   return name === undefined ? undefined : parseFileName(name)
+}
+
+const Query = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ ...FILE_NAME_SCHEMA, description: 'Only versions that had this file name.' }),
+    ),
+    ...PAGE_QUERY.properties,
+  },
+  { additionalProperties: false },
+)
+
+const OfVersion = Type.Object({
+  user_id: USER_PARAM,
+  version: Type.Unsafe<Version>({
+    type: 'string',
+    pattern: VERSION_PATTERN,
+    description: 'The version of the file.',
+    examples: [VERSION],
+  }),
+})
+
+const RestoredFile = Type.Object(
+  {
+    name: Text('The name of the file.', 'README.md'),
+    version: Text('Its version.', VERSION),
+    size: Bytes('Its size in bytes.', 6143),
+    replaced: Type.Boolean({ description: 'Whether it replaced another file.' }),
+  },
+  { title: 'RestoredFile' },
+)
+
+const ofUser = describingUser({ tag: 'history' })
+
+const HISTORY = {
+  list: ofUser({
+    operationId: 'listUserHistory',
+    summary: 'List the files that a user has replaced or deleted, newest end first',
+    querystring: Query,
+    response: { 200: HistoryPage },
+    responses: { 200: 'One page of the history of an active user.' },
+    problems: ['not_found', 'user_suspended', 'invalid_file_name'],
+  }),
+  restore: ofUser({
+    operationId: 'restoreUserVersion',
+    summary: 'Make a replaced or deleted file of a user current again',
+    params: OfVersion,
+    body: RestoreBody,
+    jsonBody: RESTORE_REQUEST,
+    response: { 200: RestoredFile },
+    responses: { 200: { description: 'The file is current.', example: { replaced: false } } },
+    problems: [
+      'not_found',
+      'user_suspended',
+      'invalid_file_name',
+      'version_gone',
+      'file_exists',
+      'capacity_exceeded',
+      'file_count_exceeded',
+    ],
+  }),
 }

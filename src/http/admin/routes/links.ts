@@ -1,17 +1,12 @@
-import type { LinkAdministration } from '../../../core/links/link-administration.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { Type } from '../../openapi/type.ts'
 import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
-import type { Audited } from '../audit.ts'
 
-interface LinkOptions extends Audited {
-  readonly linkAdministration: LinkAdministration
-}
-
-export const linkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (
+export const linkRoutes: OperatorPlugin = async (
   app,
-  { linkAdministration, audit },
+  { useCases: { linkAdministration }, audit },
 ) => {
   const collection = '/admin/users/:user_id/links'
 

@@ -1,15 +1,90 @@
-import { type OverviewReader, overviewJson } from '../../../core/overview/overview.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { MAX_PARKED, overviewJson, USERS_PER_PAGE } from '../../../core/overview/overview.ts'
+import { described } from '../../openapi/operation.ts'
+import { Bytes, Count, Time } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
 import { logAudit } from '../audit.ts'
-import { OVERVIEW } from './overview.openapi.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
+import { NO_QUERY } from '../route-schemas.ts'
+import { User } from './users.ts'
 
-export const overviewRoutes: FastifyPluginAsyncTypebox<{ overview: OverviewReader }> = async (
-  app,
-  { overview },
-) => {
+export const overviewRoutes: OperatorPlugin = async (app, { useCases: { overview } }) => {
   app.get('/admin/overview', OVERVIEW, async (request) => {
     const read = await overview.read()
     logAudit(request, { action: 'overview.read' })
     return overviewJson(read)
   })
 }
+
+const Webhooks = {
+  type: ['object', 'null'],
+  properties: {
+    parked: Count(
+      `Events that could not be delivered for 24 hours, counted up to ${MAX_PARKED}.`,
+      0,
+    ),
+    waiting: Count('Changes that are not delivered yet.', 3),
+  },
+  required: ['parked', 'waiting'],
+  description: 'The events of webhooks; `null` unless webhooks are configured.',
+  examples: [{ parked: 0, waiting: 3 }],
+} as const
+
+const DailyUsage = Type.Object(
+  {
+    date: Type.String({ format: 'date', description: 'The day in UTC.', examples: ['2026-11-21'] }),
+    users: Count('Users that were not deleted.', 805),
+    files: Count('Their files.', 10_240),
+    used: Bytes('Bytes used by them.', 62_914_560),
+  },
+  { title: 'DailyUsage', description: 'The figures at the beginning of a day.' },
+)
+
+const Overview = Type.Object(
+  {
+    taken_at: Time('When the reading of the figures began.'),
+    users: Type.Object(
+      {
+        active: Count('Active users.', 812),
+        suspended: Count('Suspended users.', 3),
+        deleted: Count('Deleted users that are still to be purged.', 1),
+      },
+      { description: 'Users by status.' },
+    ),
+    files: Count('Files.', 10_342),
+    used: Bytes('Bytes used by files.', 63_535_206),
+    reserved: Bytes('Bytes reserved by uploads in progress.', 0),
+    garbage: Bytes('Bytes of what the sweep has yet to remove: 4 KiB more for each object.', 4096),
+    history: Type.Object(
+      {
+        used: Bytes('Bytes of past versions: 4 KiB more for each.', 10_239),
+        count: Count('Past versions.', 1),
+      },
+      { description: 'Replaced and deleted files that can be restored.' },
+    ),
+    webhooks: Type.Unsafe<{ readonly parked: number; readonly waiting: number } | null>(Webhooks),
+    fullest: Type.Array(User, {
+      description:
+        'At most 10 users with files, with the largest share of the capacity used first.',
+    }),
+    largest: Type.Array(User, {
+      description: 'At most 10 users with files, with the most bytes used first.',
+    }),
+    growth: Type.Array(DailyUsage, {
+      description:
+        'The last 30 days, today included, oldest first. Days on which the service did not run are missing.',
+    }),
+  },
+  { title: 'Overview', description: 'The figures of all users that are not deleted.' },
+)
+
+const OVERVIEW = described({
+  operationId: 'getOverview',
+  summary: 'Get the figures of the whole service',
+  description:
+    `With more than ${USERS_PER_PAGE} users, the figures are up to a minute old. They are read in parts while other ` +
+    'requests run. The log has an audit event for each request.',
+  tag: 'overview',
+  querystring: NO_QUERY,
+  response: { 200: Overview },
+  responses: { 200: 'The figures.' },
+})

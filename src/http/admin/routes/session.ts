@@ -1,14 +1,14 @@
 import { describing } from '../../openapi/operation.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
 import { forgetSession, keepSession, shownValues } from '../../pages/session-cookie.ts'
 import {
   ADMIN_SESSION_COOKIE,
   ADMIN_SESSION_SECONDS,
   type AdminSessions,
 } from '../admin-session.ts'
-import { NO_QUERY } from '../route-schemas.ts'
 import type { Audit } from '../audit.ts'
 import type { OperatorAuth } from '../operator-auth.ts'
+import { NO_QUERY } from '../route-schemas.ts'
 
 export interface SessionOptions {
   readonly operatorAuth: OperatorAuth

@@ -1,18 +1,20 @@
-import type { UploadAdministration } from '../../../core/resumable/upload-administration.ts'
-import { unfinishedState } from '../../../core/resumable/upload-state.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readPage } from '../../shared-routes/pagination.ts'
-import { pagedUploads, uploadMembers } from '../../shared-routes/upload-resource.ts'
-import type { Audited } from '../audit.ts'
-import { UPLOADS } from './uploads.openapi.ts'
+import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
+import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
+import { Page } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import {
+  pagedUploads,
+  UPLOAD_ID,
+  uploadMembers,
+  uploadSchemas,
+} from '../../shared-routes/upload-resource.ts'
+import type { OperatorPlugin } from '../operator-routes.ts'
+import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
-interface UploadOptions extends Audited {
-  readonly uploadAdministration: Pick<UploadAdministration, 'list' | 'cancel'>
-}
-
-export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (
+export const uploadRoutes: OperatorPlugin = async (
   app,
-  { uploadAdministration, audit },
+  { useCases: { uploadAdministration }, audit },
 ) => {
   const collection = '/admin/users/:user_id/uploads'
 
@@ -32,4 +34,43 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (
     await audit(request, { action: 'upload.cancel', user_id, upload_id })
     return reply.code(204).send()
   })
+}
+
+const Upload = Type.Object(uploadSchemas(UNFINISHED_STATES), {
+  title: 'UnfinishedUpload',
+  description: 'An unfinished resumable upload.',
+})
+
+const UnfinishedUploadPage = Page('UnfinishedUploadPage', { uploads: Type.Array(Upload) })
+
+const OfUpload = Type.Object({
+  user_id: USER_PARAM,
+  upload_id: Type.Unsafe<Version>({
+    type: 'string',
+    pattern: VERSION_PATTERN,
+    description: 'The `upload_id` of an upload.',
+    examples: [UPLOAD_ID],
+  }),
+})
+
+const ofUser = describingUser({ tag: 'uploads' })
+
+const UPLOADS = {
+  list: ofUser({
+    operationId: 'listUnfinishedUploads',
+    summary: "List a user's unfinished resumable uploads, oldest first",
+    querystring: PAGE_QUERY,
+    response: { 200: UnfinishedUploadPage },
+    responses: { 200: 'One page of unfinished uploads.' },
+    problems: ['not_found'],
+  }),
+  cancel: ofUser({
+    operationId: 'cancelUnfinishedUpload',
+    summary: 'Cancel an unfinished upload, which releases its reservation',
+    description:
+      'A repeated request gets 204 for 15 minutes, then 404. A finished upload cannot be cancelled.',
+    params: OfUpload,
+    responses: { 204: 'The upload has ended without a file.' },
+    problems: ['not_found', 'upload_gone'],
+  }),
 }

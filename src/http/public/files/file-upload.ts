@@ -19,7 +19,7 @@ import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/fi
 import { assertWholeFile } from '../../headers/content-headers.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import { assertQueryDecodable } from '../../headers/decodable-query.ts'
+import { assertQueryDecodable } from '../../server/query.ts'
 import { fileReply, seenFile, SeenFileReply } from '../../shared-routes/file-resource.ts'
 import { ownFile } from './file-resource.ts'
 

@@ -3,7 +3,7 @@ import type { Piece, RecordedUpload } from '../../../core/resumable/append-store
 import { storeError } from '../../store-error.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { headObject } from '../get-object.ts'
-import { listParts } from './list-parts.ts'
+import { listParts } from './forgotten.ts'
 import { parseObjectState, parseReceipt } from './store-state.ts'
 
 /** Implements the port's `isStored`. */

@@ -1,9 +1,9 @@
+import { ListPartsCommand, type ListPartsCommandOutput } from '@aws-sdk/client-s3'
 import { sleep } from '../../../core/async/sleep.ts'
 import type { NamedObject } from '../../../core/objects/object-key.ts'
-import { hasName, type S3Bucket } from '../bucket.ts'
+import { callS3, hasName, type S3Bucket } from '../bucket.ts'
 import { headObject } from '../get-object.ts'
 import type { StoredPart } from '../multipart-upload.ts'
-import { listParts } from './list-parts.ts'
 
 interface FailedCall extends NamedObject {
   readonly uploadId: string
@@ -58,4 +58,31 @@ async function isMissing(find: () => Promise<object | undefined>): Promise<boole
   } catch {
     return false
   }
+}
+
+/** The ETags of the parts that an upload has, by number; `undefined` if the store denies the upload. */
+export async function listParts(
+  bucket: S3Bucket,
+  { key, signal, uploadId }: NamedObject & { readonly uploadId: string },
+): Promise<ReadonlyMap<number, string> | undefined> {
+  const etags = new Map<number, string>()
+  let page: ListPartsCommandOutput | undefined
+  try {
+    do {
+      const command: ListPartsCommand = new ListPartsCommand({
+        Bucket: bucket.name,
+        Key: key,
+        UploadId: uploadId,
+        PartNumberMarker: page?.NextPartNumberMarker,
+      })
+      page = await callS3(bucket, { command, signal })
+      for (const { PartNumber, ETag } of page.Parts ?? []) {
+        if (PartNumber !== undefined && ETag !== undefined) etags.set(PartNumber, ETag)
+      }
+    } while (page.IsTruncated === true)
+  } catch (error) {
+    if (hasName(error, 'NoSuchUpload')) return undefined
+    throw error
+  }
+  return etags
 }

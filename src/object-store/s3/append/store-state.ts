@@ -1,5 +1,5 @@
 import type { AppendToPlan, PlannedAppend } from '../../../core/resumable/append-store.ts'
-import { parseMembers } from '../../parse-members.ts'
+import { parseMembers } from '../../store-error.ts'
 import type { OpenMultipart } from '../multipart-upload.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. */
