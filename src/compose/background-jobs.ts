@@ -24,14 +24,9 @@ export interface JobIntervals {
   readonly sweepIntervalMs?: number | undefined
 }
 
-export interface BackgroundJobs {
-  /** Starts no further job and waits for running sweeps. */
-  stop(): Promise<void>
-  /** Records the latest uses of access tokens, for at most `LAST_RECORD_MS`. Never rejects. */
-  recordLast(): Promise<void>
-}
+export type BackgroundJobs = ReturnType<typeof startBackgroundJobs>
 
-export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJobs {
+export function startBackgroundJobs(options: BackgroundJobsOptions) {
   const { sweeper, recordUses, logger, intervals = {} } = options
   const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = intervals
   const stopping = new AbortController()
@@ -62,11 +57,13 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
     every(recordIntervalMs, record),
   ]
   return {
-    async stop() {
+    /** Starts no further job and waits for running sweeps. */
+    async stop(): Promise<void> {
       stopping.abort()
       await Promise.all([sweeps, expiries, deliveries])
     },
-    async recordLast() {
+    /** Records the latest uses of access tokens, for at most `LAST_RECORD_MS`. Never rejects. */
+    async recordLast(): Promise<void> {
       const recorded = Promise.all([record(), ...others])
       await Promise.race([recorded, delay(LAST_RECORD_MS, undefined, { ref: false })])
     },

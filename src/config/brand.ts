@@ -1,27 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../core/errors.ts'
+import type { Brand, Logo } from '../http/pages/brand.ts'
 import type { Reader } from './reader.ts'
 import { assertWithoutCredentials, httpUrlOf } from './urls.ts'
 
-/** How the web pages look and what they are called. What is not set is as built. */
-export interface BrandConfig {
-  readonly name: string | undefined
-  readonly logo: LogoConfig | undefined
-  /** `#` and six hexadecimal digits. */
-  readonly color: string | undefined
-  readonly links: readonly BrandLink[]
-  /** A tag of BCP 47; `undefined`: the visitor's browser chooses. */
-  readonly language: string | undefined
-}
-
-export interface LogoConfig {
-  readonly format: 'svg' | 'png'
-  readonly bytes: Buffer
-}
-
-type BrandLink = readonly [label: string, url: string]
-
-export function readBrand({ setting }: Reader): BrandConfig {
+/** What is not set is as built. */
+export function readBrand({ setting }: Reader): Brand {
   return {
     name: setting('PAGE_NAME', '', parseName),
     logo: setting('PAGE_LOGO', '', parseLogo),
@@ -46,7 +30,7 @@ function isLabel(text: string, maxLength: number): boolean {
 
 const MAX_LOGO_BYTES = 256 * 1024
 
-function parseLogo(path: string): LogoConfig | undefined {
+function parseLogo(path: string): Logo | undefined {
   if (path === '') return undefined
   const bytes = readLogo(path)
   const format = formatOf(bytes)
@@ -69,7 +53,7 @@ function readLogo(path: string): Buffer {
 
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 
-function formatOf(bytes: Buffer): LogoConfig['format'] | undefined {
+function formatOf(bytes: Buffer): Logo['format'] | undefined {
   if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return 'png'
   // Without its namespace, browsers take it for any XML document.
   const isSvg = bytes.includes('<svg') && bytes.includes('http://www.w3.org/2000/svg')
@@ -87,7 +71,7 @@ const MAX_LINKS = 6
 const MAX_LABEL_LENGTH = 40
 const MAX_URL_LENGTH = 2000
 
-function parseLinks(text: string): readonly BrandLink[] {
+function parseLinks(text: string): Brand['links'] {
   const links = parseObject(text)
   if (links.length > MAX_LINKS) throw new Error(`must have at most ${MAX_LINKS} links`)
   return links.map(([label, url]) => [label, linkOf(label, url)])

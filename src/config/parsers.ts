@@ -71,45 +71,42 @@ export function parseCount(text: string): number {
   throw new Error('must be a whole number of at least 0')
 }
 
-const HOUR_MS = 3_600_000
+interface Durations {
+  readonly least: string
+  readonly most: string
+  readonly examples: string
+}
 
-/** Below this, a download could lose its object between finding and opening it. */
-const LEAST_GARBAGE_DELAY_MS = 10 * 60_000
-
-const MOST_GARBAGE_DELAY_MS = 3650 * 24 * HOUR_MS
-
-export function parseGarbageDelay(text: string): number {
+function parseDurationOf({ least, most, examples }: Durations, text: string): number {
   const ms = parseDuration(text)
-  if (ms >= LEAST_GARBAGE_DELAY_MS && ms <= MOST_GARBAGE_DELAY_MS) return ms
-  throw new Error('must be a duration from 10min to 3650d, such as 90min, 24h or 7d')
+  if (ms >= parseDuration(least) && ms <= parseDuration(most)) return ms
+  throw new Error(`must be a duration from ${least} to ${most}, such as ${examples}`)
+}
+
+/** Below 10 minutes, a download could lose its object between finding and opening it. */
+export function parseGarbageDelay(text: string): number {
+  return parseDurationOf({ least: '10min', most: '3650d', examples: '90min, 24h or 7d' }, text)
 }
 
 /** At most 7 days, because object stores remove unfinished uploads after about that time. */
 export function parseUploadLifetime(text: string): number {
-  const ms = parseDuration(text)
-  if (ms >= HOUR_MS && ms <= 7 * 24 * HOUR_MS) return ms
-  throw new Error('must be a duration from 1h to 7d, such as 12h or 3d')
+  return parseDurationOf({ least: '1h', most: '7d', examples: '12h or 3d' }, text)
 }
 
 export function parseEventLifetime(text: string): number {
-  const ms = parseDuration(text)
-  if (ms >= HOUR_MS && ms <= 366 * 24 * HOUR_MS) return ms
-  throw new Error('must be a duration from 1h to 366d, such as 12h or 7d')
+  return parseDurationOf({ least: '1h', most: '366d', examples: '12h or 7d' }, text)
 }
 
+/** 0 for no history. */
 export function parseHistoryLifetime(text: string): number {
   if (text === '0') return 0
-  const ms = parseDuration(text)
-  if (ms >= HOUR_MS && ms <= 3650 * 24 * HOUR_MS) return ms
-  throw new Error('must be 0, or a duration from 1h to 3650d, such as 12h or 30d')
+  return parseDurationOf({ least: '1h', most: '3650d', examples: '12h or 30d, or 0' }, text)
 }
 
 /** `undefined` for 0: without a limit. */
 export function parseLinkLifetime(text: string): number | undefined {
   if (text === '0') return undefined
-  const ms = parseDuration(text)
-  if (ms >= 60_000 && ms <= 3650 * 24 * HOUR_MS) return ms
-  throw new Error('must be 0, or a duration from 1min to 3650d, such as 12h or 30d')
+  return parseDurationOf({ least: '1min', most: '3650d', examples: '12h or 30d, or 0' }, text)
 }
 
 export function parseHistoryShare(text: string): number {

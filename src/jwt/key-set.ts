@@ -13,18 +13,11 @@ export interface KeySetOptions {
   readonly warn?: ((err: unknown, message: string) => void) | undefined
 }
 
-export interface KeySet {
-  /** Rejects with `access_token_invalid` if there is no such key, and with `unavailable` if that is unknown. */
-  readonly find: (header: JWTHeaderParameters) => Promise<CryptoKey>
-  /** The refusal of a JWT whose key was found but does not work, such as an RSA key that is too short. */
-  refuseUnusable(kid: string | undefined, cause: unknown): AppError
-}
-
 /**
  * Fetches the keys on first use, when they are old, and for an unknown key, but waits `COOLDOWN_MS` after every
  * attempt. (The remote key set of `jose` counts only successes, and drops old keys while the URL is unreachable.)
  */
-export function createKeySet(options: KeySetOptions): KeySet {
+export function createKeySet(options: KeySetOptions) {
   const { jwksUrl, timeoutMs = TIMEOUT_MS, clock = () => performance.now(), warn } = options
   const unusable = new Set<string>()
   let keys: LocalKeys | undefined
@@ -73,7 +66,10 @@ export function createKeySet(options: KeySetOptions): KeySet {
     }
   }
 
-  /** Only keys of the provider get here, so their number is bounded. */
+  /**
+   * The refusal of a JWT whose key was found but does not work, such as an RSA key that is too short. Only keys of the
+   * provider get here, so their number is bounded.
+   */
   function refuseUnusable(kid = '', cause: unknown): AppError {
     if (!unusable.has(kid)) warn?.(cause, 'a key of the identity provider cannot be used')
     unusable.add(kid)
@@ -88,7 +84,8 @@ export function createKeySet(options: KeySetOptions): KeySet {
   }
 
   return {
-    async find(header) {
+    /** Rejects with `access_token_invalid` if there is no such key, and with `unavailable` if that is unknown. */
+    find: async (header: JWTHeaderParameters): Promise<CryptoKey> => {
       if (typeof header.kid !== 'string') throw accessTokenInvalid(new errors.JWSInvalid())
       await refreshWhenOld()
       const known = await findKnown(header)

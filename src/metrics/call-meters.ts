@@ -8,12 +8,9 @@ type Call = (...args: never[]) => Promise<unknown>
 
 export type CallMeter = (method: string, call: Call) => Call
 
-export interface CallMeters {
-  readonly database: CallMeter
-  readonly objectStore: CallMeter
-}
+export type CallMeters = ReturnType<typeof createCallMeters>
 
-export function createCallMeters({ database, objectStore }: Instruments): CallMeters {
+export function createCallMeters({ database, objectStore }: Instruments) {
   return { database: createCallMeter(database), objectStore: createCallMeter(objectStore) }
 }
 

@@ -46,7 +46,7 @@ export function createMetrics(options: MetricsOptions) {
     contentType: registry.contentType,
     /** Omits metrics that a dependency does not supply in time. */
     async expose(): Promise<string> {
-      await Promise.all(scrapes.map((each) => each.scrape()))
+      await Promise.all(scrapes.map((each) => each()))
       requests.settle()
       readSaturation(options)
       return await registry.metrics()

@@ -7,29 +7,22 @@ import { type Instruments, MAX_COUNTED } from './instruments.ts'
 /** Prometheus waits 10 s; an instance's own metrics must arrive even if a dependency hangs. */
 const READ_TIMEOUT_MS = 2_000
 
-export interface Reading {
+interface Reading {
   readonly clear: () => void
   readonly read: () => Promise<void>
 }
 
-export interface Scraped {
-  /** Never rejects: it omits late or failed values. Concurrent scrapes share one read. */
-  readonly scrape: () => Promise<void>
-}
+/** Reads values at each scrape. Never rejects: it omits late or failed values. Concurrent scrapes share one read. */
+export type Scrape = () => Promise<void>
 
-/** Reads values at each scrape. */
-export function createScrape({ clear, read }: Reading): Scraped {
+export function createScrape({ clear, read }: Reading): Scrape {
   let reading: Promise<void> | undefined
-  return {
-    async scrape() {
-      clear()
-      reading ??= read()
-        .catch(() => undefined)
-        .finally(() => {
-          reading = undefined
-        })
-      await settledWithin(READ_TIMEOUT_MS, reading)
-    },
+  return async () => {
+    clear()
+    reading ??= read()
+      .catch(() => undefined)
+      .finally(() => (reading = undefined))
+    await settledWithin(READ_TIMEOUT_MS, reading)
   }
 }
 
@@ -37,7 +30,7 @@ export function createScrape({ clear, read }: Reading): Scraped {
 export function createDependencyScrape(
   up: Instruments['dependencyUp'],
   readiness: Readiness,
-): Scraped {
+): Scrape {
   return createScrape({
     clear: () => up.reset(),
     read: async () => {
@@ -52,7 +45,7 @@ const DEPENDENCIES: readonly Dependency[] = ['database', 'object_store']
 export function createBacklogScrape(
   { backlog, journal }: Instruments,
   ledger: BacklogLedger,
-): Scraped {
+): Scrape {
   function set(of: string, due: Backlog): void {
     backlog.count.set({ of }, due.count)
     backlog.age.set({ of }, due.oldestMs / 1000)
@@ -91,7 +84,7 @@ const FIGURES = [
 export function createGaugeScrape(
   gauge: Instruments['packBytes'],
   measure: (() => Promise<number>) | undefined,
-): Scraped {
+): Scrape {
   return createScrape({
     clear: () => gauge?.remove(),
     read: async () => {

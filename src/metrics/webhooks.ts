@@ -1,7 +1,7 @@
 import type { WebhookHooks } from '../core/webhooks/delivery.ts'
 import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
 import { type Instruments, MAX_COUNTED } from './instruments.ts'
-import { createScrape, type Scraped } from './scrape.ts'
+import { createScrape, type Scrape } from './scrape.ts'
 
 /** Counts, then calls the hooks. */
 export function meterWebhooks(hooks: WebhookHooks, { webhooks }: Instruments): WebhookHooks {
@@ -25,7 +25,7 @@ export function meterWebhooks(hooks: WebhookHooks, { webhooks }: Instruments): W
 export function createWebhookScrape(
   gauges: Instruments['webhooks'],
   ledger: Pick<WebhookLedger, 'measureWebhooks'>,
-): Scraped {
+): Scrape {
   return createScrape({
     clear: () => {
       gauges?.parked.remove()

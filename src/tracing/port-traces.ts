@@ -10,15 +10,9 @@ type Call = (...args: never[]) => Promise<unknown>
 
 type Trace = (method: string, call: Call) => Call
 
-export interface PortTraces {
-  /** A transaction's span includes its retries. */
-  readonly ledger: Trace
-  readonly users: Trace
-  /** The span of `open` ends when the content starts; the transfer belongs to the request. */
-  readonly objects: Trace
-}
+export type PortTraces = ReturnType<typeof createPortTraces>
 
-export function createPortTraces(spans: Spans, { system, bucket }: TracedPlaces): PortTraces {
+export function createPortTraces(spans: Spans, { system, bucket }: TracedPlaces) {
   const traceDatabase =
     (port: string): Trace =>
     (method, call) => {
@@ -39,8 +33,10 @@ export function createPortTraces(spans: Spans, { system, bucket }: TracedPlaces)
       })
     }
   return {
+    /** A transaction's span includes its retries. */
     ledger: traceDatabase('ledger'),
     users: traceDatabase('user_store'),
+    /** The span of `open` ends when the content starts; the transfer belongs to the request. */
     objects: traceObjects,
   }
 }

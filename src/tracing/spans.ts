@@ -17,24 +17,20 @@ export interface SpanStart {
   readonly attributes: Attributes
 }
 
-export interface Spans {
-  /** The caller ends the span. */
-  begin(start: SpanStart, parent: Context): Span
-  /** Runs `work` with the span active, also in callbacks that it registers. */
-  within<T>(span: Span, work: () => T): T
-  /** Runs `work` in a child span, or in none if no recording span is active. */
-  follow<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T>
-}
+export type Spans = ReturnType<typeof createSpans>
 
 /** `AsyncLocalStorage` keeps tracing out of `core`. Work outside requests has no spans: one trace per statement. */
-export function createSpans(tracer: Tracer): Spans {
+export function createSpans(tracer: Tracer) {
   const active = new AsyncLocalStorage<Span>()
-  const begin: Spans['begin'] = ({ name, kind, attributes }, parent) =>
+  const begin = ({ name, kind, attributes }: SpanStart, parent: Context): Span =>
     tracer.startSpan(name, { kind, attributes }, parent)
   return {
+    /** The caller ends the span. */
     begin,
-    within: (span, work) => active.run(span, work),
-    async follow(start, work) {
+    /** Runs `work` with the span active, also in callbacks that it registers. */
+    within: <T>(span: Span, work: () => T): T => active.run(span, work),
+    /** Runs `work` in a child span, or in none if no recording span is active. */
+    async follow<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T> {
       const parent = active.getStore()
       if (parent?.isRecording() !== true) return await work(undefined)
       const span = begin(start, trace.setSpan(ROOT_CONTEXT, parent))

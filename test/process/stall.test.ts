@@ -137,7 +137,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     const arrival = expectMessage()
     let gauge = ''
     const read = async () => void (gauge = await arrival.message)
-    const scraped = createScrape({ clear: () => undefined, read }).scrape()
+    const scraped = createScrape({ clear: () => undefined, read })()
     await stall(STALL_MS, arrival.send)
     vi.advanceTimersByTime(2_000)
     await scraped

@@ -6,34 +6,24 @@ export const ADMIN_SESSION_COOKIE = 'admin_session'
 /** A working day. */
 export const ADMIN_SESSION_SECONDS = 12 * 3600
 
-export interface AdminSessions {
-  /** Returns a new session. It ends after `ADMIN_SESSION_SECONDS`, or earlier if the admin token changes. */
-  open(): string
-
-  /** Compares in constant time. `expired`: signed, but too old; `forged`: not signed with this admin token. */
-  judge(shown: string): 'good' | 'expired' | 'forged'
-}
-
-export interface AdminSessionsOptions {
-  readonly token: string
-  readonly clock?: () => number
-}
+export type AdminSessions = ReturnType<typeof createAdminSessions>
 
 /**
  * Sessions are `<expiry>.<MAC>`: seconds since the epoch and their HMAC-SHA256 in base64url, with a key derived from
  * the admin token (RFC 5869). No cookie contains the token, and every instance with that token accepts them.
  */
-export function createAdminSessions(options: AdminSessionsOptions): AdminSessions {
-  const { token, clock = () => Date.now() } = options
+export function createAdminSessions(token: string, clock = () => Date.now()) {
   const key = Buffer.from(hkdfSync('sha256', token, '', KEY_LABEL, 32))
   const signed = (expiry: string): string => {
     const mac = createHmac('sha256', key).update(expiry).digest('base64url')
     return `${expiry}.${mac}`
   }
   return {
+    /** Returns a new session. It ends after `ADMIN_SESSION_SECONDS`, or earlier if the admin token changes. */
     open: () => signed(String(Math.floor(clock() / 1000) + ADMIN_SESSION_SECONDS)),
 
-    judge(shown) {
+    /** Compares in constant time. `expired`: signed, but too old; `forged`: not signed with this admin token. */
+    judge(shown: string): 'good' | 'expired' | 'forged' {
       const [expiry] = shown.split('.', 1)
       if (!isEqual(shown, signed(expiry ?? ''))) return 'forged'
       return Number(expiry) * 1000 > clock() ? 'good' : 'expired'

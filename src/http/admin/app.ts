@@ -52,7 +52,7 @@ export async function buildAdmin(
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
   const others = otherMethods(app)
-  const sessions = page && createAdminSessions({ token })
+  const sessions = page && createAdminSessions(token)
   const audit = createAudit(auditTrail)
   const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })

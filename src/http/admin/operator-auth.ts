@@ -17,13 +17,7 @@ import { logAudit } from './audit.ts'
  * is audited and counted; an address with too many gets `too_many_requests` and is no longer logged. The right token
  * always passes.
  */
-export interface OperatorAuth {
-  /** Throws unless the token is right. Compares in constant time. */
-  assertToken(shown: string, reply: FastifyReply): void
-
-  /** Passes if any session is good: other ports can plant cookies, but not good ones. An expired one is no guess. */
-  assertSession(reply: FastifyReply): void
-}
+export type OperatorAuth = ReturnType<typeof createOperatorAuth>
 
 export interface OperatorAuthOptions {
   readonly token: string
@@ -31,7 +25,7 @@ export interface OperatorAuthOptions {
   readonly sessions: AdminSessions | undefined
 }
 
-export function createOperatorAuth(options: OperatorAuthOptions): OperatorAuth {
+export function createOperatorAuth(options: OperatorAuthOptions) {
   const { token, failedAttempts, sessions } = options
   const expected = digestOf(token)
 
@@ -49,11 +43,13 @@ export function createOperatorAuth(options: OperatorAuthOptions): OperatorAuth {
   }
 
   return {
-    assertToken(shown, reply) {
+    /** Throws unless the token is right. Compares in constant time. */
+    assertToken(shown: string, reply: FastifyReply): void {
       if (!timingSafeEqual(digestOf(shown), expected)) refuse(reply, true)
     },
 
-    assertSession(reply) {
+    /** Passes if any session is good: other ports can plant cookies, but not good ones. An expired one is no guess. */
+    assertSession(reply: FastifyReply): void {
       const shown = sessions === undefined ? [] : shownValues(reply.request, ADMIN_SESSION_COOKIE)
       const verdicts = new Set(shown.map((value) => sessions?.judge(value)))
       if (!verdicts.has('good')) refuse(reply, verdicts.has('forged'))

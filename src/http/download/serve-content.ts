@@ -21,11 +21,11 @@ import {
 import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
 import { discardUnread } from '../body/discard-body.ts'
 import { addVary, contentDisposition, UNTRANSFORMED } from '../headers/content-headers.ts'
-import { servedMediaType } from '../headers/served-media-type.ts'
 import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
+import { servedMediaType } from '../headers/served-media-type.ts'
 import { Type } from '../openapi/type.ts'
-import { ownerOf } from '../server/reader-slots.ts'
+import { ownerOf, takenBytes } from '../server/reader-slots.ts'
 import { breakOff, requestSignal } from '../server/request-outcome.ts'
 import type { Downloads } from './downloads.ts'
 import { redirected, sendRedirect } from './redirect.ts'
@@ -72,7 +72,7 @@ export function serveContent<T extends object>(
     const leave = slots.take({
       reader: ownerOf(request),
       size: 1,
-      socket: request.raw.socket,
+      progress: () => takenBytes(request.raw.socket),
       giveWay: () => breakOff(reply, 'it gave way to another download'),
     })
     reply.raw.once('close', leave)

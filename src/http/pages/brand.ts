@@ -1,14 +1,20 @@
 import type { Pages } from './open-pages.ts'
 import { createPageFile, type PageFile, type WebPage } from './static-assets.ts'
 
-/** What an operator has set about the pages; see docs/configuration.md. */
+/** How the web pages look and what they are called; see docs/configuration.md. */
 export interface Brand {
   readonly name: string | undefined
-  readonly logo: { readonly format: 'svg' | 'png'; readonly bytes: Buffer } | undefined
+  readonly logo: Logo | undefined
   /** `#` and six hexadecimal digits. */
   readonly color: string | undefined
   readonly links: readonly (readonly [label: string, url: string])[]
+  /** A tag of BCP 47; `undefined`: the visitor's browser chooses. */
   readonly language: string | undefined
+}
+
+export interface Logo {
+  readonly format: 'svg' | 'png'
+  readonly bytes: Buffer
 }
 
 /**
@@ -37,7 +43,7 @@ export async function brandPages(pages: Pages, brand: Brand): Promise<Pages> {
 /** Of the style sheet that makes shades of the color, an asset of the pages (`web/vite.config.ts`). */
 const COLORS_PREFIX = 'brand-colors-'
 
-interface Logo {
+interface LogoAsset {
   readonly name: string
   readonly file: PageFile
 }
@@ -48,7 +54,7 @@ interface Logo {
  */
 const LOGO_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
-async function createLogo({ format, bytes }: NonNullable<Brand['logo']>): Promise<Logo> {
+async function createLogo({ format, bytes }: Logo): Promise<LogoAsset> {
   const created = await createPageFile(`.${format}`, bytes)
   const file = { ...created, policy: LOGO_POLICY }
   return { name: `logo-${created.contents.get('identity')?.etag}.${format}`, file }
@@ -56,7 +62,7 @@ async function createLogo({ format, bytes }: NonNullable<Brand['logo']>): Promis
 
 interface Rewriting {
   readonly brand: Brand
-  readonly logo: Logo | undefined
+  readonly logo: LogoAsset | undefined
   /** The name of its style sheet. */
   readonly colors: string | undefined
 }

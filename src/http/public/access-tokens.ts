@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { discardBody } from '../body/discard-body.ts'
 import { describing } from '../openapi/operation.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
+import { Type } from '../openapi/type.ts'
 import {
   AccessTokenPage,
   AccessTokenTerms,
@@ -13,21 +12,16 @@ import {
   TokenId,
   tokenReply,
 } from '../shared-routes/access-token-resource.ts'
-import { PAGE_QUERY, readLimit, readPage } from '../shared-routes/pagination.ts'
+import { PAGE_QUERY, readPage } from '../shared-routes/pagination.ts'
 import { requireUser } from './access-token.ts'
-import type { ReadInTurn } from './listing-turns.ts'
-
-export interface AccessTokenRoutesOptions {
-  readonly accessTokens: AccessTokens
-  readonly readInTurn: ReadInTurn
-}
+import type { UserRoutes } from './user-routes.ts'
 
 const TOKENS = '/users/me/access-tokens'
 
 /** Users create, list and revoke tokens, for their devices and for other people. */
-export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (
+export const accessTokenRoutes: UserRoutes = async (
   app,
-  { accessTokens, readInTurn },
+  { useCases: { accessTokens }, readInTurn },
 ) => {
   const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
 
@@ -36,7 +30,6 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
     url: TOKENS,
     ...LIST,
     onRequest,
-    preValidation: readLimit,
     handler: async (request, reply) => {
       const { userId, parentId, inspect } = maker(request)
       await inspect()

@@ -1,20 +1,13 @@
-import { capacityFigures } from '../../core/quota/capacity.ts'
 import { readsForUser, type Scoped } from '../../core/auth/scope.ts'
+import { capacityFigures } from '../../core/quota/capacity.ts'
 import { DEVICE } from '../../core/quota/grants.ts'
-import type { Repository } from '../../core/files/repository.ts'
-import type { CapacityReport } from '../../core/users/account-ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
+import type { CapacityReport } from '../../core/users/account-ledger.ts'
 import { described } from '../openapi/operation.ts'
 import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../openapi/reply-schemas.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
+import { Type } from '../openapi/type.ts'
 import { requireUser } from './access-token.ts'
-import type { ReadInTurn } from './listing-turns.ts'
-
-export interface CapacityOptions {
-  readonly repository: Repository
-  readonly maxFiles: number
-  readonly readInTurn: ReadInTurn
-}
+import type { UserRoutes } from './user-routes.ts'
 
 const GrantInForce = Type.Object(
   {
@@ -78,9 +71,10 @@ const Reply = Type.Object(
  * `GET /users/me/capacity`: one consistent snapshot with the grants that add up to the capacity, then the unfinished
  * uploads.
  */
-export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
-  const { repository, maxFiles, readInTurn } = options
-
+export const capacityRoutes: UserRoutes = async (
+  app,
+  { useCases: { repository }, limits, readInTurn },
+) => {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/users/me/capacity',
@@ -93,7 +87,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
       return {
         user_id: user.userId,
         ...capacityFigures(report.usage),
-        max_files: maxFiles,
+        max_files: limits.maxFiles,
         unfinished_uploads: report.unfinished,
         history: historyOf(user, report),
         grants: grantsOf(user, report),

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { HeldCounts, type Holder } from '../../core/quota/held-counts.ts'
@@ -19,17 +20,12 @@ export interface Reader extends Holder {
   readonly isUser: boolean
 }
 
-/** Of `Socket`. */
-export interface WrittenBytes {
-  readonly bytesWritten: number
-  readonly writableLength: number
-}
-
 export interface ReaderSlot {
   readonly reader: Reader
   /** How much of the limits it takes. */
   readonly size: number
-  readonly socket: WrittenBytes
+  /** Bytes that its client has taken so far; a slow one gives way. */
+  readonly progress: () => number
   /** Ends the answer. Called at most once, and never after `release`. */
   readonly giveWay: () => void
 }
@@ -90,7 +86,7 @@ export class ReaderSlots {
       if (!this.#taken.delete(slot)) return
       this.#add(reader, -size)
     }
-    this.#taken.set(slot, { since: this.#now(), bytes: takenBytes(slot.socket), release })
+    this.#taken.set(slot, { since: this.#now(), bytes: slot.progress(), release })
     this.#add(reader, size)
     return release
   }
@@ -116,7 +112,7 @@ export class ReaderSlots {
     let slowest: Answer | undefined
     for (const [slot, { since, bytes }] of this.#taken) {
       const ageMs = now - since
-      const rate = ((takenBytes(slot.socket) - bytes) * 1000) / Math.max(1, ageMs)
+      const rate = ((slot.progress() - bytes) * 1000) / Math.max(1, ageMs)
       const answer = { slot, ageMs, rate }
       if (mayLeave(answer) && rate < (slowest?.rate ?? Infinity)) slowest = answer
     }
@@ -138,6 +134,6 @@ interface Answer {
 }
 
 /** Bytes the kernel has taken; a write in progress counts when it is complete. */
-export function takenBytes(socket: WrittenBytes): number {
+export function takenBytes(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength
 }

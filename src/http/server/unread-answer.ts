@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { ownerOf, ReaderSlots } from './reader-slots.ts'
+import { ownerOf, ReaderSlots, takenBytes } from './reader-slots.ts'
 import { breakOff } from './request-outcome.ts'
 
 /** An answer that nobody reads ends after this time to twice as long; see `limitReader`. */
@@ -31,7 +31,7 @@ export function limitUnreadAnswers(
     const leave = slots.take({
       reader: ownerOf(reply.request),
       size: bytes.length,
-      socket: reply.request.raw.socket,
+      progress: () => takenBytes(reply.request.raw.socket),
       giveWay: () => breakOff(reply, 'it gave way to another answer'),
     })
     reply.raw.once('close', leave)

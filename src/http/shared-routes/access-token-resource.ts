@@ -1,5 +1,5 @@
+import type { Static } from 'typebox'
 import type { IssuedAccessToken, TokenTerms } from '../../core/auth/access-tokens.ts'
-import { LABEL_PATTERN, MAX_EXPIRES_IN_SECONDS, MAX_LABEL_LENGTH } from '../../core/auth/terms.ts'
 import {
   type Action,
   ACTIONS,
@@ -8,6 +8,7 @@ import {
   WHEN_FULL,
   type WhenFull,
 } from '../../core/auth/scope.ts'
+import { LABEL_PATTERN, MAX_EXPIRES_IN_SECONDS, MAX_LABEL_LENGTH } from '../../core/auth/terms.ts'
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
@@ -90,14 +91,8 @@ export const AccessTokenTerms = Type.Object(
   { title: 'AccessTokenTerms', additionalProperties: false },
 )
 
-interface TermsBody {
-  readonly label?: string
-  readonly expires_in?: number
-  readonly scope?: object
-}
-
-/** Of a body that is `AccessTokenTerms`. */
-export function termsIn({ label = '', expires_in, scope }: TermsBody): TokenTerms {
+export function termsIn(terms: Static<typeof AccessTokenTerms>): TokenTerms {
+  const { label = '', expires_in, scope } = terms
   return { label, expiresInSeconds: expires_in, scope: scope && parseScope(scope) }
 }
 

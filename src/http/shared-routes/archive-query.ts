@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { invalidParameter } from '../../core/errors.ts'
 import { MAX_ARCHIVED_FILES, MAX_ARCHIVED_NAMES } from '../../core/files/archive.ts'
 import type { SelectedFiles } from '../../core/files/file-ledger.ts'
 import {
@@ -7,7 +9,6 @@ import {
   parseFileName,
   parseFileNamePrefix,
 } from '../../core/files/file-name.ts'
-import { invalidParameter } from '../../core/errors.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { Type } from '../openapi/type.ts'
 import { assertQueryDecodable, parseQuery, queryText } from '../server/query.ts'
@@ -43,15 +44,9 @@ export function readNames(request: FastifyRequest, _reply: FastifyReply, done: (
   done()
 }
 
-/** As `ARCHIVE_QUERY` validates it. */
-interface ArchiveQuery {
-  readonly prefix?: string
-  readonly name?: readonly string[]
-}
-
 /** Throws `invalid_parameter` or `invalid_file_name`. */
 export function selectedFiles(request: FastifyRequest): SelectedFiles {
-  const { prefix, name } = request.query as ArchiveQuery
+  const { prefix, name } = request.query as Static<typeof ARCHIVE_QUERY>
   assertQueryDecodable(request)
   if (name === undefined) return { prefix: parseFileNamePrefix(prefix ?? '') }
   if (prefix === undefined) return { names: name.map(parseFileName) }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import {
   CHARACTER_PATTERN,
   FILE_NAME_PREFIX_PATTERN,
@@ -18,8 +19,8 @@ import {
   type RollUp,
 } from '../../core/files/listing.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../core/pagination.ts'
-import { assertQueryDecodable } from '../server/query.ts'
 import { Type } from '../openapi/type.ts'
+import { assertQueryDecodable } from '../server/query.ts'
 import { FileReply, fileReply } from './file-resource.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from './pagination.ts'
 
@@ -85,16 +86,6 @@ export const SHORT_PAGES =
   'A page can have fewer entries than `limit`, or none, and still ' +
   `a \`next_cursor\`: a request reads at most ${MAX_SCANNED_FILES} rows of an index. Only \`null\` ends the listing.`
 
-/** As `LISTING_QUERY` validates it. */
-interface ListingQuery {
-  readonly prefix?: string
-  readonly contains?: string
-  readonly delimiter?: string
-  readonly order?: FileOrder
-  readonly limit?: number
-  readonly cursor?: string
-}
-
 /** The part of a `Listing` that a request asks for. */
 export interface AskedListing {
   readonly prefix: FileNamePrefix
@@ -107,7 +98,7 @@ export interface AskedListing {
 
 /** Throws `invalid_parameter`. */
 export function askedListing(request: FastifyRequest): AskedListing {
-  const query = request.query as ListingQuery
+  const query = request.query as Static<typeof LISTING_QUERY>
   const { contains, order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = query
   const delimiter = parseDelimiter(query.delimiter, order)
   const after = cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))

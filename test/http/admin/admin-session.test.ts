@@ -10,7 +10,7 @@ const NOW_MS = Date.UTC(2026, 10, 23)
 const expiryMs = NOW_MS + ADMIN_SESSION_SECONDS * 1000
 
 function sessionsAt(nowMs: number, of = token) {
-  return createAdminSessions({ token: of, clock: () => nowMs })
+  return createAdminSessions(of, () => nowMs)
 }
 
 describe('a session of the operator', () => {

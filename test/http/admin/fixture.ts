@@ -14,7 +14,7 @@ export const ADMIN_TOKEN = 'an-admin-token-of-the-tests'
 /** The cookie of a session that was opened so many seconds ago, with that token. */
 export function sessionCookie({ token = ADMIN_TOKEN, secondsAgo = 0 } = {}): string {
   const clock = () => Date.now() - secondsAgo * 1000
-  return `admin_session=${createAdminSessions({ token, clock }).open()}`
+  return `admin_session=${createAdminSessions(token, clock).open()}`
 }
 
 /** The cookie of one that was good once. */

@@ -1,8 +1,8 @@
 import fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Repository } from '../../../src/core/files/repository.ts'
 import { batchRoutes } from '../../../src/http/public/files/batch.ts'
 import type { LoopShares } from '../../../src/http/public/loop-shares.ts'
+import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-routes.ts'
 
 /** More than all users together may have. */
 const PAUSED = 20
@@ -20,9 +20,9 @@ it('users who have to pause keep no batch from others', async () => {
     measure: () => () => undefined,
   } as unknown as LoopShares
   const usage = { capacity: 1, used: 0, reserved: 0, fileCount: 0 }
-  const repository = {
-    changeAll: async () => ({ files: [undefined], usage }),
-  } as unknown as Repository
+  const useCases = {
+    repository: { changeAll: async () => ({ files: [undefined], usage }) },
+  } as unknown as PublicUseCases
   app.decorateRequest('user')
   app.addHook('onRequest', async (request) => {
     const user = { userId: request.headers['x-user'], userCreatedAt: 1 }
@@ -30,7 +30,7 @@ it('users who have to pause keep no batch from others', async () => {
   })
   const { signal } = new AbortController()
   app.decorate('signals', { stopping: signal, shutdown: signal })
-  await app.register(batchRoutes, { repository, shares })
+  await app.register(batchRoutes, { useCases, shares } as UserRoutesOptions)
   await app.ready()
   const ask = (user: string) =>
     app.inject({

@@ -2,10 +2,9 @@ import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import fastify, { type FastifyReply } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Repository } from '../../../src/core/files/repository.ts'
-import type { ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'
 import { capacityRoutes } from '../../../src/http/public/capacity.ts'
 import { listRoutes } from '../../../src/http/public/files/list.ts'
+import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-routes.ts'
 import { uploadViewRoutes } from '../../../src/http/public/uploads/view.ts'
 import {
   createListingTurns,
@@ -125,15 +124,15 @@ it('the listings of files and of unfinished uploads, and capacities, take turns 
   app.addHook('onRequest', async (request) => void Object.assign(request, { user: caller }))
   app.decorate('signals', server.signals)
   const readInTurn = createListingTurns({ shares: NO_PAUSES, atOnce: 3 })
-  const repository = {
-    list: list('files'),
-    reportCapacity: list('capacity'),
-  } as unknown as Repository
-  const uploads = { list: list('uploads') } as unknown as ResumableUploads
-  const feed = { latest: async () => ({ sequence: 0, at: 0 }) }
-  await app.register(listRoutes, { repository, feed, readInTurn })
-  await app.register(capacityRoutes, { repository, maxFiles: 1, readInTurn })
-  await app.register(uploadViewRoutes, { uploads, readInTurn, basePath: '', maxFileSize: 1 })
+  const useCases = {
+    repository: { list: list('files'), reportCapacity: list('capacity') },
+    uploads: { list: list('uploads') },
+    feed: { latest: async () => ({ sequence: 0, at: 0 }) },
+  } as unknown as PublicUseCases
+  const options = { useCases, readInTurn, limits: { maxFiles: 1 } } as UserRoutesOptions
+  for (const routes of [listRoutes, capacityRoutes, uploadViewRoutes]) {
+    await app.register(routes, options)
+  }
   const urls = ['/users/me/repo', '/users/me/uploads', '/users/me/capacity', '/users/ann/repo']
   for (const url of urls) void app.inject(url).catch(() => undefined)
   for (let turns = 0; turns < 20; turns += 1) await turn()

@@ -2,8 +2,9 @@ import { createDownloads } from '../../../src/http/download/downloads.ts'
 import { type AddressInfo, connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import type { OpenFile, Repository } from '../../../src/core/files/repository.ts'
+import type { OpenFile } from '../../../src/core/files/repository.ts'
 import { type ReaderSlot, ReaderSlots } from '../../../src/http/server/reader-slots.ts'
+import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-routes.ts'
 import { downloadRoutes } from '../../../src/http/public/files/download.ts'
 
 const STRANGER = { isUser: false }
@@ -19,12 +20,7 @@ function reader(owner: string, { isUser = true, size = 1 } = {}): Reader {
     size,
     bytes: 0,
     gaveWay: 0,
-    socket: {
-      get bytesWritten() {
-        return it.bytes
-      },
-      writableLength: 0,
-    },
+    progress: () => it.bytes,
     giveWay: () => {
       it.gaveWay += 1
     },
@@ -138,12 +134,13 @@ test('a client that leaves before its download begins takes no slot', async () =
       signal.throwIfAborted()
       throw new Error('asked for in vain')
     },
-  } as unknown as Repository
+  }
   const { signal } = new AbortController()
   app.decorate('signals', { stopping: signal, shutdown: signal })
   const downloads = { ...createDownloads({ perOwner: 1, total: 1 }), slots }
-  const serving = { downloads, redirect: undefined }
-  await app.register(downloadRoutes, { serving, repository })
+  const useCases = { repository } as unknown as PublicUseCases
+  const options = { useCases, downloads, redirect: undefined } as UserRoutesOptions
+  await app.register(downloadRoutes, options)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   client.write('GET /users/alice/repo/a HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -7,24 +7,18 @@ import {
   type ChangePosition,
   changeWithin,
 } from '../../../core/changes/change.ts'
-import type { Feed } from '../../../core/changes/feed.ts'
 import { MAX_WATCHES } from '../../../core/changes/watches.ts'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { described } from '../../openapi/operation.ts'
 import { Bytes, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
-import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
+import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, readDecimals } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
+import type { UserRoutes } from '../user-routes.ts'
 import { formatChangeCursor, parseChangeCursor } from './cursor.ts'
 import { lastEventId, sendEvents, wantsEventStream } from './event-stream.ts'
-
-export interface ChangesOptions {
-  readonly feed: Feed
-  readonly readInTurn: ReadInTurn
-}
 
 const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
 
@@ -125,15 +119,12 @@ const EXAMPLE = {
 }
 
 /** `GET /users/me/changes`: pages of changes, long polling, and server-sent events. */
-export const changesRoutes: FastifyPluginAsyncTypebox<ChangesOptions> = async (
-  app,
-  { feed, readInTurn },
-) => {
+export const changesRoutes: UserRoutes = async (app, { useCases: { feed }, readInTurn }) => {
   app.route({
     method: 'GET',
     url: '/users/me/changes',
     ...CHANGES,
-    preValidation: readDecimals('limit', 'wait'),
+    preValidation: readDecimals('wait'),
     handler: async (request, reply) => {
       const caller = requireUser(request, ['read'])
       const { limit = DEFAULT_PAGE_LIMIT, cursor, wait = 0 } = request.query

@@ -1,8 +1,7 @@
-import type { SelectedFiles } from '../../../core/files/file-ledger.ts'
 import { assertCovers, narrowPrefix, type Scoped } from '../../../core/auth/scope.ts'
-import { archiveOf, serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
+import type { SelectedFiles } from '../../../core/files/file-ledger.ts'
+import { archiveOf, serveArchive } from '../../download/serve-archive.ts'
 import type { Operation } from '../../openapi/operation.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ownerOf } from '../../server/reader-slots.ts'
 import {
   ARCHIVE_QUERY,
@@ -11,30 +10,32 @@ import {
   selectedFiles,
 } from '../../shared-routes/archive-query.ts'
 import { requireUser } from '../access-token.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
+import type { UserRoutes } from '../user-routes.ts'
 
-export interface ArchiveOptions extends ServeArchiveOptions {
-  readonly readInTurn: ReadInTurn
-}
-
-export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveOptions> = async (app, options) => {
-  const { archives, readInTurn } = options
-  serveArchive(app, options, {
-    url: '/users/me/archive',
-    route: {
-      schema: { querystring: ARCHIVE_QUERY },
-      config: { operation: ARCHIVE },
-      onRequest: async (request) => void requireUser(request, ['read']),
-      preValidation: readNames,
+export const archiveRoutes: UserRoutes = async (
+  app,
+  { useCases: { archives }, downloads, readInTurn },
+) => {
+  serveArchive(
+    app,
+    { downloads, archives },
+    {
+      url: '/users/me/archive',
+      route: {
+        schema: { querystring: ARCHIVE_QUERY },
+        config: { operation: ARCHIVE },
+        onRequest: async (request) => void requireUser(request, ['read']),
+        preValidation: readNames,
+      },
+      reader: ownerOf,
+      list: async (request, reply) => {
+        const caller = requireUser(request, ['read'])
+        const selected = within(caller, selectedFiles(request))
+        const files = await readInTurn(reply, () => archives.list(caller, selected))
+        return { name: archiveOf(caller.userId), files }
+      },
     },
-    reader: ownerOf,
-    list: async (request, reply) => {
-      const caller = requireUser(request, ['read'])
-      const selected = within(caller, selectedFiles(request))
-      const files = await readInTurn(reply, () => archives.list(caller, selected))
-      return { name: archiveOf(caller.userId), files }
-    },
-  })
+  )
 }
 
 /** Throws `scope_insufficient` for names outside the token's prefix. */

@@ -9,34 +9,27 @@ import {
   type Scoped,
 } from '../../../core/auth/scope.ts'
 import { type AppError, formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
-import type { File } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import type { File } from '../../../core/files/file.ts'
 import { type FileOperation, refusalOfOperation } from '../../../core/files/operation.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parameterFault, sendProblem } from '../../server/problem.ts'
-import { breakOff, requestSignal } from '../../server/request-outcome.ts'
-import type { LoopShares } from '../loop-shares.ts'
 import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
-import { requireUser, scopeFirst } from '../access-token.ts'
-import { type AskedOperation, BATCH, OPS } from './batch.openapi.ts'
+import { breakOff, requestSignal } from '../../server/request-outcome.ts'
 import { seenFile } from '../../shared-routes/file-resource.ts'
+import { requireUser, scopeFirst } from '../access-token.ts'
 import { permittedRestore, RESTORE_ACTIONS } from '../history/restore.ts'
-import type { FileRouteOptions } from './file-resource.ts'
+import type { UserRoutes } from '../user-routes.ts'
+import { type AskedOperation, BATCH, OPS } from './batch.openapi.ts'
 import { remainingCapacity } from './file-upload.ts'
 import { changesTerms, permittedChange, TERMS } from './update.ts'
 
 /** A batch holds its body in memory, which nothing else counts. */
 const LIMITS = { perOwner: 2, total: 16, counted: 'batches in progress' }
 
-interface BatchRouteOptions extends FileRouteOptions {
-  readonly shares: LoopShares
-}
-
 /** `POST /users/me/batch`: several changes in one transaction. */
-export const batchRoutes: FastifyPluginAsyncTypebox<BatchRouteOptions> = async (app, options) => {
-  const { repository, shares } = options
+export const batchRoutes: UserRoutes = async (app, { useCases: { repository }, shares }) => {
   const slots = new ReaderSlots(LIMITS)
 
   app.post(
@@ -57,13 +50,8 @@ export const batchRoutes: FastifyPluginAsyncTypebox<BatchRouteOptions> = async (
         const leave = slots.take({
           reader,
           size: 1,
-          socket: {
-            // A batch that has arrived is no slow one.
-            get bytesWritten() {
-              return request.body === undefined ? socket.bytesRead : Infinity
-            },
-            writableLength: 0,
-          },
+          // A batch that has arrived is no slow one.
+          progress: () => (request.body === undefined ? socket.bytesRead : Infinity),
           giveWay: () => breakOff(reply, 'it gave way to another batch'),
         })
         reply.raw.once('close', leave)

@@ -1,18 +1,10 @@
-import {
-  type FileRouteOptions,
-  OWN_FILE_PATH,
-  ownFile,
-  writePrecondition,
-} from './file-resource.ts'
+import { discardBody } from '../../body/discard-body.ts'
 import { described } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { discardBody } from '../../body/discard-body.ts'
+import type { UserRoutes } from '../user-routes.ts'
+import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
 
-export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
-  app,
-  { repository },
-) => {
+export const deleteRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
     const file = ownFile(request, ['delete'])
     const precondition = writePrecondition(request, file)

@@ -1,24 +1,19 @@
 import type { FastifyRequest } from 'fastify'
-import { fileNotFound } from '../../../core/files/file.ts'
 import { assertPermits } from '../../../core/auth/scope.ts'
-import type { ReadFile, Repository } from '../../../core/files/repository.ts'
+import { fileNotFound } from '../../../core/files/file.ts'
+import type { ReadFile } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
-import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { requireUser, viewerOf } from '../access-token.ts'
-import { DOWNLOADS } from './download.openapi.ts'
+import { serveContent } from '../../download/serve-content.ts'
+import { Type } from '../../openapi/type.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
-
-export interface DownloadOptions {
-  readonly serving: ServeOptions
-  readonly repository: Repository
-}
+import { requireUser, viewerOf } from '../access-token.ts'
+import type { UserRoutes } from '../user-routes.ts'
+import { DOWNLOADS } from './download.openapi.ts'
 
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 
 /** Conditions are evaluated only if the caller may see the file, so that they reveal nothing to anyone else. */
-export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
-  const { serving, repository } = options
+export const downloadRoutes: UserRoutes = async (app, { useCases: { repository }, ...serving }) => {
   serveContent(app, serving, {
     url: '/users/:user_id/repo/:file_name',
     route: { schema: { params: Params }, config: { operation: DOWNLOADS } },

@@ -1,6 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { FileName } from '../../../core/files/file-name.ts'
-import type { Repository } from '../../../core/files/repository.ts'
 import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import {
   type Action,
@@ -8,14 +6,11 @@ import {
   assertMayCompare,
   type Scoped,
 } from '../../../core/auth/scope.ts'
+import type { FileName } from '../../../core/files/file-name.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 import { requireUser } from '../access-token.ts'
-
-export interface FileRouteOptions {
-  readonly repository: Repository
-}
 
 export const OWN_FILE_PATH = '/users/me/repo/:file_name'
 

@@ -1,10 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { availableBytes } from '../../../core/quota/capacity.ts'
-import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
-import type { Usage } from '../../../core/users/account-ledger.ts'
-import { Bytes, Count } from '../../openapi/reply-schemas.ts'
-import { Type } from '../../openapi/type.ts'
-import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
+import type { Static } from 'typebox'
 import {
   assertMaySetVisibility,
   mayRead,
@@ -16,9 +11,15 @@ import {
 import { invalidExpiresIn, MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileNamePrefix, parseFileNamePrefix } from '../../../core/files/file-name.ts'
+import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
+import { availableBytes } from '../../../core/quota/capacity.ts'
+import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
+import type { Usage } from '../../../core/users/account-ledger.ts'
 import { assertWholeFile } from '../../headers/content-headers.ts'
-import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { parseReprDigest } from '../../headers/repr-digest.ts'
+import { Bytes, Count } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
 import { assertQueryDecodable } from '../../server/query.ts'
 import { fileReply, seenFile, SeenFileReply } from '../../shared-routes/file-resource.ts'
 import { ownFile } from './file-resource.ts'
@@ -43,11 +44,7 @@ export function uploadTarget(request: FastifyRequest) {
   }
 }
 
-interface UploadQuery {
-  readonly visibility?: unknown
-  readonly evict?: unknown
-  readonly expires_in?: unknown
-}
+type UploadQuery = Static<typeof UPLOAD_QUERY>
 
 /** What an upload may evict, and how long its file lives. Throws `invalid_parameter` and `scope_insufficient`. */
 export function askedRetention(request: FastifyRequest, caller: Scoped) {

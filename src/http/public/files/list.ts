@@ -1,13 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { assertPermits, hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
-import type { Feed } from '../../../core/changes/feed.ts'
-import { pathNotFound } from '../../server/problem.ts'
-import type { Repository } from '../../../core/files/repository.ts'
 import { isUserId, type UserId } from '../../../core/users/user-id.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { USER_ID } from '../../openapi/parameters.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { Type } from '../../openapi/type.ts'
+import { pathNotFound } from '../../server/problem.ts'
 import {
   askedListing,
   LISTING_MEMBERS,
@@ -15,10 +13,9 @@ import {
   listingReply,
   SHORT_PAGES,
 } from '../../shared-routes/file-listing.ts'
-import { readLimit } from '../../shared-routes/pagination.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import { formatChangeCursor } from '../changes/cursor.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
+import type { UserRoutes } from '../user-routes.ts'
 
 const Reply = Page(
   'FilePage',
@@ -36,21 +33,16 @@ const Reply = Page(
   'One page of a listing.',
 )
 
-interface ListOptions {
-  readonly repository: Repository
-  readonly feed: Pick<Feed, 'latest'>
-  readonly readInTurn: ReadInTurn
-}
-
-export const listRoutes: FastifyPluginAsyncTypebox<ListOptions> = async (app, options) => {
-  const { repository, feed, readInTurn } = options
+export const listRoutes: UserRoutes = async (
+  app,
+  { useCases: { repository, feed }, readInTurn },
+) => {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/users/:user_id/repo',
     schema: { querystring: LISTING_QUERY, response: { 200: Reply } },
     config: { operation: LISTINGS },
     onRequest: async (request) => void ownerOf(request),
-    preValidation: readLimit,
     handler: async (request, reply) => {
       const owner = ownerOf(request)
       const asked = askedListing(request)

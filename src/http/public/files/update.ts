@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type AppError, formatError } from '../../../core/errors.ts'
-import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { ACTIONS, assertPermits, permits, type Scoped } from '../../../core/auth/scope.ts'
+import { type AppError, formatError } from '../../../core/errors.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import {
   MAX_MEDIA_TYPE_BYTES,
   MEDIA_TYPE_PATTERN,
@@ -10,20 +10,16 @@ import {
 } from '../../../core/files/media-type.ts'
 import { parseMetadataPatch } from '../../../core/files/metadata.ts'
 import type { UpdateTerms } from '../../../core/files/operation.ts'
-import { SeenFileReply, seenFile } from '../../shared-routes/file-resource.ts'
-import { requireUser, scopeFirst } from '../access-token.ts'
-import { sendProblem } from '../../server/problem.ts'
-import {
-  type FileRouteOptions,
-  OWN_FILE_PATH,
-  ownFile,
-  writePrecondition,
-} from './file-resource.ts'
-import { permittedVisibility } from './file-upload.ts'
 import { parseTimestamp } from '../../../core/timestamp.ts'
 import { described, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { Type } from '../../openapi/type.ts'
+import { sendProblem } from '../../server/problem.ts'
+import { seenFile, SeenFileReply } from '../../shared-routes/file-resource.ts'
+import { requireUser, scopeFirst } from '../access-token.ts'
+import type { UserRoutes } from '../user-routes.ts'
+import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
+import { permittedVisibility } from './file-upload.ts'
 
 /** What a change can set, besides the name. */
 export const TERMS = {
@@ -84,10 +80,7 @@ const Body = Type.Object(
   },
 )
 
-export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
-  app,
-  { repository },
-) => {
+export const updateRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
   // Checked first, so that only a client with a token and a file name learns what the body should look like. Which action
   // a token lacks that permits none of them is said by the body.
   const onRequest = async (request: FastifyRequest) => {

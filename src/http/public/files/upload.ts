@@ -1,8 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter } from '../../../core/errors.ts'
-import { type Metadata, parseMetadata } from '../../../core/files/metadata.ts'
 import { parseVisibility } from '../../../core/files/file.ts'
-import { type FileRouteOptions, OWN_FILE_PATH } from './file-resource.ts'
+import { type Metadata, parseMetadata } from '../../../core/files/metadata.ts'
+import { describeStored } from '../../headers/content-headers.ts'
+import { parseFileMetadata } from '../../headers/file-metadata.ts'
+import type { FileForm } from '../../multipart/file-form.ts'
+import type { UserRoutes } from '../user-routes.ts'
+import { OWN_FILE_PATH } from './file-resource.ts'
 import {
   askedVisibility,
   permittedVisibility,
@@ -11,17 +15,10 @@ import {
   uploadedFile,
   uploadTarget,
 } from './file-upload.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ignoreContentType, receiveBody, receiveForm } from './receive-file.ts'
-import { describeStored } from '../../headers/content-headers.ts'
-import { parseFileMetadata } from '../../headers/file-metadata.ts'
-import type { FileForm } from '../../multipart/file-form.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
 
-export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
-  app,
-  { repository },
-) => {
+export const uploadRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
   const schema = { querystring: UPLOAD_QUERY, response: { 200: UploadedFile } }
 
   const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,16 +1,4 @@
 import {
-  FILE_NAME_PREFIX_PATTERN,
-  MAX_FILE_NAME_BYTES,
-  parseFileName,
-  parseFileNamePrefix,
-} from '../../../core/files/file-name.ts'
-import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
-import { isAppError } from '../../../core/errors.ts'
-import type { FileVersion } from '../../../core/files/file.ts'
-import type { History } from '../../../core/history/history.ts'
-import type { FindPastVersion } from '../../../core/history/history-ledger.ts'
-import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
-import {
   assertCovers,
   assertEveryName,
   coversName,
@@ -18,27 +6,33 @@ import {
   narrowPrefix,
   type Scoped,
 } from '../../../core/auth/scope.ts'
+import { isAppError } from '../../../core/errors.ts'
+import {
+  FILE_NAME_PREFIX_PATTERN,
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../../core/files/file-name.ts'
+import type { FileVersion } from '../../../core/files/file.ts'
+import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
+import type { FindPastVersion } from '../../../core/history/history-ledger.ts'
+import type { History } from '../../../core/history/history.ts'
 import { type PastVersion, versionNotFound } from '../../../core/history/past-version.ts'
+import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { discardBody } from '../../body/discard-body.ts'
-import { serveContent, type ServeOptions } from '../../download/serve-content.ts'
+import { serveContent } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
-import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
-import { requestSignal } from '../../server/request-outcome.ts'
-import { PAGE_QUERY, parseCursor, readLimit } from '../../shared-routes/pagination.ts'
-import { requireUser } from '../access-token.ts'
+import { Type } from '../../openapi/type.ts'
 import { assertQueryDecodable } from '../../server/query.ts'
-import { CONDITIONS, REDIRECTED_RESPONSES } from '../files/download.openapi.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
+import { PAGE_QUERY, parseCursor } from '../../shared-routes/pagination.ts'
 import { endIn, HistoryPage, historyPage } from '../../shared-routes/past-version-resource.ts'
+import { requireUser } from '../access-token.ts'
+import { CONDITIONS, REDIRECTED_RESPONSES } from '../files/download.openapi.ts'
+import type { UserRoutes } from '../user-routes.ts'
 import { HISTORY, ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
 import { restoreRoutes } from './restore.ts'
-
-export interface HistoryOptions {
-  readonly serving: ServeOptions
-  readonly history: History
-  readonly readInTurn: ReadInTurn
-}
 
 const Query = Type.Object(
   {
@@ -61,15 +55,15 @@ const Query = Type.Object(
 )
 
 /** What the caller has replaced and deleted: list, download, restore and purge. */
-export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (app, options) => {
-  const { serving, history, readInTurn } = options
+export const historyRoutes: UserRoutes = async (app, options) => {
+  const { useCases, readInTurn } = options
+  const { history } = useCases
 
   app.route({
     method: ['GET', 'HEAD'],
     url: HISTORY,
     ...LISTING,
     onRequest: async (request) => void requireUser(request, ['history']),
-    preValidation: readLimit,
     handler: async (request, reply) => {
       const caller = requireUser(request, ['history'])
       const { userId, userCreatedAt } = caller
@@ -93,7 +87,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     },
   })
 
-  serveContent(app, serving, {
+  serveContent(app, options, {
     url: PAST_VERSION,
     route: { config: { operation: DOWNLOAD } },
     wanted: pastVersion,
@@ -122,7 +116,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<HistoryOptions> = async (a
     return reply.code(204).send()
   })
 
-  await app.register(restoreRoutes, { history })
+  await app.register(restoreRoutes, options)
 }
 
 /** A version outside the token's prefix is like one that does not exist. */

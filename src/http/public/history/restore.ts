@@ -1,24 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import { assertCovers, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
-import type { History } from '../../../core/history/history.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
-import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { RESTORE_REQUEST, RestoreBody } from '../../shared-routes/past-version-resource.ts'
 import { requireUser } from '../access-token.ts'
 import { committedFile, UploadedFile } from '../files/file-upload.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'
+import type { UserRoutes } from '../user-routes.ts'
 import { ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
 
-export interface RestoreOptions {
-  readonly history: History
-}
-
-export const restoreRoutes: FastifyPluginAsyncTypebox<RestoreOptions> = async (
-  app,
-  { history },
-) => {
+export const restoreRoutes: UserRoutes = async (app, { useCases: { history } }) => {
   const onRequest = async (request: FastifyRequest) => {
     pastVersion(request)
     requireUser(request, RESTORE_ACTIONS)

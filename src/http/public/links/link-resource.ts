@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import {
   LABEL_PATTERN,
   MAX_EXPIRES_IN_SECONDS,
@@ -10,13 +11,13 @@ import {
   parseFileName,
   parseFileNamePrefix,
 } from '../../../core/files/file-name.ts'
-import { LINK_KINDS, type LinkKind, type LinkTarget } from '../../../core/links/link.ts'
 import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
+import { LINK_KINDS, type LinkTarget } from '../../../core/links/link.ts'
 import { type LinkTerms, MAX_USES } from '../../../core/links/links.ts'
 import { describing } from '../../openapi/operation.ts'
 import { OneOf, Text } from '../../openapi/reply-schemas.ts'
-import { LINK_MEMBERS } from '../../shared-routes/link-resource.ts'
 import { Type } from '../../openapi/type.ts'
+import { LINK_MEMBERS } from '../../shared-routes/link-resource.ts'
 
 export const ofLinks = describing({ tag: 'links', credentials: 'none' })
 
@@ -80,17 +81,9 @@ export const LinkBody = Type.Object(
   },
 )
 
-interface Body {
-  readonly kind: LinkKind
-  readonly name?: string
-  readonly prefix?: string
-  readonly expires_in?: number
-  readonly max_uses?: number
-  readonly password?: string
-  readonly label?: string
-}
+type Body = Static<typeof LinkBody>
 
-/** Of a body that is `LinkBody`. Throws `format_error` unless it names one file or a prefix, and as their parsers do. */
+/** Throws `format_error` unless it names one file or a prefix, and as their parsers do. */
 export function linkTermsIn(body: Body): LinkTerms {
   const { kind, expires_in: expiresInSeconds, max_uses: maxUses, password, label = '' } = body
   return { kind, target: targetIn(body), label, expiresInSeconds, maxUses, password }

@@ -1,28 +1,23 @@
 import type { FastifyRequest } from 'fastify'
-import type { Links } from '../../../core/links/links.ts'
 import { discardBody } from '../../body/discard-body.ts'
-import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { describing, withParsed } from '../../openapi/operation.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
-import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
+import { Type } from '../../openapi/type.ts'
 import { originOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
+import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
+import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
+import type { UserRoutes } from '../user-routes.ts'
 import { CreatedLinkReply, LinkBody, linkTermsIn } from './link-resource.ts'
-
-export interface OwnLinkOptions {
-  readonly links: Links
-  readonly readInTurn: ReadInTurn
-  readonly basePath: string
-}
 
 const LINKS = '/users/me/links'
 
 /** Users create, list and revoke links for people without an account. */
-export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (app, options) => {
-  const { links, readInTurn, basePath } = options
+export const ownLinkRoutes: UserRoutes = async (
+  app,
+  { useCases: { links }, basePath, readInTurn },
+) => {
   const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
 
   app.route({
@@ -30,7 +25,6 @@ export const ownLinkRoutes: FastifyPluginAsyncTypebox<OwnLinkOptions> = async (a
     url: LINKS,
     ...LIST,
     onRequest,
-    preValidation: readLimit,
     handler: async (request, reply) => {
       const caller = requireUser(request, ['share'])
       const list = pagedLinks((page) => readInTurn(reply, () => links.list(caller, page)))

@@ -10,17 +10,11 @@ import { formatTimestamp } from '../../../core/timestamp.ts'
 import { addVary } from '../../headers/content-headers.ts'
 import { servedMediaType } from '../../headers/served-media-type.ts'
 import { Bytes, OneOf, Text } from '../../openapi/reply-schemas.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
 import { ExpiresAt, UsesLeft } from '../../shared-routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../shared-routes/page.ts'
-import {
-  formatCursor,
-  type Key,
-  PAGE_QUERY,
-  parseCursor,
-  readLimit,
-} from '../../shared-routes/pagination.ts'
+import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../../shared-routes/pagination.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import { credentialsOf, findVisit, LINK_PATH, type LinkOptions } from './visit.ts'
 
@@ -32,7 +26,6 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app
     method: ['GET', 'HEAD'],
     url: LINK_PATH,
     ...VIEW,
-    preValidation: readLimit,
     handler: async (request, reply) => {
       addVary(reply, 'Accept', 'Authorization', 'Cookie')
       if (page !== undefined && wantsPage(request)) {

@@ -1,18 +1,16 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../../core/errors.ts'
 import { uploadBusy } from '../../../core/resumable/refusals.ts'
 import { sendProblem } from '../../server/problem.ts'
 import { otherMethods } from '../../shared-routes/method-not-allowed.ts'
-import { type ResumableRouteOptions, tusRoutes } from './routes.ts'
+import type { UserRoutes } from '../user-routes.ts'
+import { tusRoutes } from './routes.ts'
 import { TUS_VERSION } from './tus-headers.ts'
 import { noteOffset } from './upload-access.ts'
 import { uploadViewRoutes } from './view.ts'
 
 /** All paths of resumable uploads. Every response, including refusals, has the version of tus. */
-export async function resumableRoutes(
-  app: FastifyInstance,
-  options: ResumableRouteOptions,
-): Promise<void> {
+export const resumableRoutes: UserRoutes = async (app, options) => {
   const others = otherMethods(app)
   app.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'tus-resumable': TUS_VERSION, 'cache-control': 'no-store' })

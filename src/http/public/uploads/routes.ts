@@ -1,17 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
 import type { AnnouncedAppend, AppendToUpload } from '../../../core/resumable/append/append.ts'
-import type { Appended, ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
-import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
 import { mayTellOffset, uploadBusy } from '../../../core/resumable/refusals.ts'
+import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
+import type { Appended, ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { assertRawBody, openRawBody } from '../../body/raw-body.ts'
 import { assertMediaType, bodySize } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { tellToContinue } from '../../server/unread-body.ts'
-import type { ReadInTurn } from '../listing-turns.ts'
 import { UPLOAD_QUERY } from '../files/file-upload.ts'
+import type { UserRoutes } from '../user-routes.ts'
+import * as operations from './operations.ts'
 import {
   APPEND_MEDIA_TYPE,
   assertTusVersion,
@@ -25,7 +26,6 @@ import {
   TUS_EXTENSIONS,
   TUS_VERSION,
 } from './tus-headers.ts'
-import * as operations from './operations.ts'
 import {
   noteOffset,
   ownUploads,
@@ -34,29 +34,21 @@ import {
   UPLOADS_PATH,
 } from './upload-access.ts'
 
-export interface ResumableRouteOptions {
-  readonly uploads: ResumableUploads
-  readonly readInTurn: ReadInTurn
-  readonly basePath: string
-  /** In bytes. */
-  readonly maxFileSize: number
-}
-
 /** tus 1.0.0. */
-export async function tusRoutes(app: FastifyInstance, options: ResumableRouteOptions) {
-  const access = ownUploads(options)
-  const handlers = tusHandlers(options.uploads, access)
+export const tusRoutes: UserRoutes = async (app, { useCases: { uploads }, basePath, limits }) => {
+  const access = ownUploads(uploads, basePath)
+  const handlers = tusHandlers(uploads, access)
   const { refuseOtherVersions: onRequest, create, append, cancel } = handlers
-  const limits = {
+  const headers = {
     'tus-version': TUS_VERSION,
-    'tus-max-size': options.maxFileSize,
+    'tus-max-size': limits.maxFileSize,
     'tus-extension': TUS_EXTENSIONS,
     'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
   }
   const preflightMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const
   const config = { preflightMethods, operation: operations.DISCOVER }
   app.options(UPLOADS_PATH, { config }, async (_request, reply) =>
-    reply.code(204).headers(limits).send(),
+    reply.code(204).headers(headers).send(),
   )
   for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
     const operation = url === UPLOADS_PATH ? operations.CREATE : undefined

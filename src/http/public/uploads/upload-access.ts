@@ -59,11 +59,10 @@ interface NamedUpload extends AuthorizedCaller {
   readonly version: Version
 }
 
-export function ownUploads(options: {
-  readonly uploads: Pick<ResumableUploads, 'find'>
-  readonly basePath: string
-}): UploadAccess {
-  const { uploads, basePath } = options
+export function ownUploads(
+  uploads: Pick<ResumableUploads, 'find'>,
+  basePath: string,
+): UploadAccess {
   return {
     assert: (request) => void requireUser(request, ['create', 'replace']),
     create(request, { name, visibility, metadata }) {

@@ -1,17 +1,17 @@
-import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { coversName, mayFinish, type Scoped } from '../../../core/auth/scope.ts'
+import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import type { FoundUpload } from '../../../core/resumable/resumable-uploads.ts'
 import { metadataValues } from '../../../core/resumable/upload-metadata.ts'
 import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { Page, Strings } from '../../openapi/reply-schemas.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { PAGE_QUERY, readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { Type } from '../../openapi/type.ts'
+import { type SeenFile, seenFile, SeenFileReply } from '../../shared-routes/file-resource.ts'
+import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
 import { pagedUploads, uploadMembers, uploadSchemas } from '../../shared-routes/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
-import { type SeenFile, SeenFileReply, seenFile } from '../../shared-routes/file-resource.ts'
+import type { UserRoutes } from '../user-routes.ts'
 import { UPLOAD_ID_PARAM } from './operations.ts'
-import type { ResumableRouteOptions } from './routes.ts'
 import { noteOffset, ownUpload, UPLOAD_PATH, UPLOADS_PATH } from './upload-access.ts'
 
 export const UploadReply = Type.Object(
@@ -54,11 +54,7 @@ export const UploadPage = Page(
   'A page of unfinished uploads.',
 )
 
-export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> = async (
-  app,
-  options,
-) => {
-  const { uploads, readInTurn } = options
+export const uploadViewRoutes: UserRoutes = async (app, { useCases: { uploads }, readInTurn }) => {
   app.get(
     UPLOAD_PATH,
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
@@ -79,7 +75,6 @@ export const uploadViewRoutes: FastifyPluginAsyncTypebox<ResumableRouteOptions> 
     schema: { querystring: PAGE_QUERY, response: { 200: UploadPage } },
     config: { operation: LIST },
     onRequest: async (request) => void requireUser(request, ['create', 'replace']),
-    preValidation: readLimit,
     handler: async (request, reply) => {
       const caller = requireUser(request, ['create', 'replace'])
       const { userId, userCreatedAt, scope: { prefix } = {} } = caller
