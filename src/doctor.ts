@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type Config, readConfig } from './config/config.ts'
+import { type Config, type JwtConfig, readConfig, type WebhookConfig } from './config/config.ts'
 import { formatByteSize } from './core/byte-size.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
 import { createVersion, type ObjectKey, objectKey } from './core/objects/object-key.ts'
 import { heldLead } from './core/clock/safe-clock.ts'
 import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
+import type { DownloadRedirect } from './core/objects/download-urls.ts'
 import { assertKnown } from './core/objects/recognize-store.ts'
 import { REBUILD_INTERRUPTED } from './core/rebuild/rebuilder.ts'
 import type { RecordedStore } from './core/objects/store-record.ts'
@@ -48,17 +49,20 @@ export async function diagnose(
   }
   const warnings = settingWarnings(environment, config, maxDescriptors())
   const detail = withWarnings('valid', warnings)
-  const { database, objectStore } = ADVICE
-  return [
-    { check: 'settings', result: 'ok', detail },
-    await examine('database', database[config.database.kind], () => useDatabase(config)),
-    await examine('object store', objectStore[config.objectStore.kind], () =>
-      useObjectStore(config),
-    ),
-    ...(await examineRedirect(config)),
-    ...(await examineIdentityProvider(config)),
-    ...(await examineReceiver(config)),
-  ]
+  const { database, objectStore, jwt, webhooks } = config
+  const redirect = await openRedirect(objectStore)
+  const checks = [
+    ['database', ADVICE.database[database.kind], () => useDatabase(config)],
+    ['object store', ADVICE.objectStore[objectStore.kind], () => useObjectStore(config)],
+    ['download redirect', ADVICE.redirect, redirect && (() => follow(redirect, config))],
+    ['identity provider', ADVICE.identityProvider, jwt && (() => fetchKeys(jwt))],
+    ['webhook receiver', ADVICE.webhookReceiver, webhooks && (() => ping(webhooks))],
+  ] as const
+  const diagnoses: Diagnosis[] = [{ check: 'settings', result: 'ok', detail }]
+  for (const [check, advice, run] of checks) {
+    if (run !== undefined) diagnoses.push(await examine(check, advice, run))
+  }
+  return diagnoses
 }
 
 function withWarnings(text: string, warnings: readonly string[]): string {
@@ -91,57 +95,38 @@ const ADVICE = {
 } as const
 
 /** Downloads an object as a client does that is redirected. */
-async function examineRedirect({
-  objectStore,
-  maxFileSize,
-}: Config): Promise<readonly Diagnosis[]> {
-  const redirect = await openRedirect(objectStore)
-  if (redirect === undefined) return []
-  const follow = async (): Promise<string> => {
-    await using opened = new AsyncDisposableStack()
-    const objects = await openObjectStore(objectStore, { maxFileSize, warn: undefined })
-    opened.defer(() => objects.close())
-    const { urls } = redirect
-    await withObject(
-      objects,
-      (key) => Buffer.from(key),
-      async (key) => {
-        const url = await urls.sign({ key, disposition: 'attachment' })
-        const answer = await fetch(url, {
-          redirect: 'error',
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        })
-        if ((await answer.text()) !== key) throw new Error(`It answers with ${answer.status}.`)
-        assertClock(Date.parse(answer.headers.get('date') ?? ''))
-      },
-    )
-    return `read an object from ${urls.hostname}, past the service`
+async function follow(
+  { urls }: DownloadRedirect,
+  { objectStore, maxFileSize }: Config,
+): Promise<string> {
+  const objects = await openObjectStore(objectStore, { maxFileSize, warn: undefined })
+  const download = async (key: ObjectKey): Promise<void> => {
+    const url = await urls.sign({ key, disposition: 'attachment' })
+    const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if ((await answer.text()) !== key) throw new Error(`It answers with ${answer.status}.`)
+    assertClock(Date.parse(answer.headers.get('date') ?? ''))
   }
-  return [await examine('download redirect', ADVICE.redirect, follow)]
+  try {
+    await withObject(objects, (key) => Buffer.from(key), download)
+  } finally {
+    await objects.close()
+  }
+  return `read an object from ${urls.hostname}, past the service`
 }
 
-async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagnosis[]> {
-  if (jwt === undefined) return []
-  const fetchKeys = async (): Promise<string> => {
-    const { keys } = await fetchJwks(jwt.jwksUrl, timeoutSignal(TIMEOUT_MS))
-    const { userClaim, scopeClaim } = jwt
-    const scopes = scopeClaim === undefined ? 'no scopes' : `scopes in the claim ${scopeClaim}`
-    return `published keys: ${keys.length}; users in the claim ${userClaim}, ${scopes}`
-  }
-  return [await examine('identity provider', ADVICE.identityProvider, fetchKeys)]
+async function fetchKeys({ jwksUrl, userClaim, scopeClaim }: JwtConfig): Promise<string> {
+  const { keys } = await fetchJwks(jwksUrl, timeoutSignal(TIMEOUT_MS))
+  const scopes = scopeClaim === undefined ? 'no scopes' : `scopes in the claim ${scopeClaim}`
+  return `published keys: ${keys.length}; users in the claim ${userClaim}, ${scopes}`
 }
 
 /** Sends a signed `ping`. */
-async function examineReceiver({ webhooks }: Config): Promise<readonly Diagnosis[]> {
-  if (webhooks === undefined) return []
-  const ping = async (): Promise<string> => {
-    const id = `msg_${randomBytes(24).toString('base64url')}`
-    const body = bodyOf('ping', Date.now(), {})
-    const delivery = await createWebhookSender(webhooks).send({ id, body }, NEVER)
-    if (!delivery.isDelivered) throw new Error(delivery.reason)
-    return 'accepted a signed ping'
-  }
-  return [await examine('webhook receiver', ADVICE.webhookReceiver, ping)]
+async function ping(webhooks: WebhookConfig): Promise<string> {
+  const id = `msg_${randomBytes(24).toString('base64url')}`
+  const body = bodyOf('ping', Date.now(), {})
+  const delivery = await createWebhookSender(webhooks).send({ id, body }, NEVER)
+  if (!delivery.isDelivered) throw new Error(delivery.reason)
+  return 'accepted a signed ping'
 }
 
 const NEVER = new AbortController().signal

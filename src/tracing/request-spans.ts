@@ -30,8 +30,6 @@ interface RequestOutcome {
   readonly linkId: string | null
 }
 
-export type BeginRequest = ReturnType<typeof requestSpans>
-
 export function requestSpans(spans: Spans) {
   const propagator = new W3CTraceContextPropagator()
   return (request: RequestHead) => {

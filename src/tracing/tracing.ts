@@ -20,7 +20,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { type BeginRequest, requestSpans } from './request-spans.ts'
+import { requestSpans } from './request-spans.ts'
 import { createSpans } from './spans.ts'
 import { createPortTraces, type PortTraces, type TracedPlaces } from './port-traces.ts'
 
@@ -42,12 +42,7 @@ export interface TraceSettings {
   readonly headers: string | undefined
 }
 
-export interface Tracing {
-  readonly begin: BeginRequest
-  tracePorts(places: TracedPlaces): PortTraces
-  /** Sends ended spans for at most a second. Never rejects. Later spans are lost. */
-  close(): Promise<void>
-}
+export type Tracing = Awaited<ReturnType<typeof openTracing>>
 
 /**
  * Reads endpoint and service name from `OTEL_*`. Spans are sent in background batches; failed batches and spans beyond
@@ -56,7 +51,7 @@ export interface Tracing {
 export async function openTracing(
   { protocol, sampler, batches, headers }: TraceSettings,
   warn: (error: unknown, message: string) => void,
-): Promise<Tracing> {
+) {
   setGlobalErrorHandler((error) => warn(error, 'exporting spans failed'))
   const say = (message: string): void => warn(undefined, message)
   const logger = { error: say, warn: say, info: say, debug: say, verbose: say }
@@ -71,8 +66,9 @@ export async function openTracing(
   const spans = createSpans(provider.getTracer('cloud-repository'))
   return {
     begin: requestSpans(spans),
-    tracePorts: (places) => createPortTraces(spans, places),
-    async close() {
+    tracePorts: (places: TracedPlaces): PortTraces => createPortTraces(spans, places),
+    /** Sends ended spans for at most a second. Never rejects. Later spans are lost. */
+    async close(): Promise<void> {
       const sent = provider
         .shutdown()
         .catch((error: unknown) => warn(error, 'exporting spans failed'))

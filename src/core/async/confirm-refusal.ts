@@ -2,7 +2,7 @@ import { isAppError } from '../errors.ts'
 
 /**
  * Settles as `outcome`, but rejects with a refusal only once `confirm` has resolved: a refusal reports what was read.
- * Nobody takes `unavailable` for an answer.
+ * `unavailable` states no fact, so it needs no confirmation.
  */
 export async function confirmRefusal<T>(
   outcome: Promise<T>,

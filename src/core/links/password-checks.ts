@@ -46,8 +46,8 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter, cloc
     hash: string,
     { password = '', address, signal }: VisitorCredentials,
   ): Promise<string | undefined> {
-    // Also before a known password: otherwise it could be guessed fast during a block.
     const tried = { link: hash, address }
+    // Also before a known password: otherwise it could be guessed fast during a block.
     assertNotBlocked(address)
     guesses.assertMayTry(tried)
     const known = keys.get(hash, password)

@@ -75,8 +75,8 @@ export interface UploadFile extends UploadTarget {
   readonly visibility: () => Visibility | undefined
   readonly mediaType?: MediaType | null | undefined
   /**
-   * As `visibility`; `undefined` keeps the metadata of the replaced file. Also called when the content goes to the store,
-   * whose object has what is known by then.
+   * Called twice: before the content goes to the store, whose object has the fields seen so far, and before the commit,
+   * with all of them. `undefined` keeps the metadata of the replaced file.
    */
   readonly metadata?: () => Metadata | undefined
   readonly incoming: IncomingFile

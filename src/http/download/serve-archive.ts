@@ -8,8 +8,8 @@ import {
 } from '../../core/objects/object-store.ts'
 import { discardUnread } from '../body/discard-body.ts'
 import { contentDisposition } from '../headers/content-headers.ts'
-import { type Reader, type ReaderSlots, takenBytes } from '../server/reader-slots.ts'
-import { breakOff, requestSignal } from '../server/request-outcome.ts'
+import { type Reader, type ReaderSlots, holdSlot } from '../server/reader-slots.ts'
+import { requestSignal } from '../server/request-outcome.ts'
 import type { Downloads } from './downloads.ts'
 import { sendBody, watchSlowReader } from './send-body.ts'
 import type { Served } from './serve-content.ts'
@@ -53,9 +53,7 @@ export function serveArchive(
     const take = (slots: ReaderSlots, size: number): void => {
       // A client that has disconnected would never release a slot.
       signal.throwIfAborted()
-      const progress = (): number => takenBytes(request.raw.socket)
-      const giveWay = (): void => breakOff(reply, 'it gave way to another download')
-      reply.raw.once('close', slots.take({ reader: reader(request), size, progress, giveWay }))
+      holdSlot(slots, reply, { reader: reader(request), size, kind: 'download' })
     }
     take(slots, 1)
     const listed = await list(request, reply)

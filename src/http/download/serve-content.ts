@@ -25,8 +25,8 @@ import { selectRepresentation } from '../headers/preconditions.ts'
 import { formatReprDigest, wantsReprDigest } from '../headers/repr-digest.ts'
 import { servedMediaType } from '../headers/served-media-type.ts'
 import { Type } from '../openapi/type.ts'
-import { ownerOf, takenBytes } from '../server/reader-slots.ts'
-import { breakOff, requestSignal } from '../server/request-outcome.ts'
+import { holdSlot } from '../server/reader-slots.ts'
+import { requestSignal } from '../server/request-outcome.ts'
 import type { Downloads } from './downloads.ts'
 import { redirected, sendRedirect } from './redirect.ts'
 import { sendBody, watchSlowReader } from './send-body.ts'
@@ -69,13 +69,7 @@ export function serveContent<T extends object>(
     await discardUnread(reply)
     // A client that disconnected while its token was verified would never release a slot.
     signal.throwIfAborted()
-    const leave = slots.take({
-      reader: ownerOf(request),
-      size: 1,
-      progress: () => takenBytes(request.raw.socket),
-      giveWay: () => breakOff(reply, 'it gave way to another download'),
-    })
-    reply.raw.once('close', leave)
+    holdSlot(slots, reply, { kind: 'download' })
     const select = (file: FileVersion): Selection => {
       const selection = selectRepresentation(request, file)
       return redirected(request, { file, selection, redirect })

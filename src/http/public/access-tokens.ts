@@ -7,12 +7,11 @@ import {
   AccessTokenTerms,
   issuedToken,
   IssuedToken,
-  pagedTokens,
   termsIn,
   TokenId,
-  tokenReply,
+  tokenPage,
 } from '../shared-routes/access-token-resource.ts'
-import { PAGE_QUERY, readPage } from '../shared-routes/pagination.ts'
+import { PAGE_QUERY } from '../shared-routes/pagination.ts'
 import { requireUser } from './access-token.ts'
 import type { UserRoutes } from './user-routes.ts'
 
@@ -33,12 +32,10 @@ export const accessTokenRoutes: UserRoutes = async (
     handler: async (request, reply) => {
       const { userId, parentId, inspect } = maker(request)
       await inspect()
-      const list = pagedTokens((page) =>
+      void reply.header('cache-control', 'no-store')
+      return await tokenPage(request.query, (page) =>
         readInTurn(reply, () => accessTokens.list(userId, page, parentId)),
       )
-      const { entries, next_cursor } = await readPage(request.query, list)
-      void reply.header('cache-control', 'no-store')
-      return { access_tokens: entries.map(tokenReply), next_cursor }
     },
   })
 

@@ -45,9 +45,9 @@ type ParserError = Error & { readonly code?: string }
 
 /**
  * The connections of all listeners. A pipelined request is ignored, and its connection closes after the current answer:
- * otherwise uploads could overtake one another, and one connection could open thousands of files. Too many close it at
- * once. A parser error is answered and closes the connection, since the next request's start is unknown; a current
- * answer is sent to its end.
+ * otherwise uploads could overtake one another, and one connection could open thousands of files. More than 100 ignored
+ * requests close the connection immediately. A parser error is answered and closes the connection, since the next
+ * request's start is unknown; a current answer is sent to its end.
  */
 export class Connections {
   readonly reads = new ReadTurns((socket) => this.#of(socket).answer?.req)

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { HeldCounts, type Holder } from '../../core/quota/held-counts.ts'
 import { tooManyOf } from '../../core/quota/shares.ts'
 import { clientAddressOf } from './forwarded.ts'
+import { breakOff } from './request-outcome.ts'
 
 export interface ReaderLimits {
   /** Maximum per user, of which a narrow credential has a share, or per address without a token. */
@@ -131,6 +132,25 @@ interface Answer {
   readonly ageMs: number
   /** Average bytes per second since the answer began. */
   readonly rate: number
+}
+
+interface HeldSlot {
+  /** The caller by default. */
+  readonly reader?: Reader
+  readonly size?: number
+  /** What gives way, and to what: `download`. */
+  readonly kind: string
+  /** Bytes of the answer by default. */
+  readonly progress?: () => number
+}
+
+/** Takes a slot until the answer has ended. Throws as `ReaderSlots.take`. */
+export function holdSlot(slots: ReaderSlots, reply: FastifyReply, held: HeldSlot): void {
+  const { raw, request } = reply
+  const { socket } = request.raw
+  const { reader = ownerOf(request), size = 1, kind, progress = () => takenBytes(socket) } = held
+  const giveWay = (): void => breakOff(reply, `it gave way to another ${kind}`)
+  raw.once('close', slots.take({ reader, size, progress, giveWay }))
 }
 
 /** Bytes the kernel has taken; a write in progress counts when it is complete. */

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { ownerOf, ReaderSlots, takenBytes } from './reader-slots.ts'
+import { holdSlot, ReaderSlots } from './reader-slots.ts'
 import { breakOff } from './request-outcome.ts'
 
 /** An answer that nobody reads ends after this time to twice as long; see `limitReader`. */
@@ -28,13 +28,7 @@ export function limitUnreadAnswers(
     if (typeof payload !== 'string' || payload.length < SMALL_BYTES) return payload
     // Node would reserve three bytes for each character that waits.
     const bytes = Buffer.from(payload)
-    const leave = slots.take({
-      reader: ownerOf(reply.request),
-      size: bytes.length,
-      progress: () => takenBytes(reply.request.raw.socket),
-      giveWay: () => breakOff(reply, 'it gave way to another answer'),
-    })
-    reply.raw.once('close', leave)
+    holdSlot(slots, reply, { size: bytes.length, kind: 'answer' })
     return bytes
   }
 }

@@ -15,7 +15,7 @@ import { formatTimestamp } from '../../core/timestamp.ts'
 import type { AccessToken, AccessTokenPlace, AccessTokenUser } from '../../core/users/user-store.ts'
 import { Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
-import type { Key, PagedList } from './pagination.ts'
+import { type Key, type PagedList, type PageQuery, readPage } from './pagination.ts'
 
 const TOKEN_ID = '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'
 
@@ -154,7 +154,7 @@ export function issuedToken(token: IssuedAccessToken) {
   return { ...termsOf(token), access_token: token.secret }
 }
 
-export function tokenReply(token: AccessToken) {
+function tokenReply(token: AccessToken) {
   return {
     ...termsOf(token),
     revoked_at: formatTimestamp(token.revokedAt),
@@ -187,10 +187,16 @@ function scopeReply(scope: Scope | undefined) {
   return { actions, prefix, device_id: deviceId, when_full: whenFull }
 }
 
-export function pagedTokens(
+export async function tokenPage(
+  query: PageQuery,
   list: PagedList<AccessToken, AccessTokenPlace>['list'],
-): PagedList<AccessToken, AccessTokenPlace> {
-  return { read: placeOf, list, keyOf: ({ createdAt, tokenId }) => [createdAt, tokenId] }
+) {
+  const { entries, next_cursor } = await readPage(query, {
+    read: placeOf,
+    list,
+    keyOf: ({ createdAt, tokenId }) => [createdAt, tokenId],
+  })
+  return { access_tokens: entries.map(tokenReply), next_cursor }
 }
 
 function placeOf([createdAt, tokenId, another]: Key): AccessTokenPlace | undefined {

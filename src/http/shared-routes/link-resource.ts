@@ -2,7 +2,7 @@ import { type Link, LINK_KINDS, usesLeft } from '../../core/links/link.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { OneOf, Page, Text, TextOrNull, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
-import { type PagedList, textsOf } from './pagination.ts'
+import { type PagedList, type PageQuery, readPage, textsOf } from './pagination.ts'
 
 const LINK_ID = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
 
@@ -65,7 +65,11 @@ export function linkReply(link: Link) {
   }
 }
 
-/** For `readPage`. */
-export function pagedLinks(list: PagedList<Link, string>['list']): PagedList<Link, string> {
-  return { read: (key) => textsOf(key, 1)?.[0], list, keyOf: ({ linkId }) => [linkId] }
+export async function linkPage(query: PageQuery, list: PagedList<Link, string>['list']) {
+  const { entries, next_cursor } = await readPage(query, {
+    read: (key) => textsOf(key, 1)?.[0],
+    list,
+    keyOf: ({ linkId }) => [linkId],
+  })
+  return { links: entries.map(linkReply), next_cursor }
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { invalidParameter } from '../../core/errors.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/pagination.ts'
 import { Type } from '../openapi/type.ts'
@@ -22,6 +23,8 @@ export const PAGE_QUERY = Type.Object(
   },
   { additionalProperties: false },
 )
+
+export type PageQuery = Static<typeof PAGE_QUERY>
 
 /** A `preValidation` hook: turns decimal parameters into numbers. The schema refuses any other text. */
 export function readDecimals(...names: readonly string[]) {
@@ -53,7 +56,7 @@ export interface PagedList<Entry, Place> {
 
 /** `next_cursor` is `null` on the last page. Throws as `parseCursor` does. */
 export async function readPage<Entry, Place>(
-  query: { readonly limit?: number; readonly cursor?: string },
+  query: PageQuery,
   { read, list, keyOf }: PagedList<Entry, Place>,
 ): Promise<{ readonly entries: readonly Entry[]; readonly next_cursor: string | null }> {
   const { limit = DEFAULT_PAGE_LIMIT, cursor } = query

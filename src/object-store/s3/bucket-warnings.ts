@@ -5,14 +5,10 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { hasName } from './bucket.ts'
-import { createS3Client } from './sdk-client.ts'
+import { createS3Client, type S3Place } from './sdk-client.ts'
 
-export interface BucketPlace {
+interface BucketPlace extends S3Place {
   readonly bucket: string
-  readonly region: string
-  readonly endpoint: string | undefined
-  readonly forcePathStyle: boolean
-  readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
   readonly signal: AbortSignal
 }
 

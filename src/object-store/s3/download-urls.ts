@@ -1,14 +1,10 @@
 import type { DownloadUrls } from '../../core/objects/download-urls.ts'
 import { translated } from '../store-error.ts'
-import { createS3Client, resolveEndpoint } from './sdk-client.ts'
+import { createS3Client, resolveEndpoint, type S3Place } from './sdk-client.ts'
 import { formatQuery, S3Signer } from './signer.ts'
 
-export interface DownloadUrlsOptions {
-  readonly region: string
-  /** The one that clients reach; `undefined`: that of AWS. */
-  readonly endpoint: string | undefined
-  readonly forcePathStyle: boolean
-  readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+/** With the endpoint that clients reach; `undefined`: that of AWS. */
+export interface DownloadUrlsOptions extends S3Place {
   readonly bucket: string
   /** Milliseconds since 1970; for tests. */
   readonly now?: () => number

@@ -6,14 +6,17 @@ import {
 } from '@aws-sdk/client-s3'
 import { type S3TransportOptions, TRANSPORT_DEFAULTS } from './transport.ts'
 
-/** The transport limits apply to the SDK's transport and to ours separately. */
-export interface S3ClientOptions extends S3TransportOptions {
+export interface S3Place {
   readonly region: string
   readonly endpoint?: string | undefined
   /** Puts the bucket in the path instead of the host name, as most servers other than AWS require. */
   readonly forcePathStyle?: boolean | undefined
   /** `undefined`: the AWS SDK finds them (environment, files, instance role). */
   readonly credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
+}
+
+/** The transport limits apply to the SDK's transport and to ours separately. */
+export interface S3ClientOptions extends S3TransportOptions, S3Place {
   readonly maxAttempts?: number | undefined
 }
 

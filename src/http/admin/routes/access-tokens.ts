@@ -4,12 +4,11 @@ import {
   AccessTokenTerms,
   issuedToken,
   IssuedToken,
-  pagedTokens,
   termsIn,
   TokenId,
-  tokenReply,
+  tokenPage,
 } from '../../shared-routes/access-token-resource.ts'
-import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
@@ -36,9 +35,7 @@ export const accessTokenRoutes: OperatorPlugin = async (
   })
 
   app.get(collection, ACCESS_TOKENS.list, async (request) => {
-    const list = pagedTokens((page) => accessTokens.list(request.params.user_id, page))
-    const { entries, next_cursor } = await readPage(request.query, list)
-    return { access_tokens: entries.map(tokenReply), next_cursor }
+    return await tokenPage(request.query, (page) => accessTokens.list(request.params.user_id, page))
   })
 
   app.delete(`${collection}/:token_id`, ACCESS_TOKENS.revoke, async (request, reply) => {

@@ -1,6 +1,6 @@
 import { Type } from '../../openapi/type.ts'
-import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
-import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import { LinkId, linkPage, LinkPageReply } from '../../shared-routes/link-resource.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
@@ -11,9 +11,9 @@ export const linkRoutes: OperatorPlugin = async (
   const collection = '/admin/users/:user_id/links'
 
   app.get(collection, LIST, async (request) => {
-    const list = pagedLinks((page) => linkAdministration.list(request.params.user_id, page))
-    const { entries, next_cursor } = await readPage(request.query, list)
-    return { links: entries.map(linkReply), next_cursor }
+    return await linkPage(request.query, (page) =>
+      linkAdministration.list(request.params.user_id, page),
+    )
   })
 
   app.delete(`${collection}/:link_id`, REVOKE, async (request, reply) => {

@@ -15,8 +15,8 @@ import { type FileOperation, refusalOfOperation } from '../../../core/files/oper
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { parameterFault, sendProblem } from '../../server/problem.ts'
-import { ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
-import { breakOff, requestSignal } from '../../server/request-outcome.ts'
+import { holdSlot, ownerOf, ReaderSlots } from '../../server/reader-slots.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
 import { seenFile } from '../../shared-routes/file-resource.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
 import { permittedRestore, RESTORE_ACTIONS } from '../history/restore.ts'
@@ -47,14 +47,11 @@ export const batchRoutes: UserRoutes = async (app, { useCases: { repository }, s
         // Before it takes a slot: those who have to pause keep none from others.
         await shares.wait(reader.owner, requestSignal(reply))
         const { socket } = request.raw
-        const leave = slots.take({
-          reader,
-          size: 1,
+        holdSlot(slots, reply, {
+          kind: 'batch',
           // A batch that has arrived is no slow one.
           progress: () => (request.body === undefined ? socket.bytesRead : Infinity),
-          giveWay: () => breakOff(reply, 'it gave way to another batch'),
         })
-        reply.raw.once('close', leave)
         reply.raw.once('finish', shares.measure(reader.owner))
       },
     },

@@ -5,8 +5,8 @@ import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { originOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { LinkId, LinkPageReply, linkReply, pagedLinks } from '../../shared-routes/link-resource.ts'
-import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import { LinkId, linkPage, LinkPageReply, linkReply } from '../../shared-routes/link-resource.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
 import type { UserRoutes } from '../user-routes.ts'
 import { CreatedLinkReply, LinkBody, linkTermsIn } from './link-resource.ts'
@@ -27,10 +27,10 @@ export const ownLinkRoutes: UserRoutes = async (
     onRequest,
     handler: async (request, reply) => {
       const caller = requireUser(request, ['share'])
-      const list = pagedLinks((page) => readInTurn(reply, () => links.list(caller, page)))
-      const { entries, next_cursor } = await readPage(request.query, list)
       void reply.header('cache-control', 'no-store')
-      return { links: entries.map(linkReply), next_cursor }
+      return await linkPage(request.query, (page) =>
+        readInTurn(reply, () => links.list(caller, page)),
+      )
     },
   })
 
