@@ -3,21 +3,18 @@ import { clearLine, cursorTo } from 'node:readline'
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import { readVersion } from './build-info.ts'
-import { isHelp, runCli } from './cli/cli.ts'
+import type { Admin } from './cli/admin.ts'
+import type { CommandServices } from './cli/command.ts'
+import { isHelp } from './cli/usage.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { printable, render } from './cli/render.ts'
-import { createCopies } from './compose/copies.ts'
-import { introduceDemo } from './demo.ts'
-import { diagnose } from './doctor.ts'
 import { DRAIN_MS } from './compose/drain.ts'
-import { openLog } from './log/log.ts'
-import { serve } from './serve.ts'
-import { openService } from './compose/compose.ts'
 import { closePlaces } from './config/private-places.ts'
 import { settingWarnings } from './config/warnings.ts'
 import { maxDescriptors } from './http/server/connection-slots.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
+// What only some commands need is imported by them: everything would take them half a second.
 const [command, ...args] = process.argv.slice(2)
 
 try {
@@ -47,6 +44,7 @@ async function printVersion(): Promise<number> {
 async function runServer(): Promise<number> {
   const off = { type: 'boolean', default: false } as const
   const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
+  const { openLog } = await import('./log/log.ts')
   const config = readConfig(process.env)
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
   process.on('uncaughtExceptionMonitor', (err) =>
@@ -71,6 +69,7 @@ async function serveUntil(
   stopped: Promise<NodeJS.Signals>,
   { config, logger, values }: Serving,
 ): Promise<number> {
+  const { openService } = await import('./compose/compose.ts')
   await using opened = new AsyncDisposableStack()
   const tracing = await startTracing(config, logger)
   // Process 1 of a container ignores signals without a listener, and opening can wait long for the database.
@@ -82,12 +81,14 @@ async function serveUntil(
   if (service === undefined) process.exit(0)
   opened.defer(() => service.close())
   await service.rebuilder.assertFinished()
+  const { serve } = await import('./serve.ts')
   const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())
   if (values.demo) {
     const url = server.url + config.basePath
     const showsToken = process.stdout.isTTY || values['print-token']
     const { hasPage, operatorPageUrl } = server
+    const { introduceDemo } = await import('./demo.ts')
     console.log(await introduceDemo(service, { url, hasPage, operatorPageUrl, showsToken }))
   }
   const signal = await stopped
@@ -107,21 +108,36 @@ async function startTracing(
 }
 
 async function runDoctor(): Promise<number> {
+  const { diagnose } = await import('./doctor.ts')
   const diagnoses = await diagnose(process.env)
   console.log(printable(args.includes('--json') ? JSON.stringify(diagnoses) : render(diagnoses)))
   return diagnoses.every(({ result }) => result === 'ok') ? 0 : 1
 }
 
-function runCommand(): Promise<number> {
-  return runCli({
+async function runCommand(): Promise<number> {
+  const { runCli } = await import('./cli/cli.ts')
+  const { createCopies } = await import('./compose/copies.ts')
+  return await runCli({
     args: process.argv.slice(2),
-    open: ({ acceptsAnyStore }) => openService(readConfig(process.env), { acceptsAnyStore }),
+    open: openServices,
     print: console.log,
     printError: console.error,
     interruption,
     drawLine: process.stderr.isTTY ? drawLine : undefined,
     copies: createCopies(process.env),
   })
+}
+
+async function openServices(options: {
+  readonly acceptsAnyStore: boolean
+}): Promise<CommandServices> {
+  const { openService } = await import('./compose/compose.ts')
+  const service = await openService(readConfig(process.env), options)
+  async function openAdmin(onUnrecorded: (error: unknown) => void): Promise<Admin> {
+    const { createInProcess } = await import('./http/admin/in-process.ts')
+    return createInProcess({ useCases: service, onUnrecorded })
+  }
+  return { ...service, openAdmin }
 }
 
 function drawLine(text: string): void {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import type { OperatorEvent } from '../core/audit/audit-trail.ts'
-import { auditing } from '../core/audit/auditing.ts'
+import { ERROR_KINDS } from '../core/error-codes.ts'
 import { isAppError, messageOf } from '../core/errors.ts'
+import { callAdmin } from './admin.ts'
 import type {
   Command,
   CommandArguments,
@@ -10,18 +10,10 @@ import type {
   Copies,
   StandaloneCommand,
 } from './command.ts'
-import { AUDIT } from './commands/audit.ts'
-import { DEVICES, GRANTS } from './commands/grants.ts'
-import { FILES } from './commands/files.ts'
-import { HISTORY } from './commands/history.ts'
-import { OPERATIONS } from './commands/operations.ts'
-import { OVERVIEW } from './commands/overview.ts'
+import { COMMANDS } from './commands.ts'
 import { REBUILD } from './commands/rebuild.ts'
-import { TOKENS } from './commands/tokens.ts'
-import { UPLOADS } from './commands/uploads.ts'
-import { WEBHOOKS } from './commands/webhooks.ts'
-import { USERS } from './commands/users.ts'
 import { printable, render, type Result } from './render.ts'
+import { formOf, help, helpOn, isHelp, unknownCommand, usageOf } from './usage.ts'
 
 export interface CliOptions {
   readonly args: readonly string[]
@@ -39,27 +31,37 @@ export interface CliOptions {
  * (with `--json` as one document), the rest to `printError`; neither receives terminal control characters.
  */
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
-  const { args, open, interruption } = options
+  const { args, interruption, drawLine, copies } = options
   const print = (line: string): void => options.print(printable(line))
   const printError = (line: string): void => options.printError(printable(line))
   if (args.length === 0 || args.some(isHelp) || args[0] === 'help') {
-    print(helpOn(args))
+    const command = commandOf(args[0] === 'help' ? args.slice(1) : args)
+    print(command === undefined ? help(COMMANDS) : helpOn(command))
     return 0
   }
-  const call = parseCall(args)
-  if (typeof call === 'string') {
-    printError(call)
+  const given = parseCall(args)
+  if (typeof given === 'string') {
+    printError(given)
     return 2
   }
   try {
     let exitCode: 0 | 1 = 0
     const fail = (): void => void (exitCode = 1)
-    const { command } = call
-    const { drawLine, copies } = options
-    const given = { ...call, print, printError, drawLine, fail, interruption, copies }
-    const result = await ('runAlone' in command
-      ? command.runAlone(given)
-      : runOn(open, command, given))
+    const onUnrecorded = (error: unknown): void =>
+      printError(`The audit trail lacks this action. ${describe(error)}`)
+    const call = {
+      ...given,
+      print,
+      printError,
+      drawLine,
+      fail,
+      copies,
+      onUnrecorded,
+      interruption,
+    }
+    const { command } = given
+    const result =
+      'runAlone' in command ? await command.runAlone(call) : await runOn(options, command, call)
     if (result !== undefined) print(call.json ? JSON.stringify(result) : render(result))
     return exitCode
   } catch (error) {
@@ -69,164 +71,70 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
 }
 
 async function runOn(
-  open: CliOptions['open'],
-  command: Command,
+  { open }: CliOptions,
+  command: Exclude<Command, StandaloneCommand>,
   call: CommandCall,
 ): Promise<Result | undefined> {
-  const { acceptsAnyStoreWith: any } = command
+  const any = 'run' in command ? command.acceptsAnyStoreWith : undefined
   const services = await open({ acceptsAnyStore: any !== undefined && call.switches.has(any) })
-  /** What the command has done stands, also if this fails. */
-  async function record(event: OperatorEvent): Promise<void> {
-    try {
-      await services.auditTrail.record(event)
-    } catch (error) {
-      call.printError(`The audit trail lacks this action. ${describe(error)}`)
-    }
-  }
   try {
     if (command !== REBUILD) await services.rebuilder.assertFinished()
-    return await command.run({ ...services, ...auditing(services, record) }, call)
+    if ('run' in command) return await command.run(services, call)
+    const admin = await services.openAdmin(call.onUnrecorded)
+    await callAdmin(admin, command, call)
+    return undefined
   } finally {
     await services.close()
   }
 }
 
-export function isHelp(word: string): boolean {
-  return word === '--help' || word === '-h'
-}
-
-const COMMANDS: readonly AnyCommand[] = [
-  USERS,
-  TOKENS,
-  DEVICES,
-  GRANTS,
-  FILES,
-  UPLOADS,
-  HISTORY,
-  WEBHOOKS,
-  OVERVIEW,
-  AUDIT,
-  OPERATIONS,
-].flat()
-
-type AnyCommand = Command | StandaloneCommand
-
 interface Call extends CommandArguments {
-  readonly command: AnyCommand
+  readonly command: Command
 }
 
 /** Returns a message for the user if the call is invalid. */
 function parseCall(args: readonly string[]): Call | string {
   const command = commandOf(args)
-  if (command === undefined) return unknownCommand(args)
+  if (command === undefined) return unknownCommand(args, COMMANDS)
+  const { words, operands, requiredOperands, options, requiredOptions } = formOf(command)
   try {
     const { values, positionals } = parseArgs({
-      args: args.slice(command.words.length),
+      args: args.slice(words.length),
       allowPositionals: true,
-      options: optionsOf(command),
+      options: { ...options, json: { type: 'boolean' } },
     })
-    const { least, most } = operandCounts(command)
-    const given = Object.entries(values)
-    const isComplete = (command.required ?? []).every((flag) => flag in values)
-    const isFilled = isComplete && !positionals.includes('')
-    if (positionals.length < least || positionals.length > most || !isFilled) {
-      return usage(command)
-    }
+    const isComplete =
+      positionals.length >= requiredOperands &&
+      positionals.length <= operands.length &&
+      requiredOptions.every((option) => option in values)
+    // An empty text is one of an unset variable.
+    const isFilled = ![...positionals, ...Object.values(values)].includes('')
+    if (!isComplete || !isFilled) return usageOf(command)
+    const given: [string, unknown][] = Object.entries(values)
     return {
       command,
-      operands: positionals,
-      flags: Object.fromEntries(given.filter((flag): flag is [string, string] => !isSwitch(flag))),
-      switches: new Set(given.filter(isSwitch).map(([name]) => name)),
+      operands: Object.fromEntries(positionals.map((text, at) => [operands[at] ?? '', text])),
+      flags: Object.fromEntries(given.filter(isFlag)),
+      switches: new Set(given.filter(([, value]) => value === true).map(([name]) => name)),
       json: values['json'] === true,
     }
   } catch (error) {
-    return `${describe(error)}\n${usage(command)}`
+    return `${describe(error)}\n${usageOf(command)}`
   }
 }
 
-function commandOf(args: readonly string[]): AnyCommand | undefined {
-  return COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
+function isFlag(option: readonly [string, unknown]): option is [string, string] {
+  return typeof option[1] === 'string'
 }
 
-/** No command has more than two words. Names the commands of the group, or of groups with a similar name. */
-function unknownCommand(args: readonly string[]): string {
-  const words = args.filter((word) => !word.startsWith('-')).slice(0, 2)
-  const [given = ''] = words
-  const groupOf = ({ words: [group = ''] }: AnyCommand): string => group
-  const isNear = (group: string): boolean =>
-    given !== '' && (group.startsWith(given) || given.startsWith(group.replace(/s$/, '')))
-  const near = COMMANDS.filter((command) => isNear(groupOf(command)))
-  const groups = new Set(['serve', 'doctor', ...COMMANDS.map(groupOf)])
-  return [
-    `Unknown command "${words.join(' ') || args[0]}".`,
-    ...(near.length > 0 ? near.map((command) => usage(command)) : [[...groups].join(', ')]),
-    '"cloud-repo --help" describes all commands.',
-  ].join('\n')
+function commandOf(args: readonly string[]): Command | undefined {
+  return COMMANDS.find((command) => formOf(command).words.every((word, i) => args[i] === word))
 }
 
-function optionsOf({ flags = [], switches = [] }: AnyCommand) {
-  const options: Record<string, { readonly type: 'string' | 'boolean' }> = {}
-  for (const flag of flags) options[flag] = { type: 'string' }
-  for (const name of ['json', ...switches]) options[name] = { type: 'boolean' }
-  return options
-}
-
-function isSwitch([, value]: readonly [string, unknown]): boolean {
-  return value === true
-}
-
-function operandCounts({ operands = [] }: AnyCommand): { least: number; most: number } {
-  const optional = operands.filter((operand) => operand.startsWith('['))
-  return { least: operands.length - optional.length, most: operands.length }
-}
-
-function helpOn(args: readonly string[]): string {
-  const command = commandOf(args[0] === 'help' ? args.slice(1) : args)
-  return command === undefined ? help() : `${usage(command)}\n\n${command.summary}`
-}
-
-function help(): string {
-  return [
-    helpLine('serve', 'run the service'),
-    helpLine('doctor', 'check settings, database, object store, identity provider and webhooks'),
-    ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
-    '',
-    'Every command except serve accepts --json. --version prints the version.',
-    'Settings are environment variables; docs/configuration.md lists them.',
-  ].join('\n')
-}
-
-const CALL_WIDTH = 40
-
-function helpLine(line: string, summary: string): string {
-  const call = `cloud-repo ${line}`.padEnd(CALL_WIDTH)
-  return call.length === CALL_WIDTH && call.endsWith(' ')
-    ? `${call}${summary}`
-    : `${call}\n${' '.repeat(CALL_WIDTH)}${summary}`
-}
-
-function usage(command: AnyCommand): string {
-  return `usage: cloud-repo ${lineOf(command)}`
-}
-
-function lineOf(command: AnyCommand): string {
-  const { words, operands = [], flags = [], switches = [], required = [] } = command
-  const option = (name: string, text: string): string =>
-    required.includes(name) ? text : `[${text}]`
-  const parts = [
-    words,
-    operands,
-    switches.map((name) => option(name, `--${name}`)),
-    flags.map((name) => option(name, `--${name} ...`)),
-  ]
-  return parts.flat().join(' ')
-}
-
+/** With the cause of a failure, which a refusal does not need. */
 function describe(error: unknown): string {
-  if (isAppError(error)) return `${error.code}: ${error.message}${causeOf(error)}`
-  return messageOf(error)
-}
-
-function causeOf({ cause }: Error): string {
-  return cause instanceof Error ? ` (${cause.message})` : ''
+  if (!isAppError(error)) return messageOf(error)
+  const { code, message, cause } = error
+  const isFailure = ERROR_KINDS[code].status >= 500
+  return `${code}: ${message}${isFailure && cause instanceof Error ? ` (${cause.message})` : ''}`
 }

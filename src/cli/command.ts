@@ -1,22 +1,21 @@
-import type { AuditTrail } from '../core/audit/audit-trail.ts'
-import type { OperatorUseCases } from '../core/audit/auditing.ts'
 import type { CopiedObjects, CopyPack } from '../core/objects/copy-pack.ts'
 import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
+import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
-import { parseUserId, type UserId } from '../core/users/user-id.ts'
-import type { OverviewReader } from '../core/overview/overview.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
-import { Bytes, type Result, type Row, type Scalar } from './render.ts'
+import type { Admin } from './admin.ts'
+import type { Result } from './render.ts'
 
-export interface CommandServices extends OperatorUseCases {
-  readonly overview: OverviewReader
-  readonly auditTrail: AuditTrail
+export interface CommandServices {
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
+  readonly uploadAdministration: Pick<UploadAdministration, 'releaseFinished'>
   backup(file: string): Promise<{ readonly bytes: number }>
   /** Makes the object store the one that the database knows, and resolves to its identity. */
   adoptStore(): Promise<string>
+  /** `onUnrecorded` is called with each failure of the audit trail; what the call has done stands. */
+  readonly openAdmin: (onUnrecorded: (error: unknown) => void) => Promise<Admin>
   close(): Promise<void>
 }
 
@@ -47,10 +46,13 @@ export interface Copies {
   pack(options: CopyPack): Promise<CopiedObjects>
 }
 
+export type Flags = Readonly<Record<string, string | undefined>>
+
 /** The words of a call. */
 export interface CommandArguments {
-  readonly operands: readonly string[]
-  readonly flags: Readonly<Record<string, string>>
+  /** By their names; optional ones can be missing. */
+  readonly operands: Flags
+  readonly flags: Flags
   readonly switches: ReadonlySet<string>
   readonly json: boolean
 }
@@ -67,21 +69,39 @@ export interface CommandCall extends CommandArguments, Terminal {
   /** Sets the exit code to 1; the command continues. */
   readonly fail: () => void
   readonly copies: Copies
+  /** Says that the audit trail lacks what the command has done. */
+  readonly onUnrecorded: (error: unknown) => void
   /** For long commands: aborts on SIGINT and SIGTERM, which otherwise end the process at once. */
   readonly interruption: () => AbortSignal
 }
 
-interface CommandForm {
-  readonly words: readonly string[]
-  readonly operands?: readonly string[]
-  readonly flags?: readonly string[]
-  readonly switches?: readonly string[]
-  /** The required ones of `flags` and `switches`. */
-  readonly required?: readonly string[]
+export interface CommandForm {
+  /** Such as `grants add <user_id> --bytes ... [--ends-at ...]`; `usage.ts` reads it. */
+  readonly usage: string
   readonly summary: string
 }
 
-export interface Command extends CommandForm {
+/** A call of the admin API. */
+export interface AdminCommand extends CommandForm {
+  /** Of these, the first whose path has only parameters that are operands of the call. */
+  readonly calls: readonly (readonly [method: Method, path: `/admin/${string}`])[]
+  /** The query of a GET, the members of another method's body; `flags` by default. */
+  readonly input?: (flags: Flags, switches: ReadonlySet<string>) => Json
+  /**
+   * What people see of the answer, or of each entry: paths of members, and what stands for `null`, such as
+   * `scope.actions=all`. By default all members, and theirs.
+   */
+  readonly columns?: string
+  /** Replaces `columns`. */
+  readonly text?: (answer: Json) => string
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A JSON object of the admin API. */
+export type Json = Readonly<Record<string, unknown>>
+
+export interface ServiceCommand extends CommandForm {
   /** The switch with which it only reads, on any object store. */
   readonly acceptsAnyStoreWith?: string
   run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
@@ -91,41 +111,4 @@ export interface StandaloneCommand extends CommandForm {
   runAlone(call: CommandCall): Promise<Result | undefined>
 }
 
-export function userIdOf([userId = '']: readonly string[]): UserId {
-  return parseUserId(userId)
-}
-
-/** Returns `NaN`, which every limit refuses, unless `text` is decimal digits. */
-export function parseCount(text: string): number {
-  return /^\d+$/.test(text) ? Number(text) : Number.NaN
-}
-
-export function printFinding({ json, print }: CommandCall, row: Row): void {
-  print(json ? JSON.stringify(row) : lineOf(row))
-}
-
-function lineOf({ kind, repaired, ...facts }: Row): string {
-  const said = Object.entries(facts).filter(([, value]) => value !== null)
-  const words = said.map(([name, value]) => `${name}=${exact(value)}`)
-  return [String(kind).padEnd(17), ...words, ...(repaired === true ? ['repaired'] : [])].join(' ')
-}
-
-/** Not rounded: a difference of some bytes is a finding. */
-function exact(value: Scalar): string {
-  return value instanceof Bytes ? `${value.toJSON()} B` : JSON.stringify(value)
-}
-
-const EVERY_MS = 10_000
-
-/** Returns a function that may be called at any rate and prints every 10 s. */
-export function showProgress<T>(
-  { printError }: Terminal,
-  describe: (progress: T) => string,
-): (progress: T) => void {
-  let toldAt = performance.now()
-  return (progress) => {
-    if (performance.now() - toldAt < EVERY_MS) return
-    toldAt = performance.now()
-    printError(`Progress: ${describe(progress)}`)
-  }
-}
+export type Command = AdminCommand | ServiceCommand | StandaloneCommand

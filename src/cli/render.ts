@@ -31,9 +31,8 @@ export function render(result: Result): string {
 }
 
 function table(rows: readonly Row[]): string {
-  const [first] = rows
-  if (first === undefined) return '(none)'
-  const columns = Object.keys(first)
+  if (rows.length === 0) return '(none)'
+  const columns = [...new Set(rows.flatMap(Object.keys))]
   const widths = columns.map((column) =>
     Math.max(column.length, ...rows.map((row) => cell(row[column]).length)),
   )

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import type { Copies } from '../cli/command.ts'
 import { readConfig, readS3Settings } from '../config/config.ts'
 import { AppError } from '../core/errors.ts'
-import { restore } from '../database/sqlite/restore.ts'
 import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -31,6 +30,7 @@ export function createCopies(environment: Environment): Copies {
       const client = readS3Settings(environment)
       if (database.kind !== 'sqlite')
         throw new Error('Restore a PostgreSQL database with pg_restore.')
+      const { restore } = await import('../database/sqlite/restore.ts')
       const { downloadCopy } = await import('../object-store/s3/database-copy.ts')
       const directory = dirname(database.file)
       await ensureDirectory(directory, directory)

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { CommandServices } from '../../src/cli/command.ts'
 import { openService, type Overrides } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { outage } from '../support/faults/faults.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
-import { runCommand } from './run-command.ts'
+import { runCommand, type Services } from './run-command.ts'
 
 let core: TestCore
 beforeEach(async () => {
@@ -18,13 +17,16 @@ const open = (overrides: Overrides = {}) =>
     retentionMs: RETENTION_MS,
     ...overrides,
   })
-const run = (args: string, opening: () => Promise<CommandServices> = open) =>
-  runCommand(args, opening)
+const run = (args: string, opening: () => Promise<Services> = open) => runCommand(args, opening)
 
 async function json<T>(args: string): Promise<T> {
   const { code, out, err } = await run(`${args} --json`)
   expect({ args, code, err }).toEqual({ args, code: 0, err: '' })
   return (out === '' ? undefined : JSON.parse(out)) as T
+}
+
+interface Trail {
+  readonly actions: readonly Record<string, unknown>[]
 }
 
 it('has what commands did, without secrets and names of files', async () => {
@@ -35,15 +37,15 @@ it('has what commands did, without secrets and names of files', async () => {
   )
   const { access_token: secret, token_id } = issued
   await json('files list alice --prefix diary')
-  const trail = await json<Record<string, unknown>[]>('audit --user alice')
+  const { actions } = await json<Trail>('audit --user alice')
   const terms = { token_id, label: 'phone', actions: 'read,create' }
   const byCommand = { user_id: 'alice', address: null, request_id: null }
-  expect(trail).toMatchObject([
+  expect(actions).toMatchObject([
     { ...byCommand, action: 'files.list', details: { files: 0 } },
     { ...byCommand, action: 'access_token.issue', details: terms },
     { ...byCommand, action: 'user.create', details: {} },
   ])
-  const text = JSON.stringify(trail)
+  const text = JSON.stringify(actions)
   expect(text).not.toContain(secret)
   expect(text).not.toContain('diary')
 })
@@ -55,18 +57,17 @@ it('has what took effect, also if the answer could not be read', async () => {
   for (const args of ['users create alice', 'users suspend alice']) {
     expect(await run(args, opening)).toMatchObject({ code: 1, out: '' })
   }
-  const trail = await json<Record<string, unknown>[]>('audit')
-  expect(trail.map(({ action }) => action)).toEqual(['user.set_status', 'user.create'])
+  const { actions } = await json<Trail>('audit')
+  expect(actions.map(({ action }) => action)).toEqual(['user.set_status', 'user.create'])
 })
 
-it('is shown newest first, up to a limit and of one user', async () => {
+it('is shown newest first, page by page and of one user', async () => {
   expect((await run('audit')).out).toBe('(none)')
   for (const user of ['alice', 'bob', 'carol']) await json(`users create ${user}`)
   const { code, out, err } = await run('audit --limit 2')
-  expect({ code, err }).toEqual({
-    code: 0,
-    err: 'There are more actions; --limit takes up to 1000.',
-  })
+  const [, cursor = ''] = /^There are more; continue with --cursor (\S+)$/.exec(err) ?? []
+  expect({ code, isLast: cursor === '' }).toEqual({ code: 0, isLast: false })
+  expect((await run(`audit --cursor ${cursor}`)).out).toMatch(/^at .*\n.* alice /)
   expect(out).toMatch(/^at +action +user_id +address +details\n.*carol.*\n.*bob[^\n]*$/)
   expect((await run('audit --user bob')).out.match(/user\.create/g)).toHaveLength(1)
   expect(await run('audit --limit 0')).toMatchObject({ code: 1, out: '' })
@@ -83,5 +84,5 @@ it('does not undo or fail what it cannot record, and says why', async () => {
     err: expect.stringMatching(/^The audit trail lacks this action\. unavailable: /) as string,
   })
   expect(out).toContain('alice')
-  expect(await json('audit')).toEqual([])
+  expect(await json('audit')).toEqual({ actions: [], next_cursor: null })
 })

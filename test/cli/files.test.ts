@@ -1,9 +1,13 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openService, type Service } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { accountOf, type Account } from '../core/ledger/fixture.ts'
 import { callerNamed } from '../support/caller.ts'
+import { temporaryFolder } from '../support/service/program.ts'
+import { openTestRepository } from '../support/service/test-repository.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
 import { DONE, runCommand } from './run-command.ts'
 
@@ -30,54 +34,55 @@ const run = (args: string) => runCommand(args, open)
 async function names(args: string): Promise<unknown> {
   const { code, out } = await run(`${args} --json`)
   expect(code).toBe(0)
-  return (JSON.parse(out) as { readonly file_name: string }[]).map(({ file_name }) => file_name)
+  const { prefixes = [], files } = JSON.parse(out) as Listed
+  return [...prefixes, ...files.map(({ name }) => name)]
+}
+
+interface Listed {
+  readonly prefixes?: readonly string[]
+  readonly files: readonly { readonly name: string }[]
 }
 
 it('files list shows the files of a user, also of a suspended one, with units', async () => {
   const { file } = await account.put('a', 3 * 2 ** 19)
   await core.users.setUserStatus(ALICE, 'suspended')
-  const json = await run('files list alice --json')
-  expect({ ...json, out: JSON.parse(json.out) as unknown }).toEqual({
-    code: 0,
-    err: '',
-    out: [
-      {
-        file_name: 'a',
-        size: 3 * 2 ** 19,
-        visibility: file.visibility,
-        version: file.version,
-        updated_at: new Date(file.updatedAt).toISOString(),
-        expires_at: null,
-      },
-    ],
+  const { out, ...outcome } = await run('files list alice --json')
+  expect(outcome).toEqual({ code: 0, err: '' })
+  expect(JSON.parse(out)).toMatchObject({
+    files: [{ name: 'a', size: 3 * 2 ** 19, version: file.version, expires_at: null }],
+    next_cursor: null,
   })
-  expect((await run('files list alice')).out).toContain('  1.5 MiB  ')
+  const at = new Date(file.updatedAt).toISOString()
+  expect((await run('files list alice')).out).toBe(
+    [
+      `name  size     visibility  version                               updated_at                expires_at`,
+      `a     1.5 MiB  private     ${file.version}  ${at}  -`,
+    ].join('\n'),
+  )
   expect(await run('files list nobody')).toMatchObject({ code: 1, out: '' })
 })
 
-it('files list goes on by name, and says how', async () => {
+it('files list goes on with a cursor, in any order', async () => {
   for (const [size, name] of ['a-1', 'a-2', 'b', 'c-1', 'd'].entries())
     await account.put(name, size)
-  expect(await run('files list alice --limit 2')).toMatchObject({
-    err: 'There are more files; continue with --after a-2',
-  })
-  expect(await names('files list alice --after a-2')).toEqual(['b', 'c-1', 'd'])
-  expect(await names('files list alice --order=-name --after b')).toEqual(['a-2', 'a-1'])
+  const rest = async (list: string, limit: number): Promise<unknown> => {
+    const { err } = await run(`${list} --limit ${limit}`)
+    return await names(`${list} ${err.replace(/^There are more; continue with /, '')}`)
+  }
+  expect(await rest('files list alice', 2)).toEqual(['b', 'c-1', 'd'])
+  expect(await rest('files list alice --order=-name', 3)).toEqual(['a-2', 'a-1'])
+  expect(await rest('files list alice --order=-size', 4)).toEqual(['a-1'])
   expect(await names('files list alice --prefix a --contains 2')).toEqual(['a-2'])
   const rolledUp = 'files list alice --delimiter -'
   expect(await names(rolledUp)).toEqual(['a-', 'c-', 'b', 'd'])
-  expect((await run(`${rolledUp} --limit 1`)).err).toContain('continue with --after a-')
-  expect(await names(`${rolledUp} --after a-`)).toEqual(['c-', 'b', 'd'])
-  const bySize = await run('files list alice --order=-size --limit 1')
-  expect(bySize).toMatchObject({ out: expect.stringContaining('4 B') as string })
-  expect(bySize.err).toContain('or list them by name')
+  expect(await rest(rolledUp, 1)).toEqual(['c-', 'b', 'd'])
+  expect((await run(rolledUp)).out).toMatch(/^name .*\na- {4}- .*\nc- {4}- .*\nb +2 B .*\nd +4 B /)
 })
 
 it.each([
   ['--order colour', 'order must be one of name, -name'],
-  ['--order size --after a', 'after needs an order by name'],
   ['--order size --delimiter -', 'ordered by name'],
-  ['--after a/b', 'contains a slash'],
+  ['--cursor x', 'cursor is not valid'],
   ['--limit 0', 'limit must be'],
 ])('files list refuses %s', async (flags, message) => {
   const refused = await run(`files list alice ${flags}`)
@@ -92,6 +97,43 @@ it('files delete removes a file, once', async () => {
   expect(await run('files delete alice a')).toMatchObject({ code: 1, out: '' })
   expect(await names('files list alice')).toEqual([])
   expect((await run('files delete alice a/b')).err).toMatch(/^invalid_file_name: /)
+})
+
+it('files archive writes a new file, with what begins so, also of a suspended user', async () => {
+  const { upload } = await openTestRepository(core)
+  await upload('a-1', 'hello')
+  await upload('b', 'world')
+  await core.users.setUserStatus(ALICE, 'suspended')
+  await using opened = new AsyncDisposableStack()
+  const folder = await temporaryFolder(opened)
+  const file = join(folder, 'a.zip')
+  const { out, ...outcome } = await run(`files archive alice ${file} --prefix a --json`)
+  expect(outcome).toEqual({ code: 0, err: '' })
+  const archive = await readFile(file)
+  expect(JSON.parse(out)).toEqual({ file, files: 1, bytes: archive.length })
+  expect(archive.includes('hello')).toBe(true)
+  expect(archive.includes('world')).toBe(false)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const [action] = await core.ledger.listOperatorActions({
+    userId: ALICE,
+    after: undefined,
+    limit: 1,
+  })
+  expect(action).toMatchObject({ action: 'files.archive', details: { files: 1 } })
+  expect(await run(`files archive alice ${file}`)).toMatchObject({ code: 1 })
+  expect(await readFile(file)).toEqual(archive)
+})
+
+it('files archive leaves no file of an archive that fails', async () => {
+  await using opened = new AsyncDisposableStack()
+  const folder = await temporaryFolder(opened)
+  const refused = await run(`files archive bob ${join(folder, 'b.zip')}`)
+  expect(refused).toMatchObject({ code: 1, out: '' })
+  expect(refused.err).toMatch(/^not_found: /)
+  // Its object does not exist.
+  await account.put('a', 3)
+  expect(await run(`files archive alice ${join(folder, 'a.zip')}`)).toMatchObject({ code: 1 })
+  expect(await readdir(folder)).toEqual([])
 })
 
 it('overview shows all figures, with units or as JSON as the admin API has them', async () => {

@@ -36,12 +36,14 @@ it('history list shows what was replaced and deleted, newest end first', async (
   await account.remove('a')
   const { code, out, err } = await run('history list alice --json')
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  expect(JSON.parse(out)).toMatchObject([
-    { version: second.version, file_name: 'a', size: 2, ended_as: 'deleted' },
-    { version: first.version, file_name: 'a', size: 1, ended_as: 'replaced' },
-  ])
+  expect(JSON.parse(out)).toMatchObject({
+    versions: [
+      { version: second.version, name: 'a', size: 2, ended_as: 'deleted' },
+      { version: first.version, name: 'a', size: 1, ended_as: 'replaced' },
+    ],
+  })
   const limited = await run('history list alice --limit 1')
-  expect(limited.err).toContain('There are more versions')
+  expect(limited.err).toContain('There are more;')
   expect((await run('history list alice --name b')).out).not.toContain(first.version)
 })
 

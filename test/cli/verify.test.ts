@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CommandServices } from '../../src/cli/command.ts'
 import { openService } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { ALICE, strayKey } from '../core/verify/fixture.ts'
@@ -8,7 +7,7 @@ import { contentOf } from '../support/http/incoming-file.ts'
 import { never } from '../support/objects.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
 import { openTestRepository } from '../support/service/test-repository.ts'
-import { runCommand } from './run-command.ts'
+import { runCommand, type Services } from './run-command.ts'
 
 let core: TestCore
 
@@ -23,7 +22,7 @@ afterEach(async () => {
   await core[Symbol.asyncDispose]()
 })
 
-async function open(): Promise<CommandServices> {
+async function open(): Promise<Services> {
   return openService(readConfig({}), { ...core, retentionMs: RETENTION_MS })
 }
 

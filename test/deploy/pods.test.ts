@@ -1,10 +1,9 @@
 // The timings and commands of the chart, against the service itself.
 import { afterEach, describe, expect, it } from 'vitest'
-import { runCli } from '../../src/cli/cli.ts'
 import { openService } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { STOP_MS } from '../../src/compose/stop.ts'
-import { failingCopies } from '../support/failing-copies.ts'
+import { runCommand } from '../cli/run-command.ts'
 import { findProgram } from '../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 import { startProgram, temporaryFolder } from '../support/service/program.ts'
@@ -71,22 +70,12 @@ describe.skipIf(skipped)('the migration of the chart', () => {
     const [migrating] = workloadOf(job).template.spec.containers
     const [serving] = podOf(resources).containers
     expect([migrating.env, migrating.image]).toEqual([serving.env, serving.image])
-    expect(await runCommand(migrating.args ?? [], await temporaryFolder(opened))).toBe(0)
+    const config = readConfig({ DATA_DIR: await temporaryFolder(opened) })
+    const migrated = await runCommand(migrating.args ?? [], () => openService(config))
+    expect(migrated).toMatchObject({ code: 0 })
   })
 })
 
 function podOf(resources: readonly Resource[]) {
   return workloadOf(only('Deployment', resources)).template.spec
-}
-
-/** Runs a command of the service on the data in a folder. Resolves to its exit code. */
-function runCommand(args: readonly string[], folder: string): Promise<number> {
-  return runCli({
-    args,
-    open: () => openService(readConfig({ DATA_DIR: folder })),
-    print: () => undefined,
-    printError: () => undefined,
-    interruption: () => new AbortController().signal,
-    copies: failingCopies(new Error('No command of the chart copies.')),
-  })
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { startProgram } from '../support/service/program.ts'
+import { startProgram, type Started } from '../support/service/program.ts'
 
 /** Each takes some of the time to start and of idle memory from those who have no use for it. */
 const ELSEWHERE = new Set([
@@ -15,11 +15,27 @@ const ELSEWHERE = new Set([
 describe('the embedded default', () => {
   it('loads no package that is for something else', async () => {
     await using opened = new AsyncDisposableStack()
-    const environment = { NODE_OPTIONS: '--import=./test/support/loaded-packages.mjs' }
-    const program = await startProgram({ args: ['users', 'list'], environment, opened })
-    await once(program.process, 'close')
-    const packages = JSON.parse(program.output().split('\n').at(-2) ?? '') as readonly string[]
+    const service = await start(['serve'], opened)
+    await expect.poll(service.output, { timeout: 20_000 }).toContain('listens at')
+    service.process.kill('SIGTERM')
+    const packages = await loadedBy(service)
     expect(packages).toContain('fastify')
     expect(packages.filter((name) => ELSEWHERE.has(name))).toEqual([])
   })
+
+  it('loads nothing to show its help', async () => {
+    await using opened = new AsyncDisposableStack()
+    expect(await loadedBy(await start(['--help'], opened))).toEqual([])
+  })
 })
+
+const environment = { NODE_OPTIONS: '--import=./test/support/loaded-packages.mjs' }
+
+const start = (args: readonly string[], opened: AsyncDisposableStack): Promise<Started> =>
+  startProgram({ args, environment, opened })
+
+/** The packages that the program names at its end. */
+async function loadedBy({ process, output }: Started): Promise<readonly string[]> {
+  await once(process, 'close')
+  return JSON.parse(output().split('\n').at(-2) ?? '') as readonly string[]
+}

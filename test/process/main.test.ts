@@ -42,7 +42,7 @@ describe('the process', () => {
     expect(how).toContain('the same settings as the service (such as DATA_DIR or DATABASE_URL)')
     const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
     expect(await exitOf(list.process)).toBe(0)
-    expect(JSON.parse(list.output())).toEqual([])
+    expect(JSON.parse(list.output())).toEqual({ access_tokens: [], next_cursor: null })
     const issue = await start([...command.split(' '), '--json'], { DATA_DIR })
     expect(await exitOf(issue.process)).toBe(0)
     expect(JSON.parse(issue.output())).toMatchObject({
@@ -97,7 +97,7 @@ describe('the process', () => {
     const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
     expect(await exitOf(list.process)).toBe(0)
     const used: unknown = expect.stringMatching(/Z$/)
-    expect(JSON.parse(list.output())).toMatchObject([{ last_used_at: used }])
+    expect(JSON.parse(list.output())).toMatchObject({ access_tokens: [{ last_used_at: used }] })
   })
 
   it('G01 takes a second signal right after the first for the same, and lets an upload finish', async () => {

@@ -1,22 +1,15 @@
 import { formatByteSize } from '../../core/byte-size.ts'
 import { messageOf } from '../../core/errors.ts'
-import {
-  type Command,
-  printFinding,
-  showProgress,
-  type StandaloneCommand,
-  type Terminal,
-  type Transfer,
-} from '../command.ts'
+import type { ServiceCommand, StandaloneCommand, Terminal, Transfer } from '../command.ts'
+import { printFinding, showProgress } from '../progress.ts'
 import { Bytes, type Row } from '../render.ts'
 
-export const BACKUP: Command = {
-  words: ['backup'],
-  operands: ['<file>'],
+export const BACKUP: ServiceCommand = {
+  usage: 'backup <file>',
   summary: 'copy the embedded database to a new file or s3://bucket/key while the service runs',
   run: async (services, call) => {
     const { operands, copies, interruption } = call
-    const [file = ''] = operands
+    const { file = '' } = operands
     if (!file.startsWith('s3://')) return resultOf({ file }, await services.backup(file))
     using transfer = showTransfer(call)
     const { onProgress } = transfer
@@ -27,12 +20,11 @@ export const BACKUP: Command = {
 }
 
 export const RESTORE: StandaloneCommand = {
-  words: ['restore'],
-  operands: ['<s3://bucket/key>'],
+  usage: 'restore <s3://bucket/key>',
   summary: 'restore the embedded database from a copy; an existing database is never replaced',
   runAlone: async (call) => {
     const { operands, copies, interruption, printError } = call
-    const [source = ''] = operands
+    const { 's3://bucket/key': source = '' } = operands
     using transfer = showTransfer(call)
     const { onProgress } = transfer
     const restored = await copies.restore({ source, onProgress, signal: interruption() })
@@ -42,12 +34,11 @@ export const RESTORE: StandaloneCommand = {
 }
 
 export const COPY_PACK: StandaloneCommand = {
-  words: ['pack', 'copy'],
-  operands: ['<from>', '<to>'],
+  usage: 'pack copy <from> <to>',
   summary: 'copy the small objects that one pack file has and another lacks; services can use both',
   runAlone: async (call) => {
     const { operands, copies, interruption, fail } = call
-    const [from = '', to = ''] = operands
+    const { from = '', to = '' } = operands
     const { objects, bytes } = await copies.pack({
       from,
       to,

@@ -1,36 +1,24 @@
-import { type Overview, overviewJson } from '../../core/overview/overview.ts'
-import { shareUsed } from '../../core/quota/capacity.ts'
-import type { Account } from '../../core/users/account-ledger.ts'
-import type { Command } from '../command.ts'
+import type { overviewJson } from '../../core/overview/overview.ts'
+import type { Json } from '../command.ts'
 import { Bytes, render, type Row } from '../render.ts'
 
-export const OVERVIEW: Command = {
-  words: ['overview'],
-  summary: 'show the figures of all users, the fullest and largest ones, and the last 30 days',
-  run: async ({ overview }, { json, print }) => {
-    const read = await overview.read()
-    const answer = overviewJson(read)
-    print(json ? JSON.stringify(answer) : textOf(answer, read))
-    return undefined
-  },
-}
+type Overview = ReturnType<typeof overviewJson>
 
-type Answer = ReturnType<typeof overviewJson>
-
-function textOf(
-  answer: Answer,
-  { fullest, largest }: Pick<Overview, 'fullest' | 'largest'>,
-): string {
-  const growth = answer.growth.map((day) => ({ ...day, used: new Bytes(day.used) }))
+/** As the admin API answers it. */
+export function overviewText(answer: Json): string {
+  const { fullest, largest, growth, ...figures } = answer as unknown as Overview
+  const days = growth.map(({ date, users, files, used }) => {
+    return { date, users, files, used: new Bytes(used) }
+  })
   return [
-    render(figuresOf(answer)),
+    render(figuresOf(figures)),
     `fullest users\n${render(fullest.map(accountRow))}`,
     `largest users\n${render(largest.map(accountRow))}`,
-    `at the beginning of each day, UTC\n${render(growth)}`,
+    `at the beginning of each day, UTC\n${render(days)}`,
   ].join('\n\n')
 }
 
-function figuresOf(answer: Answer): Row {
+function figuresOf(answer: Omit<Overview, 'fullest' | 'largest' | 'growth'>): Row {
   const { taken_at, users, files, used, reserved, garbage, history, webhooks } = answer
   return {
     taken_at,
@@ -48,14 +36,8 @@ function figuresOf(answer: Answer): Row {
   }
 }
 
-function accountRow({ user, usage }: Account): Row {
-  const share = shareUsed(usage)
-  return {
-    user_id: user.userId,
-    status: user.status,
-    used: new Bytes(usage.used),
-    capacity: new Bytes(usage.capacity),
-    share: Number.isFinite(share) ? `${Math.round(share * 100)} %` : null,
-    files: usage.fileCount,
-  }
+function accountRow({ user_id, status, capacity: figures }: Overview['fullest'][number]): Row {
+  const { capacity, used, file_count: files } = figures
+  const share = capacity > 0 ? `${Math.round((used / capacity) * 100)} %` : null
+  return { user_id, status, used: new Bytes(used), capacity: new Bytes(capacity), share, files }
 }

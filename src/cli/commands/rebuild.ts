@@ -1,10 +1,10 @@
 import { formatByteSize } from '../../core/byte-size.ts'
-import { type Command, printFinding, showProgress } from '../command.ts'
+import type { ServiceCommand } from '../command.ts'
+import { printFinding, showProgress } from '../progress.ts'
 import { Bytes } from '../render.ts'
 
-export const REBUILD: Command = {
-  words: ['rebuild'],
-  switches: ['dry-run', 'skip-unreadable'],
+export const REBUILD: ServiceCommand = {
+  usage: 'rebuild [--dry-run] [--skip-unreadable]',
   summary:
     'deleted files may come back; recreate users and files from the object store in an empty database',
   run: async ({ rebuilder }, call) => {

@@ -1,39 +1,32 @@
 import { invalidParameter } from '../../core/errors.ts'
+import { parseUserId } from '../../core/users/user-id.ts'
 import {
   type Finding,
   FINDING_KINDS,
   type FindingKind,
   type Verification,
 } from '../../core/verify/verify-run.ts'
-import {
-  type Command,
-  type CommandCall,
-  parseCount,
-  printFinding,
-  showProgress,
-  userIdOf,
-} from '../command.ts'
+import type { CommandCall, ServiceCommand } from '../command.ts'
+import { printFinding, showProgress } from '../progress.ts'
 import { Bytes, type Row, type Scalar } from '../render.ts'
 
 const ADOPT = 'adopt-store'
 
 /** Prints each finding immediately, because all findings may not fit into memory. */
-export const VERIFY: Command = {
-  words: ['verify'],
-  operands: ['[user_id]'],
-  flags: ['sample'],
-  switches: ['repair', 'deep', 'metrics', ADOPT],
+export const VERIFY: ServiceCommand = {
+  usage: `verify [user_id] [--repair] [--deep] [--metrics] [--${ADOPT}] [--sample ...]`,
   acceptsAnyStoreWith: ADOPT,
   summary:
     'compare quotas, files, uploads and objects (--deep reads every file, --sample N about one in N)',
   run: async (services, call) => {
     const { operands, switches, json, print, printError, fail, interruption } = call
+    const { user_id: userId } = operands
     const adopts = switches.has(ADOPT)
-    if (adopts && (switches.has('repair') || operands.length > 0)) {
+    if (adopts && (switches.has('repair') || userId !== undefined)) {
       throw invalidParameter(ADOPT, `--${ADOPT} verifies all users, without --repair.`)
     }
     const verification = await services.verifier.verify({
-      userId: operands.length === 0 ? undefined : userIdOf(operands),
+      userId: userId === undefined ? undefined : parseUserId(userId),
       repair: switches.has('repair'),
       readOneIn: readOneIn(call),
       onFinding: (finding) => {
@@ -71,8 +64,8 @@ function readOneIn({ flags, switches }: CommandCall): number | undefined {
   if (sample === undefined) return switches.has('deep') ? 1 : undefined
   if (switches.has('deep'))
     throw invalidParameter('sample', '--sample cannot be combined with --deep.')
-  const count = parseCount(sample)
-  if (Number.isSafeInteger(count) && count >= 1) return count
+  const count = Number(sample)
+  if (/^\d+$/.test(sample) && Number.isSafeInteger(count) && count >= 1) return count
   throw invalidParameter('sample', '--sample must be a whole number of at least 1.')
 }
 

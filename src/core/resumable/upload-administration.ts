@@ -63,9 +63,6 @@ export function createUploadAdministration({
       return await ledger.listResumables(page)
     },
 
-    /** The number and total length of all uploads that `list` returns; zero for an unknown user. */
-    measure: (userId: UserId) => ledger.measureUnfinished(userId),
-
     /**
      * Guarantees that the upload accepts no more bytes, becomes no file, and has released its reservation. Can be
      * repeated. Rejects with `not_found`, also once its row is deleted, and with `upload_gone` if it is finished.

@@ -5,6 +5,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
 } from 'fastify'
 import type { AppError } from '../../core/errors.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
@@ -183,10 +184,26 @@ function limitAnswers(
 
 const HEAD_TIMEOUT_MS = 20_000
 
-const IDLE_TIMEOUT_MS = 60_000
+export const IDLE_TIMEOUT_MS = 60_000
 
 /** A browser sends fewer than 30. Thousands of tiny ones would take 200 KB for as long as their request waits. */
 const MAX_HEADERS = 200
+
+/** How every server reads requests. */
+export const REQUEST_RULES = {
+  // Input is never coerced. `verbose` gives `problem.ts` the schema at fault.
+  ajv: {
+    customOptions: {
+      coerceTypes: false,
+      removeAdditional: false,
+      discriminator: true,
+      useDefaults: false,
+      verbose: true,
+    },
+  },
+  // Our own parser limits names, in bytes; the size of the head limits the rest.
+  routerOptions: { maxParamLength: 64 * 1024, querystringParser: (text) => parseQuery(text) },
+} as const satisfies FastifyServerOptions
 
 /** A download has ten or more listeners for its end, at which Node warns of a leak. */
 const MOST_LISTENERS = 20
@@ -206,20 +223,9 @@ function serverOptions(
     genReqId: requestIds(trusts),
     trustProxy: trustedProxies.length > 0 ? trusts : false,
     exposeHeadRoutes: false,
-    // Input is never coerced. `verbose` gives `problem.ts` the schema at fault.
-    ajv: {
-      customOptions: {
-        coerceTypes: false,
-        removeAdditional: false,
-        discriminator: true,
-        useDefaults: false,
-        verbose: true,
-      },
-    },
+    ...REQUEST_RULES,
     // While the server drains, requests are served with `Connection: close`.
     return503OnClosing: false,
-    // Our own parser limits names, in bytes; the size of the head limits the rest.
-    routerOptions: { maxParamLength: 64 * 1024, querystringParser: (text) => parseQuery(text) },
     requestTimeout,
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,

@@ -110,7 +110,7 @@ function reasonOf(error: unknown): string | null {
 
 /** Unexpected errors get a fixed sentence, so that nothing internal leaks. */
 export function problemOf(error: unknown, requestId: string): Problem {
-  const known = error instanceof AppError ? error : translate(error)
+  const known = appErrorOf(error)
   const status = ERROR_KINDS[known.code].status
   return {
     type: `urn:cloud-repository:problem:${known.code}`,
@@ -133,6 +133,11 @@ const TITLES: Readonly<Record<number, string>> = { 460: 'Checksum Mismatch' }
 /** The reason phrase of a status. */
 export function titleOf(status: number): string {
   return STATUS_CODES[status] ?? TITLES[status] ?? 'Error'
+}
+
+/** An error that a route has thrown, or Fastify. */
+export function appErrorOf(error: unknown): AppError {
+  return error instanceof AppError ? error : translate(error)
 }
 
 /** Fastify marks client errors by `statusCode` and names the fault by `code`. */
