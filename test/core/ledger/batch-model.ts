@@ -56,7 +56,8 @@ const common = {
   ),
   ignoresMissing: mostly,
 }
-const optional = { nil: undefined, freq: 1 }
+
+const optional = { nil: undefined, freq: 2 }
 
 const asked: fc.Arbitrary<Asked> = fc.oneof(
   fc.record({ op: fc.constant('delete' as const), ...common, name }),

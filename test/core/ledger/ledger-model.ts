@@ -100,6 +100,10 @@ export class LedgerModel {
     return this.#current(name)?.version
   }
 
+  isPending(id: string): boolean {
+    return this.#pending.has(id)
+  }
+
   isCommitted(id: string): boolean {
     return this.#settled.get(id) === 'committed'
   }
