@@ -53,6 +53,18 @@ describe.skipIf(skipped)('every pod of the chart', () => {
       }
     }
   })
+
+  it('gets no variables of other Services, which could be names of settings', () => {
+    for (const pod of pods) expect(pod['enableServiceLinks']).toBe(false)
+  })
+
+  it('mounts secrets and volumes that only its user and group can read', () => {
+    const projected = pods.flatMap(({ volumes }) =>
+      volumes.flatMap((volume) => volume.projected ?? []),
+    )
+    expect(projected.length).toBeGreaterThan(10)
+    for (const { defaultMode } of projected) expect(defaultMode).toBe(0o440)
+  })
 })
 
 describe.skipIf(skipped)('the network policy', () => {

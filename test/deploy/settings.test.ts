@@ -86,6 +86,17 @@ describe.skipIf(skipped)('the settings in the values', () => {
       expect({ name, value }).toEqual({ name, value: defaults[name as keyof Config] })
     }
   })
+
+  it('leave enough memory for what the service may use by default', async () => {
+    const { uploadMemory, maxUploads, maxDownloads } = readConfig({})
+    const [, limit = ''] =
+      /^(\d+)Mi$/.exec(containerOf(await render({})).resources.limits['memory'] ?? '') ?? []
+    // The formula in docs/configuration.md, "Memory", with 1,000 connections.
+    const MIB = 2 ** 20
+    const needed =
+      200e6 + 2 * uploadMemory + maxUploads * MIB + maxDownloads * (MIB / 4) + 1000 * 160 * 1024
+    expect(Number(limit) * MIB).toBeGreaterThan(needed)
+  })
 })
 
 /** Why a setting of the service cannot be given. */

@@ -26,6 +26,9 @@ describe.skipIf(skipped)('the chart', () => {
     ['a secret as a variable', { extraEnv: [{ name: 'ADMIN_TOKEN', value: 'x' }] }, /extraEnv/],
     ['a secret as a text', { secrets: { ADMIN_TOKEN: 'x' } }, /ADMIN_TOKEN.*got string/],
     ['a password in the URL', { database: { url: 'postgres://u:p@h/d' } }, /database\/url/],
+    ['one that is all of the URL', { database: { url: 'postgres://u:p@/d' } }, /database\/url/],
+    ['one in its query', { database: { url: 'postgres://h/d?password=p' } }, /database\/url/],
+    ['half of the keys', { secrets: { AWS_ACCESS_KEY_ID: SECRET } }, /AWS_SECRET_ACCESS_KEY/],
     ['keys in the endpoint', { objectStore: { endpoint: 'http://a:b@minio' } }, /endpoint/],
     [
       'both secrets of a setting',
