@@ -16,35 +16,9 @@ import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
-import { accountsContract } from '../../core/users/accounts-contract.ts'
-import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
+import { accountContracts, fileContracts, uploadContracts } from '../../core/ledger/contracts.ts'
 import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
-import { ledgerBatchContract } from '../../core/ledger/batch-contract.ts'
-import { ledgerChangesContract } from '../../core/ledger/changes-contract.ts'
-import { ledgerWebhooksContract } from '../../core/ledger/webhooks-contract.ts'
-import { ledgerDatesContract } from '../../core/ledger/dates-contract.ts'
-import { ledgerDescriptionContract } from '../../core/ledger/description-contract.ts'
-import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
-import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
-import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
-import { ledgerHistoryContract } from '../../core/ledger/history-contract.ts'
-import { ledgerNarrowEndsContract } from '../../core/ledger/narrow-ends-contract.ts'
-import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
-import { ledgerListContract } from '../../core/ledger/list-contract.ts'
-import { ledgerAuditContract } from '../../core/ledger/audit-contract.ts'
-import { ledgerOverviewContract } from '../../core/ledger/overview-contract.ts'
-import { ledgerRollUpContract } from '../../core/ledger/roll-up-contract.ts'
-import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
-import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
-import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
-import { ledgerEvictionSearchContract } from '../../core/ledger/eviction-search-contract.ts'
-import { ledgerNarrowContract } from '../../core/ledger/narrow-contract.ts'
-import { ledgerEvictionContract } from '../../core/ledger/eviction-contract.ts'
-import { ledgerRetentionContract } from '../../core/ledger/retention-contract.ts'
-import { ledgerClockContract } from '../../core/ledger/clock-contract.ts'
-import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
-import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { explainHotReads } from '../postgres/hot-reads.ts'
 import { explainListings, explainRollUps, fillWithFiles } from '../files/list-plans.ts'
 import {
@@ -68,34 +42,10 @@ import { recordBlockingSyncs } from '../../support/folder.ts'
 import { openMigrated } from '../../support/service/migrated-file.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
-ledgerContract('SQLite', openSqliteHarness)
-ledgerFilesContract('SQLite', openSqliteHarness)
-ledgerChangesContract('SQLite', openSqliteHarness)
-ledgerDatesContract('SQLite', openSqliteHarness, 60)
-ledgerWebhooksContract('SQLite', openSqliteHarness)
-ledgerFilesRaceContract('SQLite', openSqliteHarness)
-ledgerGarbageContract('SQLite', openSqliteHarness)
-ledgerHistoryContract('SQLite', openSqliteHarness)
-ledgerNarrowEndsContract('SQLite', openSqliteHarness)
-ledgerBatchContract('SQLite', openSqliteHarness, 30)
-ledgerRetentionContract('SQLite', openSqliteHarness)
-ledgerEvictionContract('SQLite', openSqliteHarness)
-ledgerEvictionSearchContract('SQLite', openSqliteHarness)
-ledgerNarrowContract('SQLite', openSqliteHarness)
-ledgerDescriptionContract('SQLite', openSqliteHarness)
-ledgerIdentityContract('SQLite', openSqliteHarness)
-ledgerListContract('SQLite', openSqliteHarness, 20)
-ledgerRollUpContract('SQLite', openSqliteHarness, 150)
-ledgerPreconditionContract('SQLite', openSqliteHarness)
-ledgerOverviewContract('SQLite', openSqliteHarness)
-ledgerAuditContract('SQLite', openSqliteHarness)
-ledgerSweepContract('SQLite', openSqliteHarness)
-ledgerClockContract('SQLite', openSqliteHarness)
+accountContracts('SQLite', openSqliteHarness)
+fileContracts('SQLite', openSqliteHarness, { list: 20, rollUp: 150, dates: 60 })
+uploadContracts('SQLite', openSqliteHarness, { model: 100, batch: 30 })
 resumableLedgerContract('SQLite', openSqliteHarness, 60)
-ledgerRaceContract('SQLite', openSqliteHarness)
-ledgerModelContract('SQLite', openSqliteHarness, 100)
-userStoreContract('SQLite', openSqliteHarness)
-accountsContract('SQLite', openSqliteHarness)
 
 describe('SQLite', () => {
   let folder: Awaited<ReturnType<typeof createFolder>>

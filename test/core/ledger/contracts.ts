@@ -1,0 +1,78 @@
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import { accountsContract } from '../users/accounts-contract.ts'
+import { userStoreContract } from '../users/user-store-contract.ts'
+import { ledgerAuditContract } from './audit-contract.ts'
+import { ledgerBatchContract } from './batch-contract.ts'
+import { ledgerChangesContract } from './changes-contract.ts'
+import { ledgerClockContract } from './clock-contract.ts'
+import { ledgerDatesContract } from './dates-contract.ts'
+import { ledgerDescriptionContract } from './description-contract.ts'
+import { ledgerEvictionContract } from './eviction-contract.ts'
+import { ledgerEvictionSearchContract } from './eviction-search-contract.ts'
+import { ledgerFilesContract } from './files-contract.ts'
+import { ledgerFilesRaceContract } from './files-race-contract.ts'
+import type { LedgerHarness } from './fixture.ts'
+import { ledgerGarbageContract } from './garbage-contract.ts'
+import { ledgerHistoryContract } from './history-contract.ts'
+import { ledgerIdentityContract } from './identity-contract.ts'
+import { ledgerContract } from './ledger-contract.ts'
+import { ledgerListContract } from './list-contract.ts'
+import { ledgerModelContract } from './model-contract.ts'
+import { ledgerNarrowContract } from './narrow-contract.ts'
+import { ledgerNarrowEndsContract } from './narrow-ends-contract.ts'
+import { ledgerOverviewContract } from './overview-contract.ts'
+import { ledgerPreconditionContract } from './precondition-contract.ts'
+import { ledgerRaceContract } from './race-contract.ts'
+import { ledgerRetentionContract } from './retention-contract.ts'
+import { ledgerRollUpContract } from './roll-up-contract.ts'
+import { ledgerSweepContract } from './sweep-contract.ts'
+import { ledgerWebhooksContract } from './webhooks-contract.ts'
+
+type OpenHarness = (options?: Partial<LedgerOptions>) => Promise<LedgerHarness>
+
+/** Users and their tokens, and what is told of them. */
+export function accountContracts(name: string, open: OpenHarness): void {
+  userStoreContract(name, open)
+  accountsContract(name, open)
+  ledgerOverviewContract(name, open)
+  ledgerAuditContract(name, open)
+  ledgerChangesContract(name, open)
+  ledgerWebhooksContract(name, open)
+  ledgerClockContract(name, open)
+}
+
+/** What changes, lists and remembers files. `runs` is how often each property is tried. */
+export function fileContracts(
+  name: string,
+  open: OpenHarness,
+  runs: { readonly list: number; readonly rollUp: number; readonly dates: number },
+): void {
+  ledgerFilesContract(name, open)
+  ledgerFilesRaceContract(name, open)
+  ledgerListContract(name, open, runs.list)
+  ledgerRollUpContract(name, open, runs.rollUp)
+  ledgerHistoryContract(name, open)
+  ledgerDatesContract(name, open, runs.dates)
+}
+
+/** What begins, commits and ends uploads, and what makes room for them. */
+export function uploadContracts(
+  name: string,
+  open: OpenHarness,
+  runs: { readonly model: number; readonly batch: number },
+): void {
+  ledgerContract(name, open)
+  ledgerPreconditionContract(name, open)
+  ledgerRaceContract(name, open)
+  ledgerModelContract(name, open, runs.model)
+  ledgerBatchContract(name, open, runs.batch)
+  ledgerRetentionContract(name, open)
+  ledgerEvictionContract(name, open)
+  ledgerEvictionSearchContract(name, open)
+  ledgerNarrowContract(name, open)
+  ledgerNarrowEndsContract(name, open)
+  ledgerDescriptionContract(name, open)
+  ledgerIdentityContract(name, open)
+  ledgerGarbageContract(name, open)
+  ledgerSweepContract(name, open)
+}
