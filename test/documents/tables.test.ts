@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { loadConfigFromFile } from 'vite'
 import { describe, expect, it } from 'vitest'
 import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
@@ -46,23 +45,6 @@ describe('the table of settings', () => {
     expect(missing).toEqual([])
   })
 })
-
-describe('the browsers in docs/deployment.md', () => {
-  it('are those that the pages are built for', async () => {
-    const text = await readFile('docs/deployment.md', 'utf8')
-    const [, chrome, firefox, safari] =
-      /built for Chrome and Edge (\S+), Firefox (\S+), Safari (\S+) and/.exec(text) ?? []
-    const { config } = (await loadConfigFromFile(BUILD, 'web/vite.config.ts')) ?? {}
-    expect(config?.build?.target).toEqual([
-      `chrome${chrome}`,
-      `edge${chrome}`,
-      `firefox${firefox}`,
-      `safari${safari}`,
-    ])
-  })
-})
-
-const BUILD = { command: 'build', mode: 'production' } as const
 
 describe('.env.example', () => {
   it('shows the default of each setting that it does not call an example', async () => {

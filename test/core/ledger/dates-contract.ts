@@ -30,25 +30,6 @@ export function ledgerDatesContract(
       await expect(fc.assert(property, { numRuns: runs })).resolves.toBeUndefined()
     })
 
-    it('F12 order files, versions and changes as they were made, after the clock went back', async () => {
-      const first = await account.put('a', 1)
-      await harness.advance(-2 * LONG_MS)
-      const second = await account.put('b', 1)
-      const third = await account.put('a', 2)
-      await account.remove('b')
-      expect(second.file.updatedAt).toBeGreaterThan(first.file.updatedAt)
-      expect(third.file.updatedAt).toBeGreaterThan(second.file.updatedAt)
-      expect((await account.past()).map(({ version }) => version)).toEqual([
-        second.file.version,
-        first.file.version,
-      ])
-      const { latest, changes = [] } = await feed({ harness, account })
-      const times = changes.map(({ at }) => at)
-      expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
-      expect(latest?.at).toBe(times.at(-1))
-      await harness.advance(2 * LONG_MS)
-    })
-
     it('H13 run ahead by a second for each content of a name within one, and by a millisecond for each commit', async () => {
       const { file: first } = await account.put('a', 1)
       const before = await account.put('a', 2)

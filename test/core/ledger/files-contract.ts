@@ -42,21 +42,6 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
       expect(Math.abs(lateness)).toBeLessThan(5_000)
     }
 
-    describe('findFile', () => {
-      it.each([
-        ['private', ['owner']],
-        ['users', ['owner', 'users']],
-        ['public', ['owner', 'users', 'anyone']],
-      ] as const)('finds a file that is %s for %s alone', async (visibility, seen) => {
-        const { userId } = account
-        const { file } = await account.put('a', 10, { visibility })
-        for (const audience of ['owner', 'users', 'anyone'] as const) {
-          const found = await harness.ledger.findFile({ userId, name: file.name, audience })
-          expect(found).toEqual(seen.some((each) => each === audience) ? file : undefined)
-        }
-      })
-    })
-
     it('selects current files by prefix or by name, also of a suspended user', async () => {
       const { userId, userCreatedAt } = account
       for (const [at, name] of ['b', 'a-2', 'a-1', '\u{10ffff}'].entries())
@@ -143,16 +128,6 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await sums()
       })
 
-      it('leaves a file of the same name to another user', async () => {
-        const stranger = await openAccount(harness)
-        await account.put('a', 10)
-        await stranger.put('a', 20)
-        await account.remove('a')
-        expect(await stranger.size('a')).toBe(20)
-        expect(await stranger.usage()).toMatchObject({ used: 20, fileCount: 1 })
-        expect((await harness.keys(stranger.userId)).garbage).toEqual([])
-      })
-
       it('answers not_found of what is not there, and when repeated', async () => {
         await account.put('a', 10)
         expect(await outcomeOf(account.remove('b'))).toBe('not_found')
@@ -222,17 +197,6 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await sums()
       })
 
-      it('sets the visibility, with or without a new name', async () => {
-        const { file } = await account.put('a', 1)
-        await harness.advance(5)
-        const open = await account.change('a', { visibility: 'public' })
-        expect(open).toEqual({ ...file, visibility: 'public', updatedAt: open.updatedAt })
-        expect(open.updatedAt).toBeGreaterThan(file.updatedAt)
-        const both = await account.change('a', { visibility: 'users', newName: 'b' })
-        expect(both).toMatchObject({ name: 'b', visibility: 'users', version: file.version })
-        expect(await harness.ledger.findFile({ ...both, audience: 'owner' })).toEqual(both)
-      })
-
       it.each([false, true])('renames onto itself with overwrite %s', async (overwrite) => {
         const { file } = await account.put('a', 60)
         await harness.advance(5)
@@ -265,15 +229,6 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         expect(await account.usage()).toMatchObject({ used: 60, reserved: 0, fileCount: 1 })
         await expectGarbage(b.file.objectKey, 70_000)
         await sums()
-      })
-
-      it('leaves files of both names to another user', async () => {
-        const stranger = await openAccount(harness)
-        const theirs = [await stranger.put('a', 1), await stranger.put('b', 2)]
-        await account.put('a', 3)
-        await account.change('a', { newName: 'b', overwrite: true })
-        expect(await stranger.list()).toEqual(theirs.map(({ file }) => file))
-        expect(await outcomeOf(account.change('a', {}))).toBe('not_found')
       })
 
       it('frees the old name for a new file of its own', async () => {

@@ -61,14 +61,6 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
       }
     })
 
-    it('come after not_found for what must be there, and refuse an upload to a new name', async () => {
-      const options = { precondition: { ifMatch: '*' } } as const
-      await expectRefused(() => account.remove('a', options), 'not_found')
-      await expectRefused(() => account.change('a', options), 'not_found')
-      await expectRefused(() => account.begin('a', 1, options), 'precondition_failed')
-      await account.begin('a', 1, { precondition: CREATE_ONLY })
-    })
-
     it('come before the name that is taken, the number of files and the capacity', async () => {
       await account.put('a', 60)
       await account.put('b', 1)
@@ -93,16 +85,6 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
       expect(await outcomeOf(account.commit(pending, 10, options))).toBe('access_token_invalid')
       const matching = { precondition: { ifMatch: [file.version] } }
       expect(await outcomeOf(account.remove('a', matching))).toBe('access_token_invalid')
-    })
-
-    it('are decided on the file of the old name when it is renamed', async () => {
-      const a = await account.put('a', 1)
-      const b = await account.put('b', 2)
-      const onto = { newName: 'b', overwrite: true }
-      const wrong = { ...onto, precondition: { ifMatch: [b.file.version] } }
-      await expectRefused(() => account.change('a', wrong), 'precondition_failed')
-      await account.change('a', { ...onto, precondition: { ifMatch: [a.file.version] } })
-      expect(await account.size('b')).toBe(1)
     })
 
     describe('decided again at the commit', () => {
@@ -133,15 +115,6 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
         },
       )
 
-      it('a file that came to a name that was to be new fails the commit', async () => {
-        const version = await account.begin('a', 30, { precondition: CREATE_ONLY })
-        await account.put('a', 10)
-        const commit = () => account.commit(version, 30, { precondition: CREATE_ONLY })
-        await expectRefused(commit, 'precondition_failed')
-        expect(await account.abort(version)).toBe('aborted')
-        expect(await account.size('a')).toBe(10)
-      })
-
       it('a file that has gone and come back as it was demanded does not fail the commit', async () => {
         const { file } = await account.put('a', 10)
         const precondition = { ifMatch: [file.version] }
@@ -149,29 +122,6 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
         await account.change('a', { newName: 'b' })
         await account.change('b', { newName: 'a' })
         expect((await account.commit(version, 30, { precondition })).replaced).toBe(true)
-      })
-
-      it('a repeated commit is not decided again, and answers the same', async () => {
-        const { file } = await account.put('a', 10)
-        for (const [name, precondition] of [
-          ['a', { ifMatch: [file.version] }],
-          ['b', CREATE_ONLY],
-        ] as const) {
-          const version = await account.begin(name, 20, { precondition })
-          const first = await account.commit(version, 20, { precondition })
-          expect(await account.commit(version, 20, { precondition })).toEqual(first)
-          await account.remove(name)
-          expect((await account.commit(version, 20, { precondition })).file).toEqual(first.file)
-          expect(await account.size(name)).toBeUndefined()
-        }
-      })
-
-      it('the commit of a lost upload is unavailable, not decided again', async () => {
-        await account.put('a', 10)
-        const version = await account.begin('a', 10)
-        await account.abort(version)
-        const commit = account.commit(version, 10, { precondition: CREATE_ONLY })
-        expect(await outcomeOf(commit)).toBe('unavailable')
       })
     })
   })

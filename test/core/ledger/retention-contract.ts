@@ -84,27 +84,6 @@ export function ledgerRetentionContract(
         await audited()
       })
 
-      it('evicts nothing that it does not need', async () => {
-        await fill(['cam-1', 30])
-        expect(await record('cam-2', 70)).toMatchObject({ evicted: { files: 0, bytes: 0 } })
-        expect(await record('cam-2', 10)).toMatchObject({ evicted: { files: 0, bytes: 0 } })
-        expect(await account.put('cam-3', 1)).not.toHaveProperty('evicted', expect.anything())
-        expect(await names()).toEqual(['cam-1', 'cam-2', 'cam-3'])
-      })
-
-      it('spares kept files, and the one that it replaces', async () => {
-        await fill(['cam-1', 40], ['cam-2', 30], ['cam-3', 30])
-        await account.change('cam-2', { isKept: true })
-        expect(await record('cam-1', 60)).toMatchObject({
-          replaced: true,
-          evicted: { files: 1, bytes: 30 },
-        })
-        expect(await names()).toEqual(['cam-1', 'cam-2'])
-        await account.change('cam-2', { isKept: false })
-        await record('cam-4', 50)
-        expect(await names()).toEqual(['cam-2', 'cam-4'])
-      })
-
       it('goes by the time of the last change', async () => {
         await fill(['cam-1', 50], ['cam-2', 50])
         await account.change('cam-1', { visibility: 'public' })
@@ -129,73 +108,11 @@ export function ledgerRetentionContract(
         expect(await audited()).toMatchObject({ used: 90, reserved: 0 })
       })
 
-      it('reserves what others still use, which others then do not get', async () => {
-        await fill(['cam-1', 90])
-        const version = await account.begin('cam-2', 50, { evict: cam })
-        expect(await account.usage()).toMatchObject({ used: 90, reserved: 50 })
-        expect(await outcomeOf(account.begin('other', 1))).toBe('capacity_exceeded')
-        const second = await account.begin('cam-3', 50, { evict: cam })
-        expect(await outcomeOf(account.begin('cam-4', 1, { evict: cam }))).toBe('capacity_exceeded')
-        await account.commit(version, 50, { evict: cam })
-        await account.commit(second, 50, { evict: cam })
-        expect(await names()).toEqual(['cam-2', 'cam-3'])
-        expect(await audited()).toMatchObject({ used: 100, reserved: 0 })
-      })
-
-      it('leaves every reservation of others untouched', async () => {
-        await fill(['cam-1', 80])
-        const other = await account.begin('other', 15)
-        const version = await account.begin('cam-2', 10, { evict: cam })
-        await account.change('cam-1', { isKept: true })
-        expect(await outcomeOf(account.commit(version, 10, { evict: cam }))).toBe(
-          'capacity_exceeded',
-        )
-        await account.change('cam-1', { isKept: false })
-        await account.commit(version, 10, { evict: cam })
-        await account.commit(other, 15)
-        expect(await names()).toEqual(['cam-2', 'other'])
-      })
-
-      it('evicts nothing for other uploads that evict, which make room for themselves', async () => {
-        await fill(['a-1', 25], ['a-2', 25], ['b-1', 25], ['b-2', 25])
-        const [a, b] = ['a-', 'b-'].map((prefix) => parseFileNamePrefix(prefix))
-        const unfinished = await account.begin('b-3', 40, { evict: b })
-        expect(await record('a-3', 25, { evict: a })).toMatchObject({
-          evicted: { files: 1, bytes: 25 },
-        })
-        expect(await names()).toEqual(['a-2', 'a-3', 'b-1', 'b-2'])
-        await account.commit(unfinished, 40, { evict: b })
-        expect(await names()).toEqual(['a-2', 'a-3', 'b-3'])
-        expect(await audited()).toMatchObject({ used: 90, reserved: 0 })
-      })
-
-      it('spares a file that another upload is about to replace', async () => {
-        await fill(['cam-1', 60], ['cam-2', 40])
-        const other = await account.begin('cam-1', 60)
-        const evictable = { facts: { evictable: 40 } }
-        expect(await refusalOf(account.begin('cam-3', 41, { evict: cam }))).toMatchObject(evictable)
-        await record('cam-3', 40)
-        await account.commit(other, 60)
-        expect(await names()).toEqual(['cam-1', 'cam-3'])
-      })
-
       it('needs room for the file and for its bytes', async () => {
         await fill(['cam-1', 10], ['other', 80])
         const both = { evict: cam, maxFiles: 2 }
         const refused = await refusalOf(account.begin('cam-2', 30, both))
         expect(refused).toMatchObject({ code: 'capacity_exceeded', facts: { evictable: 10 } })
-      })
-
-      it('makes room in the number of files, too', async () => {
-        await fill(['cam-1', 0], ['cam-2', 0], ['other', 0])
-        const maxFiles = 3
-        expect(await outcomeOf(account.begin('cam-3', 0, { maxFiles }))).toBe('file_count_exceeded')
-        expect(await record('cam-3', 0, { maxFiles })).toMatchObject({
-          evicted: { files: 1, bytes: 0 },
-        })
-        expect(await names()).toEqual(['cam-2', 'cam-3', 'other'])
-        const none = { evict: parseFileNamePrefix('none-'), maxFiles }
-        expect(await outcomeOf(account.begin('cam-4', 0, none))).toBe('file_count_exceeded')
       })
 
       it('is refused for its bytes where only the number of files can be made room for', async () => {
@@ -379,28 +296,6 @@ export function ledgerRetentionContract(
           code: 'invalid_parameter',
           facts: { parameter: 'expires_at' },
         })
-      })
-
-      it('comes before age where room is made', async () => {
-        await account.put('cam-old', 40)
-        await harness.advance(2)
-        await expiring('cam-new', 40)
-        await over()
-        await account.put('cam-last', 20)
-        await record('cam-next', 40)
-        expect(await names()).toEqual(['cam-last', 'cam-next', 'cam-old'])
-        expect(await events()).toContain('file.evicted cam-new')
-        await audited()
-      })
-
-      it('comes before age of a kept file too, which is gone for everybody', async () => {
-        await account.put('cam-old', 40)
-        await expiring('cam-new', 60)
-        await account.change('cam-new', { isKept: true })
-        await over()
-        await record('cam-next', 60)
-        expect(await names()).toEqual(['cam-next', 'cam-old'])
-        await audited()
       })
 
       it('is swept for suspended users, and left to the purge of deleted ones', async () => {

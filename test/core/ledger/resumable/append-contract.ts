@@ -48,33 +48,6 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         expect(await uploads.claim(upload, { epoch: 1 })).toMatchObject({ upload: { epoch: 2 } })
       })
 
-      it('takes over what was not released, once that lease has ended', async () => {
-        const upload = await uploads.create('a', 20)
-        await uploads.hold(upload, { holderMs: 0 })
-        expect(await uploads.find(upload)).toMatchObject({ isHeld: false, holder: 'here' })
-        const claim = await elsewhere.hold(upload, { holder: 'there' })
-        expect(claim).toMatchObject({ upload: { epoch: 2, holder: 'there' } })
-      })
-
-      it('is not to be had of an upload that is sealed, expired or has ended', async () => {
-        const sealed = await uploads.create('a', 5)
-        await uploads.append(sealed, 5)
-        const expired = await uploads.create('b', 5, { emptyLifetimeMs: 0 })
-        const over = await uploads.create('c', 5, { maxLifetimeMs: 0 })
-        const [cancelled, forgotten] = [await uploads.create('d', 5), await uploads.create('e', 5)]
-        const { upload: claimed } = await uploads.hold(cancelled)
-        await uploads.record(claimed)
-        await uploads.abort(cancelled, { endedAs: 'cancelled' })
-        await uploads.abort(forgotten, { endedAs: 'cancelled' })
-        expect(await uploads.claim(forgotten)).toBeUndefined()
-        expect(await uploads.claim(sealed, { offset: 5 })).toBeUndefined()
-        for (const upload of [expired, over, cancelled]) {
-          expect(await uploads.claim(upload)).toBeUndefined()
-          const epoch = upload === cancelled ? 1 : 0
-          expect(await uploads.find(upload)).toMatchObject({ epoch, isHeld: false })
-        }
-      })
-
       it('R24 is refused to a user who is suspended, and to another', async () => {
         const upload = await uploads.create('a', 5)
         const neighbour = resumablesOf(harness.ledger, await openAccount(harness))
@@ -172,19 +145,6 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         expect(await harness.ledger.listPieces(upload.version)).toEqual(pieces)
         expect(await uploads.find(upload)).toMatchObject({ offset: 16, isHeld: false })
         expect(await harness.runningUploads(account.userId)).toBe(0)
-      })
-
-      it('R29 of an upload that was aborted or has expired changes nothing', async () => {
-        const cancelled = await uploads.create('a', 40)
-        const { upload: one } = await uploads.hold(cancelled)
-        await uploads.abort(cancelled, { endedAs: 'cancelled' })
-        expect(await uploads.record(one, { offset: 8 })).toBe(false)
-        expect(await uploads.find(cancelled)).toMatchObject({ state: 'cancelled', offset: 0 })
-        const ending = await uploads.create('b', 40, { maxLifetimeMs: 1_000 })
-        const { upload: other } = await uploads.hold(ending)
-        await harness.advance(1_001)
-        expect(await uploads.record(other, { offset: 8 })).toBe(false)
-        expect(await uploads.find(ending)).toMatchObject({ state: 'expired', offset: 0 })
       })
 
       it('R24 goes on for a user who was suspended since the claim', async () => {
@@ -309,16 +269,6 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         return upload
       }
 
-      it('is claimed by one at a time, of a sealed upload only', async () => {
-        const open = await uploads.create('b', 8)
-        expect(await uploads.finish(open)).toBeUndefined()
-        const upload = await sealed()
-        const claimed = await uploads.finish(upload)
-        expect(claimed).toMatchObject({ state: 'sealed', isHeld: true, epoch: 2 })
-        expect(await elsewhere.finish(upload)).toBeUndefined()
-        expect(await uploads.find(upload)).toEqual(claimed)
-      })
-
       it('is held by the record that seals, under the epoch of its append', async () => {
         const upload = await uploads.create('a', 8)
         const { upload: claimed } = await uploads.hold(upload)
@@ -368,13 +318,6 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         const upload = await sealed()
         await harness.users.setUserStatus(account.userId, 'suspended')
         expect(await outcomeOf(uploads.finish(upload))).toBe('user_suspended')
-      })
-
-      it('is not to be had of an upload that has expired', async () => {
-        const upload = await sealed({ maxLifetimeMs: 1_000 })
-        await harness.advance(1_001)
-        expect(await uploads.finish(upload)).toBeUndefined()
-        expect(await uploads.find(upload)).toMatchObject({ state: 'expired' })
       })
     })
   })

@@ -137,16 +137,6 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
         expect(await outcomeOf(refused)).toBe('unfinished_uploads_exceeded')
       })
 
-      it('counts neither what is finished nor what has expired', async () => {
-        const limit = { maxUnfinished: 1 }
-        await uploads.create('a', 10, { ...limit, emptyLifetimeMs: 0 })
-        const finished = await uploads.create('b', 20, limit)
-        await account.commit(finished.version, 20)
-        expect(await measureUnfinished()).toEqual({ count: 0, bytes: 0 })
-        await uploads.create('c', 5, limit)
-        expect(await measureUnfinished()).toEqual({ count: 1, bytes: 5 })
-      })
-
       it('R28 lets overwrites announce as much as the capacity, or a single one as much as it likes', async () => {
         await account.grant('gift', 100)
         for (const name of ['a', 'b', 'c']) await account.put(name, 60)

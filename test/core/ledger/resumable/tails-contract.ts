@@ -106,23 +106,6 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       expect(await notBefore(tailKey)).toBeUndefined()
     })
 
-    it('are kept longer with every record that lets the upload live longer', async () => {
-      const upload = await uploads.create('a', 40, { emptyLifetimeMs: 1_000 })
-      const first = await appendTail(upload, { size: 3 })
-      await expectKept(upload, first)
-      const tailKey = uploads.tailKey()
-      const { upload: claimed } = await uploads.hold(upload, { offset: 3, tailKey })
-      const pieces = [tailPiece(3, { size: 2, key: tailKey })]
-      const record = { offset: 5, replacedFrom: 3, pieces, lifetimeMs: 3 * DAY_MS }
-      await uploads.record(claimed, { ...record, holderMs: LONG_MS })
-      await expectKept(upload, first, tailKey)
-      const later = { ...record, offset: 6, replacedFrom: 6, pieces: [] }
-      await uploads.record(claimed, { ...later, lifetimeMs: 6 * DAY_MS, holderMs: LONG_MS })
-      const { expiresAt } = await uploads.find(upload)
-      expect(expiresAt - harness.now()).toBeGreaterThan(5 * DAY_MS)
-      await expectKept(upload, first, tailKey)
-    })
-
     it('are kept as the lease grows, by however little', async () => {
       const upload = await uploads.create('a', 40)
       const tailKey = uploads.tailKey()
