@@ -43,13 +43,16 @@ export async function exchange(fuzzCase: FuzzCase, options: ExchangeOptions): Pr
     await sendPieces(socket, fuzzCase, closed.signal)
     const sent = Buffer.concat(fuzzCase.pieces)
     const following = fuzzCase.following === 'after' ? fuzzCase.download : Buffer.alloc(0)
+    const waiting = { received, options, closed: closed.signal }
     if (following.length > 0) {
-      await answered(sent, { received, options, closed: closed.signal })
+      await answered(sent, waiting)
       if (socket.writable) socket.write(following)
     }
+    const all = Buffer.concat([sent, following])
+    if (fuzzCase.ending === 'half-close') await streamed(all, waiting)
     await end(socket, { fuzzCase, options, closed: closed.signal })
     const isHung = !(await isOver(closed.signal, options.timeoutMs))
-    return { sent: Buffer.concat([sent, following]), received: received(), isHung }
+    return { sent: all, received: received(), isHung }
   } finally {
     socket.destroy()
   }
@@ -92,6 +95,25 @@ async function answered(sent: Buffer, { received, options, closed }: Waiting): P
 }
 
 const A_MOMENT_MS = 20
+
+/**
+ * Waits for the end of the answer that has begun, and for that of an archive: Node.js ends what it streams when the
+ * client closes its side.
+ */
+async function streamed(sent: Buffer, { received, options, closed }: Waiting): Promise<void> {
+  const { requests, rest, methods } = readRequests(sent)
+  const asksForArchive = rest === 'nothing' && requests.some(({ target }) => ARCHIVE.test(target))
+  const deadline = performance.now() + options.timeoutMs
+  while (!closed.aborted && performance.now() < deadline) {
+    const { responses, fault } = readResponses(received(), { methods, isClosed: false })
+    const isBegun = responses.some(({ isWhole }) => !isWhole)
+    const isDue = asksForArchive && responses.length < requests.length && requests.at(-1)?.isWhole
+    if (fault !== undefined || (!isBegun && isDue !== true)) return
+    await delay(2)
+  }
+}
+
+const ARCHIVE = /\/archive\b/i
 
 interface Ending {
   readonly fuzzCase: FuzzCase

@@ -3,7 +3,7 @@ import { sha256 } from '../crash/content.ts'
 import { readFormFile } from './form-reader.ts'
 import { type ReadRequest, valuesOf } from './request-reader.ts'
 import { readResumable, type ResumableRequest } from './resumable/resumable-reader.ts'
-import { nameOf } from './target-reader.ts'
+import { nameOf, segmentsOf } from './target-reader.ts'
 
 /** What a write does when it succeeds: what each of its files holds from then on. */
 export type Effect = ReadonlyMap<string, readonly Content[]>
@@ -11,11 +11,11 @@ export type Effect = ReadonlyMap<string, readonly Content[]>
 const WRITES = new Set(['POST', 'PUT', 'DELETE', 'PATCH'])
 
 export function isWrite({ method, target }: ReadRequest): boolean {
-  return WRITES.has(method) && !WITHOUT_FILES.test(target)
+  return WRITES.has(method) && !WITHOUT_FILES.test(segmentsOf(target).join('/'))
 }
 
 /** Writes to these change no file, batches because the valid ones are chosen so. */
-const WITHOUT_FILES = /\/users\/me\/(access(-|%2d)tokens|batch|links|history)/i
+const WITHOUT_FILES = /^\/users\/me\/(access-tokens|batch|links|history)\b/
 
 /** By the strict reading of the request; `undefined` where that finds no write that may succeed. */
 export function effectOf(
