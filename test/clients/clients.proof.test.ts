@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { jsonOf, MIB, upload, usageOf } from '../http/fixture.ts'
+import { jsonOf, MIB, secretOf, upload, usageOf } from '../http/fixture.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import { createFolder } from '../support/servers/local-server.ts'
 import { type HttpProxy, startHttpProxy } from '../support/faults/http-proxy.ts'
@@ -51,7 +51,7 @@ describe.each(CLIENTS)('the service, used by $title,', (client) => {
   afterEach(() => folder?.remove())
 
   /** Runs the client against the service itself, or through the network of the test. */
-  const run = (args: readonly string[], { token = tokenOf(user), url = service.url } = {}) => {
+  const run = (args: readonly string[], { token = secretOf(user), url = service.url } = {}) => {
     const environment = { BASE_URL: url, ACCESS_TOKEN: token }
     return runClient(client, { folder: built.path, args, environment })
   }
@@ -246,8 +246,4 @@ function rangeOf(headers: IncomingHttpHeaders): { from: number; tag: unknown } {
 
 function expectSuccess({ code, stderr }: Ran): void {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-}
-
-function tokenOf({ cookie }: TestUser): string {
-  return cookie.slice('access_token='.length)
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ExecFileOptions } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -94,15 +94,20 @@ export async function runClient(
     readonly signal?: AbortSignal
   },
 ): Promise<Ran> {
-  const [program, ...first] = client.run(options.folder)
+  const command = [...client.run(options.folder), ...options.args] as const
   const env = { ...process.env, ...options.environment }
-  const args = [...first, ...options.args]
   const { timeoutMs: timeout = 60_000, signal } = options
+  return await runToEnd(command, { env, timeout, signal, killSignal: 'SIGKILL' })
+}
+
+/** Runs a program, whatever its exit code. Rejects if a signal ends it. */
+export async function runToEnd(
+  [program, ...args]: readonly [string, ...string[]],
+  options: ExecFileOptions,
+): Promise<Ran> {
   try {
-    return {
-      code: 0,
-      ...(await execute(program, args, { env, timeout, signal, killSignal: 'SIGKILL' })),
-    }
+    const { stdout, stderr } = await execute(program, args, { ...options, encoding: 'utf8' })
+    return { code: 0, stdout, stderr }
   } catch (error) {
     if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
       return error as Error & Ran

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Ran } from '../programs.ts'
+import { type Ran, runToEnd } from '../programs.ts'
 import { secretOf } from '../../http/fixture.ts'
 import type { TestUser } from '../../support/service/test-service.ts'
 
@@ -39,19 +39,11 @@ export interface Run {
 }
 
 /** Runs a program to its end, whatever its exit code. */
-export async function runProgram(
-  [program, ...args]: readonly [string, ...string[]],
+export function runProgram(
+  command: readonly [string, ...string[]],
   { reader, variables, folder }: Run,
 ): Promise<Ran> {
-  const env = environmentOf(reader, variables)
-  try {
-    return { code: 0, ...(await execute(program, args, { env, cwd: folder, timeout: 60_000 })) }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
-      return error as Error & Ran
-    }
-    throw error
-  }
+  return runToEnd(command, { env: environmentOf(reader, variables), cwd: folder, timeout: 60_000 })
 }
 
 /** Runs the commands of a block, and reads what they print as JSON. Rejects if they fail. */

@@ -1,8 +1,7 @@
-import { createServer, type ServerResponse } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Change, type Client, createClient } from '../../../packages/js/src/client.ts'
+import { cursorOf, startFakeService } from '../fake-service.ts'
 import { clientOf, errorOf, openPackage, type PackageFixture } from './fixture.ts'
 import type { TestUser } from '../../support/service/test-service.ts'
 
@@ -158,15 +157,8 @@ describe('changes.follow', () => {
 async function startStream(
   answer: (response: ServerResponse, cursor: string | null) => unknown,
 ): Promise<Client> {
-  const server = createServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://service')
-    void answer(response, searchParams.get('cursor'))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  opened.defer(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return createClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const service = await startFakeService(
+    ({ url }, response) => void answer(response, cursorOf(url)),
+  )
+  return createClient({ url: opened.use(service).url })
 }

@@ -1,8 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '../../../packages/js/src/client.ts'
+import { startFakeService } from '../fake-service.ts'
 import { bytesOf, errorOf, IMPATIENT } from './fixture.ts'
 
 const opened = new AsyncDisposableStack()
@@ -110,16 +110,10 @@ async function startFake(
   answer: (response: ServerResponse, range: string | undefined) => unknown,
 ): Promise<{ readonly client: Client; readonly ranges: (string | undefined)[] }> {
   const ranges: (string | undefined)[] = []
-  const server = createServer(({ headers: { range } }, response) => {
+  const service = await startFakeService(({ headers: { range } }, response) => {
     ranges.push(range)
     answer(response, range)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  opened.defer(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { client: createClient({ url: `http://127.0.0.1:${port}`, retry: IMPATIENT }), ranges }
+  const { url } = opened.use(service)
+  return { client: createClient({ url, retry: IMPATIENT }), ranges }
 }

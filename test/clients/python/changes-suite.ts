@@ -1,8 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { upload } from '../../http/fixture.ts'
+import { cursorOf, startFakeService } from '../fake-service.ts'
 import type { PythonFixture } from './fixture.ts'
 
 export function changesSuite(get: () => PythonFixture): void {
@@ -40,8 +38,8 @@ export function changesSuite(get: () => PythonFixture): void {
         `id: after-${sequence}\nevent: change\ndata: ${JSON.stringify({ sequence, name: 'é: ü' })}\n\n`
       const text = `retry: 5\nid: begin\n\n: quiet\n\n${event(1)}id: hidden\n\n${event(2)}`
       const asked: (string | null)[] = []
-      await using server = await startStream(async (response, cursor) => {
-        asked.push(cursor)
+      await using server = await startFakeService(async ({ url }, response) => {
+        asked.push(cursorOf(url))
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         if (asked.length === 2) return void response.end('retry: 5\nid: later\n\n')
         if (asked.length === 3) return void response.end(event(3))
@@ -80,7 +78,7 @@ export function changesSuite(get: () => PythonFixture): void {
       { cursor: 'old', status: 410, code: 'cursor_expired', kind: 'CursorExpired' },
       { cursor: 'proxied', status: 200, code: 'unexpected_response', kind: 'CloudRepositoryError' },
     ])('raises $kind, $code', async ({ cursor, status, code, kind }) => {
-      await using server = await startStream((response) => {
+      await using server = await startFakeService((_, response) => {
         const type = status === 200 ? 'text/html' : 'application/problem+json'
         response.writeHead(status, { 'content-type': type })
         response.end(JSON.stringify({ status, code, detail: 'No.' }))
@@ -91,22 +89,4 @@ export function changesSuite(get: () => PythonFixture): void {
       expect(await get().session.errorOf(program)).toMatchObject({ status, code, kind })
     })
   })
-}
-
-/** A service that answers each request for changes in this way. */
-async function startStream(answer: (response: ServerResponse, cursor: string | null) => unknown) {
-  const server = createServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://service')
-    void answer(response, searchParams.get('cursor'))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
 }
