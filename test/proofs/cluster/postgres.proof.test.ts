@@ -1,63 +1,39 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { migrate } from '../../../src/database/migrate.ts'
-import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
 import { ask, expectProblem, jsonOf, uploadPieces } from '../../http/fixture.ts'
-import { createFolder, firstOf } from '../../support/servers/local-server.ts'
-import { type PostgresPair, startPostgresPair, until } from '../../support/servers/postgres-pair.ts'
-import { findEmbedded, findInstalled } from '../../support/servers/postgres-program.ts'
+import { type PostgresPair, until } from '../../support/servers/postgres-pair.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 import type { Way } from '../../support/faults/tcp-proxy.ts'
-import {
-  startTestService,
-  type TestAdapters,
-  type TestService,
-} from '../../support/service/test-service.ts'
+import type { TestAdapters, TestService } from '../../support/service/test-service.ts'
 import { startFollowers } from './followers.ts'
 import { type Load, startLoad } from './load.ts'
+import { openPair, type PairedInstances, PRIMARY_ALONE, skipped } from './paired-instances.ts'
 import { type Content, contentOf, Register } from './register.ts'
 import { expectUnavailable, readFrom, type Target, uploadTo } from './requests.ts'
 import { expectSettled } from './settled.ts'
-import { isSkipped } from '../../support/servers/needs.ts'
 
 const KIB = 1024
-
-const programs = await firstOf([findInstalled, findEmbedded])
-const skipped = isSkipped('reasons' in programs ? programs.reasons : undefined)
 
 describe.skipIf(skipped)(
   'two instances on PostgreSQL with a synchronous standby',
   { timeout: 300_000 },
   () => {
+    let paired: PairedInstances
     let pair: PostgresPair
-    let folder: Awaited<ReturnType<typeof createFolder>>
     let adapters: TestAdapters
     let services: readonly [TestService, TestService]
     let opened: AsyncDisposableStack
 
     beforeEach(async () => {
-      if ('reasons' in programs) throw new Error(programs.reasons)
       opened = new AsyncDisposableStack()
-      pair = opened.adopt(await startPostgresPair(programs), (it) => it.stop())
-      folder = opened.adopt(await createFolder('objects'), (it) => it.remove())
-      adapters = await openAdapters(pair.url, folder.path)
-      await migrate(adapters.database)
-      const others = await openAdapters(pair.url, folder.path)
-      services = [await start(adapters), await start(others)]
+      paired = await openPair(opened, { timeoutMs: TIMEOUT_MS, leaseMs: 5_000 })
+      ;({ pair } = paired)
+      const [one, other] = [await paired.start(), await paired.start()]
+      ;({ adapters } = one)
+      services = [one.service, other.service]
     })
     afterEach(() => opened.disposeAsync())
-
-    async function openAdapters(url: string, directory: string): Promise<TestAdapters> {
-      const database = await openPostgres({ url, timeoutMs: TIMEOUT_MS })
-      opened.defer(() => database.close())
-      return { database, objects: createFilesystemStore({ directory }) }
-    }
-
-    async function start(on: TestAdapters): Promise<TestService> {
-      return opened.adopt(await startTestService(on, { leaseMs: 5_000 }), (it) => it.stop())
-    }
 
     function startMixedLoad(): Promise<Load> {
       const capacity = 500 * KIB
@@ -97,9 +73,7 @@ describe.skipIf(skipped)(
       const cursorOf = async () => String(jsonOf(await page(''))['next_cursor'])
       const kept = await cursorOf()
       await pair.standby.kill()
-      const alone = await start(
-        await openAdapters(`${pair.url}?options=-c%20synchronous_commit%3Dlocal`, folder.path),
-      )
+      const { service: alone } = await paired.start(PRIMARY_ALONE)
       expect(await uploadTo({ ...target, service: alone }, { ...NEW, ...PLAIN })).toBe('done')
       const lost = await cursorOf()
       await pair.primary.kill()

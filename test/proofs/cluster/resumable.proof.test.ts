@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Version } from '../../../src/core/objects/object-key.ts'
-import { migrate } from '../../../src/database/migrate.ts'
-import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
 import {
   append,
   appended,
@@ -23,18 +20,9 @@ import type { LossyExchange, Way } from '../../support/faults/tcp-proxy.ts'
 import type { RawExchange } from '../../support/http/raw-http.ts'
 import { digest } from '../../support/objects.ts'
 import { runSql } from '../../support/run-sql.ts'
-import { createFolder, firstOf } from '../../support/servers/local-server.ts'
-import { isSkipped } from '../../support/servers/needs.ts'
-import { type PostgresPair, startPostgresPair } from '../../support/servers/postgres-pair.ts'
-import { findEmbedded, findInstalled } from '../../support/servers/postgres-program.ts'
-import {
-  startTestService,
-  type TestService,
-  type TestUser,
-} from '../../support/service/test-service.ts'
-
-const programs = await firstOf([findInstalled, findEmbedded])
-const skipped = isSkipped('reasons' in programs ? programs.reasons : undefined)
+import type { PostgresPair } from '../../support/servers/postgres-pair.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { openPair, skipped } from './paired-instances.ts'
 
 /** Sizes that no other number of a transaction is equal to. */
 const LENGTH = 300_007
@@ -55,22 +43,11 @@ describe.skipIf(skipped)(
     let opened: AsyncDisposableStack
 
     beforeEach(async () => {
-      if ('reasons' in programs) throw new Error(programs.reasons)
       opened = new AsyncDisposableStack()
-      pair = opened.adopt(await startPostgresPair(programs), (it) => it.stop())
-      const folder = opened.adopt(await createFolder('objects'), (it) => it.remove())
-      const first = await openDatabase()
-      await migrate(first)
-      const objects = createFilesystemStore({ directory: folder.path })
-      services = [await start(first), await start(await openDatabase())]
-
-      async function openDatabase() {
-        const opening = openPostgres({ url: pair.url, timeoutMs: TIMEOUT_MS })
-        return opened.adopt(await opening, (it) => it.close())
-      }
-      async function start(database: Awaited<ReturnType<typeof openDatabase>>) {
-        return opened.adopt(await startTestService({ database, objects }), (it) => it.stop())
-      }
+      const paired = await openPair(opened, { timeoutMs: TIMEOUT_MS })
+      ;({ pair } = paired)
+      const [one, other] = [await paired.start(), await paired.start()]
+      services = [one.service, other.service]
     })
     afterEach(() => opened.disposeAsync())
 

@@ -3,9 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { migrate } from '../../../src/database/migrate.ts'
-import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
 import { ask, pathOf, upload } from '../../http/fixture.ts'
 import {
   append,
@@ -17,18 +14,8 @@ import {
   look,
 } from '../../http/resumable/tus-requests.ts'
 import { runSql } from '../../support/run-sql.ts'
-import { createFolder, firstOf } from '../../support/servers/local-server.ts'
-import { isSkipped } from '../../support/servers/needs.ts'
-import { type PostgresPair, startPostgresPair } from '../../support/servers/postgres-pair.ts'
-import { findEmbedded, findInstalled } from '../../support/servers/postgres-program.ts'
-import {
-  startTestService,
-  type TestService,
-  type TestUser,
-} from '../../support/service/test-service.ts'
-
-const programs = await firstOf([findInstalled, findEmbedded])
-const skipped = isSkipped('reasons' in programs ? programs.reasons : undefined)
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { openPair, type PairedInstances, PRIMARY_ALONE, skipped } from './paired-instances.ts'
 
 const content = randomBytes(2_000)
 
@@ -37,19 +24,16 @@ describe.skipIf(skipped)(
   'F06 R15 a change that no standby has confirmed',
   { timeout: 120_000 },
   () => {
-    let pair: PostgresPair
-    let folder: Awaited<ReturnType<typeof createFolder>>
+    let paired: PairedInstances
     let service: TestService
     let user: TestUser
     let opened: AsyncDisposableStack
     let isAway = false
 
     beforeAll(async () => {
-      if ('reasons' in programs) throw new Error(programs.reasons)
       opened = new AsyncDisposableStack()
-      pair = opened.adopt(await startPostgresPair(programs), (it) => it.stop())
-      folder = opened.adopt(await createFolder('objects'), (it) => it.remove())
-      service = opened.use(await openService('')).service
+      paired = await openPair(opened, { timeoutMs: TIMEOUT_MS })
+      ;({ service } = await paired.start())
       user = await service.createUser(100_000)
     })
     afterAll(() => opened.disposeAsync())
@@ -130,12 +114,12 @@ describe.skipIf(skipped)(
 
     it('is not acknowledged when somebody cancels the wait for the standby', async () => {
       isAway = true
-      await pair.standby.kill()
+      await paired.pair.standby.kill()
       const state = { isDone: false }
       const writing = upload(service, { user, method: 'PUT', name: 'cancelled', content })
       const answered = writing.finally(() => (state.isDone = true))
       while (!state.isDone) {
-        await runSql(pair.primary.url, CANCEL_WAITS)
+        await runSql(paired.pair.primary.url, CANCEL_WAITS)
         await setTimeout(10)
       }
       expect((await answered).status).toBe(503)
@@ -147,30 +131,19 @@ describe.skipIf(skipped)(
       expect((await ask(service, { user, path: '/users/me/repo' })).status).toBe(200)
     })
 
-    async function openService(settings: string) {
-      await using parts = new AsyncDisposableStack()
-      const opening = openPostgres({ url: `${pair.url}${settings}`, timeoutMs: TIMEOUT_MS })
-      const database = parts.adopt(await opening, (it) => it.close())
-      await migrate(database)
-      const objects = createFilesystemStore({ directory: folder.path })
-      const service = parts.adopt(await startTestService({ database, objects }), (it) => it.stop())
-      const all = parts.move()
-      return { service, [Symbol.asyncDispose]: () => all.disposeAsync() }
-    }
-
     /** Has the primary commit what `work` changes without its standby, as the recovery after a crash does. */
     async function onPrimaryAlone(work: (alone: TestService) => Promise<unknown>): Promise<void> {
       isAway = true
-      await pair.standby.kill()
-      await using alone = await openService('?options=-c%20synchronous_commit%3Dlocal')
+      await paired.pair.standby.kill()
+      await using alone = await paired.start(PRIMARY_ALONE)
       await work(alone.service)
     }
 
     async function confirmed(): Promise<void> {
       if (!isAway) return
       isAway = false
-      await pair.standby.start()
-      await pair.inStep()
+      await paired.pair.standby.start()
+      await paired.pair.inStep()
     }
   },
 )
