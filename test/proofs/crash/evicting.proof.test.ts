@@ -1,9 +1,9 @@
 // 40 clients write to one account that is full, and make room, while the instances are killed.
-import { afterEach, describe, expect, inject, it } from 'vitest'
-import { freePort } from '../../support/servers/local-server.ts'
+import { describe, expect, inject, it } from 'vitest'
+import { forTest } from '../../support/for-test.ts'
 import { Crowd, LEAST_EVICTED, MOST_KEPT } from './evicting-crowd.ts'
 import { Instance } from './instances.ts'
-import { openWorld, type Places, TIMES, type World } from './world.ts'
+import { openWorld, type Places, type World } from './world.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')
@@ -15,19 +15,12 @@ const PLACES: readonly { readonly on: string; readonly instances: number; places
   { on: 'PostgreSQL and MinIO', instances: 2, places: { postgres, s3: minio } },
 ]
 
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
-
 describe.each(PLACES)('writers that evict, on $on', ({ instances, places }) => {
   const isMissing = instances > 1 && (postgres === undefined || minio === undefined)
   it.skipIf(isMissing)(
     'never exceed the capacity, and lose only the oldest files that nobody keeps',
     async () => {
-      const world = opened.use(await openWorld({ ...places, hasWebhooks: false }))
+      const world = forTest().use(await openWorld({ ...places, hasWebhooks: false }))
       const crowd = new Crowd(world, await startInstances(world, instances))
       await crowd.work(RUN_MS)
       await crowd.settle()
@@ -46,9 +39,8 @@ async function startInstances(world: World, count: number): Promise<readonly Ins
     throw new Error(`An instance died of itself: ${reason}`)
   }
   const starts = Array.from({ length: count }, async () => {
-    const environment = { ...world.environment, PORT: String(await freePort()) }
-    const instance = await Instance.start({ environment, times: TIMES, onDeath })
-    opened.defer(async () => void (await instance.stop()))
+    const instance = await Instance.start(world, onDeath)
+    forTest().defer(async () => void (await instance.stop()))
     return instance
   })
   return await Promise.all(starts)

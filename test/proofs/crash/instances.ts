@@ -4,12 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { InstanceTimes } from './instance.ts'
 import type { Completion, Moment } from './resumable/moments.ts'
+import type { World } from './world.ts'
+import { freePort } from '../../support/servers/local-server.ts'
 import { KEEP_COMPILED } from '../../support/service/compiled.ts'
 
-export interface InstanceOptions {
+interface InstanceOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly times: InstanceTimes
-  /** Called with what it said last when it ended although nobody ended it. */
   readonly onDeath: (reason: string) => void
 }
 
@@ -23,8 +24,13 @@ export class Instance {
   #isUp = false
   #isEnding = false
 
-  static async start(options: InstanceOptions): Promise<Instance> {
-    const instance = new Instance(options)
+  /** On a free port. `onDeath` is told what it said last when it ended although nobody ended it. */
+  static async start(
+    { environment, times }: Pick<World, 'environment' | 'times'>,
+    onDeath: (reason: string) => void,
+  ): Promise<Instance> {
+    const port = String(await freePort())
+    const instance = new Instance({ environment: { ...environment, PORT: port }, times, onDeath })
     await instance.#serve()
     return instance
   }

@@ -1,13 +1,13 @@
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
-import { freePort } from '../../support/servers/local-server.ts'
+import { forTest } from '../../support/for-test.ts'
 import { uploadHead } from '../../support/http/multipart-body.ts'
 import { type RawExchange, rawRequest } from '../../support/http/raw-http.ts'
 import { contentOf } from './content.ts'
 import { Instance } from './instances.ts'
 import { Journal, settle } from './settle.ts'
 import { Tally } from './tally.ts'
-import { openWorld, TIMES, type World, type WorldUser } from './world.ts'
+import { openWorld, type World, type WorldUser } from './world.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
 const minio = inject('minio')
@@ -23,13 +23,6 @@ const UPLOADS = [
   { name: 'all-but-a-byte', size: 3 * MIB, sent: 3 * MIB - 1 },
 ] as const
 
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
-
 describe.skipIf(missing)('an instance that stands still in the middle of uploads (G05)', () => {
   it.each([
     { until: 'another has given them up', states: ['aborted'] },
@@ -37,7 +30,7 @@ describe.skipIf(missing)('an instance that stands still in the middle of uploads
   ])(
     'an instance paused for longer than its lease, until $until, commits none of them',
     async ({ states }) => {
-      const world = opened.use(await openWorld({ postgres, s3: minio }))
+      const world = forTest().use(await openWorld({ postgres, s3: minio }))
       const tally = new Tally()
       const [pausing, other] = [await start(world, tally), await start(world, tally)]
       const journal = new Journal(world)
@@ -70,13 +63,8 @@ describe.skipIf(missing)('an instance that stands still in the middle of uploads
 const POLL = { timeout: 60_000, interval: 100 }
 
 async function start(world: World, tally: Tally): Promise<Instance> {
-  const port = await freePort()
-  const instance = await Instance.start({
-    environment: { ...world.environment, PORT: String(port) },
-    times: TIMES,
-    onDeath: (reason) => tally.report('other', reason),
-  })
-  opened.defer(async () => {
+  const instance = await Instance.start(world, (reason) => tally.report('other', reason))
+  forTest().defer(async () => {
     instance.resume()
     await instance.stop()
   })

@@ -1,5 +1,6 @@
 // On PostgreSQL and MinIO, behind nginx.
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
+import { forTest } from '../../support/for-test.ts'
 import { startDns } from '../../support/faults/dns.ts'
 import { answers, freePort } from '../../support/servers/local-server.ts'
 import { findNginx, startProxy } from '../../support/servers/nginx.ts'
@@ -17,23 +18,16 @@ const missing = minio === undefined || postgres === undefined || isWithoutNginx
 const HOSTS = ['127.0.0.2', '127.0.0.3'] as const
 const ROUNDS = Number(process.env['ROLLING_ROUNDS'] ?? 2)
 
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
-
 describe.skipIf(missing)('a rolling restart of two instances under load', () => {
   it('fails no request, behind nginx or of clients that leave the instance in time', async () => {
-    const world = opened.use(await openWorld({ postgres, s3: minio }))
+    const world = forTest().use(await openWorld({ postgres, s3: minio }))
     const port = await freePort()
     const instances = new Map<string, Started>()
     for (const host of HOSTS) instances.set(host, await startInstance(world, { host, port }))
     const dns = await startDns(HOSTS)
-    opened.defer(() => dns.stop())
+    forTest().defer(() => dns.stop())
     const proxy = await startProxy({ port, dnsPort: dns.port })
-    opened.defer(() => proxy.stop())
+    forTest().defer(() => proxy.stop())
 
     const clients = new Clients(world, { host: '127.0.0.1', port: proxy.port })
     const working = clients.run()
@@ -76,7 +70,7 @@ async function startInstance(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Started> {
   const settings = { ...environment, LOG_LEVEL: 'info', HOST: host, PORT: String(port) }
-  const started = await startProgram({ args: ['serve'], environment: settings, opened })
+  const started = await startProgram({ args: ['serve'], environment: settings, opened: forTest() })
   await expect.poll(started.output, { timeout: 180_000 }).toContain('the API listens at')
   const ready = `http://${host}:${port}/readyz`
   await expect.poll(() => answers(ready), { timeout: 60_000, interval: 100 }).toBe(true)

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom } from '../simulation/plan/random.ts'
-import { freePort } from '../../support/servers/local-server.ts'
 import { Instance } from './instances.ts'
 import { Killer } from './killer.ts'
 import { PassingTime } from './resumable/passing-time.ts'
@@ -109,15 +108,11 @@ const LATE_WRITE_MS = 180_000
 
 /** Two where the database allows it. */
 async function startInstances(
-  { environment, times }: World,
+  world: World,
   { places, died }: { readonly places: Places; readonly died: AbortController },
 ): Promise<readonly [Instance, ...Instance[]]> {
-  const start = async (): Promise<Instance> =>
-    Instance.start({
-      environment: { ...environment, PORT: String(await freePort()) },
-      times,
-      onDeath: (reason) => died.abort(new Error(`An instance died by itself: ${reason}`)),
-    })
-  const first = await start()
-  return places.postgres === undefined ? [first] : [first, await start()]
+  const onDeath = (reason: string): void =>
+    died.abort(new Error(`An instance died by itself: ${reason}`))
+  const first = await Instance.start(world, onDeath)
+  return places.postgres === undefined ? [first] : [first, await Instance.start(world, onDeath)]
 }

@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { forTest } from '../../support/for-test.ts'
 import { type Demo, startDemo } from '../../support/service/demo.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { createPlace } from '../../support/service/production-service.ts'
@@ -9,13 +10,6 @@ import { type Outcome, type Request, send } from './request.ts'
 
 const CLIENTS = 64
 const ROUNDS = Number(process.env['SHUTDOWN_ROUNDS'] ?? 2)
-
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
 
 describe('SIGTERM under 64 clients without a balancer, who write until nobody listens', () => {
   it.each([
@@ -27,7 +21,7 @@ describe('SIGTERM under 64 clients without a balancer, who write until nobody li
       const rounds: Round[] = []
       for (let round = 0; round < ROUNDS; round++) {
         const environment = { LOG_LEVEL: 'warn', ...(await settings()) }
-        const demo = await startDemo({ environment, opened })
+        const demo = await startDemo({ environment, opened: forTest() })
         rounds.push(await stopUnderLoad(demo))
       }
       console.info(rounds.map(({ answered, lost }) => `${answered} answered, ${lost.length} lost`))
@@ -45,7 +39,7 @@ describe('SIGTERM under 64 clients without a balancer, who write until nobody li
 
 async function productionSettings(): Promise<Readonly<Record<string, string>>> {
   const place = await createPlace()
-  opened.defer(() => place.remove())
+  forTest().defer(() => place.remove())
   return { ...place.environment, REUSE_PORT: 'true', PORT: String(await freePort()) }
 }
 

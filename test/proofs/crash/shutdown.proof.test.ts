@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
 import type { Finding } from '../../../src/core/verify/verify-run.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { openService } from '../../../src/compose/compose.ts'
+import { forTest } from '../../support/for-test.ts'
 import { uploadHead } from '../../support/http/multipart-body.ts'
 import { startDemo } from '../../support/service/demo.ts'
 import { exitOf, temporaryFolder } from '../../support/service/program.ts'
@@ -13,20 +14,16 @@ import { readUsage } from '../../support/read-usage.ts'
 const SIZE = 50_000
 const userId = parseUserId('demo')
 
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
-
 describe('SIGTERM of the program on SQLite and local files', () => {
   it('20 uploads under way at SIGTERM: those that end do so, the rest gets 503, the quota is exact (G01)', async () => {
-    const DATA_DIR = await temporaryFolder(opened)
-    const { process, output, url, cookie } = await startDemo({ environment: { DATA_DIR }, opened })
+    const DATA_DIR = await temporaryFolder(forTest())
+    const { process, output, url, cookie } = await startDemo({
+      environment: { DATA_DIR },
+      opened: forTest(),
+    })
     const client = { port: Number(new URL(url).port), cookie }
     const service = await openService(readConfig({ DATA_DIR }))
-    opened.defer(() => service.close())
+    forTest().defer(() => service.close())
 
     const stopped = Promise.withResolvers<void>()
     const ending = numbers(10).map((n) => upload(client, { n, go: stopped.promise }))

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
+import { forTest } from '../../support/for-test.ts'
 import { createDatabase } from '../../support/servers/postgres.ts'
 import { startProgram, temporaryFolder } from '../../support/service/program.ts'
 import { issueCookie } from '../../support/service/running-service.ts'
@@ -10,23 +11,16 @@ const minio = inject('minio')
 const postgres = inject('postgres')
 const missing = minio === undefined || postgres === undefined
 
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
-
 describe('three instances that start at once where there is nothing yet (G04)', () => {
   it('all come up on SQLite and files', async () => {
-    await expectAllToServe({ DATA_DIR: await temporaryFolder(opened) })
+    await expectAllToServe({ DATA_DIR: await temporaryFolder(forTest()) })
   })
 
   it.skipIf(missing)('all come up on PostgreSQL and MinIO, with one set of tables', async () => {
     const database = await createDatabase(postgres ?? '')
-    opened.defer(() => database.drop())
+    forTest().defer(() => database.drop())
     const bucket = freshBucket(minio)
-    opened.defer(() => removeBucket(bucket))
+    forTest().defer(() => removeBucket(bucket))
     await expectAllToServe({ DATABASE_URL: database.url, ...s3Settings(bucket) })
   })
 })
@@ -35,7 +29,9 @@ describe('three instances that start at once where there is nothing yet (G04)', 
 async function expectAllToServe(environment: Readonly<Record<string, string>>): Promise<void> {
   const settings = { ...environment, LOG_LEVEL: 'info' }
   const started = await Promise.all(
-    [1, 2, 3].map(() => startProgram({ args: ['serve'], environment: settings, opened })),
+    [1, 2, 3].map(() =>
+      startProgram({ args: ['serve'], environment: settings, opened: forTest() }),
+    ),
   )
   const urls: string[] = []
   for (const { output, process } of started) {
@@ -43,7 +39,7 @@ async function expectAllToServe(environment: Readonly<Record<string, string>>): 
     expect(process.exitCode).toBeNull()
     urls.push(/the API listens at (http:\/\/[\d.:]+)/.exec(output())?.[1] ?? '')
   }
-  const cookie = await issueCookie('alice', { environment, opened })
+  const cookie = await issueCookie('alice', { environment, opened: forTest() })
   const path = `/users/me/repo/${randomUUID()}`
   const put = await fetch(`${urls[0]}${path}`, {
     method: 'PUT',

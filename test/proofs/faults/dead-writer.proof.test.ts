@@ -1,21 +1,15 @@
 import { mkdir, rename, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { forTest } from '../../support/for-test.ts'
 import { startDemo } from '../../support/service/demo.ts'
 import { exitOf, temporaryFolder } from '../../support/service/program.ts'
 
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
-
 describe('F11 a process whose thread that writes SQLite cannot work', () => {
   it('logs why and ends with 1, and the next one goes on', async () => {
-    const DATA_DIR = await temporaryFolder(opened)
+    const DATA_DIR = await temporaryFolder(forTest())
     const environment = { DATA_DIR }
-    const { process, output, url, cookie } = await startDemo({ environment, opened })
+    const { process, output, url, cookie } = await startDemo({ environment, opened: forTest() })
     const file = join(DATA_DIR, 'database.sqlite')
     await rename(file, `${file}.away`)
     await mkdir(file)
@@ -26,7 +20,7 @@ describe('F11 a process whose thread that writes SQLite cannot work', () => {
     expect(output()).toContain('unable to open database file')
     await rmdir(file)
     await rename(`${file}.away`, file)
-    const next = await startDemo({ environment, opened })
+    const next = await startDemo({ environment, opened: forTest() })
     expect(await put(next.url, next.cookie)).toBe(200)
     next.process.kill('SIGTERM')
     expect(await exitOf(next.process)).toBe(0)

@@ -1,35 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, statfs, writeFile } from 'node:fs/promises'
+import { statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MIN_FREE_INODES } from '../../../src/core/uploads/free-space.ts'
-import { type Demo, startDemo } from '../../support/service/demo.ts'
+import { forTest } from '../../support/for-test.ts'
+import type { Demo } from '../../support/service/demo.ts'
 import { eventually } from '../../support/eventually.ts'
 import { filesIn } from '../../support/folder.ts'
-import { temporaryFolder } from '../../support/service/program.ts'
-import {
-  fillDisk,
-  inside,
-  missingSmallDisk,
-  onSmallDisk,
-  runInside,
-} from '../../support/faults/small-disk.ts'
+import { fillDisk, missingSmallDisk, runInside } from '../../support/faults/small-disk.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
+import { secondRunOf, startOnSmallDisk } from './demo-on-small-disk.ts'
 
 const MIB = 2 ** 20
 
-let opened = new AsyncDisposableStack()
-
-const skipped = isSkipped(await missingSmallDisk(await temporaryFolder(opened)))
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
+const skipped = isSkipped(await missingSmallDisk())
 
 describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () => {
   it('E17 the embedded store refuses, keeps what it has, and works again once there is room', async () => {
-    const { demo, disk } = await startOnSmallDisk(32 * MIB, (folder) => ({
+    const { demo, disk } = await startOnDisk(32 * MIB, (folder) => ({
       OBJECT_STORE: `file:${join(folder, 'objects')}`,
     }))
     const filler = await fillDisk(join(disk, 'filler'), 10 * MIB)
@@ -54,7 +42,7 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
   })
 
   it('F08 the embedded database refuses all but deletions, keeps what it has, and works again once there is room', async () => {
-    const { demo, disk } = await startOnSmallDisk(16 * MIB, (folder) => ({
+    const { demo, disk } = await startOnDisk(16 * MIB, (folder) => ({
       DATABASE_URL: `sqlite:${join(folder, 'database.sqlite')}`,
     }))
     const kept = await place(demo, [0, 4096, 3 * MIB])
@@ -77,24 +65,16 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
   })
 
   it('F08 the service starts again on a full disk after it was killed, reads, and deletes', async () => {
-    const folder = await temporaryFolder(opened)
-    const mounted = join(folder, 'small')
-    await mkdir(mounted)
-    const demo = await startDemo({
-      environment: { DATA_DIR: join(mounted, 'data'), MIN_FREE_SPACE: '0' },
-      under: [...onSmallDisk(mounted, 24 * MIB), 'sh', '-c', '"$@"; exec "$@"', 'twice'],
-      opened,
+    const { demo, disk, end } = await startOnSmallDisk({
+      bytes: 24 * MIB,
+      runs: 2,
+      settings: (folder) => ({ DATA_DIR: join(folder, 'data'), MIN_FREE_SPACE: '0' }),
+      opened: forTest(),
     })
     const kept = await place(demo, [0, 4096, 3 * MIB])
-    const filler = await fillDisk(join(inside(demo.process, mounted), 'filler'))
-    const { pid = 0 } = demo.process
-    const first = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-    process.kill(first, 'SIGKILL')
-    const again = await eventually(async () => {
-      const [, url] = [...demo.output().matchAll(/listens on (\S+)/g)].map(([, found]) => found)
-      if (url === undefined) throw new Error(`It does not listen: ${demo.output()}`)
-      return { ...demo, url }
-    })
+    const filler = await fillDisk(join(disk, 'filler'))
+    await end('SIGKILL')
+    const again = await eventually(async () => secondRunOf(demo))
     await expectKept(again, kept)
     expect((await remove(again, 'file-2')).status).toBe(204)
     kept.delete('file-2')
@@ -107,26 +87,13 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
   })
 
   it('E17 F08 uploads leave inodes for a start, and a start without them says so', async () => {
-    const folder = await temporaryFolder(opened)
-    const mounted = join(folder, 'small')
-    await mkdir(mounted)
-    const demo = await startDemo({
-      environment: { DATA_DIR: join(mounted, 'data'), MIN_FREE_SPACE: '1MiB' },
-      under: [
-        ...onSmallDisk(mounted, 64 * MIB, 2 * MIN_FREE_INODES),
-        'sh',
-        '-c',
-        '"$@"; "$@"; exec "$@"',
-        'thrice',
-      ],
-      opened,
+    const { demo, disk, end } = await startOnSmallDisk({
+      bytes: 64 * MIB,
+      inodes: 2 * MIN_FREE_INODES,
+      runs: 3,
+      settings: (folder) => ({ DATA_DIR: join(folder, 'data'), MIN_FREE_SPACE: '1MiB' }),
+      opened: forTest(),
     })
-    const disk = inside(demo.process, mounted)
-    const { pid = 0 } = demo.process
-    const stop = async () => {
-      const child = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-      process.kill(child, 'SIGTERM')
-    }
     const kept = await place(demo, [0, 4096, 3 * MIB])
     // None of these is in the pack.
     const stored = await uploadUntilRefused(demo, { size: 33 * 1024, kept, code: NO_SPACE })
@@ -135,25 +102,21 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
     expect((await remove(demo, 'more-0')).status).toBe(204)
     kept.delete('more-0')
 
-    await stop()
-    const again = await eventually(async () => {
-      const [, url] = [...demo.output().matchAll(/listens on (\S+)/g)].map(([, found]) => found)
-      if (url === undefined) throw new Error(`It does not listen: ${demo.output()}`)
-      return { ...demo, url }
-    }, 20_000)
+    await end('SIGTERM')
+    const again = await eventually(async () => secondRunOf(demo), 20_000)
     await expectKept(again, kept)
 
     const { ffree } = await statfs(disk)
     for (let at = 0; at < ffree; at++) await writeFile(join(disk, `other-${at}`), '')
     await expectKept(again, kept)
-    await stop()
+    await end('SIGTERM')
     await eventually(async () => {
       expect(demo.output()).toMatch(/has [0-4] free inodes, and a start needs 5/)
     }, 20_000)
   })
 
   it('E17 F08 both refuse on one disk, keep what they have, and work again once there is room', async () => {
-    const { demo, disk } = await startOnSmallDisk(24 * MIB, (folder) => ({
+    const { demo, disk } = await startOnDisk(24 * MIB, (folder) => ({
       DATA_DIR: join(folder, 'data'),
     }))
     const kept = await place(demo, [0, 4096, 3 * MIB])
@@ -174,7 +137,7 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
 
   it('E17 F08 both take no upload below the floor of free space, and do all else', async () => {
     const floor = 8 * MIB
-    const { demo, disk } = await startOnSmallDisk(32 * MIB, (folder) => ({
+    const { demo, disk } = await startOnDisk(32 * MIB, (folder) => ({
       DATA_DIR: join(folder, 'data'),
       MIN_FREE_SPACE: '8MiB',
     }))
@@ -202,7 +165,7 @@ describe.skipIf(skipped)('on a disk that gets full', { timeout: 180_000 }, () =>
   })
 
   it('E17 F08 a disk full of garbage says so, and recovers by itself once that is due', async () => {
-    const { demo, disk, mounted } = await startOnSmallDisk(24 * MIB, (folder) => ({
+    const { demo, disk, mounted } = await startOnDisk(24 * MIB, (folder) => ({
       DATA_DIR: join(folder, 'data'),
       // Otherwise what is replaced is no garbage for 30 days.
       HISTORY_LIFETIME: '0',
@@ -276,20 +239,10 @@ async function readyOf(demo: Demo): Promise<unknown> {
   return (await fetch(`${demo.url}/readyz`)).json()
 }
 
-/**
- * The program, and the small disk as its test and as the program itself sees it. `place` says what is kept there, by
- * its path in the program.
- */
-async function startOnSmallDisk(
-  bytes: number,
-  place: (folder: string) => Readonly<Record<string, string>>,
-): Promise<{ readonly demo: Demo; readonly disk: string; readonly mounted: string }> {
-  const folder = await temporaryFolder(opened)
-  const mounted = join(folder, 'small')
-  await mkdir(mounted)
-  const environment = { DATA_DIR: join(folder, 'data'), MIN_FREE_SPACE: '0', ...place(mounted) }
-  const demo = await startDemo({ environment, under: onSmallDisk(mounted, bytes), opened })
-  return { demo, disk: inside(demo.process, mounted), mounted }
+/** `place` says what is kept on the disk, by its path in the program. */
+function startOnDisk(bytes: number, place: (folder: string) => Readonly<Record<string, string>>) {
+  const settings = (folder: string) => ({ MIN_FREE_SPACE: '0', ...place(folder) })
+  return startOnSmallDisk({ bytes, settings, opened: forTest() })
 }
 
 /** What each name holds. */

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.ts'
 import { eventually } from '../../support/eventually.ts'
-import { fillDisk, inside, missingSmallDisk, onSmallDisk } from '../../support/faults/small-disk.ts'
+import { fillDisk, missingSmallDisk } from '../../support/faults/small-disk.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
-import { type Demo, startDemo } from '../../support/service/demo.ts'
-import { temporaryFolder } from '../../support/service/program.ts'
+import type { Demo } from '../../support/service/demo.ts'
+import { startOnSmallDisk } from './demo-on-small-disk.ts'
 
 const MIB = 2 ** 20
 const ADMIN_TOKEN = randomBytes(20).toString('hex')
@@ -19,7 +19,7 @@ const GROWTH_FLOOR = 6 * MIB
 const FILES = 1_000
 const REPO = '/users/me/repo'
 
-const skipped = isSkipped(await missingSmallDisk(await temporaryFolder(new AsyncDisposableStack())))
+const skipped = isSkipped(await missingSmallDisk())
 
 interface Account {
   readonly userId: string
@@ -87,23 +87,20 @@ describe.skipIf(skipped)('a disk that each kind of write has filled', { timeout:
 
   beforeEach(async () => {
     opened = new AsyncDisposableStack()
-    const folder = await temporaryFolder(opened)
-    const mounted = join(folder, 'small')
-    await mkdir(mounted)
     const adminPort = `${await freePort()}`
     adminUrl = `http://127.0.0.1:${adminPort}/admin/users`
-    demo = await startDemo({
-      environment: {
-        DATA_DIR: join(mounted, 'data'),
+    const onDisk = await startOnSmallDisk({
+      bytes: 64 * MIB,
+      settings: (folder) => ({
+        DATA_DIR: join(folder, 'data'),
         MIN_FREE_SPACE: `${FLOOR}`,
         ADMIN_PORT: adminPort,
         ADMIN_TOKEN,
         UPLOAD_MEMORY: '64MiB',
-      },
-      under: onSmallDisk(mounted, 64 * MIB),
+      }),
       opened,
     })
-    disk = inside(demo.process, mounted)
+    ;({ demo, disk } = onDisk)
     other = await createUser('other')
   }, 60_000)
   afterEach(() => opened.disposeAsync())

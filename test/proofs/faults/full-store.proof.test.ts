@@ -9,10 +9,9 @@ import { chunked, digest, freshKey, read } from '../../support/objects.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { type S3Program, startS3Program } from '../../support/servers/s3-server.ts'
 import { freshBucket } from '../../support/service/test-bucket.ts'
-import { temporaryFolder } from '../../support/service/program.ts'
 import { eachS3Server } from './each-s3-server.ts'
 
-const skipped = isSkipped(await whyNoSmallDisk())
+const skipped = isSkipped(await missingSmallDisk())
 
 const MIB = 2 ** 20
 const PART_SIZE = 5 * MIB
@@ -72,9 +71,4 @@ function placeOnDisk(program: S3Program): { onDisk: S3Program; folder: () => str
     return [...onSmallDisk(folder, DISK).slice(1), program.program, ...program.args(folder)]
   }
   return { onDisk: { ...program, program: 'unshare', args }, folder: () => mounted }
-}
-
-async function whyNoSmallDisk(): Promise<string | undefined> {
-  await using opened = new AsyncDisposableStack()
-  return await missingSmallDisk(await temporaryFolder(opened))
 }

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { forTest } from '../../support/for-test.ts'
 import { startDemo } from '../../support/service/demo.ts'
 import { uploadHead } from '../../support/http/multipart-body.ts'
 import { exitOf, startProgram, temporaryFolder } from '../../support/service/program.ts'
@@ -13,16 +14,9 @@ const SIZE = 300_000
 /** Beside one file, three uploads take all that the user may have, by number and by bytes. */
 const LIMITS = { MAX_UPLOADS: '3', BASE_CAPACITY: `${4 * SIZE}` }
 
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
-
 describe('G02 a start on SQLite', () => {
   it('gives back at once what killed processes had under way, and removes what they wrote', async () => {
-    const DATA_DIR = await temporaryFolder(opened)
+    const DATA_DIR = await temporaryFolder(forTest())
     const first = await startService(DATA_DIR)
     expect((await first.put('kept')).status).toBe(200)
     await first.kill()
@@ -48,7 +42,7 @@ describe('G02 a start on SQLite', () => {
   })
 
   it('leaves alone what a process has under way that stands still, and commits go on in it', async () => {
-    const DATA_DIR = await temporaryFolder(opened)
+    const DATA_DIR = await temporaryFolder(forTest())
     // Before the first start nothing can be known of others.
     await (await startService(DATA_DIR)).kill()
     const service = await startService(DATA_DIR)
@@ -69,7 +63,7 @@ describe('G02 a start on SQLite', () => {
 
 async function startService(DATA_DIR: string) {
   const environment = { DATA_DIR, ...LIMITS }
-  const { process, output, url, cookie } = await startDemo({ environment, opened })
+  const { process, output, url, cookie } = await startDemo({ environment, opened: forTest() })
   const port = Number(new URL(url).port)
   return {
     output,
@@ -96,7 +90,11 @@ async function startService(DATA_DIR: string) {
 
 /** Has a command do so, beside whoever serves. */
 async function sweep(DATA_DIR: string): Promise<void> {
-  const { process } = await startProgram({ args: ['sweep'], environment: { DATA_DIR }, opened })
+  const { process } = await startProgram({
+    args: ['sweep'],
+    environment: { DATA_DIR },
+    opened: forTest(),
+  })
   expect(await exitOf(process)).toBe(0)
 }
 

@@ -1,18 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { forTest } from '../../support/for-test.ts'
 import { startDemo } from '../../support/service/demo.ts'
 import { type HeldLock, holdWriteLock } from '../../support/faults/lock-holder.ts'
 import { temporaryFolder } from '../../support/service/program.ts'
 
 const ADMIN_TOKEN = 'the-token-of-this-test'
-
-let opened = new AsyncDisposableStack()
-
-afterEach(async () => {
-  await opened.disposeAsync()
-  opened = new AsyncDisposableStack()
-})
 
 describe('F01 a process that holds the lock of SQLite', () => {
   it.each([
@@ -51,7 +45,7 @@ describe('F01 a process that holds the lock of SQLite', () => {
   })
 
   it('a lock for 2 s delays a start', async () => {
-    const folder = await temporaryFolder(opened)
+    const folder = await temporaryFolder(forTest())
     const first = await startService(folder)
     await first.end()
     const lock = await first.hold()
@@ -63,9 +57,9 @@ describe('F01 a process that holds the lock of SQLite', () => {
 })
 
 async function startService(folder?: string) {
-  const DATA_DIR = folder ?? (await temporaryFolder(opened))
+  const DATA_DIR = folder ?? (await temporaryFolder(forTest()))
   const environment = { DATA_DIR, ADMIN_TOKEN, ADMIN_PORT: '0' }
-  const { process, output, url, cookie } = await startDemo({ environment, opened })
+  const { process, output, url, cookie } = await startDemo({ environment, opened: forTest() })
   const [, admin = ''] = /admin API listens at (http:\/\/127\.0\.0\.1:\d+)/.exec(output()) ?? []
   const headers = { cookie }
   const authorization = { authorization: `Bearer ${ADMIN_TOKEN}` }
@@ -83,7 +77,7 @@ async function startService(folder?: string) {
       ask(`${admin}/admin/users/${id}`, { method: 'PUT', headers: authorization }),
     async hold(): Promise<HeldLock> {
       const lock = await holdWriteLock(join(DATA_DIR, 'database.sqlite'))
-      opened.defer(() => lock.release())
+      forTest().defer(() => lock.release())
       return lock
     },
     async end(): Promise<void> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process'
 import { open, rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { temporaryFolder } from '../service/program.ts'
 
 /**
  * What runs a program that finds an empty file system of that many bytes at `folder`, which nobody else sees; with so many
@@ -17,9 +18,10 @@ export function onSmallDisk(
 }
 
 /** Why no such file system can be made here, if so. */
-export async function missingSmallDisk(folder: string): Promise<string | undefined> {
+export async function missingSmallDisk(): Promise<string | undefined> {
+  await using opened = new AsyncDisposableStack()
   try {
-    const [unshare, ...args] = onSmallDisk(folder, 65_536)
+    const [unshare, ...args] = onSmallDisk(await temporaryFolder(opened), 65_536)
     await promisify(execFile)(unshare, [...args, 'true'])
     return undefined
   } catch (error) {

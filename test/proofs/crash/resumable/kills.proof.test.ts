@@ -1,6 +1,5 @@
 import { Agent } from 'node:http'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { freePort } from '../../../support/servers/local-server.ts'
 import { headText } from '../../../http/resumable/tus-requests.ts'
 import { rawRequest } from '../../../support/http/raw-http.ts'
 import { readUsage } from '../../../support/read-usage.ts'
@@ -9,7 +8,7 @@ import { Instance } from '../instances.ts'
 import { type Reply, send } from '../request.ts'
 import { Journal, settle } from '../settle.ts'
 import { Tally } from '../tally.ts'
-import { openWorld, type Places, TIMES, type World, type WorldUser } from '../world.ts'
+import { openWorld, type Places, type World, type WorldUser } from '../world.ts'
 import { TUS, UPLOADS } from './client.ts'
 import type { Moment } from './moments.ts'
 import { MINUTE_MS, passTime } from './passing-time.ts'
@@ -194,11 +193,7 @@ async function openStack(places: Places): Promise<Stack> {
   }
   opened.defer(stop)
   const start = async (): Promise<Instance> => {
-    const instance = await Instance.start({
-      environment: { ...world.environment, PORT: String(await freePort()) },
-      times: TIMES,
-      onDeath: (reason) => tally.report('other', reason),
-    })
+    const instance = await Instance.start(world, (reason) => tally.report('other', reason))
     instances.push(instance)
     return instance
   }
