@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
 import { download, MIB } from '../../http/fixture.ts'
-import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
+import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
-import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { guideBlock } from './blocks.ts'
 import { environmentOf, readerOf, runCommands } from './run.ts'
+import { openScene } from './scene.ts'
 
 const PICTURE_BYTES = 10_000
 
@@ -29,20 +28,12 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
   let token: string
   let camera: ChildProcess | undefined
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'camera-'))
+    ;({ folder, service, network, user } = await openScene(5 * PICTURE_BYTES, { maxFileSize: MIB }))
     await copyFile('docs/examples/camera.sh', join(folder, 'camera.sh'))
-    service = await openEmbedded({ maxFileSize: MIB })
-    network = await startHttpProxy(service)
-    user = await service.createUser(5 * PICTURE_BYTES)
     const issued = await run(guideBlock('A token for the camera'))
     token = String(issued['access_token'])
   })
-  afterEach(async () => {
-    await end()
-    await network.stop()
-    await service.stop()
-    await rm(folder, { recursive: true })
-  })
+  afterEach(() => end())
 
   const run = (block: string, variables = {}) =>
     runCommands(block, { reader: readerOf(service, user), variables })

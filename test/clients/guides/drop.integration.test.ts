@@ -1,16 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
 import { download, upload } from '../../http/fixture.ts'
-import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
+import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
-import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { guideBlock } from './blocks.ts'
 import { readerOf, runCommands } from './run.ts'
+import { openScene } from './scene.ts'
 
 const LOG = 'a line of the log\n'
 const DROPPED = { name: 'app.log', size: LOG.length }
@@ -22,20 +21,9 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))(
     let service: TestService
     let network: HttpProxy
     let user: TestUser
-    beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'drop-'))
-      await writeFile(join(folder, 'app.log'), LOG)
-      service = await openEmbedded()
-      network = await startHttpProxy(service)
-    })
-    afterAll(async () => {
-      await network.stop()
-      await service.stop()
-      await rm(folder, { recursive: true })
-    })
     beforeEach(async () => {
-      user = await service.createUser(1000)
-      network.mishaps.length = 0
+      ;({ folder, service, network, user } = await openScene(1000))
+      await writeFile(join(folder, 'app.log'), LOG)
     })
 
     const run = (block: string, variables = {}) =>

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { MIB } from '../../http/fixture.ts'
-import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
+import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
-import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { guideBlock } from './blocks.ts'
 import { readerOf, runCommands, runProgram } from './run.ts'
+import { openScene } from './scene.ts'
 
 const NAME = 'firmware-cam2-stable.bin'
 const [UPDATED, FAILED, UNCHANGED] = [0, 1, 3]
@@ -24,17 +23,11 @@ describe.skipIf(isSkipped(await whyMissing(needed)))('the firmware of the guide'
   let user: TestUser
   let token: string
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'firmware-'))
+    ;({ folder, service, network, user } = await openScene(64 * MIB, {
+      historyLifetimeMs: 86_400_000,
+    }))
     await copyFile('docs/examples/update.sh', join(folder, 'update.sh'))
-    service = await openEmbedded({ historyLifetimeMs: 86_400_000 })
-    network = await startHttpProxy(service)
-    user = await service.createUser(64 * MIB)
     token = String((await run(guideBlock('Publish')))['access_token'])
-  })
-  afterEach(async () => {
-    await network.stop()
-    await service.stop()
-    await rm(folder, { recursive: true })
   })
 
   const run = (block: string, variables = {}) =>

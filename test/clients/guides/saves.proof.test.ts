@@ -1,16 +1,15 @@
-import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { namesOf, remove } from '../../http/file-requests.ts'
 import { download, MIB } from '../../http/fixture.ts'
-import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
+import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
-import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { guideBlock } from './blocks.ts'
 import { readerOf, runCommands, runProgram, whyNoRequests } from './run.ts'
+import { openScene } from './scene.ts'
 
 const SAVE = 'slot 1.sav'
 const OFFLINE = 'offline: the next run continues'
@@ -22,22 +21,14 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
   let user: TestUser
   let token: string
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'saves-'))
+    ;({ folder, service, network, user } = await openScene(MIB, { historyLifetimeMs: 86_400_000 }))
     await copyFile('docs/examples/sync.py', join(folder, 'sync.py'))
     for (const machine of ['a', 'b']) await mkdir(join(folder, machine))
-    service = await openEmbedded({ historyLifetimeMs: 86_400_000 })
-    network = await startHttpProxy(service)
-    user = await service.createUser(MIB)
     const actions = ['read', 'create', 'replace', 'history']
     const scope = JSON.stringify({ scope: { actions, prefix: 'slot' } })
     const issue = guideBlock('A token for the camera').replace(/-d '.*'/, `-d '${scope}'`)
     const issued = await runCommands(issue, { reader: readerOf(service, user) })
     token = String(issued['access_token'])
-  })
-  afterEach(async () => {
-    await network.stop()
-    await service.stop()
-    await rm(folder, { recursive: true })
   })
 
   const run = (block: string, variables = {}) =>

@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
 import { download, MIB } from '../../http/fixture.ts'
-import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
+import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
-import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { guideBlock } from './blocks.ts'
 import { readerOf, runCommands, runProgram } from './run.ts'
+import { openScene } from './scene.ts'
 
 const ARDUINO = resolve('test/clients/arduino')
 const MAIN = join(ARDUINO, 'main.cpp')
@@ -24,22 +23,11 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
   let service: TestService
   let network: HttpProxy
   let user: TestUser
-  beforeAll(async () => {
-    service = await openEmbedded()
-    network = await startHttpProxy(service)
-  })
-  afterAll(async () => {
-    await network.stop()
-    await service.stop()
-  })
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sketch-'))
-    user = await service.createUser(4 * PICTURE_BYTES)
-    network.requests.length = 0
+    ;({ folder, service, network, user } = await openScene(4 * PICTURE_BYTES))
     const reader = readerOf(service, user)
     const issued = await runCommands(guideBlock('A token for the camera'), { reader })
     await build(String(issued['access_token']))
-    return () => rm(folder, { recursive: true })
   })
 
   async function build(token: string): Promise<void> {
@@ -47,7 +35,6 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
     const sketch = example
       .replace('https://files.example.com', network.url)
       .replace('crt_...', token)
-    await mkdir(folder, { recursive: true })
     await writeFile(join(folder, 'camera.ino'), sketch)
     const include = ['-I', folder, '-I', ARDUINO]
     const warnings = ['-Wall', '-Wextra', '-Werror']

@@ -1,0 +1,28 @@
+import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
+import { forTest } from '../../support/for-test.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { temporaryFolder } from '../../support/service/program.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TestUser,
+} from '../../support/service/test-service.ts'
+
+/** A reader of the guides with an empty folder, and a network before the service. All end with the test. */
+export interface GuideScene {
+  readonly folder: string
+  readonly service: TestService
+  readonly network: HttpProxy
+  readonly user: TestUser
+}
+
+export async function openScene(
+  capacity: number,
+  options?: TestServiceOptions,
+): Promise<GuideScene> {
+  const opened = forTest()
+  const folder = await temporaryFolder(opened)
+  const service = opened.adopt(await openEmbedded(options), (it) => it.stop())
+  const network = opened.adopt(await startHttpProxy(service), (it) => it.stop())
+  return { folder, service, network, user: await service.createUser(capacity) }
+}
