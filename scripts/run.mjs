@@ -31,7 +31,6 @@ const COMMANDS = {
   fuzz: [['test/proofs/fuzz/main.ts']],
   bench: [['bench/main.ts']],
   openapi: [['test/openapi/main.ts']],
-  pictures: [['test/web/pictures.ts']],
   fix: [
     ['packages/js/scripts/generate.mjs'],
     [bin('oxfmt')],

@@ -4,7 +4,7 @@ import { openEmbedded } from '../support/service/embedded-service.ts'
 import { buildDocs } from '../support/http/page.ts'
 import type { TestService } from '../support/service/test-service.ts'
 import { describeInBrowser, visit, type VisitOptions } from './fixture.ts'
-import { expectSound, takePicture, TOUCH, violationsIn } from './looks.ts'
+import { expectSound, TOUCH, violationsIn } from './looks.ts'
 
 const BASE_PATH = '/api/v1'
 const ADMIN_TOKEN = 'the-admin-token-of-the-pages'
@@ -29,7 +29,7 @@ describeInBrowser('the API reference', (browser) => {
     expect(await page.title()).toBe('Upload a file as a form - Cloud Repository')
     const current = page.locator('#contents [aria-current]')
     expect(await current.textContent()).toContain('Upload a file as a form')
-    await withoutHidden(page, () => expectSound(page, 'docs-operation'))
+    await withoutHidden(page, () => expectSound(page))
     await page.locator('.pager-next').click()
     await page.getByRole('heading', { name: 'Upload a file as the request body' }).waitFor()
     await expect.poll(() => shownSections(page)).toEqual(['putFile'])
@@ -59,7 +59,7 @@ describeInBrowser('the API reference', (browser) => {
 
   it('shows everything on one page where that is asked, and prints what is shown', async () => {
     const page = await open()
-    await withoutHidden(page, () => expectSound(page, 'docs-introduction'))
+    await withoutHidden(page, () => expectSound(page))
     await page.getByRole('link', { name: 'Everything on one page' }).click()
     await expect.poll(async () => (await shownSections(page)).length).toBeGreaterThan(50)
     await page.goto(`${service.url}${BASE_PATH}/docs#putFile`)
@@ -67,7 +67,6 @@ describeInBrowser('the API reference', (browser) => {
     await page.emulateMedia({ media: 'print' })
     expect(await page.getByRole('navigation').count()).toBe(0)
     await expect.poll(() => shownSections(page)).toEqual(['putFile'])
-    await takePicture(page, 'docs-print')
   })
 
   it('finds operations by method, path, summary, parameter and code', async () => {
@@ -101,7 +100,6 @@ describeInBrowser('the API reference', (browser) => {
     expect(await page.getByRole('status').first().textContent()).toBe(
       `${count} of ${all} operations`,
     )
-    await takePicture(page, 'docs-search')
     expect(await violationsIn(page)).toEqual([])
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
@@ -194,7 +192,6 @@ describeInBrowser('the API reference', (browser) => {
     expect(await page.locator('.command:visible').textContent()).toContain(
       `'http://127.0.0.1:${service.adminPort}/admin/users/alice/grants/promotion/spring-2027'`,
     )
-    await takePicture(page, 'docs-admin-dark')
     expect(await violationsIn(page)).toEqual([])
   })
 })

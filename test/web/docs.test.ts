@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MEDIA_TYPE_PATTERN } from '../../src/core/files/media-type.ts'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
 import { docsPage } from '../../web/docs/page.ts'
 import { SECURITY_HEADERS } from '../../src/http/headers/security-headers.ts'
@@ -90,14 +89,6 @@ describe.each(['public', 'admin'] as const)('the page of the %s API', (kind) => 
     const icon = /^data:image\/svg\+xml,/
     expect(links.filter((href) => !known.has(href) && !icon.test(href))).toEqual([])
   })
-
-  it('leaves no backtick, no empty table and no text of a missing value', () => {
-    const text = textOf(page)
-    // That of a media type has one.
-    expect(text.replaceAll(MEDIA_TYPE_PATTERN, '')).not.toContain('`')
-    expect(text).not.toMatch(/undefined|\[object/)
-    expect(page).not.toContain('<tbody></tbody>')
-  })
 })
 
 describe('the page', () => {
@@ -123,17 +114,6 @@ describe('the page', () => {
     expect(new Set(addresses)).toEqual(
       new Set(['http://127.0.0.1:3000', 'http://www.w3.org/2000/svg']),
     )
-  })
-
-  it('answers HEAD, and 405 to what would change it', async () => {
-    const head = await fetch(`${service.url}/docs`, { method: 'HEAD' })
-    expect(head.status).toBe(200)
-    expect(await head.text()).toBe('')
-    const post = await ask(service, { method: 'POST', path: '/docs' })
-    expect({ status: post.status, allow: post.headers['allow'] }).toEqual({
-      status: 405,
-      allow: 'GET, HEAD',
-    })
   })
 
   it('the page of the admin API is not for those without the token', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { actOn, NARROW, takePicture, violationsIn, WIDE } from './looks.ts'
+import { actOn, NARROW, violationsIn, WIDE } from './looks.ts'
 import {
   describeInBrowser,
   openPage,
@@ -33,7 +33,6 @@ describeInBrowser('each view', (browser) => {
     let service: TestService
     let user: TestUser
     let opened: Visit
-    let views = 0
     beforeAll(async () => {
       service = await openWithPage({ historyLifetimeMs: 30 * 24 * 3_600_000 })
       user = await service.createUser(2_400_000)
@@ -52,12 +51,9 @@ describeInBrowser('each view', (browser) => {
       await service?.stop()
     })
 
-    /** Takes a picture, and asks axe what keeps whom from using it. */
+    /** Asks axe what keeps whom from using what the page shows. */
     async function expectAccessible(view: string): Promise<void> {
       const { page, expectClean } = opened
-      views += 1
-      const name = [colorScheme, viewport.width, views, view].join('-')
-      await takePicture(page, name)
       expect({ view, found: await violationsIn(page) }).toEqual({ view, found: [] })
       const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
       expect({ view, width }).toEqual({ view, width: viewport.width })

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
@@ -23,12 +22,6 @@ export async function violationsIn(page: Page): Promise<readonly { id: string; h
   return violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))
 }
 
-/** Puts a picture of what the page shows into the folder in `PICTURES`, if it is set, for people to look at. */
-export async function takePicture(page: Page, name: string): Promise<void> {
-  const folder = process.env['PICTURES']
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) })
-}
-
 interface Act {
   readonly action: string
   readonly name: string
@@ -45,13 +38,11 @@ export async function actOn(page: Page, { action, name }: Act): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
 }
 
-/** Takes pictures in both widths, and asks axe what keeps whom from using it. */
-export async function expectSound(page: Page, name: string): Promise<void> {
+/** Asks axe in both widths what keeps whom from using what the page shows. */
+export async function expectSound(page: Page): Promise<void> {
   expect(await violationsIn(page)).toEqual([])
-  await takePicture(page, name)
   const wide = page.viewportSize()
   await page.setViewportSize(NARROW)
-  await takePicture(page, `${name}-narrow`)
   expect(await violationsIn(page)).toEqual([])
   if (wide !== null) await page.setViewportSize(wide)
 }

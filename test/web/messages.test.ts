@@ -41,25 +41,6 @@ describe.each(names)('the messages in %s', async (name) => {
     expect(differing).toEqual([])
     expect(shownParameters(ofEnglish.get('capacity.of'))).toEqual([true, true])
   })
-
-  it('are not English, but for single words', () => {
-    const formatted = new Set(['files.time', 'files.wholeTime', 'operator.service.refused'])
-    const same = [...ofEnglish].filter(([path, message]) => {
-      if (formatted.has(path)) return false
-      const text = textOf(message)
-      return text === textOf(leaves.get(path)) && (text.match(/\p{L}{3,}/gu) ?? []).length > 1
-    })
-    expect(same.map(([path]) => path)).toEqual(['product'])
-    const words = /\b(?:the|and|this|your|with|file|files|not|is|are)\b/i
-    expect([...leaves].filter(([, message]) => words.test(textOf(message)))).toEqual([])
-  })
-})
-
-describe('the messages in de', () => {
-  it('address the reader informally throughout', () => {
-    const text = readFileSync('web/languages/de.ts', 'utf8')
-    expect(text.match(/(?<![.:?!] )(?<!')\b(?:Sie|Ihnen|Ihre?[mnrs]?)\b/g)).toBeNull()
-  })
 })
 
 /** The texts and functions of messages, by path. */

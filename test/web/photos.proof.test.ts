@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, openWithPage, visitAs } from './fixture.ts'
-import { takePicture } from './looks.ts'
 import { privateBytes, tasksOf } from './measures.ts'
 import { drawScenes, withExif } from './photos.ts'
 
@@ -77,7 +76,6 @@ describeInBrowser('2,000 photos in the grid', (browser) => {
       await shown(page, 10)
       await weigh()
     }
-    await takePicture(page, 'photos-2000')
     const sizes = new Map<string, number>()
     for (const [name, bytes] of await Promise.all(read)) {
       sizes.set(name, (sizes.get(name) ?? 0) + bytes)

@@ -80,7 +80,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     const page = await open({ actions: ['create'] })
     await page.getByText(UNSEEN).waitFor()
     await page.getByText('Limited access').waitFor()
-    await expectSound(page, 'scope-create')
+    await expectSound(page)
     await pick(page, [{ path: 'a.txt', content: 'new' }])
     await uploaded(page, 1)
     await pick(page, [{ path: 'a.txt', content: 'newer' }])
@@ -113,7 +113,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     const page = await open({ actions: ['read', 'create'], prefix: 'cam1-' })
     await page.getByText('You see only files whose names begin with “cam1-”.').waitFor()
     await expect.poll(() => names(page)).toEqual(['cam1-old'])
-    await expectSound(page, 'scope-prefix')
+    await expectSound(page)
     await pick(page, [
       { path: 'a.txt', content: 'new' },
       { path: 'cam1-b.txt', content: 'new' },
@@ -160,7 +160,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     for (const name of ['Upload files', 'Upload a folder', 'Deleted and earlier versions']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
-    await expectSound(page, 'scope-read')
+    await expectSound(page)
     await page.setViewportSize(NARROW)
     await page.getByRole('button', { name: 'Actions for a.txt' }).click()
     const choices = page.getByRole('dialog').locator('.choices > *')
@@ -311,7 +311,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await page.getByRole('button', { name: 'Deleted and earlier versions' }).click()
     await page.getByRole('button', { name: 'Delete all for good' }).waitFor()
     expect(await page.getByRole('button', { name: /^Restore/ }).count()).toBe(0)
-    await expectSound(page, 'scope-history')
+    await expectSound(page)
     const narrow = await open({ actions: ['history', 'create'], prefix: 'in-' })
     await narrow.getByRole('button', { name: 'Deleted and earlier versions' }).click()
     await narrow.getByRole('button', { name: /^Restore in-a/ }).click()
@@ -334,7 +334,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     const limits = await page.locator('.limits').textContent()
     expect(limits).toMatch(/^Limited access ?until /)
     expect(expiresAt).toBeGreaterThan(Date.now())
-    await expectSound(page, 'scope-share')
+    await expectSound(page)
 
     await page.getByRole('button', { name: 'Links and devices' }).click()
     await page.getByRole('button', { name: 'Connect a device' }).click()
@@ -346,7 +346,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     ])
     expect(await radiosOf(page, 'Valid for')).toEqual(['1 day', 'Until it is revoked'])
     expect(await dialog.getByText('make room').count()).toBe(0)
-    await expectSound(page, 'scope-connect')
+    await expectSound(page)
     await page.getByLabel('Only file names that begin with').fill('side-')
     await dialog.getByRole('button', { name: 'Issue' }).click()
     await page.getByRole('heading', { name: 'Token issued' }).waitFor()

@@ -6,7 +6,7 @@ import { download, upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, names, openWithPage, visit, visitAs } from './fixture.ts'
-import { takePicture, violationsIn } from './looks.ts'
+import { violationsIn } from './looks.ts'
 
 const NAMES = ['alpha.txt', 'beta.txt', 'gamma.txt', 'trip - a.jpg', 'trip - b.jpg']
 
@@ -170,7 +170,6 @@ describeInBrowser('many files at once', (browser) => {
     await dialog.getByText('One of these names is taken already.').waitFor()
     expect(await dialog.getByRole('button', { name: 'Move 2 files' }).isDisabled()).toBe(true)
     expect(await violationsIn(page)).toEqual([])
-    await takePicture(page, 'selection-move-taken')
     await dialog.getByLabel('New beginning').fill('Norway\\')
     await dialog.getByText('cannot contain /').waitFor()
     // A name that is taken when the page does not know of it yet.
@@ -228,7 +227,6 @@ describeInBrowser('many files at once', (browser) => {
     await press(page, 'Share')
     await page.getByRole('radio', { name: /^Anyone/ }).check()
     expect(await violationsIn(page)).toEqual([])
-    await takePicture(page, 'selection-share')
     await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click()
     await page.getByText('Sharing of 3 files was changed.').waitFor()
     const shared = ['public', 'public', 'public', 'private', 'private']
@@ -330,7 +328,7 @@ describeInBrowser('many files at once', (browser) => {
   it.each([
     ['phone', PHONE],
     ['low', { ...PHONE, colorScheme: 'dark', viewport: { width: 844, height: 390 } }],
-  ] as const)('look sound: %s', async (name, options) => {
+  ] as const)('look sound: %s', async (_name, options) => {
     const page = await open({ reducedMotion: 'reduce', ...options })
     await item(page, 'beta.txt').focus()
     await page.keyboard.press('Space')
@@ -344,16 +342,13 @@ describeInBrowser('many files at once', (browser) => {
       page.viewportSize()?.width,
     )
     expect(await violationsIn(page)).toEqual([])
-    await takePicture(page, `selection-${name}`)
     await page.getByRole('button', { name: 'End the selection' }).click()
     await page.getByRole('button', { name: 'Show as a grid' }).click()
     await item(page, 'beta.txt').focus()
     await page.keyboard.press('Space')
     await says(page, '1 selected')
-    await takePicture(page, `selection-${name}-grid`)
     await press(page, 'Move')
     await page.getByLabel('To the folder').fill('Norway')
     expect(await violationsIn(page)).toEqual([])
-    await takePicture(page, `selection-${name}-move`)
   })
 })

@@ -6,7 +6,7 @@ import { startDemo } from '../support/service/demo.ts'
 import { buildPage } from '../support/http/page.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 import { describeInBrowser, drag, names, openPage, pick, slowDown, uploaded } from './fixture.ts'
-import { actOn, NARROW, takePicture, WIDE } from './looks.ts'
+import { actOn, NARROW, WIDE } from './looks.ts'
 
 const MIB = 2 ** 20
 
@@ -41,7 +41,7 @@ describeInBrowser('the way of a newcomer', (browser) => {
     ['dark', { colorScheme: 'dark', viewport: WIDE }],
     ['phone-light', { colorScheme: 'light', ...PHONE }],
     ['phone-dark', { colorScheme: 'dark', ...PHONE }],
-  ])('from the printed link to a full repository and back, %s', async (look, options) => {
+  ])('from the printed link to a full repository and back, %s', async (_look, options) => {
     const environment = { BASE_CAPACITY: '15MiB' }
     const demo = await startDemo({ environment, opened })
     const { link = '' } = /browser: (?<link>\S+)/.exec(demo.output())?.groups ?? {}
@@ -56,31 +56,25 @@ describeInBrowser('the way of a newcomer', (browser) => {
     })
     const { page } = visited
     opened.defer(() => page.context().close())
-    let pictures = 0
-    const see = async (view: string): Promise<void> => {
-      pictures += 1
-      await takePicture(page, ['story', look, pictures, view].join('-'))
-      visited.expectClean()
-    }
     const panel = page.getByRole('region', { name: 'Uploads' })
     const capacity = page.getByRole('complementary', { name: 'Capacity' })
 
     await page.getByText('Nothing here yet').waitFor()
     await capacity.getByText('0 bytes of 15 MiB used').waitFor()
-    await see('empty')
+    visited.expectClean()
 
     await slowDown(page, 2 * MIB)
     const detach = await drag(page, [await folderOf('Italy', TRIP)])
-    await see('drag')
+    visited.expectClean()
     await detach()
     await expectBars(page)
-    await see('uploading')
+    visited.expectClean()
     await uploaded(page, 5)
     await expect.poll(() => names(page)).toEqual(['Italy'])
     await page.getByRole('button', { name: 'Folder Italy' }).click()
     await expect.poll(() => names(page)).toEqual(TRIP_NAMES)
     await capacity.getByText('7.5 MiB of 15 MiB used').waitFor()
-    await see('uploaded')
+    visited.expectClean()
 
     const archive = { path: 'archive.zip', content: Buffer.alloc(Math.floor(6.2 * MIB)) }
     // So slow that it is still under way when the next one asks for room.
@@ -96,28 +90,28 @@ describeInBrowser('the way of a newcomer', (browser) => {
     await page.getByRole('heading', { name: '1 file needs a decision' }).waitFor()
     await capacity.getByText('13 MiB of 15 MiB used').waitFor()
     await capacity.getByText('Getting full.').waitFor()
-    await see('refused')
+    visited.expectClean()
 
     await panel.getByRole('button', { name: 'Show less' }).click()
     await actOn(page, { action: 'Delete', name: HARBOUR })
     await page.getByText(`“${HARBOUR}” was deleted.`).waitFor()
     expect(await names(page)).not.toContain('harbour.mov')
-    await see('deleted')
+    visited.expectClean()
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(() => names(page)).toContain('harbour.mov')
-    await see('undone')
+    visited.expectClean()
 
     await actOn(page, { action: 'Delete', name: HARBOUR })
     await capacity.getByText('10 MiB of 15 MiB used').waitFor()
     expect(await names(page)).not.toContain('harbour.mov')
     await panel.getByRole('button', { name: 'Show all uploads' }).click()
     await panel.getByText('There is enough space now.').waitFor()
-    await see('room')
+    visited.expectClean()
     await panel.getByRole('button', { name: 'Retry Italy›wedding.mov' }).click()
     await uploaded(page, 2)
     await expect.poll(() => names(page)).toContain('wedding.mov')
     await capacity.getByText('13 MiB of 15 MiB used').waitFor()
-    await see('uploaded-again')
+    visited.expectClean()
   })
 
   /** Makes a folder on the disk, and returns where it is. */

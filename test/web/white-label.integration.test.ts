@@ -61,7 +61,7 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     expect(await hrefsIn(page)).toEqual(BRAND.links.map(([, url]) => url))
     const fill = 'getComputedStyle(document.querySelector("button[type=submit]")).backgroundColor'
     expect(await page.evaluate(fill)).toBe('rgb(255, 179, 0)')
-    await expectSound(page, 'german-sign-in')
+    await expectSound(page)
     await page.getByLabel('Zugriffstoken', { exact: true }).fill(`crt_${'A'.repeat(43)}`)
     await page.getByRole('button', { name: 'Anmelden' }).click()
     await page.getByText('Dieses Zugriffstoken ist ungültig.').waitFor()
@@ -72,7 +72,7 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     await page.getByRole('heading', { name: '1 Datei hochgeladen' }).waitFor()
     expect(await names(page)).toEqual(['Rechnung.pdf'])
     await page.getByText('1,4 KiB').first().waitFor()
-    await expectSound(page, 'german-list')
+    await expectSound(page)
     await expectSoundLink(secretOf(user))
   })
 
@@ -82,7 +82,7 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     await page.getByRole('heading', { name: 'Geteilte Dateien' }).waitFor()
     await page.getByRole('link', { name: 'Rechnung.pdf herunterladen' }).waitFor()
     expect(await page.locator('.product-name').textContent()).toBe('Contoso Ablage')
-    await expectSound(page, 'german-link')
+    await expectSound(page)
   }
 
   it('show their own words for what the service refuses in English', async () => {
@@ -111,7 +111,7 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     await page.getByLabel('Admin-Token', { exact: true }).fill(ADMIN_TOKEN)
     await page.getByRole('button', { name: 'Anmelden' }).click()
     await page.getByRole('complementary', { name: 'Dienst' }).waitFor()
-    await expectSound(page, 'german-operator')
+    await expectSound(page)
   })
 
   it('show the logo, in which no script runs where it is opened by itself', async () => {

@@ -7,7 +7,7 @@ import { upload } from '../../http/fixture.ts'
 import { createLink } from '../../http/links/link-requests.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { describeInBrowser, openPage, secretOf, type Visit } from '../fixture.ts'
-import { NARROW, takePicture, violationsIn, WIDE } from '../looks.ts'
+import { NARROW, violationsIn, WIDE } from '../looks.ts'
 import { openWithOperatorPage, signIn, toAdmin } from './fixture.ts'
 
 const LONG_NAME = `${'a-name-that-is-long-and-has-no-place-to-break-it'.repeat(4)}.mov`
@@ -22,7 +22,6 @@ describeInBrowser('each view of the operator', (browser) => {
     let service: TestService
     let user: TestUser
     let opened: Visit
-    let views = 0
     beforeAll(async () => {
       service = await openWithOperatorPage({
         baseCapacity: 2 ** 30,
@@ -62,14 +61,11 @@ describeInBrowser('each view of the operator', (browser) => {
       await service?.stop()
     })
 
-    /** Takes a picture, and asks axe what keeps whom from using it. */
+    /** Asks axe what keeps whom from using what the page shows. */
     async function expectAccessible(view: string): Promise<void> {
       const { page, expectClean } = opened
-      views += 1
       // What moves is not judged before it has come to rest.
       await page.waitForTimeout(300)
-      const name = ['operator', colorScheme, viewport.width, views, view].join('-')
-      await takePicture(page, name)
       expect({ view, found: await violationsIn(page) }).toEqual({ view, found: [] })
       const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
       expect({ view, width }).toEqual({ view, width: viewport.width })
