@@ -1,12 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksOf } from '../../documents/pages.ts'
 import { MIB, secretOf } from '../../http/fixture.ts'
-import { startBreakingProxy } from '../../support/faults/breaking-proxy.ts'
 import { startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -56,33 +55,6 @@ describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
     fakesSuite(() => fixture)
     changesSuite(() => fixture)
     resourcesSuite(() => fixture)
-
-    it('uploads and downloads over breaking connections', async () => {
-      await using running = new AsyncDisposableStack()
-      const proxy = await startBreakingProxy({ port: service.port, seed: 3 })
-      running.defer(() => proxy.stop())
-      const { bytes, sha256 } = createContent(8 * MIB + 5)
-      await project.write('film.bin', bytes)
-      const environment = { URL: proxy.url, DIRECT: service.url, TOKEN: await createToken() }
-      const session = await startSession(running, { project, mode, environment })
-      const digests = await session.run(`
-        reported = []
-        content = Path("film.bin").read_bytes()
-        async def stream():
-            for chunk in chunked(content):
-                yield chunk
-        digests = []
-        for one in [Path("film.bin"), stream() if is_async else chunked(content)]:
-            file = await client.files.upload("film", one, on_progress=lambda *sent: reported.append(sent))
-            assert reported[-1] == (8 * 2**20 + 5,) * 2, reported[-1]
-            await client.files.download("film", "copy.bin")
-            digests += [file["sha256"], sha256(Path("copy.bin").read_bytes())]
-        return digests
-      `)
-      expect(digests).toEqual(Array.from({ length: 4 }, () => sha256))
-      expect(proxy.breaks.length).toBeGreaterThan(20)
-      expect((await readdir(project.folder)).filter((name) => name.endsWith('.part'))).toEqual([])
-    })
   })
 
   it('continues an upload after a kill of its process', async () => {

@@ -1,3 +1,3 @@
 import { exhaustiveSuite } from './exhaustive-suite.ts'
 
-exhaustiveSuite({ oneIn: 7, oneResumableIn: 14 })
+exhaustiveSuite({ oneIn: 12, oneResumableIn: 24 })
