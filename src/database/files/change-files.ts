@@ -15,32 +15,22 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Actor, Caller } from '../../core/users/caller.ts'
 import { isGarbage } from '../history/past-versions.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
-import { inactiveReason, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { type LedgerTx, lockUser, requireActive } from '../ledger/ledger-sql.ts'
 import { type Holdings, readHoldings } from './holdings.ts'
 import { type Planned, planOperation } from './plan-operation.ts'
 
 /** See `FileLedger.changeFiles`. */
 export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<ChangedFiles> {
-  const { userId, userCreatedAt, credential, operations, maxFiles, garbageDelayMs } = batch
-  const terms = { userId, userCreatedAt, credential, garbageDelayMs, byOperator: false, maxFiles }
-  const asked = { terms, operations, refusalOf: refusalOfOperation }
+  const { operations } = batch
+  const asked = { terms: batch, operations, refusalOf: refusalOfOperation }
   const { planned, usage } = await perform(tx, asked)
   return { files: planned.map(({ file }) => file), usage }
 }
 
 /** See `FileLedger.deleteFile`. */
 export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<Version> {
-  const { userId, userCreatedAt, credential, garbageDelayMs, byOperator = false } = request
-  const terms = {
-    userId,
-    userCreatedAt,
-    credential,
-    garbageDelayMs,
-    byOperator,
-    maxFiles: undefined,
-  }
   const { name, precondition } = request
-  const { planned } = await performOne(tx, terms, { op: 'delete', name, precondition })
+  const { planned } = await performOne(tx, request, { op: 'delete', name, precondition })
   const [deletion] = planned.changes
   if (deletion?.old === undefined) throw new TypeError('The operation has deleted no file')
   return deletion.old.version
@@ -48,16 +38,7 @@ export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<Ver
 
 /** See `FileLedger.updateFile`. */
 export async function updateFile(tx: LedgerTx, request: UpdateFile): Promise<File> {
-  const { userId, userCreatedAt, credential, garbageDelayMs, ...update } = request
-  const terms = {
-    userId,
-    userCreatedAt,
-    credential,
-    garbageDelayMs,
-    byOperator: false,
-    maxFiles: undefined,
-  }
-  const { planned } = await performOne(tx, terms, { op: 'update', ...update })
+  const { planned } = await performOne(tx, request, { ...request, op: 'update' })
   return currentFile(planned)
 }
 
@@ -66,11 +47,7 @@ export async function restoreVersion(
   tx: LedgerTx,
   request: RestoreVersion,
 ): Promise<CommittedUpload> {
-  const { userId, userCreatedAt, credential, garbageDelayMs, maxFiles } = request
-  const terms = { userId, userCreatedAt, credential, garbageDelayMs, byOperator: false, maxFiles }
-  const { version, name, overwrite, precondition, scope } = request
-  const restore = { op: 'restore', version, name, overwrite, precondition, scope } as const
-  const { planned, usage } = await performOne(tx, terms, restore)
+  const { planned, usage } = await performOne(tx, request, { ...request, op: 'restore' })
   const replaced = planned.changes.some(({ type, old }) => type === 'restored' && old !== undefined)
   return { file: currentFile(planned), replaced, usage }
 }
@@ -82,9 +59,9 @@ function currentFile({ file }: Planned): File {
 
 interface Terms extends Actor {
   readonly garbageDelayMs: number
-  readonly byOperator: boolean
-  /** `undefined` unless files may be restored, since nothing else can exceed it. */
-  readonly maxFiles: number | undefined
+  readonly byOperator?: boolean | undefined
+  /** Set if files may be restored, since nothing else can exceed it. */
+  readonly maxFiles?: number | undefined
 }
 
 interface Performed {
@@ -126,7 +103,7 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
       changes: planned.flatMap((each) => each.changes),
       now: held.now,
       garbageDelayMs,
-      by: byOperator ? 'operator' : undefined,
+      by: byOperator === true ? 'operator' : undefined,
       restore: maxFiles === undefined ? undefined : { maxFiles },
     })
     const made = planned.map((each) => ({ ...each, file: each.file && dated(each.file) }))
@@ -152,8 +129,7 @@ async function planNext(tx: LedgerTx, { held, operation, request, index }: Next)
   } catch (error) {
     if (!isAppError(error)) throw error
     const { terms, refusalOf } = request
-    const inactive = await inactiveReason(tx, terms)
-    if (inactive !== undefined) throw inactive
+    await requireActive(tx, terms)
     throw refusalOf((await goneSince(tx, terms, { error, operation })) ?? error, index)
   }
 }

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type { DropVersion, HistoryLedger } from '../../core/history/history-ledger.ts'
 import { versionNotFound } from '../../core/history/past-version.ts'
-import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { restoreVersion } from '../files/change-files.ts'
-import { inactiveReason, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { type LedgerTx, lockUser, requireActive } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
 import { dropVersions, ofVersions, versionsToDrop } from './drop.ts'
 import { findPast, findPastVersion, listHistory } from './past-versions.ts'
@@ -49,9 +48,4 @@ async function dropHistory(
   const where = sql`ended_at <= ${endedBy}`
   const rows = await versionsToDrop(tx, { userId, limit, where })
   return await dropVersions(tx, { userId, rows, garbageDelayMs })
-}
-
-async function requireActive(tx: LedgerTx, caller: Caller): Promise<void> {
-  const reason = await inactiveReason(tx, caller)
-  if (reason !== undefined) throw reason
 }

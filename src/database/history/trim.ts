@@ -3,17 +3,17 @@ import type { EndPosition, HistoryLedger } from '../../core/history/history-ledg
 import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
-import { capacityByAnyClock, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { capacityByAnyClock, except, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { type DroppedRow, dropVersions, ofVersions, versionsToDrop } from './drop.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
 import { countProtected, PROTECTION_MS } from './protection.ts'
 
 export async function listUsersToTrim(
   tx: LedgerTx,
-  { except, limit }: Parameters<HistoryLedger['listUsersToTrim']>[0],
+  { except: userIds, limit }: Parameters<HistoryLedger['listUsersToTrim']>[0],
 ): Promise<readonly UserId[]> {
   const safe = bySafeTime(tx)
-  const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
+  const ofOthers = except(userIds)
   const { rows } = await sql<{ readonly user_id: UserId }>`
     SELECT user_id FROM (
       SELECT user_id FROM quotas WHERE history_excess > 0 ${ofOthers} ORDER BY user_id LIMIT ${limit}

@@ -226,6 +226,23 @@ export async function inactiveReason(
   return byOperator ? userNotFound(userId) : inactiveUser(status)
 }
 
+/** Throws why the user may not write. */
+export async function requireActive(
+  tx: LedgerTx,
+  caller: Parameters<typeof inactiveReason>[1],
+): Promise<void> {
+  const reason = await inactiveReason(tx, caller)
+  if (reason !== undefined) throw reason
+}
+
+/** SQL that leaves out some users; empty for none. */
+export function except(
+  userIds: readonly UserId[],
+  userId: RawBuilder<unknown> = sql`user_id`,
+): RawBuilder<unknown> {
+  return userIds.length === 0 ? sql`` : sql`AND ${userId} NOT IN (${sql.join(userIds)})`
+}
+
 /** PostgreSQL would otherwise take the parameter for a 32-bit integer. */
 export function bigint(value: number | RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`CAST(${value} AS BIGINT)`

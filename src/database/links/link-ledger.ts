@@ -25,10 +25,10 @@ import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'
 import {
   bigint,
   type Clock,
-  inactiveReason,
   isActive,
   type LedgerTx,
   lockUser,
+  requireActive,
 } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
@@ -58,8 +58,7 @@ async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
   const { db, now } = tx
   const { userId, createdBy, terms } = link
   await lockUser(tx, userId)
-  const inactive = await inactiveReason(tx, link)
-  if (inactive !== undefined) throw inactive
+  await requireActive(tx, link)
   const { end, makerMs } = await endOfMaker(tx, link)
   const { askedMs, maxLifeMs: maxMs } = link
   const life = lifeWithin({ askedMs, makerMs, maxMs })
@@ -167,8 +166,7 @@ function ofToken(tokenId: string | undefined) {
 async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
   const { userId, linkId, tokenId } = link
   await lockUser(tx, userId)
-  const inactive = await inactiveReason(tx, link)
-  if (inactive !== undefined) throw inactive
+  await requireActive(tx, link)
   const removed = await sql`
     DELETE FROM links WHERE user_id = ${userId} AND link_id = ${linkId} ${ofToken(tokenId)}
   `.execute(tx.db)

@@ -17,7 +17,6 @@ import {
   USAGE_COLUMNS,
 } from '../ledger/rows.ts'
 import type { Slot } from '../statement.ts'
-import type { Precondition } from '../../core/files/precondition.ts'
 
 export interface CommitValues extends CommitUpload, Expected {
   /** For the upload of a narrow credential. */
@@ -216,10 +215,16 @@ export interface Expected {
 
 export const NO_FILE = ''
 
-/** `undefined` for preconditions other than "no file" and "this version". */
-export function expectedBy(precondition: Precondition | undefined): string | null | undefined {
+/**
+ * `undefined` for preconditions other than "no file" and "this version", for uploads that evict, and for those by a link.
+ */
+export function expectedBy({
+  precondition,
+  linkId,
+  evict,
+}: Pick<CommitUpload, 'precondition' | 'linkId' | 'evict'>): string | null | undefined {
   const { ifMatch, ifNoneMatch, ifUnmodifiedSince, mustExist } = precondition ?? {}
-  if (mustExist === true) return undefined
+  if (mustExist === true || linkId !== undefined || evict !== undefined) return undefined
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
     if (ifNoneMatch === undefined) return null
     return ifNoneMatch === '*' ? NO_FILE : undefined

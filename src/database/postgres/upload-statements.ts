@@ -63,17 +63,17 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
         sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) FOR UPDATE SKIP LOCKED`,
     ),
     begin(upload: BeginUpload): CompiledQuery | undefined {
-      const { precondition, linkId, evict, credential } = upload
-      const expected = expectedBy(precondition)
-      if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
+      const { credential } = upload
+      const expected = expectedBy(upload)
+      if (expected === undefined) return undefined
       const maxFiles = limitFor(upload.maxFiles, credential)
       const most = mostValues(upload.maxUploads, credential)
       return begin({ ...upload, ...most, credential, maxFiles, expected })
     },
     create(upload: CreateResumable): CompiledQuery | undefined {
-      const { precondition, linkId, evict, credential } = upload
-      const expected = expectedBy(precondition)
-      if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
+      const { credential } = upload
+      const expected = expectedBy(upload)
+      if (expected === undefined) return undefined
       return create({
         ...resumableValues(upload),
         ...mostValues(upload.maxUnfinished, credential),
@@ -88,9 +88,8 @@ export function uploadStatements(db: Kysely<Tables>, rule: Rule) {
       })
     },
     commit(upload: CommitUpload): CompiledQuery | undefined {
-      const { precondition, linkId, evict } = upload
-      const expected = expectedBy(precondition)
-      if (expected === undefined || linkId !== undefined || evict !== undefined) return undefined
+      const expected = expectedBy(upload)
+      if (expected === undefined) return undefined
       const narrowMaxFiles = shareOf(upload.maxFiles).all
       return commit({ ...upload, narrowMaxFiles, expected })
     },

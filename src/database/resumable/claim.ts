@@ -11,7 +11,7 @@ import type {
 } from '../../core/resumable/resumable-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { PieceRow, ResumableUploadRow } from '../schema.ts'
-import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { bigint, isActive, type LedgerTx, lockUser, requireActive } from '../ledger/ledger-sql.ts'
 import {
   findRow,
   isLeased,
@@ -93,8 +93,7 @@ async function claimLocked(
   const claimed = before && (await update.execute(tx.db))
   const row = claimed?.rows[0]
   if (before === undefined || row === undefined) {
-    const inactive = await inactiveReason(tx, claim)
-    if (inactive !== undefined) throw inactive
+    await requireActive(tx, claim)
     return undefined
   }
   const { ends_at: endsAt, lease_until: leaseUntil } = before

@@ -11,6 +11,7 @@ import {
   inactiveReason,
   type LedgerTx,
   lockUser,
+  requireActive,
 } from '../ledger/ledger-sql.ts'
 import { type Eviction, evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
@@ -170,8 +171,7 @@ async function unfinishedRow(tx: LedgerTx, append: PrepareAppend): Promise<Appen
   const row = await findAppended(tx, append)
   const state = row && stateOf(row)
   if (row !== undefined && (state === 'open' || state === 'sealed')) return row
-  const inactive = await inactiveReason(tx, append)
-  if (inactive !== undefined) throw inactive
+  await requireActive(tx, append)
   if (state === undefined) throw uploadNotFound()
   throw endedAlready({ state }) ?? uploadBusy()
 }

@@ -19,7 +19,7 @@ import { type File, NEVER } from '../../core/files/file.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
-import { type Clock, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { type Clock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 export function createSweepLedger(session: Session): SweepLedger {
@@ -72,12 +72,11 @@ function isOver(clock: Clock) {
 
 async function listUsersWithExpired(
   tx: LedgerTx,
-  { except, limit }: Parameters<SweepLedger['listUsersWithExpired']>[0],
+  { except: userIds, limit }: Parameters<SweepLedger['listUsersWithExpired']>[0],
 ): Promise<readonly UserId[]> {
-  const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
   const { rows } = await sql<{ readonly user_id: UserId }>`
     SELECT DISTINCT user_id FROM (
-      SELECT user_id FROM files WHERE ${isOver(tx)} ${ofOthers} AND EXISTS (
+      SELECT user_id FROM files WHERE ${isOver(tx)} ${except(userIds)} AND EXISTS (
         SELECT 1 FROM users WHERE users.id = files.user_id AND status <> 'deleted'
       ) ORDER BY expires_at LIMIT ${limit}
     ) AS expired

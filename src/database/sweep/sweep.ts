@@ -10,7 +10,7 @@ import type { Version } from '../../core/objects/object-key.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { GarbageRow } from '../schema.ts'
 import { isUsable } from '../links/link-ledger.ts'
-import { bigint, type Clock, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { bigint, type Clock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 
 /**
  * Whether nobody holds the pending upload any more. What a resumable upload has stored is kept until its lease has ended
@@ -26,12 +26,11 @@ export function isLeaseOver(clock: Clock): RawBuilder<boolean> {
 
 export async function listExpiredUploads(
   tx: LedgerTx,
-  { except = [], limit }: Parameters<SweepLedger['listExpiredUploads']>[0],
+  { except: userIds = [], limit }: Parameters<SweepLedger['listExpiredUploads']>[0],
 ): Promise<readonly { userId: UserId; version: Version }[]> {
-  const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
   const { rows } = await sql<{ readonly userId: UserId; readonly version: Version }>`
     SELECT user_id AS "userId", version FROM uploads
-    WHERE state = 'pending' AND ${isLeaseOver(tx)} ${ofOthers}
+    WHERE state = 'pending' AND ${isLeaseOver(tx)} ${except(userIds)}
     ORDER BY lease_until LIMIT ${limit}
   `.execute(tx.db)
   return rows
@@ -39,14 +38,13 @@ export async function listExpiredUploads(
 
 export async function listEndedDrops(
   tx: LedgerTx,
-  { except, limit }: Parameters<SweepLedger['listEndedDrops']>[0],
+  { except: userIds, limit }: Parameters<SweepLedger['listEndedDrops']>[0],
 ): ReturnType<SweepLedger['listEndedDrops']> {
-  const ofOthers =
-    except.length === 0 ? sql`` : sql`AND uploads.user_id NOT IN (${sql.join(except)})`
   const { rows } = await sql<{ readonly userId: UserId; readonly version: Version }>`
     SELECT uploads.user_id AS "userId", uploads.version AS version
     FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
-    WHERE resumable_uploads.link_id IS NOT NULL AND uploads.state = 'pending' ${ofOthers}
+    WHERE resumable_uploads.link_id IS NOT NULL AND uploads.state = 'pending'
+      ${except(userIds, sql`uploads.user_id`)}
       AND NOT EXISTS (
         SELECT 1 FROM links
         WHERE links.user_id = resumable_uploads.user_id

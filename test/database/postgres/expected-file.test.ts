@@ -21,7 +21,7 @@ describe('the version that a statement expects', () => {
     const seen = new Set<unknown>()
     fc.assert(
       fc.property(precondition, file, (demanded, there) => {
-        const expected = expectedBy(demanded)
+        const expected = expectedBy({ precondition: demanded })
         seen.add(expected)
         if (expected === undefined) return
         // As the statement compares it: `old_version = COALESCE(expected, old_version)`.
