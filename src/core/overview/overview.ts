@@ -152,18 +152,9 @@ export async function measureUsers(
 }
 
 function sumOf(one: Totals, other: Totals): Totals {
-  return {
-    active: one.active + other.active,
-    suspended: one.suspended + other.suspended,
-    deleted: one.deleted + other.deleted,
-    files: one.files + other.files,
-    used: one.used + other.used,
-    reserved: one.reserved + other.reserved,
-    garbage: one.garbage + other.garbage,
-    history: one.history + other.history,
-    versions: one.versions + other.versions,
-    undelivered: one.undelivered + other.undelivered,
-  }
+  const names = Object.keys(one) as (keyof Totals)[]
+  const sums = names.map((name): [string, number] => [name, one[name] + other[name]])
+  return Object.fromEntries(sums) as Record<keyof Totals, number>
 }
 
 /** Ties stay in the order of the ids. */

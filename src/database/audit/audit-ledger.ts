@@ -8,7 +8,7 @@ import type {
 import { safeNow } from '../clock/safe-now.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import type { Session } from '../ledger/session.ts'
-import type { OperatorActionRow } from '../schema.ts'
+import { fromRow, type Row } from '../ledger/rows.ts'
 
 export function createAuditLedger({ query, readInOrder }: Session): AuditLedger {
   return {
@@ -32,11 +32,20 @@ async function list(
   { userId, after, limit }: Parameters<AuditLedger['listOperatorActions']>[0],
 ): Promise<readonly OperatorAction[]> {
   const ofUser = userId === undefined ? sql`` : sql`AND user_id = ${userId}`
-  const { rows } = await sql<OperatorActionRow>`
-    SELECT * FROM operator_actions WHERE action_id < ${after ?? BEHIND_ALL_IDS} ${ofUser}
+  const { rows } = await sql<ActionRow>`
+    SELECT action_id AS "actionId", at, action, user_id AS "userId", details, address,
+      request_id AS "requestId"
+    FROM operator_actions WHERE action_id < ${after ?? BEHIND_ALL_IDS} ${ofUser}
     ORDER BY action_id DESC LIMIT ${limit}
   `.execute(db)
   return rows.map(toAction)
+}
+
+type ActionRow = Row<Omit<OperatorAction, 'details'>> & { readonly details: string }
+
+function toAction(row: ActionRow): OperatorAction {
+  const action = fromRow<Omit<OperatorAction, 'details'>>(row)
+  return { ...action, details: JSON.parse(row.details) as ActionDetails }
 }
 
 /** Ids are hexadecimal. */
@@ -56,17 +65,4 @@ async function forget(
       )
   `.execute(db)
   return Number(numAffectedRows)
-}
-
-function toAction(row: OperatorActionRow): OperatorAction {
-  const { action_id: actionId, at, action, user_id: userId, details, address } = row
-  return {
-    actionId,
-    at,
-    action,
-    userId: userId ?? undefined,
-    details: JSON.parse(details) as ActionDetails,
-    address: address ?? undefined,
-    requestId: row.request_id ?? undefined,
-  }
 }

@@ -6,6 +6,16 @@ import type { User } from '../../core/users/user-store.ts'
 import type { FileRow, UserRow } from '../schema.ts'
 import type { Slot } from '../statement.ts'
 
+/** A row of a statement that names its columns as the members of `T`, with NULL for `undefined`. */
+export type Row<T> = {
+  readonly [M in keyof T]: undefined extends T[M] ? Exclude<T[M], undefined> | null : T[M]
+}
+
+export function fromRow<T>(row: Row<T>): T {
+  const members = Object.entries(row).map(([member, value]) => [member, value ?? undefined])
+  return Object.fromEntries(members) as T
+}
+
 /** Columns by `FileVersion` member, in the order of `INSERT_PAST`. */
 const VERSION_MEMBERS = {
   userId: 'user_id',

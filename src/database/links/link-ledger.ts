@@ -30,7 +30,7 @@ import {
   lockUser,
   requireActive,
 } from '../ledger/ledger-sql.ts'
-import { toUser } from '../ledger/rows.ts'
+import { fromRow, type Row, toUser } from '../ledger/rows.ts'
 import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Session } from '../ledger/session.ts'
@@ -136,10 +136,10 @@ async function findLink(
   `.execute(tx.db)
   const [row] = rows
   if (row === undefined) return undefined
-  const { user_id: id, status, user_created_at: created_at } = row
-  const link = toLink(row)
+  const { credential, user_id: id, status, user_created_at: created_at, ...columns } = row
+  const link = toLink(columns)
   const owner = callerOf(toUser({ id, status, created_at }))
-  return { link, owner, credential: row.credential ?? link.linkId }
+  return { link, owner, credential: credential ?? link.linkId }
 }
 
 interface OwnerRow extends Pick<LinkRow, 'credential'> {
@@ -212,8 +212,9 @@ async function returnUses(
 
 /** The columns of `LinkColumns`. */
 const LINK_COLUMNS = sql`
-  link_id, kind, name, prefix, label, password_hash, max_uses, uses, use_fraction, links.created_at AS created_at,
-  links.expires_at AS expires_at
+  link_id AS "linkId", kind, name, prefix, label, password_hash AS "passwordHash",
+  max_uses AS "maxUses", uses, use_fraction AS "useFraction", links.created_at AS "createdAt",
+  links.expires_at AS "expiresAt"
 `
 
 interface BeginDrop extends Pick<NamedLink, 'userId' | 'linkId'> {
@@ -267,24 +268,13 @@ async function permitsDrops({ db, capacity }: LedgerTx, userId: UserId): Promise
 
 const NO_FILE = { size: sql`0`, ownReserved: sql`0` }
 
-type LinkColumns = Omit<LinkRow, 'sha256' | 'token_id' | 'device_id' | 'credential' | 'user_id'>
+type LinkColumns = Row<Omit<Link, 'target'>> & Pick<LinkRow, 'name' | 'prefix'>
 
-function toLink(row: LinkColumns): Link {
-  return {
-    linkId: row.link_id,
-    kind: row.kind,
-    target: targetOf(row),
-    label: row.label,
-    passwordHash: row.password_hash ?? undefined,
-    maxUses: row.max_uses ?? undefined,
-    uses: row.uses,
-    useFraction: row.use_fraction,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-  }
+function toLink({ name, prefix, ...row }: LinkColumns): Link {
+  return { ...fromRow<Omit<Link, 'target'>>(row), target: targetOf({ name, prefix }) }
 }
 
-function targetOf({ name, prefix }: LinkColumns): LinkTarget {
+function targetOf({ name, prefix }: Pick<LinkRow, 'name' | 'prefix'>): LinkTarget {
   if (name !== null) return { name }
   if (prefix !== null) return { prefix }
   throw new TypeError('A link has neither a name nor a prefix')

@@ -8,7 +8,7 @@ import type {
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import { safeNow } from '../clock/safe-now.ts'
-import type { GarbageRow } from '../schema.ts'
+import { fromRow, type Row } from '../ledger/rows.ts'
 import { isUsable } from '../links/link-ledger.ts'
 import { bigint, type Clock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 
@@ -59,7 +59,7 @@ export async function listAbortedUploads(
   { db, now }: LedgerTx,
   { after, limit, retentionMs }: Parameters<SweepLedger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
-  const { rows } = await sql<Omit<AbortedUpload, 'isLast'> & { readonly is_last: number }>`
+  const { rows } = await sql<AbortedRow>`
     SELECT user_id AS "userId", version, object_key AS "objectKey", remove_at AS "removeAt",
       CASE WHEN settled_at < ${safeNow({ now })} - ${retentionMs} THEN 1 ELSE 0 END AS is_last
     FROM uploads
@@ -67,13 +67,13 @@ export async function listAbortedUploads(
       AND (remove_at, version) > (${after?.removeAt ?? -1}, ${after?.version ?? ''})
     ORDER BY remove_at, version LIMIT ${limit}
   `.execute(db)
-  return rows.map(({ userId, version, objectKey, removeAt, is_last: isLast }) => ({
-    userId,
-    version,
-    objectKey,
-    removeAt,
-    isLast: isLast === 1,
-  }))
+  return rows.map(toAborted)
+}
+
+type AbortedRow = Omit<AbortedUpload, 'isLast'> & { readonly is_last: number }
+
+function toAborted({ is_last: isLast, ...upload }: AbortedRow): AbortedUpload {
+  return { ...upload, isLast: isLast === 1 }
 }
 
 /** As for garbage: a trigger on the deleted rows changes their user's figures. */
@@ -169,17 +169,13 @@ export async function listGarbage(
   { after, limit, safe }: Parameters<SweepLedger['listGarbage']>[0],
 ): Promise<readonly Garbage[]> {
   const dueBy = safe === undefined ? safeNow({ now }) : bigint(safe)
-  const { rows } = await sql<GarbageRow>`
-    SELECT object_key, not_before, user_id FROM garbage
+  const { rows } = await sql<Row<Garbage>>`
+    SELECT object_key AS "objectKey", not_before AS "notBefore", user_id AS "userId" FROM garbage
     WHERE not_before <= ${dueBy} AND not_before <= ${now}
       AND (not_before, object_key) > (${after?.notBefore ?? -1}, ${after?.objectKey ?? ''})
     ORDER BY not_before, object_key LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => ({
-    objectKey: row.object_key,
-    notBefore: row.not_before,
-    userId: row.user_id ?? undefined,
-  }))
+  return rows.map((row) => fromRow<Garbage>(row))
 }
 
 /** Deleting garbage changes its user's figures by a trigger, so the user is locked first. */

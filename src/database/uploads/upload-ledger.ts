@@ -30,7 +30,7 @@ import { endResumable, isUnclaimed } from '../resumable/end.ts'
 import { isLeaseOver } from '../sweep/sweep.ts'
 import { begin, checkBegin } from './begin.ts'
 import { commit } from './commit.ts'
-import type { ResumableUploadRow, UploadRow } from '../schema.ts'
+import { fromRow, type Row } from '../ledger/rows.ts'
 
 export function createUploadLedger(session: Session): UploadLedger {
   const { change, query, queryPrepared, readInOrder, transaction } = session
@@ -151,26 +151,23 @@ async function endLeases({ db, now }: LedgerTx): Promise<number> {
   return Number(numAffectedRows)
 }
 
-type PendingRow = Pick<UploadRow, 'user_id' | 'version' | 'name' | 'object_key'> &
-  Pick<ResumableUploadRow, 'length_bytes'> & { readonly is_running: number }
-
 async function listPendingUploads(
   { db, now }: LedgerTx,
   { after, limit }: Parameters<UploadLedger['listPendingUploads']>[0],
 ): Promise<readonly PendingUpload[]> {
   const { rows } = await sql<PendingRow>`
-    SELECT uploads.user_id, uploads.version, name, object_key, length_bytes,
+    SELECT uploads.user_id AS "userId", uploads.version, name, object_key AS "objectKey",
+      length_bytes AS length,
       CASE WHEN COALESCE(holder_until, lease_until) > ${now} THEN 1 ELSE 0 END AS is_running
     FROM uploads LEFT JOIN resumable_uploads ON resumable_uploads.version = uploads.version
     WHERE uploads.state = 'pending' AND uploads.version > ${after ?? ''}
     ORDER BY uploads.version LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => ({
-    userId: row.user_id,
-    version: row.version,
-    name: row.name,
-    objectKey: row.object_key,
-    length: row.length_bytes ?? undefined,
-    isRunning: row.is_running === 1,
-  }))
+  return rows.map(toPending)
+}
+
+type PendingRow = Row<Omit<PendingUpload, 'isRunning'>> & { readonly is_running: number }
+
+function toPending({ is_running: isRunning, ...upload }: PendingRow): PendingUpload {
+  return { ...fromRow<Omit<PendingUpload, 'isRunning'>>(upload), isRunning: isRunning === 1 }
 }

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { UserId } from '../../core/users/user-id.ts'
 import type {
   ParkedWebhook,
   WebhookLedger,
@@ -10,7 +9,8 @@ import { changesAfter, type ReadRow, toChangesRead } from '../changes/read.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Session } from '../ledger/session.ts'
-import type { ParkedWebhookRow, UserRow } from '../schema.ts'
+import { fromRow, type Row } from '../ledger/rows.ts'
+import type { UserRow } from '../schema.ts'
 
 export function createWebhookLedger(session: Session): WebhookLedger {
   const { database, change, query, readInOrder } = session
@@ -33,27 +33,13 @@ export function createWebhookLedger(session: Session): WebhookLedger {
   }
 }
 
-interface QueueRow {
-  readonly user_id: UserId
-  readonly delivered: number
-  readonly purged_at: number | null
-  readonly attempts: number
-  readonly failing_for_ms: number
-}
-
 async function listDue({ db, now }: LedgerTx, limit: number): Promise<readonly WebhookQueue[]> {
-  const { rows } = await sql<QueueRow>`
-    SELECT user_id, delivered, purged_at, attempts,
-      CAST(COALESCE(${safeNow({ now })} - failing_since, 0) AS BIGINT) AS failing_for_ms
+  const { rows } = await sql<Row<WebhookQueue>>`
+    SELECT user_id AS "userId", delivered, purged_at AS "purgedAt", attempts,
+      CAST(COALESCE(${safeNow({ now })} - failing_since, 0) AS BIGINT) AS "failingForMs"
     FROM webhook_queues WHERE due_at <= ${now} ORDER BY due_at, user_id LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => ({
-    userId: row.user_id,
-    delivered: row.delivered,
-    purgedAt: row.purged_at ?? undefined,
-    attempts: row.attempts,
-    failingForMs: row.failing_for_ms,
-  }))
+  return rows.map((row) => fromRow<WebhookQueue>(row))
 }
 
 function isAsRead({ userId, delivered, purgedAt }: WebhookQueue) {
@@ -136,33 +122,31 @@ async function listParked(
   { db }: LedgerTx,
   { after, limit }: Parameters<WebhookLedger['listParked']>[0],
 ): Promise<readonly ParkedWebhook[]> {
-  const { rows } = await sql<ParkedWebhookRow>`
-    SELECT * FROM parked_webhooks
+  const { rows } = await sql<ParkedWebhook>`
+    SELECT ${PARKED_COLUMNS} FROM parked_webhooks
     WHERE (parked_at, webhook_id) > (${after?.parkedAt ?? -1}, ${after?.id ?? ''})
     ORDER BY parked_at, webhook_id LIMIT ${limit}
   `.execute(db)
-  return rows.map(toParked)
+  return rows
 }
 
 async function findParked({ db }: LedgerTx, id: string): Promise<ParkedWebhook | undefined> {
-  const { rows } = await sql<ParkedWebhookRow>`
-    SELECT * FROM parked_webhooks WHERE webhook_id = ${id}
+  const { rows } = await sql<ParkedWebhook>`
+    SELECT ${PARKED_COLUMNS} FROM parked_webhooks WHERE webhook_id = ${id}
   `.execute(db)
-  return rows[0] && toParked(rows[0])
+  return rows[0]
 }
 
 async function deleteParked({ db }: LedgerTx, id: string): Promise<ParkedWebhook | undefined> {
-  const { rows } = await sql<ParkedWebhookRow>`
-    DELETE FROM parked_webhooks WHERE webhook_id = ${id} RETURNING *
+  const { rows } = await sql<ParkedWebhook>`
+    DELETE FROM parked_webhooks WHERE webhook_id = ${id} RETURNING ${PARKED_COLUMNS}
   `.execute(db)
-  return rows[0] && toParked(rows[0])
+  return rows[0]
 }
 
-function toParked(row: ParkedWebhookRow): ParkedWebhook {
-  const { webhook_id: id, user_id: userId, parked_at: parkedAt } = row
-  const { type, at, body, attempts, reason } = row
-  return { id, userId, parkedAt, type, at, body, attempts, reason }
-}
+const PARKED_COLUMNS = sql`
+  webhook_id AS id, user_id AS "userId", type, at, body, attempts, reason, parked_at AS "parkedAt"
+`
 
 async function measure(
   { db, now }: LedgerTx,
