@@ -9,7 +9,7 @@ import type {
 } from 'kysely'
 import { confirmRefusal } from '../core/async/confirm-refusal.ts'
 import { shareRuns } from '../core/async/shared-run.ts'
-import type { CreateShortcuts } from './ledger/shortcuts.ts'
+import type { CreateShortcuts } from './ledger/session.ts'
 import { createLockWaits } from './lock-waits.ts'
 import type { MigrationIndex } from './migrations/index-definition.ts'
 import { type Repeats, withRepeats } from './repeats.ts'

@@ -1,12 +1,14 @@
 import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
 import type { EndPosition } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Database } from '../database.ts'
+import type { Database, RunBatch } from '../database.ts'
 import { createCompiler, PREPARED } from '../statement.ts'
 import { tooLate } from '../repeats.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx } from './ledger-sql.ts'
+import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
+import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 
 type Work<T> = (tx: LedgerTx) => Promise<T>
 
@@ -76,3 +78,16 @@ export function createSession(database: Database, options: LedgerOptions) {
     readInOrder: <T>(work: Work<T>) => database.readInOrder((db) => work(txOn(db))),
   }
 }
+
+/** The methods that an engine may run in fewer round trips than their steps. */
+export type Steps = Pick<UploadLedger, 'begin' | 'commit'> &
+  Pick<ResumableLedger, 'createResumable'>
+
+interface ShortcutOptions {
+  readonly session: Session
+  /** Handle refusals, and calls that have no shortcut. */
+  readonly steps: Steps
+  readonly runBatch: RunBatch
+}
+
+export type CreateShortcuts = (options: ShortcutOptions) => Steps

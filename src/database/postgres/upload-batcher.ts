@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { UserSemaphore } from '../ledger/session.ts'
+import type { UserSemaphore, Steps } from '../ledger/session.ts'
 import { tooLate } from '../repeats.ts'
 import { type ResumableRow, toResumable } from '../resumable/rows.ts'
 import type { Batch, RunBatch } from '../database.ts'
-import type { Steps } from '../ledger/shortcuts.ts'
 import { type CommittedRow, toCommitted } from './commit-statement.ts'
 import type { UploadStatements } from './upload-statements.ts'
 
