@@ -25,14 +25,12 @@ import { createJwtUsers, type IdentityProvider } from '../core/auth/jwt-users.ts
 import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { adoptStore } from '../core/objects/recognize-store.ts'
-import { createHistoryAdministration } from '../core/history/history-administration.ts'
 import { createHistory } from '../core/history/history.ts'
-import { createLinkAdministration } from '../core/links/link-administration.ts'
+import { createUserAdministration } from '../core/users/user-administration.ts'
 import { createLinks } from '../core/links/links.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
 import { createArchives } from '../core/files/archive.ts'
-import { createFileAdministration } from '../core/files/file-administration.ts'
 import { createOverview } from '../core/overview/overview.ts'
 import { createRepository } from '../core/files/repository.ts'
 import type { SteadyClock } from '../core/clock/safe-clock.ts'
@@ -267,14 +265,13 @@ function createUseCases(config: Config, opened: Opened) {
       users: administeredUsers,
       uploads,
     }),
-    historyAdministration: createHistoryAdministration({ users: administeredUsers, history }),
-    fileAdministration: createFileAdministration({
+    userAdministration: createUserAdministration({
       users: administeredUsers,
       ledger,
+      history,
       garbageDelayMs,
     }),
     overview: createOverview({ ledger, hasWebhooks: webhooks !== undefined, leaseMs }),
-    linkAdministration: createLinkAdministration({ users: administeredUsers, ledger }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
     auditTrail: createAuditTrail(ledger),
     /** `undefined` unless webhooks are configured. */

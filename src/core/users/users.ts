@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Account, AccountPage, AccountLedger } from './account-ledger.ts'
-import { type Caller, callerOf, inactiveUser, userNotFound } from './caller.ts'
+import { userNotFound } from './caller.ts'
 import { parseUserId, type UserId } from './user-id.ts'
 import type { UserStore } from './user-store.ts'
 
@@ -53,12 +53,4 @@ export function createUsers(options: UsersOptions) {
       }
     },
   }
-}
-
-/** The account of an active user. Rejects with `not_found` for an unknown or deleted user, and with `user_suspended`. */
-export async function findActive(users: Pick<Users, 'find'>, userId: UserId): Promise<Caller> {
-  const { user } = await users.find(userId)
-  if (user.status === 'deleted') throw userNotFound(userId)
-  if (user.status !== 'active') throw inactiveUser(user.status)
-  return callerOf(user)
 }

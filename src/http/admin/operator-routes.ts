@@ -1,12 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuditTrail } from '../../core/audit/audit-trail.ts'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
-import type { FileAdministration } from '../../core/files/file-administration.ts'
-import type { HistoryAdministration } from '../../core/history/history-administration.ts'
-import type { LinkAdministration } from '../../core/links/link-administration.ts'
 import type { OverviewReader } from '../../core/overview/overview.ts'
 import type { Grants } from '../../core/quota/grants.ts'
 import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
+import type { UserAdministration } from '../../core/users/user-administration.ts'
 import type { Users } from '../../core/users/users.ts'
 import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
 import type { FastifyPluginAsyncTypebox } from '../openapi/type.ts'
@@ -35,9 +33,7 @@ export interface OperatorUseCases {
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly uploadAdministration: UploadAdministration
-  readonly fileAdministration: FileAdministration
-  readonly historyAdministration: HistoryAdministration
-  readonly linkAdministration: LinkAdministration
+  readonly userAdministration: UserAdministration
   readonly parkedWebhooks: ParkedWebhooks
   readonly overview: OverviewReader
   readonly auditTrail: AuditTrail

@@ -15,22 +15,21 @@ import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 export const fileRoutes: OperatorPlugin = async (
   app,
-  { useCases: { fileAdministration }, audit },
+  { useCases: { userAdministration }, audit },
 ) => {
   const collection = '/admin/users/:user_id/files'
 
   app.get(collection, FILES.list, async (request) => {
     const { user_id } = request.params
     const asked = askedListing(request)
-    const listed = await fileAdministration.list({ userId: user_id, ...asked })
+    const listed = await userAdministration.listFiles({ userId: user_id, ...asked })
     await audit(request, { action: 'files.list', user_id, files: listed.files.length })
     return listingReply(listed, asked)
   })
 
   app.delete(`${collection}/:file_name`, FILES.remove, async (request, reply) => {
     const { user_id, file_name } = request.params
-    const version = await fileAdministration.remove({
-      userId: user_id,
+    const version = await userAdministration.removeFile(user_id, {
       name: fileNameParam(file_name),
       precondition: parseWritePrecondition(request.headers),
     })

@@ -18,14 +18,13 @@ import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 export const historyRoutes: OperatorPlugin = async (
   app,
-  { useCases: { historyAdministration }, audit },
+  { useCases: { userAdministration }, audit },
 ) => {
   const collection = '/admin/users/:user_id/history'
 
   app.get(collection, HISTORY.list, async (request) => {
     const { name, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
-    const found = await historyAdministration.list({
-      userId: request.params.user_id,
+    const found = await userAdministration.listHistory(request.params.user_id, {
       name: nameOf(name),
       after: cursor === undefined ? undefined : parseCursor(cursor, endIn),
       limit,
@@ -36,8 +35,7 @@ export const historyRoutes: OperatorPlugin = async (
   app.post(`${collection}/:version/restore`, HISTORY.restore, async (request) => {
     const { user_id, version } = request.params
     const { name, overwrite = false } = request.body
-    const { file, replaced } = await historyAdministration.restore({
-      userId: user_id,
+    const { file, replaced } = await userAdministration.restoreVersion(user_id, {
       version,
       name: nameOf(name),
       overwrite,

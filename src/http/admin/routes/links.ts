@@ -6,19 +6,19 @@ import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 export const linkRoutes: OperatorPlugin = async (
   app,
-  { useCases: { linkAdministration }, audit },
+  { useCases: { userAdministration }, audit },
 ) => {
   const collection = '/admin/users/:user_id/links'
 
   app.get(collection, LIST, async (request) => {
     return await linkPage(request.query, (page) =>
-      linkAdministration.list(request.params.user_id, page),
+      userAdministration.listLinks(request.params.user_id, page),
     )
   })
 
   app.delete(`${collection}/:link_id`, REVOKE, async (request, reply) => {
     const { user_id, link_id } = request.params
-    await linkAdministration.revoke({ userId: user_id, linkId: link_id })
+    await userAdministration.revokeLink(user_id, link_id)
     await audit(request, { action: 'link.revoke', user_id, link_id })
     return reply.code(204).send()
   })
