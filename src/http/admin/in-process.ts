@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import fastify, { type FastifyServerOptions, type InjectOptions, type RouteOptions } from 'fastify'
 import type { OperatorEvent } from '../../core/audit/audit-trail.ts'
 import { invalidParameter } from '../../core/errors.ts'
@@ -20,17 +19,10 @@ export interface InProcessOptions {
   readonly onUnrecorded: (error: unknown) => void
 }
 
-/** The admin API for the operator who runs this process. Both methods reject with the `AppError` of a refusal. */
-export interface InProcess {
-  /** Resolves to the body of the answer, which it holds in memory. */
-  call(request: InProcessCall): Promise<string>
-
-  /** What `GET /admin/users/{user_id}/archive` sends, at the pace of its reader. */
-  archive(request: {
-    readonly userId: string
-    readonly prefix: string
-    readonly signal: AbortSignal
-  }): Promise<{ readonly files: number; readonly body: Readable }>
+interface ArchiveRequest {
+  readonly userId: string
+  readonly prefix: string
+  readonly signal: AbortSignal
 }
 
 interface InProcessCall {
@@ -42,14 +34,18 @@ interface InProcessCall {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** Opens no socket. The audit trail has neither address nor request id of what is done here, and the log nothing. */
-export function createInProcess({ useCases, onUnrecorded }: InProcessOptions): InProcess {
+/**
+ * The admin API for the operator who runs this process; nothing listens. Both methods reject with the `AppError` of a
+ * refusal. The audit trail has neither address nor request id of what they do, and the log nothing.
+ */
+export function createInProcess({ useCases, onUnrecorded }: InProcessOptions) {
   const { auditTrail, archives } = useCases
   const record = (event: OperatorEvent): Promise<void> =>
     auditTrail.record(event).catch(onUnrecorded)
   const { signal: never } = new AbortController()
   return {
-    async call({ method, path, parameters, input }) {
+    /** Resolves to the body of the answer, which it holds in memory. */
+    async call({ method, path, parameters, input }: InProcessCall): Promise<string> {
       const refusal = Promise.withResolvers<never>()
       const app = fastify(STARTS_FAST)
       app.setErrorHandler((error, _request, reply) => {
@@ -74,7 +70,8 @@ export function createInProcess({ useCases, onUnrecorded }: InProcessOptions): I
       return (await Promise.race([refusal.promise, answer])).body
     },
 
-    async archive({ userId, prefix, signal }) {
+    /** What `GET /admin/users/{user_id}/archive` sends, at the pace of its reader. */
+    async archive({ userId, prefix, signal }: ArchiveRequest) {
       const user_id = parseUserId(userId)
       const selected = { prefix: parseFileNamePrefix(prefix) }
       const files = await archives.listAny(user_id, selected)
