@@ -79,17 +79,6 @@ it('files list goes on with a cursor, in any order', async () => {
   expect((await run(rolledUp)).out).toMatch(/^name .*\na- {4}- .*\nc- {4}- .*\nb +2 B .*\nd +4 B /)
 })
 
-it.each([
-  ['--order colour', 'order must be one of name, -name'],
-  ['--order size --delimiter -', 'ordered by name'],
-  ['--cursor x', 'cursor is not valid'],
-  ['--limit 0', 'limit must be'],
-])('files list refuses %s', async (flags, message) => {
-  const refused = await run(`files list alice ${flags}`)
-  expect(refused).toMatchObject({ code: 1, out: '' })
-  expect(refused.err).toContain(message)
-})
-
 it('files delete removes a file, once', async () => {
   await account.put('a', 1)
   await core.users.setUserStatus(ALICE, 'suspended')

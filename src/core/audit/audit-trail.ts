@@ -1,7 +1,6 @@
 import { createVersion } from '../objects/object-key.ts'
-import { formatTimestamp } from '../timestamp.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { ActionDetails, ActionName, AuditLedger, OperatorAction } from './audit-ledger.ts'
+import type { ActionDetails, ActionName, AuditLedger } from './audit-ledger.ts'
 
 /** An action and its details, under the names of the admin API. */
 export type OperatorEvent = ActionDetails & {
@@ -34,20 +33,6 @@ export function createAuditTrail(ledger: AuditLedger) {
     /** As `AuditLedger.listOperatorActions`. */
     list: (page: Parameters<AuditLedger['listOperatorActions']>[0]) =>
       ledger.listOperatorActions(page),
-  }
-}
-
-/** An action under the names of the admin API. */
-export function actionJson(entry: OperatorAction) {
-  const { actionId, at, action, userId, details, address, requestId } = entry
-  return {
-    action_id: actionId,
-    at: formatTimestamp(at),
-    action,
-    user_id: userId ?? null,
-    details,
-    address: address ?? null,
-    request_id: requestId ?? null,
   }
 }
 

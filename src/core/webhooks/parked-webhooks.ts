@@ -1,5 +1,4 @@
 import { AppError } from '../errors.ts'
-import { formatTimestamp } from '../timestamp.ts'
 import type { ParkedPlace, ParkedWebhook, WebhookLedger } from './webhook-ledger.ts'
 import type { WebhookSender } from './webhook.ts'
 
@@ -27,18 +26,5 @@ export function createParkedWebhooks(ledger: WebhookLedger, sender: WebhookSende
 
     /** Idempotent; `undefined` if it was not there. */
     discard: (id: string) => ledger.deleteParked(id),
-  }
-}
-
-/** A parked event as operators get it. */
-export function parkedJson({ id, userId, type, at, attempts, reason, parkedAt }: ParkedWebhook) {
-  return {
-    webhook_id: id,
-    user_id: userId,
-    type,
-    at: formatTimestamp(at),
-    attempts,
-    reason,
-    parked_at: formatTimestamp(parkedAt),
   }
 }

@@ -1,6 +1,10 @@
-import { type ActionDetails, OPERATOR_ACTIONS } from '../../../core/audit/audit-ledger.ts'
-import { actionJson } from '../../../core/audit/audit-trail.ts'
+import {
+  type ActionDetails,
+  OPERATOR_ACTIONS,
+  type OperatorAction as Entry,
+} from '../../../core/audit/audit-ledger.ts'
 import { isVersion } from '../../../core/objects/object-key.ts'
+import { formatTimestamp } from '../../../core/timestamp.ts'
 import { described } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -15,8 +19,21 @@ export const auditRoutes: OperatorPlugin = async (app, { useCases: { auditTrail 
       list: (page) => auditTrail.list({ userId: query.user_id, ...page }),
       keyOf: ({ actionId }) => [actionId],
     })
-    return { actions: entries.map(actionJson), next_cursor }
+    return { actions: entries.map(toReply), next_cursor }
   })
+}
+
+function toReply(entry: Entry) {
+  const { actionId, at, action, userId, details, address, requestId } = entry
+  return {
+    action_id: actionId,
+    at: formatTimestamp(at),
+    action,
+    user_id: userId ?? null,
+    details,
+    address: address ?? null,
+    request_id: requestId ?? null,
+  }
 }
 
 const OperatorAction = Type.Object(

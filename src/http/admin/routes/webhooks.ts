@@ -1,5 +1,5 @@
-import { parkedJson } from '../../../core/webhooks/parked-webhooks.ts'
-import type { ParkedPlace } from '../../../core/webhooks/webhook-ledger.ts'
+import { formatTimestamp } from '../../../core/timestamp.ts'
+import type { ParkedPlace, ParkedWebhook as Parked } from '../../../core/webhooks/webhook-ledger.ts'
 import { WEBHOOK_EVENTS } from '../../../core/webhooks/webhook.ts'
 import { describing } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time } from '../../openapi/reply-schemas.ts'
@@ -20,7 +20,7 @@ export const webhookRoutes: OperatorPlugin = async (
       list: (page) => parkedWebhooks.list(page),
       keyOf: ({ parkedAt, id }) => [parkedAt, id],
     })
-    return { webhooks: entries.map(parkedJson), next_cursor }
+    return { webhooks: entries.map(toReply), next_cursor }
   })
 
   app.post(`${collection}/:webhook_id/retry`, WEBHOOKS.retry, async (request, reply) => {
@@ -39,6 +39,18 @@ export const webhookRoutes: OperatorPlugin = async (
     }
     return reply.code(204).send()
   })
+}
+
+function toReply({ id, userId, type, at, attempts, reason, parkedAt }: Parked) {
+  return {
+    webhook_id: id,
+    user_id: userId,
+    type,
+    at: formatTimestamp(at),
+    attempts,
+    reason,
+    parked_at: formatTimestamp(parkedAt),
+  }
 }
 
 function placeOf([parkedAt, id, another]: Key): ParkedPlace | undefined {
