@@ -208,16 +208,6 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await sums()
       })
 
-      it('onto an existing name is refused and changes nothing, not even the visibility', async () => {
-        const a = await account.put('a', 60)
-        const b = await account.put('b', 30)
-        const renamed = account.change('a', { newName: 'b', visibility: 'public' })
-        expect(await outcomeOf(renamed)).toBe('file_exists')
-        expect(await account.list()).toEqual([a.file, b.file])
-        expect((await harness.keys(account.userId)).garbage).toEqual([])
-        await sums()
-      })
-
       it('onto an existing name replaces that file when told to', async () => {
         const a = await account.put('a', 60)
         const b = await account.put('b', 30, { visibility: 'public' })

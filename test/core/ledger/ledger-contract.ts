@@ -165,17 +165,6 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
     })
 
     describe('extend', () => {
-      it('reserves up to the size in all, and never gives back', async () => {
-        const version = await account.begin('a', 0)
-        await account.extend(version, 30)
-        await account.extend(version, 20)
-        expect(await account.usage()).toMatchObject({ reserved: 30 })
-        await account.extend(version, 100)
-        expect(await outcomeOf(account.extend(version, 101))).toBe('capacity_exceeded')
-        expect(await account.usage()).toMatchObject({ used: 0, reserved: 100 })
-        await sums()
-      })
-
       it('is refused with renew once the upload is settled or unknown', async () => {
         const version = await account.begin('a', 10)
         await account.abort(version)
@@ -281,21 +270,6 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
     })
 
     describe('abort', () => {
-      it('releases a reservation once, however often it is called', async () => {
-        const version = await account.begin('a', 30)
-        await account.begin('b', 40)
-        expect(await account.abort(version)).toBe('aborted')
-        expect(await account.abort(version)).toBe('aborted')
-        expect(await account.usage()).toMatchObject({ reserved: 40 })
-      })
-
-      it('says committed after a commit and aborted of the unknown', async () => {
-        const { file } = await account.put('a', 30)
-        expect(await account.abort(file.version)).toBe('committed')
-        expect(await account.size('a')).toBe(30)
-        expect(await account.abort(createVersion())).toBe('aborted')
-      })
-
       it('keeps nothing of an upload of which nothing was stored, but never of a committed one', async () => {
         const { ledger } = harness
         const version = await account.begin('a', 30)
