@@ -1,10 +1,10 @@
-import type { UserId } from '../../core/users/user-id.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import { describing, type Shared } from '../openapi/operation.ts'
-import { USER_ID } from '../openapi/parameters.ts'
+import { Query, USER_ID } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 
-export const NO_QUERY = Type.Object({}, { additionalProperties: false })
+export const NO_QUERY = Query({})
 
 export const USER_PARAM = Type.Unsafe<UserId>(USER_ID)
 

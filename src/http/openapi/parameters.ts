@@ -1,6 +1,12 @@
-import { FILE_NAME_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
+import type { TProperties } from 'typebox'
+import {
+  FILE_NAME_PATTERN,
+  FILE_NAME_PREFIX_PATTERN,
+  MAX_FILE_NAME_BYTES,
+} from '../../core/files/file-name.ts'
 import { USER_ID_PATTERN } from '../../core/users/user-id.ts'
 import type { Schemas } from './operation.ts'
+import { Type } from './type.ts'
 
 /** `maxLength` counts characters, of which 255 bytes hold at most 255. */
 export const FILE_NAME_SCHEMA = {
@@ -9,6 +15,18 @@ export const FILE_NAME_SCHEMA = {
   maxLength: MAX_FILE_NAME_BYTES,
   pattern: FILE_NAME_PATTERN,
 } as const
+
+/** A query with these parameters and no others. */
+export function Query<P extends TProperties>(parameters: P) {
+  return Type.Object(parameters, { additionalProperties: false })
+}
+
+/** A prefix of file names, or a part of them. */
+export function Prefix(description: string, example?: string) {
+  const examples = example === undefined ? {} : { examples: [example] }
+  const limits = { maxLength: MAX_FILE_NAME_BYTES, pattern: FILE_NAME_PREFIX_PATTERN }
+  return Type.Optional(Type.String({ ...limits, description, ...examples }))
+}
 
 export const FILE_NAME = {
   ...FILE_NAME_SCHEMA,

@@ -9,10 +9,10 @@ import {
   type WhenFull,
 } from '../../core/auth/scope.ts'
 import { LABEL_PATTERN, MAX_EXPIRES_IN_SECONDS, MAX_LABEL_LENGTH } from '../../core/auth/terms.ts'
-import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { AccessToken, AccessTokenPlace, AccessTokenUser } from '../../core/users/user-store.ts'
+import { Prefix } from '../openapi/parameters.ts'
 import { Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { type Key, type PagedList, type PageQuery, readPage } from './pagination.ts'
@@ -36,14 +36,7 @@ const ScopeBody = Type.Object(
         examples: [['read', 'create']],
       }),
     ),
-    prefix: Type.Optional(
-      Type.String({
-        maxLength: MAX_FILE_NAME_BYTES,
-        pattern: FILE_NAME_PREFIX_PATTERN,
-        description: 'The token is only for file names that begin with this, byte by byte.',
-        examples: ['cam1-'],
-      }),
-    ),
+    prefix: Prefix('The token is only for file names that begin with this, byte by byte.', 'cam1-'),
     device_id: Type.Optional(
       Type.String({
         pattern: REFERENCE_PATTERN,

@@ -3,38 +3,27 @@ import type { Static } from 'typebox'
 import { invalidParameter } from '../../core/errors.ts'
 import { MAX_ARCHIVED_FILES, MAX_ARCHIVED_NAMES } from '../../core/files/archive.ts'
 import type { SelectedFiles } from '../../core/files/file-ledger.ts'
-import {
-  FILE_NAME_PREFIX_PATTERN,
-  MAX_FILE_NAME_BYTES,
-  parseFileName,
-  parseFileNamePrefix,
-} from '../../core/files/file-name.ts'
+import { parseFileName, parseFileNamePrefix } from '../../core/files/file-name.ts'
 import type { Operation } from '../openapi/operation.ts'
+import { Prefix, Query } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 import { assertQueryDecodable, parseQuery, queryText } from '../server/query.ts'
 
 /** Its routes need the hook `readNames`. */
-export const ARCHIVE_QUERY = Type.Object(
-  {
-    prefix: Type.Optional(
-      Type.String({
-        maxLength: MAX_FILE_NAME_BYTES,
-        pattern: FILE_NAME_PREFIX_PATTERN,
-        description: `The prefix of the files, at most ${MAX_ARCHIVED_FILES}. Without it and \`name\`, all files.`,
-        examples: ['2026-'],
-      }),
-    ),
-    name: Type.Optional(
-      Type.Array(Type.String(), {
-        maxItems: MAX_ARCHIVED_NAMES,
-        uniqueItems: true,
-        description: `The names of the files, instead of \`prefix\`: the parameter once for each, at most ${MAX_ARCHIVED_NAMES} times.`,
-        examples: [['README.md']],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const ARCHIVE_QUERY = Query({
+  prefix: Prefix(
+    `The prefix of the files, at most ${MAX_ARCHIVED_FILES}. Without it and \`name\`, all files.`,
+    '2026-',
+  ),
+  name: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: MAX_ARCHIVED_NAMES,
+      uniqueItems: true,
+      description: `The names of the files, instead of \`prefix\`: the parameter once for each, at most ${MAX_ARCHIVED_NAMES} times.`,
+      examples: [['README.md']],
+    }),
+  ),
+})
 
 /** A `preValidation` hook: reads more parameters than other routes have, and makes a list of the names. */
 export function readNames(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {

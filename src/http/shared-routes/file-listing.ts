@@ -2,9 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import {
   CHARACTER_PATTERN,
-  FILE_NAME_PREFIX_PATTERN,
   type FileNamePrefix,
-  MAX_FILE_NAME_BYTES,
   parseFileName,
   parseFileNamePrefix,
 } from '../../core/files/file-name.ts'
@@ -19,56 +17,44 @@ import {
   type RollUp,
 } from '../../core/files/listing.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../core/pagination.ts'
+import { Prefix, Query } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 import { assertQueryDecodable } from '../server/query.ts'
 import { FileReply, fileReply } from './file-resource.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from './pagination.ts'
 
 /** Its routes need the hook `readLimit`. */
-export const LISTING_QUERY = Type.Object(
-  {
-    prefix: Type.Optional(
-      Type.String({
-        maxLength: MAX_FILE_NAME_BYTES,
-        pattern: FILE_NAME_PREFIX_PATTERN,
-        description:
-          'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +
-          'Names are compared byte by byte.',
-        examples: ['READ'],
-      }),
-    ),
-    contains: Type.Optional(
-      Type.String({
-        maxLength: MAX_FILE_NAME_BYTES,
-        pattern: FILE_NAME_PREFIX_PATTERN,
-        description:
-          'A part of the file names, in any case: at most 255 bytes of UTF-8. Compared by Unicode lower case, in the ' +
-          'form NFC.',
-        examples: ['readme'],
-      }),
-    ),
-    delimiter: Type.Optional(
-      Type.String({
-        pattern: CHARACTER_PATTERN,
-        description:
-          'One character. Names that contain it after the prefix are rolled up to `prefixes`, each up to and including ' +
-          'the character. Only with an order by name.',
-        examples: ['-'],
-      }),
-    ),
-    order: Type.Optional(
-      Type.Unsafe<FileOrder>({
-        type: 'string',
-        enum: FILE_ORDERS,
-        default: 'name',
-        description:
-          'The sort order. `name` sorts bytewise. A leading `-` sorts in descending order.',
-      }),
-    ),
-    ...PAGE_QUERY.properties,
-  },
-  { additionalProperties: false },
-)
+export const LISTING_QUERY = Query({
+  prefix: Prefix(
+    'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +
+      'Names are compared byte by byte.',
+    'READ',
+  ),
+  contains: Prefix(
+    'A part of the file names, in any case: at most 255 bytes of UTF-8. Compared by Unicode lower case, in the ' +
+      'form NFC.',
+    'readme',
+  ),
+  delimiter: Type.Optional(
+    Type.String({
+      pattern: CHARACTER_PATTERN,
+      description:
+        'One character. Names that contain it after the prefix are rolled up to `prefixes`, each up to and including ' +
+        'the character. Only with an order by name.',
+      examples: ['-'],
+    }),
+  ),
+  order: Type.Optional(
+    Type.Unsafe<FileOrder>({
+      type: 'string',
+      enum: FILE_ORDERS,
+      default: 'name',
+      description:
+        'The sort order. `name` sorts bytewise. A leading `-` sorts in descending order.',
+    }),
+  ),
+  ...PAGE_QUERY.properties,
+})
 
 export const LISTING_MEMBERS = {
   files: Type.Array(FileReply),

@@ -2,27 +2,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { invalidParameter } from '../../core/errors.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/pagination.ts'
+import { Query } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 
 /** Its routes need the hook `readLimit`. */
-export const PAGE_QUERY = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_PAGE_LIMIT,
-        default: DEFAULT_PAGE_LIMIT,
-        description: 'The maximum number of entries per page.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        description: 'The `next_cursor` of the previous page. Omit it for the first page.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const PAGE_QUERY = Query({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_PAGE_LIMIT,
+      default: DEFAULT_PAGE_LIMIT,
+      description: 'The maximum number of entries per page.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      description: 'The `next_cursor` of the previous page. Omit it for the first page.',
+    }),
+  ),
+})
 
 export type PageQuery = Static<typeof PAGE_QUERY>
 

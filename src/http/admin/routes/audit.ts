@@ -6,6 +6,7 @@ import {
 import { isVersion } from '../../../core/objects/object-key.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { described } from '../../openapi/operation.ts'
+import { Query } from '../../openapi/parameters.ts'
 import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
@@ -60,10 +61,7 @@ const LIST = described({
   description:
     'The service keeps the newest 100,000 actions, and none for more than 400 days. It keeps them when a user is purged.',
   tag: 'audit',
-  querystring: Type.Object(
-    { user_id: Type.Optional(USER_PARAM), ...PAGE_QUERY.properties },
-    { additionalProperties: false },
-  ),
+  querystring: Query({ user_id: Type.Optional(USER_PARAM), ...PAGE_QUERY.properties }),
   response: { 200: Page('OperatorActionPage', { actions: Type.Array(OperatorAction) }) },
   responses: { 200: 'One page of actions.' },
 })

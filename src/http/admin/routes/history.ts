@@ -1,7 +1,7 @@
 import { parseFileName } from '../../../core/files/file-name.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
-import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
+import { FILE_NAME_SCHEMA, Query } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, parseCursor } from '../../shared-routes/pagination.ts'
@@ -49,15 +49,12 @@ function nameOf(name: string | undefined) {
   return name === undefined ? undefined : parseFileName(name)
 }
 
-const Query = Type.Object(
-  {
-    name: Type.Optional(
-      Type.String({ ...FILE_NAME_SCHEMA, description: 'Only versions that had this file name.' }),
-    ),
-    ...PAGE_QUERY.properties,
-  },
-  { additionalProperties: false },
-)
+const QUERY = Query({
+  name: Type.Optional(
+    Type.String({ ...FILE_NAME_SCHEMA, description: 'Only versions that had this file name.' }),
+  ),
+  ...PAGE_QUERY.properties,
+})
 
 const OfVersion = Type.Object({
   user_id: USER_PARAM,
@@ -85,7 +82,7 @@ const HISTORY = {
   list: ofUser({
     operationId: 'listUserHistory',
     summary: 'List the files that a user has replaced or deleted, newest end first',
-    querystring: Query,
+    querystring: QUERY,
     response: { 200: HistoryPage },
     responses: { 200: 'One page of the history of an active user.' },
     problems: ['not_found', 'user_suspended', 'invalid_file_name'],

@@ -8,6 +8,7 @@ import {
   USER_ID_PREFIX_PATTERN,
 } from '../../../core/users/user-id.ts'
 import { described } from '../../openapi/operation.ts'
+import { Query } from '../../openapi/parameters.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type Key, PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
@@ -101,26 +102,23 @@ const Status = Type.Object(
   { additionalProperties: false, examples: [{ status: 'suspended' }] },
 )
 
-const ListQuery = Type.Object(
-  {
-    prefix: Type.Optional(
-      Type.String({
-        pattern: USER_ID_PREFIX_PATTERN,
-        description:
-          'The prefix of the user ids: at most 64 characters from `A-Z a-z 0-9 _ -`. Ids are compared byte by byte.',
-        examples: ['ali'],
-      }),
+const ListQuery = Query({
+  prefix: Type.Optional(
+    Type.String({
+      pattern: USER_ID_PREFIX_PATTERN,
+      description:
+        'The prefix of the user ids: at most 64 characters from `A-Z a-z 0-9 _ -`. Ids are compared byte by byte.',
+      examples: ['ali'],
+    }),
+  ),
+  order: Type.Optional(
+    OneOf(
+      ACCOUNT_ORDERS,
+      'By id, or by the time of creation, with `-` the newest first. With a `prefix`, only by id.',
     ),
-    order: Type.Optional(
-      OneOf(
-        ACCOUNT_ORDERS,
-        'By id, or by the time of creation, with `-` the newest first. With a `prefix`, only by id.',
-      ),
-    ),
-    ...PAGE_QUERY.properties,
-  },
-  { additionalProperties: false },
-)
+  ),
+  ...PAGE_QUERY.properties,
+})
 
 const UserPage = Page('UserPage', { users: Type.Array(User) })
 

@@ -11,6 +11,7 @@ import { MAX_WATCHES } from '../../../core/changes/watches.ts'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { described } from '../../openapi/operation.ts'
+import { Query } from '../../openapi/parameters.ts'
 import { Bytes, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
@@ -61,29 +62,26 @@ const ChangeReply = Type.Object(
 
 const MAX_WAIT_SECONDS = 60
 
-const Query = Type.Object(
-  {
-    limit: PAGE_QUERY.properties.limit,
-    cursor: Type.Optional(
-      Type.String({
-        description:
-          'The `next_cursor` of the previous answer, or the `changes_cursor` of a listing. Without it, the answer has ' +
-          'no changes, and the cursor of the present.',
-      }),
-    ),
-    wait: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_WAIT_SECONDS,
-        default: 0,
-        description:
-          'Seconds to wait for a change if there is none. A user may have at most ' +
-          `${MAX_WATCHES} waiting requests on an instance.`,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const QUERY = Query({
+  limit: PAGE_QUERY.properties.limit,
+  cursor: Type.Optional(
+    Type.String({
+      description:
+        'The `next_cursor` of the previous answer, or the `changes_cursor` of a listing. Without it, the answer has ' +
+        'no changes, and the cursor of the present.',
+    }),
+  ),
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_WAIT_SECONDS,
+      default: 0,
+      description:
+        'Seconds to wait for a change if there is none. A user may have at most ' +
+        `${MAX_WATCHES} waiting requests on an instance.`,
+    }),
+  ),
+})
 
 const Reply = Type.Object(
   {
@@ -194,7 +192,7 @@ const CHANGES = described({
     'server-sent events: `event` is `change`, `data` a change as JSON, `id` the cursor after it. `Last-Event-ID` ' +
     'resumes a stream, and takes precedence over `cursor`. A stream counts as a waiting request.',
   tag: 'changes',
-  querystring: Query,
+  querystring: QUERY,
   response: { 200: Reply },
   parameters: {
     header: {

@@ -7,12 +7,7 @@ import {
   type Scoped,
 } from '../../../core/auth/scope.ts'
 import { isAppError } from '../../../core/errors.ts'
-import {
-  FILE_NAME_PREFIX_PATTERN,
-  MAX_FILE_NAME_BYTES,
-  parseFileName,
-  parseFileNamePrefix,
-} from '../../../core/files/file-name.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import type { FileVersion } from '../../../core/files/file.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
 import type { FindPastVersion } from '../../../core/history/history-ledger.ts'
@@ -22,7 +17,7 @@ import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
-import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
+import { FILE_NAME_SCHEMA, Prefix, Query } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { assertQueryDecodable } from '../../server/query.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
@@ -34,25 +29,16 @@ import type { UserRoutes } from '../user-routes.ts'
 import { HISTORY, ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
 import { restoreRoutes } from './restore.ts'
 
-const Query = Type.Object(
-  {
-    name: Type.Optional(
-      Type.String({
-        ...FILE_NAME_SCHEMA,
-        description: 'Only versions that had this file name. Takes precedence over `prefix`.',
-      }),
-    ),
-    prefix: Type.Optional(
-      Type.String({
-        maxLength: MAX_FILE_NAME_BYTES,
-        pattern: FILE_NAME_PREFIX_PATTERN,
-        description: 'Only versions whose file names begin with this, byte by byte.',
-      }),
-    ),
-    ...PAGE_QUERY.properties,
-  },
-  { additionalProperties: false },
-)
+const QUERY = Query({
+  name: Type.Optional(
+    Type.String({
+      ...FILE_NAME_SCHEMA,
+      description: 'Only versions that had this file name. Takes precedence over `prefix`.',
+    }),
+  ),
+  prefix: Prefix('Only versions whose file names begin with this, byte by byte.'),
+  ...PAGE_QUERY.properties,
+})
 
 /** What the caller has replaced and deleted: list, download, restore and purge. */
 export const historyRoutes: UserRoutes = async (app, options) => {
@@ -153,7 +139,7 @@ async function isGone(
 const LISTING = ofHistory({
   operationId: 'listHistory',
   summary: 'List the files that the caller has replaced or deleted',
-  querystring: Query,
+  querystring: QUERY,
   response: { 200: HistoryPage },
   responses: {
     200: {
@@ -187,6 +173,6 @@ const DROP_ALL = ofHistory({
   operationId: 'purgeHistory',
   summary: "Delete all of the caller's replaced and deleted files for good",
   // A filter of the list, ignored here, would delete what it was to spare.
-  querystring: Type.Object({}, { additionalProperties: false }),
+  querystring: Query({}),
   responses: { 204: 'The history is empty.' },
 })

@@ -5,16 +5,12 @@ import {
   MAX_LABEL_LENGTH,
 } from '../../../core/auth/terms.ts'
 import { formatError } from '../../../core/errors.ts'
-import {
-  FILE_NAME_PREFIX_PATTERN,
-  MAX_FILE_NAME_BYTES,
-  parseFileName,
-  parseFileNamePrefix,
-} from '../../../core/files/file-name.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
 import { LINK_KINDS, type LinkTarget } from '../../../core/links/link.ts'
 import { type LinkTerms, MAX_USES } from '../../../core/links/links.ts'
 import { describing } from '../../openapi/operation.ts'
+import { Prefix } from '../../openapi/parameters.ts'
 import { OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { LINK_MEMBERS } from '../../shared-routes/link-resource.ts'
@@ -34,14 +30,9 @@ export const LinkBody = Type.Object(
     name: Type.Optional(
       Type.String({ description: 'For a link to one file: its name.', examples: ['report.pdf'] }),
     ),
-    prefix: Type.Optional(
-      Type.String({
-        maxLength: MAX_FILE_NAME_BYTES,
-        pattern: FILE_NAME_PREFIX_PATTERN,
-        description:
-          'Instead of `name`: every current file whose name begins with this. A drop link puts it in front of the names ' +
-          'of new files. Visitors never see it. May be empty.',
-      }),
+    prefix: Prefix(
+      'Instead of `name`: every current file whose name begins with this. A drop link puts it in front of the names ' +
+        'of new files. Visitors never see it. May be empty.',
     ),
     expires_in: Type.Optional(
       Type.Integer({
