@@ -2,7 +2,7 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import { DRAIN_MS } from '../../src/compose/drain.ts'
+import { DRAIN_MS } from '../../src/compose/stop.ts'
 import { Clients } from '../proofs/crash/clients.ts'
 import { send } from '../proofs/crash/request.ts'
 import { openWorld, type World } from '../proofs/crash/world.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type LostLines, LogOutput } from '../../src/log/output.ts'
+import { LogOutput, type LostLines } from '../../src/log/log.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 
 const LINE = `${'x'.repeat(999)}\n`

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { drain, emptyQueue, type OpenConnections } from '../../src/compose/drain.ts'
+import { drain, emptyQueue, type OpenConnections } from '../../src/compose/stop.ts'
 
 it('a listener is not closed at the end of a long turn, in which someone may have come', async () => {
   const longTurns = (async () => {

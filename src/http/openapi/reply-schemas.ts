@@ -33,6 +33,9 @@ export function Time(description: string) {
   })
 }
 
+/** Of the example files. */
+export const EXAMPLE_SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
 /** Marks `Strings`: `Components` writes their type into the document. */
 export const STRINGS = 'x-strings'
 

@@ -4,7 +4,15 @@ import { type ContentDescription, type File, NEVER, VISIBILITIES } from '../../c
 import { membersOf } from '../../core/files/metadata.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { servedMediaType } from '../headers/served-media-type.ts'
-import { Bytes, OneOf, Strings, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
+import {
+  Bytes,
+  EXAMPLE_SHA256,
+  OneOf,
+  Strings,
+  Text,
+  Time,
+  TimeOrNull,
+} from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { pathNotFound } from '../server/problem.ts'
 
@@ -37,7 +45,7 @@ const MEMBERS = {
   sha256: Type.String({
     pattern: '^[0-9a-f]{64}$',
     description: 'SHA-256 of the content, in lower-case hexadecimal.',
-    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    examples: [EXAMPLE_SHA256],
   }),
   etag: Text('The value of the header `ETag`, without its quotes.', VERSION),
   version: Text('Identifies the upload that stored this content.', VERSION),

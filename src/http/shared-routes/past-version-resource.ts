@@ -1,11 +1,11 @@
+import { VISIBILITIES } from '../../core/files/file.ts'
 import type { EndPosition } from '../../core/history/history-ledger.ts'
 import { ENDS, type PastVersion } from '../../core/history/past-version.ts'
-import { VISIBILITIES } from '../../core/files/file.ts'
 import { isVersion } from '../../core/objects/object-key.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { withParsed } from '../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../openapi/parameters.ts'
-import { Bytes, OneOf, Page, Text, Time } from '../openapi/reply-schemas.ts'
+import { Bytes, EXAMPLE_SHA256, OneOf, Page, Text, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { DESCRIPTION, descriptionReply } from './file-resource.ts'
 import { formatCursor, type Key } from './pagination.ts'
@@ -17,10 +17,7 @@ const PastVersionReply = Type.Object(
     version: Text('The version of the file, as in its ETag.', VERSION),
     name: Text('The name that the file had at its end.', 'README.md'),
     size: Bytes('Size of the content, in bytes.', 6143),
-    sha256: Text(
-      'SHA-256 of the content, in lower-case hexadecimal.',
-      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    ),
+    sha256: Text('SHA-256 of the content, in lower-case hexadecimal.', EXAMPLE_SHA256),
     visibility: OneOf(VISIBILITIES, 'What a restored file has, unless it replaces another one.'),
     ...DESCRIPTION,
     created_at: Time('When a file with this name was first uploaded.'),

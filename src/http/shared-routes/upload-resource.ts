@@ -1,6 +1,6 @@
 import { isVersion, type Version } from '../../core/objects/object-key.ts'
-import { formatTimestamp } from '../../core/timestamp.ts'
 import type { ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
 import { Bytes, OneOf, Text, TextOrNull, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { type PagedList, textsOf } from './pagination.ts'

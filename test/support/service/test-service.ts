@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { openService, type Overrides, type Service } from '../../../src/compose/compose.ts'
-import { closeIdleFromNowOn } from '../../../src/compose/drain.ts'
+import { closeIdleFromNowOn } from '../../../src/compose/stop.ts'
 import { type Config, readConfig } from '../../../src/config/config.ts'
 import type { AccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import {
   FAILED_ATTEMPT_POLICY,
-  type FailedAttemptPolicy,
   type FailedAttemptLimiter,
+  type FailedAttemptPolicy,
 } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'

@@ -12,7 +12,7 @@ import { VISIBILITIES } from '../../../core/files/file.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { described } from '../../openapi/operation.ts'
 import { Query } from '../../openapi/parameters.ts'
-import { Bytes, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
+import { Bytes, EXAMPLE_SHA256, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, readDecimals } from '../../shared-routes/pagination.ts'
@@ -43,12 +43,7 @@ const ChangeReply = Type.Object(
       Text('The version of the file. A rename or an update keeps it.', VERSION),
     ),
     size: Type.Optional(Bytes('Size of the file in bytes.', 6143)),
-    sha256: Type.Optional(
-      Text(
-        'SHA-256 of the file, in lower-case hexadecimal.',
-        '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      ),
-    ),
+    sha256: Type.Optional(Text('SHA-256 of the file, in lower-case hexadecimal.', EXAMPLE_SHA256)),
     visibility: Type.Optional(OneOf(VISIBILITIES, 'Who may download the file.')),
     capacity: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Capacity in bytes, for `capacity.*`.' }),
@@ -108,7 +103,7 @@ const EXAMPLE = {
       previous_name: 'README.txt',
       version: VERSION,
       size: 6143,
-      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      sha256: EXAMPLE_SHA256,
       visibility: 'private',
     },
   ],

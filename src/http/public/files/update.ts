@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { ACTIONS, assertPermits, permits, type Scoped } from '../../../core/auth/scope.ts'
 import { type AppError, formatError } from '../../../core/errors.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
@@ -109,13 +110,7 @@ export const updateRoutes: UserRoutes = async (app, { useCases: { repository } }
 }
 
 /** `TERMS` in a body. */
-export interface AskedTerms {
-  readonly visibility?: Visibility | undefined
-  readonly keep?: boolean | undefined
-  readonly expires_at?: string | null | undefined
-  readonly media_type?: string | undefined
-  readonly metadata?: object | null | undefined
-}
+export type AskedTerms = Static<ReturnType<typeof Type.Object<typeof TERMS>>>
 
 export function changesTerms(asked: AskedTerms): boolean {
   return Object.keys(TERMS).some((member) => member in asked)

@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Links } from '../../../core/links/links.ts'
 import { extentOf } from '../../../core/files/open-content.ts'
+import type { Links } from '../../../core/links/links.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
-import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
+import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import { assertWholeFile } from '../../headers/content-headers.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME } from '../../openapi/parameters.ts'
-import { Bytes, Text } from '../../openapi/reply-schemas.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { Bytes, EXAMPLE_SHA256, Text } from '../../openapi/reply-schemas.ts'
+import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../files/download.openapi.ts'
 import { ignoreContentType, receiveBody, receiveForm } from '../files/receive-file.ts'
 import { formBody, RAW_UPLOAD, REPR_DIGEST } from '../files/upload.openapi.ts'
@@ -100,10 +100,7 @@ const DroppedFile = Type.Object(
   {
     name: Text('The name of the file, without the prefix of the link.', 'report.pdf'),
     size: Bytes('Size of the content, in bytes.', 6143),
-    sha256: Text(
-      'SHA-256 of the content, in lower-case hexadecimal.',
-      '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-    ),
+    sha256: Text('SHA-256 of the content, in lower-case hexadecimal.', EXAMPLE_SHA256),
   },
   { title: 'DroppedFile', description: 'The stored file.' },
 )
