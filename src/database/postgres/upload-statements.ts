@@ -137,7 +137,7 @@ function needOf(slot: Slot<ReserveValues>, isNarrow: boolean) {
     ownReserved: sql`0`,
     newFiles: sql`growth.new_files`,
     maxFiles: slot('maxFiles'),
-    credential: isNarrow ? slot('credential') : undefined,
+    credential: isNarrow ? text(slot('credential')) : undefined,
   }
 }
 
