@@ -2,6 +2,7 @@ import { parseByteSize } from '../core/byte-size.ts'
 import { parseDuration } from '../core/duration.ts'
 import { invalidParameter } from '../core/errors.ts'
 import { FILE_ORDERS } from '../core/files/listing.ts'
+import { ACCOUNT_ORDERS } from '../core/users/account-ledger.ts'
 import type { Command, Flags, Json } from './command.ts'
 import { ARCHIVE } from './commands/archive.ts'
 import { BACKUP, COPY_PACK, RESTORE } from './commands/backup.ts'
@@ -28,7 +29,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: `users list [--prefix ...] [--order ...] ${PAGE}`,
-    summary: 'list users and their usage, ordered by id; --prefix filters by the start of the id',
+    summary: `list users and their usage; --prefix filters by the start of the id (--order ${ACCOUNT_ORDERS.join(', ')})`,
     calls: [['GET', '/admin/users']],
   },
   {
