@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fileBody } from '../../support/http/multipart-body.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { FORM_TYPE, MIB, type OpenService, secretOf } from '../fixture.ts'
-import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
+import { OFFSET_TYPE } from '../resumable/tus-requests.ts'
 import { createLink, visit } from '../links/link-requests.ts'
-import { issue, problemOf, send } from '../scopes/scoped-requests.ts'
+import { creation, firstAppend, issue, problemOf, send } from '../scopes/scoped-requests.ts'
 
 const FILE = '/users/me/repo/thesis'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -35,16 +35,8 @@ export function narrowEndsSuite(open: OpenService): void {
     const put = (path: string, body: string, token = narrow) =>
       json(ask({ method: 'PUT', path, body }, token))
     /** By tus, whose first request stores nothing yet. */
-    const resumed = async (created: Promise<Response>, headers: Record<string, string>) => {
-      const path = (await created).headers.get('location') ?? ''
-      const first = { ...headers, 'Upload-Offset': '0' }
-      await ask({
-        method: 'PATCH',
-        path: new URL(path, service.url).pathname,
-        headers: first,
-        body: 'x',
-      })
-    }
+    const resumed = async (created: Promise<Response>) =>
+      void (await ask(firstAppend(await created, 'x')))
     const batch = (...operations: readonly object[]) =>
       ask({
         method: 'POST',
@@ -62,28 +54,10 @@ export function narrowEndsSuite(open: OpenService): void {
           headers: { 'Content-Type': FORM_TYPE },
           body: fileBody('x').toString(),
         }),
-      tus() {
-        const headers = { ...TUS, 'Upload-Metadata': `filename ${base64('thesis')}` }
-        const path = '/users/me/uploads'
-        const created = ask({ method: 'POST', path, headers: { ...headers, 'Upload-Length': '1' } })
-        return resumed(created, { ...TUS, ...OFFSET_TYPE })
-      },
-      async 'tus, begun by the owner'() {
-        const headers = { ...TUS, 'Upload-Metadata': `filename ${base64('thesis')}` }
-        const path = '/users/me/uploads'
-        const created = { method: 'POST', path, headers: { ...headers, 'Upload-Length': '1' } }
-        await resumed(ask(created, secretOf(user)), { ...TUS, ...OFFSET_TYPE })
-      },
-      'tus in one request'() {
-        const headers = { ...TUS, ...OFFSET_TYPE, 'Upload-Length': '1' }
-        const named = { ...headers, 'Upload-Metadata': `filename ${base64('thesis')}` }
-        return ask({ method: 'POST', path: '/users/me/uploads', headers: named, body: 'x' })
-      },
-      'an empty tus upload'() {
-        const headers = { ...TUS, 'Upload-Length': '0' }
-        const named = { ...headers, 'Upload-Metadata': `filename ${base64('thesis')}` }
-        return ask({ method: 'POST', path: '/users/me/uploads', headers: named })
-      },
+      tus: () => resumed(ask(creation('thesis'))),
+      'tus, begun by the owner': () => resumed(ask(creation('thesis'), secretOf(user))),
+      'tus in one request': () => ask({ ...creation('thesis', OFFSET_TYPE), body: 'x' }),
+      'an empty tus upload': () => ask(creation('thesis', { length: 0 })),
       'a deletion': () => ask({ method: 'DELETE', path: FILE }),
       async 'a rename'() {
         await put('/users/me/repo/own', 'x')

@@ -180,23 +180,6 @@ describe('H08: two requests on one connection', () => {
   })
 })
 
-test('throughput', async () => {
-  const { port } = await start()
-  const piece = crypto.getRandomValues(Buffer.alloc(64 * 1024))
-  const [before = '', after = ''] = fileBody('MIDDLE').toString().split('MIDDLE')
-  const length = before.length + after.length + 4096 * piece.length
-  function* send(): Generator<Piece> {
-    yield uploadHead({ path: '/upload', length }) + before
-    for (let i = 0; i < 4096; i += 1) yield piece
-    yield after
-  }
-  const started = performance.now()
-  const reply = await rawRequest({ port, send: send(), timeoutMs: 60_000 })
-  const seconds = (performance.now() - started) / 1000
-  expect(receivedOf(reply)).toMatchObject({ size: 2 ** 28 })
-  console.log(`form: ${(256 / seconds).toFixed(0)} MiB/s with SHA-256, client in the same process`)
-})
-
 function alive(port: number): Promise<RawExchange> {
   return rawRequest({ port, send: ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'] })
 }

@@ -270,20 +270,6 @@ test('A25: near-boundary bytes pass, fast', () => {
   expect(cpuMsOf(read)).toBeLessThan(100)
 })
 
-test('speed', () => {
-  const parsed = new Parsed(`----WebKitFormBoundary${'x'.repeat(16)}`)
-  parsed.write(Buffer.from(FILE.replace(BOUNDARY, `----WebKitFormBoundary${'x'.repeat(16)}`)))
-  const chunk = crypto.getRandomValues(Buffer.alloc(64 * 1024))
-  const started = performance.now()
-  for (let i = 0; i < 16 * 1024; i += 1) {
-    parsed.write(chunk)
-    parsed.pieces.length = 0
-  }
-  const seconds = (performance.now() - started) / 1000
-  expect(parsed.hasEnded).toBe(false)
-  console.log(`form parser: ${(2 ** 30 / 1e9 / seconds).toFixed(1)} GB/s in chunks of 64 KiB`)
-})
-
 /** Pieces that are likely to meet badly at their seams. */
 const shards = fc.constantFrom(
   '\r\n',

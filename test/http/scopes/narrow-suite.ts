@@ -4,8 +4,8 @@ import { type Piece, rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { bodyOf, headOf, type OpenService, secretOf, usageOf } from '../fixture.ts'
 import { createLink, visit } from '../links/link-requests.ts'
-import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
-import { type Problem, problemOf, send, type Sent } from './scoped-requests.ts'
+import { OFFSET_TYPE } from '../resumable/tus-requests.ts'
+import { creation, type Problem, problemOf, send, type Sent } from './scoped-requests.ts'
 
 const CAPACITY = 1_000_000
 const TOKENS = '/users/me/access-tokens'
@@ -46,14 +46,7 @@ export function narrowSuite(open: OpenService): void {
       body,
     })
     const tus = (name: string, length: number): Sent => ({
-      method: 'POST',
-      path: '/users/me/uploads',
-      headers: {
-        ...TUS,
-        'Upload-Length': String(length),
-        'Upload-Metadata': `filename ${base64(name)}`,
-        ...OFFSET_TYPE,
-      },
+      ...creation(name, { length, ...OFFSET_TYPE }),
       body: 'x',
     })
     /** Announces all that is free, sends a little of it, and waits until the upload has begun. */

@@ -1,5 +1,6 @@
 import { type AskedScope, parseScope } from '../../../src/core/auth/scope.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { base64, OFFSET_TYPE, TUS, UPLOADS } from '../resumable/tus-requests.ts'
 
 export interface Sent {
   readonly path: string
@@ -16,6 +17,30 @@ export function send(
 ): Promise<Response> {
   const headers = { ...init.headers, Authorization: `Bearer ${token}` }
   return fetch(`${url}${path}`, { ...init, headers, redirect: 'manual' })
+}
+
+/** The creation of a resumable upload. */
+export function creation(
+  name: string,
+  { length = 1, ...headers }: { readonly length?: number; readonly [header: string]: unknown } = {},
+): Sent {
+  const terms = { 'Upload-Length': `${length}`, 'Upload-Metadata': `filename ${base64(name)}` }
+  return {
+    method: 'POST',
+    path: UPLOADS,
+    headers: { ...TUS, ...terms, ...(headers as Readonly<Record<string, string>>) },
+  }
+}
+
+/** The first append to the resumable upload that a response has created. */
+export function firstAppend(created: Response, body: string): Sent {
+  const headers = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
+  return { method: 'PATCH', path: locationOf(created), headers, body }
+}
+
+/** The path of the resumable upload that a response has created. */
+export function locationOf({ headers, url }: Response): string {
+  return new URL(headers.get('location') ?? '', url).pathname
 }
 
 export interface Problem {

@@ -7,8 +7,16 @@ import type { TestService, TestUser } from '../../support/service/test-service.t
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
 import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.ts'
 import { MAX_SCANNED_FILES } from '../../../src/core/files/listing.ts'
-import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
-import { issue, problemOf, send, type Sent } from './scoped-requests.ts'
+import { base64, TUS } from '../resumable/tus-requests.ts'
+import {
+  creation,
+  firstAppend,
+  issue,
+  locationOf,
+  problemOf,
+  send,
+  type Sent,
+} from './scoped-requests.ts'
 
 const TOKENS = '/users/me/access-tokens'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -239,11 +247,10 @@ export function scopedTokensSuite(open: OpenService): void {
       const part = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"`
       const form = `${part('visibility')}\r\n\r\npublic\r\n${part('file')}; filename="f"\r\n\r\nx\r\n--b--\r\n`
       const metadata = `filename ${base64('a')},visibility ${base64('public')}`
-      const creation = { ...TUS, 'Upload-Length': '1', 'Upload-Metadata': metadata }
       const asked: readonly Sent[] = [
         { ...put('a'), path: `${REPO}/a?visibility=public` },
         { method: 'POST', path: `${REPO}/a`, headers: { 'Content-Type': boundary }, body: form },
-        { method: 'POST', path: '/users/me/uploads', headers: creation },
+        creation('a', { 'Upload-Metadata': metadata }),
         patch('a', { visibility: 'users' }),
       ]
       for (const sent of asked) {
@@ -282,12 +289,7 @@ export function scopedTokensSuite(open: OpenService): void {
       for (const name of ['in-a', 'out-a', 'in-b', 'out-b']) {
         await upload(service, { user, name, content: name })
         await upload(service, { user, name, content: `${name} again` })
-        const metadata = { 'Upload-Length': '5', 'Upload-Metadata': `filename ${base64(name)}` }
-        await expectOk(full, {
-          method: 'POST',
-          path: '/users/me/uploads',
-          headers: { ...TUS, ...metadata },
-        })
+        await expectOk(full, creation(name, { length: 5 }))
       }
       await expectOk(full, patch('in-a', { name: 'out-c' }))
       await expectOk(full, patch('out-a', { name: 'in-c' }))
@@ -317,13 +319,8 @@ export function scopedTokensSuite(open: OpenService): void {
 
     it('finds no past version and no upload outside its prefix', async () => {
       for (const content of ['old', 'new']) await upload(service, { user, name: 'out', content })
-      const created = await send(service, {
-        method: 'POST',
-        path: '/users/me/uploads',
-        headers: { ...TUS, 'Upload-Length': '5', 'Upload-Metadata': `filename ${base64('out')}` },
-        token: full,
-      })
-      const path = new URL(created.headers.get('location') ?? '', service.url).pathname
+      const created = await send(service, { ...creation('out', { length: 5 }), token: full })
+      const path = locationOf(created)
       const { versions } = await read(full, '/users/me/history')
       const [{ version } = { version: '' }] = versions as readonly { readonly version: string }[]
       const token = await issue(service, user, {
@@ -331,14 +328,13 @@ export function scopedTokensSuite(open: OpenService): void {
         prefix: 'in-',
       })
       const past = `/users/me/history/${version}`
-      const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
       const asked: readonly Sent[] = [
         { path: past },
         { path: past, method: 'DELETE' },
         { ...post(`${past}/restore`, { name: 'in-mine' }) },
         { path },
         { path, method: 'DELETE', headers: TUS },
-        { path, method: 'PATCH', headers: appending, body: 'stole' },
+        firstAppend(created, 'stole'),
       ]
       for (const sent of asked) {
         expect(await refusal(token, sent)).toMatchObject({ status: 404, code: 'not_found' })
@@ -413,15 +409,9 @@ export function scopedTokensSuite(open: OpenService): void {
 
     it('finds its finished upload, but not under a name outside its prefix', async () => {
       const token = await issue(service, user, { actions: ['create'], prefix: 'in-' })
-      const creation = {
-        method: 'POST',
-        path: '/users/me/uploads',
-        headers: { ...TUS, 'Upload-Length': '3', 'Upload-Metadata': `filename ${base64('in-a')}` },
-      }
-      const created = await send(service, { ...creation, token })
-      const path = new URL(created.headers.get('location') ?? '', service.url).pathname
-      const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
-      await expectOk(token, { method: 'PATCH', path, headers: appending, body: 'new' })
+      const created = await send(service, { ...creation('in-a', { length: 3 }), token })
+      const path = locationOf(created)
+      await expectOk(token, firstAppend(created, 'new'))
       expect(await read(token, path)).toMatchObject({ file: { name: 'in-a' } })
       // Of a file that was stored by a PUT there is no upload either, as 15 minutes after its end.
       await expectOk(token, put('in-b'))
@@ -493,22 +483,9 @@ export function scopedTokensSuite(open: OpenService): void {
 
     it('finishes no upload of another token that does what it may not', async () => {
       await upload(service, { user, name: 'there', content: 'old' })
-      const creation = (more = {}) => ({
-        method: 'POST',
-        path: '/users/me/uploads',
-        headers: {
-          ...TUS,
-          'Upload-Length': '3',
-          'Upload-Metadata': `filename ${base64('there')}`,
-          ...more,
-        },
-        token: full,
-      })
-      const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
       const finish = async (token: string, more = {}) => {
-        const created = await send(service, creation(more))
-        const path = new URL(created.headers.get('location') ?? '', service.url).pathname
-        return await refusal(token, { method: 'PATCH', path, headers: appending, body: 'new' })
+        const begun = { ...creation('there', { length: 3, ...more }), token: full }
+        return await refusal(token, firstAppend(await send(service, begun), 'new'))
       }
       const creating = await issue(service, user, { actions: ['create'] })
       const replacing = await issue(service, user, { actions: ['replace'] })
@@ -528,21 +505,9 @@ export function scopedTokensSuite(open: OpenService): void {
 
     it('finishes no upload that evicts what it may not', async () => {
       const evicting = async (token: string) => {
-        const headers = {
-          ...TUS,
-          'Upload-Length': '3',
-          'Upload-Metadata': `filename ${base64('in-a')}`,
-        }
         const path = '/users/me/uploads?evict=in-b-'
-        const created = await send(service, { method: 'POST', path, headers, token: full })
-        const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
-        const upload = new URL(created.headers.get('location') ?? '', service.url).pathname
-        return await refusal(token, {
-          method: 'PATCH',
-          path: upload,
-          headers: appending,
-          body: 'new',
-        })
+        const begun = { ...creation('in-a', { length: 3 }), path, token: full }
+        return await refusal(token, firstAppend(await send(service, begun), 'new'))
       }
       const allowed = (scope: object, ...more: readonly string[]) =>
         issue(service, user, { actions: ['create', 'replace', ...more], ...scope })

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Action, ACTIONS } from '../../../src/core/auth/scope.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
-import { base64, OFFSET_TYPE, TUS } from '../resumable/tus-requests.ts'
-import { issue, problemOf, send, type Sent } from './scoped-requests.ts'
+import { base64 } from '../resumable/tus-requests.ts'
+import { creation, firstAppend, issue, problemOf, send, type Sent } from './scoped-requests.ts'
 
 const REPO = '/users/me/repo'
 const CONTENT = `the secret, of a size that nothing else has: ${'x'.repeat(43_210)}`
@@ -143,15 +143,10 @@ export function unreadSuite(open: OpenService): void {
 
     it('shares no file: neither by a change, nor by an upload or a restore', async () => {
       const sharing = await allowed(...unread)
-      const tus = (visibility: string): Sent => ({
-        method: 'POST',
-        path: '/users/me/uploads',
-        headers: {
-          ...TUS,
-          'Upload-Length': '1',
-          'Upload-Metadata': `filename ${base64('new')},visibility ${base64(visibility)}`,
-        },
-      })
+      const tus = (visibility: string): Sent => {
+        const metadata = `filename ${base64('new')},visibility ${base64(visibility)}`
+        return creation('new', { 'Upload-Metadata': metadata })
+      }
       for (const visibility of ['users', 'public']) {
         const asked = [
           patch('secret', { visibility }),
@@ -177,12 +172,8 @@ export function unreadSuite(open: OpenService): void {
 
     it('finishes no upload of another token that would share the file', async () => {
       const metadata = `filename ${base64('f')},visibility ${base64('public')}`
-      const headers = { ...TUS, 'Upload-Length': '3', 'Upload-Metadata': metadata }
-      const creation = { method: 'POST', path: '/users/me/uploads', headers, token: full }
-      const created = await send(service, creation)
-      const { pathname: path } = new URL(created.headers.get('location') ?? '', service.url)
-      const appending = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0' }
-      const append = { method: 'PATCH', path, headers: appending, body: 'new' }
+      const begun = creation('f', { length: 3, 'Upload-Metadata': metadata })
+      const append = firstAppend(await send(service, { ...begun, token: full }), 'new')
       const sharing = await allowed('create', 'replace', 'share')
       expect(await refusal(sharing, append)).toMatchObject(insufficient('read'))
       expect(await refusal(full, append)).toBeUndefined()
@@ -217,16 +208,7 @@ export function unreadSuite(open: OpenService): void {
         put('none', '', since),
         patch('secret', { keep: true }, since),
         { method: 'DELETE', path: `${REPO}/secret`, headers: since },
-        {
-          method: 'POST',
-          path: '/users/me/uploads',
-          headers: {
-            ...TUS,
-            ...since,
-            'Upload-Length': '1',
-            'Upload-Metadata': `filename ${base64('secret')}`,
-          },
-        },
+        creation('secret', since),
       ]
       for (const sent of asked)
         expect(await refusal(token, sent)).toMatchObject(insufficient('read'))
