@@ -73,6 +73,34 @@ export function ledgerListContract(
           },
         )
 
+        it.each(FILE_ORDERS)(
+          'listings by %s come in pages that make up the whole',
+          async (order) => {
+            for (const prefix of ['', 'a', '\u{10ffff}']) {
+              const expected = sorted(files, { audience, order, prefix })
+              for (const limit of [1, 2, 3, 7, expected.length, expected.length + 1]) {
+                const pages = await readPages(account, { audience, order, prefix, limit })
+                expect(pages).toEqual(expected)
+              }
+            }
+          },
+        )
+
+        it.each(FILE_ORDERS)(
+          'listings by %s come in pages that look at few files, and can be short or empty',
+          async (order) => {
+            for (const prefix of ['', 'a', 'nothing']) {
+              const expected = sorted(files, { audience, order, prefix })
+              for (const maxScanned of [1, 7, NAMES.length]) {
+                for (const limit of [1, 100]) {
+                  const listing = { audience, order, prefix, limit, maxScanned }
+                  expect(await readPages(account, listing)).toEqual(expected)
+                }
+              }
+            }
+          },
+        )
+
         it.each(['updated_at', '-updated_at', 'size', '-size'] as const)(
           'listings by %s look at no more files than they may, and say up to which',
           async (order) => {
