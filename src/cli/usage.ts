@@ -29,7 +29,7 @@ export function formOf({ usage }: Command): Form {
   return { words, operands, requiredOperands, options, requiredOptions }
 }
 
-const PARTS = /\[?(?:--([a-z-]+)( \.\.\.)?|<([^>]+)>|([a-z_]+))\]?/g
+const PARTS = /\[?(?:--([a-z-]+)( \.\.\.)?|<([^<>]+)>|([a-z_]+))\]?/g
 
 export function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
