@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { get, json, type Operation, remove, type Sent } from './operation.ts'
 import { ABSENT, DEVICE, GRANT, type Scene } from './scene.ts'
 
@@ -9,25 +10,31 @@ const put = (path: string): Sent => ({ method: 'PUT', path })
 const post = (path: string): Sent => ({ method: 'POST', path })
 
 /** A list below a user, and the parameter that it refuses. */
-const list = (below: string, audited?: string): Operation => ({
+const list = (
+  below: string,
+  shows: NonNullable<Operation['shows']>,
+  audited?: string,
+): Operation => ({
   sent: (scene) => get(own(scene, below)),
   status: 200,
+  shows,
   ...(audited !== undefined && { audited }),
   refused: (scene) => [get(own(scene, `${below}?limit=0`)), 400, 'invalid_parameter'],
 })
 
-const notAllowed = (path: string): Operation => ({
+const notAllowed = (path: string, shown?: object): Operation => ({
   sent: () => get(path),
   status: 200,
+  ...(shown !== undefined && { shows: () => shown }),
   refused: () => [put(path), 405, 'method_not_allowed'],
 })
 
 /** The operations of the admin API, by `operationId`; HEAD is tested with the operation of its GET. */
 export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   getDocs: notAllowed('/docs'),
-  getOpenApi: notAllowed('/openapi.json'),
-  isLive: notAllowed('/livez'),
-  isReady: notAllowed('/readyz'),
+  getOpenApi: notAllowed('/openapi.json', { openapi: '3.1.1' }),
+  isLive: notAllowed('/livez', { status: 'live' }),
+  isReady: notAllowed('/readyz', { status: 'ready', database: 'ok', object_store: 'ok' }),
   openSession: {
     sent: ({ adminToken }) => json('POST', '/session', { admin_token: adminToken }),
     status: 204,
@@ -40,15 +47,17 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [put('/session'), 405, 'method_not_allowed'],
   },
 
-  getOverview: notAllowed('/admin/overview'),
+  getOverview: notAllowed('/admin/overview', { users: { suspended: 0 } }),
   listOperatorActions: {
     sent: ({ userId }) => get(`/admin/audit?user_id=${userId}`),
     status: 200,
+    shows: () => ({ next_cursor: null }),
     refused: () => [get('/admin/audit?user_id=me'), 400, 'invalid_parameter'],
   },
   listUsers: {
     sent: ({ userId }) => get(`/admin/users?prefix=${userId}`),
     status: 200,
+    shows: ({ userId: user_id }) => ({ users: [{ user_id, capacity: { used: 3 } }] }),
     refused: () => [get('/admin/users?cursor=x'), 400, 'invalid_parameter'],
   },
   createUser: {
@@ -68,6 +77,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   getUser: {
     sent: (scene) => get(own(scene)),
     status: 200,
+    shows: ({ userId: user_id }) => ({ user_id, status: 'active', capacity: { used: 3 } }),
     refused: () => [get('/admin/users/none'), 404, 'not_found'],
   },
   setUserStatus: {
@@ -96,7 +106,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
       'invalid_parameter',
     ],
   },
-  listAccessTokens: list('/access-tokens'),
+  listAccessTokens: list('/access-tokens', ({ tokenId: token_id }) => ({
+    access_tokens: [{ label: 'test' }, { token_id }],
+  })),
   revokeAccessToken: {
     sent: (scene) => remove(own(scene, `/access-tokens/${scene.tokenId}`)),
     status: 204,
@@ -105,7 +117,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [remove(own(scene, '/access-tokens/a%20b')), 400, 'invalid_parameter'],
   },
 
-  listDevices: list('/devices'),
+  listDevices: list('/devices', () => ({ devices: [{ device_id: 'camera', bytes: 1 }] })),
   putDevice: {
     sent: (scene) => put(own(scene, '/devices/phone')),
     status: 201,
@@ -125,7 +137,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [remove(own(scene, '/devices/a%20b')), 400, 'invalid_parameter'],
   },
 
-  listGrants: list('/grants'),
+  listGrants: list('/grants', () => ({
+    grants: [{ source: 'device' }, { source: 'gift' }, { source: 'test' }],
+  })),
   putGrant: {
     sent: (scene) => json('PUT', own(scene, '/grants/gift/two'), { bytes: 5 }),
     status: 201,
@@ -141,7 +155,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [remove(own(scene, '/grants/Gift/one')), 400, 'invalid_parameter'],
   },
 
-  listUserFiles: list('/files', 'files.list'),
+  listUserFiles: list('/files', ({ file: name }) => ({ files: [{ name, size: 3 }] }), 'files.list'),
   deleteUserFile: {
     sent: (scene) => remove(own(scene, `/files/${scene.file}`)),
     status: 204,
@@ -156,7 +170,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [get(own(scene, '/archive?name=none')), 404, 'not_found'],
   },
 
-  listUserHistory: list('/history'),
+  listUserHistory: list('/history', ({ version }) => ({
+    versions: [{ version, ended_as: 'deleted' }],
+  })),
   restoreUserVersion: {
     sent: (scene) => post(own(scene, `/history/${scene.version}/restore`)),
     status: 200,
@@ -165,7 +181,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [post(own(scene, `/history/${ABSENT}/restore`)), 404, 'not_found'],
   },
 
-  listUserLinks: list('/links'),
+  listUserLinks: list('/links', ({ linkId: link_id }) => ({
+    links: [{ link_id, kind: 'download' }, { kind: 'drop' }],
+  })),
   revokeUserLink: {
     sent: (scene) => remove(own(scene, `/links/${scene.linkId}`)),
     status: 204,
@@ -174,7 +192,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [remove(own(scene, `/links/${ABSENT}`)), 404, 'not_found'],
   },
 
-  listUnfinishedUploads: list('/uploads'),
+  listUnfinishedUploads: list('/uploads', ({ upload: upload_id }) => ({
+    uploads: [{ upload_id, offset: 3 }, {}],
+  })),
   cancelUnfinishedUpload: {
     sent: (scene) => remove(own(scene, `/uploads/${scene.upload}`)),
     status: 204,
@@ -186,6 +206,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   listParkedWebhooks: {
     sent: () => get(PARKED),
     status: 200,
+    shows: ({ webhook: webhook_id }) => ({
+      webhooks: expect.arrayContaining([expect.objectContaining({ webhook_id })]) as unknown,
+    }),
     refused: () => [get(`${PARKED}?limit=0`), 400, 'invalid_parameter'],
   },
   retryParkedWebhook: {

@@ -21,6 +21,8 @@ export interface DescribedOperation {
   readonly hasHead: boolean
   /** Whether a request has a body of JSON. */
   readonly takesJson: boolean
+  /** Whether it answers 200 with JSON. */
+  readonly answersJson: boolean
   /** The names of query parameters. */
   readonly queries: readonly string[]
 }
@@ -56,6 +58,7 @@ interface OperationObject {
   readonly security?: readonly object[]
   readonly parameters?: readonly { readonly in?: string; readonly name?: string }[]
   readonly requestBody?: { readonly content: object }
+  readonly responses: Readonly<Record<string, { readonly content?: object }>>
 }
 
 interface Document {
@@ -80,6 +83,7 @@ async function readOperations(listener: Listener): Promise<readonly DescribedOpe
         queries: (operation.parameters ?? []).flatMap((parameter) =>
           parameter.in === 'query' ? [parameter.name ?? ''] : [],
         ),
+        answersJson: Object.hasOwn(operation.responses['200']?.content ?? {}, 'application/json'),
         takesJson: Object.hasOwn(operation.requestBody?.content ?? {}, 'application/json'),
       }
     })

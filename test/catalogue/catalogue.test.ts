@@ -5,9 +5,10 @@ import type { Scene } from './scene.ts'
 describe('the catalogue of operations', () => {
   it.each(['public', 'admin'] as const)('has those of the %s OpenAPI document', (listener) => {
     const described = DESCRIBED.filter((each) => each.listener === listener)
-    expect(Object.keys(CATALOGUE[listener]).toSorted()).toEqual(
-      described.map(({ id }) => id).toSorted(),
-    )
+    expect(
+      Object.keys(CATALOGUE[listener]).toSorted(),
+      `compare test/catalogue/${listener}.ts with the registered routes`,
+    ).toEqual(described.map(({ id }) => id).toSorted())
   })
 
   it.each(namesOf(OPERATIONS))('has a request of the method and path of %s', (_name, operation) => {
@@ -16,6 +17,21 @@ describe('the catalogue of operations', () => {
       method: operation.method,
       isOfPath: true,
     })
+  })
+
+  it.each(namesOf(OPERATIONS.filter(({ method, answersJson }) => method === 'GET' && answersJson)))(
+    'says what the answer of %s shows',
+    (_name, { shows }) => {
+      expect(shows).toBeDefined()
+    },
+  )
+
+  it('has HEAD for each GET of the public API', () => {
+    const without = OPERATIONS.filter(
+      ({ listener, method, hasHead }) => listener === 'public' && method === 'GET' && !hasHead,
+    )
+    // A feed waits, and HEAD of an upload tells its offset.
+    expect(without.map(({ id }) => id)).toEqual(['listChanges', 'getUpload'])
   })
 
   it.each(namesOf(OPERATIONS))('says what a token needs for %s', (_name, operation) => {

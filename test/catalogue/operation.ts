@@ -18,6 +18,8 @@ export interface Operation {
   readonly sent: (scene: Scene) => Sent
   /** The status of its response. */
   readonly status: number
+  /** What its body says of the scene; of each GET that answers with JSON. */
+  readonly shows?: (scene: Scene) => object
   /** A token with a scope must permit one of these; empty if no token permits more than another. */
   readonly anyOf?: readonly Action[]
   /** An action that the token must permit in addition. */

@@ -56,16 +56,19 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
   getOpenApi: {
     sent: () => get('/openapi.json'),
     status: 200,
+    shows: () => ({ openapi: '3.1.1' }),
     refused: () => [put('/openapi.json'), 405, 'method_not_allowed'],
   },
   isLive: {
     sent: () => get('/livez'),
     status: 200,
+    shows: () => ({ status: 'live' }),
     refused: () => [put('/livez'), 405, 'method_not_allowed'],
   },
   isReady: {
     sent: () => get('/readyz'),
     status: 200,
+    shows: () => ({ status: 'ready', database: 'ok', object_store: 'ok' }),
     refused: () => [put('/readyz'), 405, 'method_not_allowed'],
   },
 
@@ -73,6 +76,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     anyOf: [],
     sent: () => get('/session'),
     status: 200,
+    shows: ({ userId: user_id }) => ({ user_id, scope: null }),
     refused: () => [put('/session'), 405, 'method_not_allowed'],
   },
   openSession: {
@@ -90,6 +94,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     anyOf: ['share'],
     sent: () => get(TOKENS),
     status: 200,
+    shows: ({ tokenId: token_id }) => ({ access_tokens: [{ label: 'test' }, { token_id }] }),
     refused: () => [get(`${TOKENS}?limit=0`), 400, 'invalid_parameter'],
   },
   createAccessToken: {
@@ -111,6 +116,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     anyOf: ['share'],
     sent: () => get(LINKS),
     status: 200,
+    shows: ({ linkId: link_id }) => ({ links: [{ link_id, kind: 'download' }, { kind: 'drop' }] }),
     refused: () => [get(`${LINKS}?cursor=x`), 400, 'invalid_parameter'],
   },
   createLink: {
@@ -133,12 +139,14 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     anyOf: ['read'],
     sent: () => get('/users/me/capacity'),
     status: 200,
+    shows: ({ userId: user_id }) => ({ user_id, used: 3, reserved: 10, file_count: 1 }),
     refused: () => [put('/users/me/capacity'), 405, 'method_not_allowed'],
   },
   listChanges: {
     anyOf: ['read'],
     sent: () => get('/users/me/changes'),
     status: 200,
+    shows: () => ({ changes: [], has_more: false }),
     refused: () => [get('/users/me/changes?wait=x'), 400, 'invalid_parameter'],
   },
   listOwnFiles: {
@@ -146,12 +154,14 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     isNamed: true,
     sent: ({ file }) => get(`/users/me/repo?prefix=${file}`),
     status: 200,
+    shows: ({ file: name }) => ({ files: [{ name, size: 3 }] }),
     refused: () => [get('/users/me/repo?order=age'), 400, 'invalid_parameter'],
   },
   listFiles: {
     anyOf: ['read'],
     sent: ({ userId }) => get(`/users/${userId}/repo`),
     status: 200,
+    shows: ({ file: name }) => ({ files: [{ name, size: 3 }] }),
     refused: ({ userId }) => [get(`/users/${userId}/repo?limit=x`), 400, 'invalid_parameter'],
   },
   downloadArchive: {
@@ -167,6 +177,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     isNamed: true,
     sent: ({ file }) => get(`${HISTORY}?name=${file}`),
     status: 200,
+    shows: () => ({ versions: [] }),
     refused: () => [get(`${HISTORY}?name=a%2Fb`), 400, 'invalid_parameter'],
   },
   purgeHistory: {
@@ -279,12 +290,14 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     anyOf: ['create', 'replace'],
     sent: () => get(UPLOADS),
     status: 200,
+    shows: ({ upload: upload_id }) => ({ uploads: [{ upload_id, offset: 3, length: 10 }, {}] }),
     refused: () => [get(`${UPLOADS}?limit=0`), 400, 'invalid_parameter'],
   },
   getUpload: {
     anyOf: ['create', 'replace'],
     sent: (scene) => get(upload(scene)),
     status: 200,
+    shows: ({ upload: upload_id }) => ({ upload_id, offset: 3, length: 10 }),
     refused: () => [get(`${UPLOADS}/${ABSENT}`), 404, 'not_found'],
   },
   getUploadOffset: {
@@ -322,6 +335,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
   viewLink: {
     sent: ({ download }) => get(`/links/${download}`),
     status: 200,
+    shows: () => ({ kind: 'download', files: [{ name: 'file', size: 3 }] }),
     refused: () => [get('/links/none'), 404, 'not_found'],
   },
   unlockLink: {

@@ -46,6 +46,27 @@ describe('the commands that the documents name', () => {
   })
 })
 
+describe('the paths of the public API', () => {
+  it('are each named in docs/ or README.md', async () => {
+    const { paths } = JSON.parse(await readFile('api/openapi.json', 'utf8')) as {
+      readonly paths: Readonly<Record<string, unknown>>
+    }
+    const read = pages.filter(({ path }) => /^(docs\/|README)/.test(path))
+    const text = read.map((page) => page.text).join('\n')
+    const unnamed = Object.keys(paths).filter((path) => !patternOf(path).test(text))
+    // The service tells them in `Location`.
+    expect(unnamed).toEqual([
+      '/links/{secret}/uploads/{upload_id}',
+      '/users/me/uploads/{upload_id}',
+    ])
+  })
+})
+
+/** Of a template such as `/users/{user_id}/repo`, whose parameters can have values. */
+function patternOf(template: string): RegExp {
+  return new RegExp(`${template.replaceAll(/\{\w+\}/g, '[^/\\s`]+')}(?![\\w/-])`)
+}
+
 const RAN = 'It would have run.'
 
 /** Those that are the processes themselves, and no commands of the command line. */

@@ -96,6 +96,15 @@ describe.each(KINDS)('the %s OpenAPI document', (kind) => {
     }
   })
 
+  it('says what each number counts, and in which unit', () => {
+    const numbers = membersOf(read(kind)).filter(([, { type, description }]) => {
+      const types = [type].flat()
+      return (types.includes('integer') || types.includes('number')) && description === undefined
+    })
+    // The HTTP status of a problem is what its name says.
+    expect(numbers.map(([name]) => name).filter((name) => name !== 'status')).toEqual([])
+  })
+
   it('names each operation once', () => {
     const names = operationsOf(read(kind)).map(({ operationId }) => operationId)
     expect(names).toEqual([...new Set(names)])
@@ -177,4 +186,13 @@ function mediaOf(document: Document): Media[] {
     ]
     return parts.flatMap((part) => Object.values(part?.content ?? {}) as Media[])
   })
+}
+
+/** The members of all objects in a part of a document, by name. */
+function membersOf(part: unknown): (readonly [name: string, schema: Json])[] {
+  if (typeof part !== 'object' || part === null) return []
+  const { properties } = part as { readonly properties?: unknown }
+  const isSchema = typeof properties === 'object' && properties !== null
+  const members = isSchema ? Object.entries(properties as Readonly<Record<string, Json>>) : []
+  return [...members, ...Object.values(part).flatMap(membersOf)]
 }

@@ -52,9 +52,9 @@ interface Action {
 
 describe('each operation', () => {
   it.each(namesOf(OPERATIONS))(
-    '%s changes its part of the account alone, and is audited if an operator asked',
+    '%s shows and changes its part of the account alone, and is audited if an operator asked',
     async (_, operation) => {
-      const { status, changes = [], audited = [] } = operation
+      const { status, shows, changes = [], audited = [] } = operation
       const own = await createScene(service, scene)
       const before = await readState(service, own.userId)
       const trail = await newestActions()
@@ -62,6 +62,7 @@ describe('each operation', () => {
       const added = await actionsSince(trail)
       const changed = changedParts(before, await readState(service, own.userId))
       expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status })
+      if (shows !== undefined) expect(jsonOf(reply)).toMatchObject(shows(own))
       expect(changed.toSorted()).toEqual(changes.toSorted())
       expect(added).toEqual([audited].flat())
     },
