@@ -43,11 +43,13 @@ export function takeJson(app: FastifyInstance): void {
     else done(formatError('The Content-Type must be application/json.'))
   })
   // Not in `onRequest`: 405 takes precedence over any fault of the body.
-  app.addHook('preParsing', async (request, reply) => {
+  app.addHook('preParsing', (request, reply, ...[, done]) => {
     const { json } = request.routeOptions.config
-    if (json === undefined) return
-    assertAcceptable(request, json)
-    tellToContinue(reply)
+    if (json !== undefined) {
+      assertAcceptable(request, json)
+      tellToContinue(reply)
+    }
+    done()
   })
   app.addHook('preValidation', (request, _reply, done) => {
     const { json } = request.routeOptions.config
