@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { delayStart } from '../clock/safe-now.ts'
 import { insertion } from './insert-rows.ts'
 import { bigint } from './ledger-sql.ts'
 import { garbageBytes } from './counted-bytes.ts'
@@ -16,8 +17,8 @@ export interface DiscardedObject {
 /** Makes objects garbage to which neither a file nor a past version refers any more. */
 export const discardObjects = insertion<DiscardedObject>(
   ['objectKey', 'garbageDelayMs', 'userId', 'size'],
-  (slot, { now }) => sql`
-    (${slot('objectKey')}, ${now} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},
+  (slot, rule) => sql`
+    (${slot('objectKey')}, ${delayStart(rule)} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},
      ${garbageBytes(slot('size'))})
   `,
   (rows) => sql`INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${rows}`,

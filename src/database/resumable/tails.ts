@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { delayStart } from '../clock/safe-now.ts'
 import type { ResumableUploadRow } from '../schema.ts'
 import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { garbageBytes } from '../ledger/counted-bytes.ts'
@@ -80,13 +81,13 @@ interface LeftTails {
 
 /** Releases recorded tail objects, and counts them as the user's garbage. Call this under the user's lock. */
 export async function leaveTails(tx: LedgerTx, tails: LeftTails): Promise<void> {
-  const { db, now } = tx
+  const { db } = tx
   const { userId, version, from, kept } = tails
   const others = kept.length === 0 ? sql`` : sql`AND garbage.object_key NOT IN (${sql.join(kept)})`
   // With the plugin, each number of keys would prepare another statement.
   const { rows } = await sql<{ readonly bytes: number }>`
     UPDATE garbage
-    SET not_before = ${now} + ${RETENTION_MS}, user_id = ${userId},
+    SET not_before = ${delayStart(tx)} + ${RETENTION_MS}, user_id = ${userId},
         bytes = ${garbageBytes(sql`upload_pieces.size`)}
     FROM upload_pieces
     WHERE upload_pieces.version = ${version} AND upload_pieces.first_byte >= ${from}
@@ -107,11 +108,11 @@ interface LeftKey {
 
 /** Releases a journaled key, and counts it as the user's garbage. Call this under the user's lock. */
 export async function leaveTailKey(tx: LedgerTx, left: LeftKey): Promise<void> {
-  const { db, now } = tx
+  const { db } = tx
   const { userId, bytes } = left
   const { rows } = await sql<{ readonly bytes: number }>`
     UPDATE garbage
-    SET not_before = ${now} + ${RETENTION_MS}, user_id = ${userId},
+    SET not_before = ${delayStart(tx)} + ${RETENTION_MS}, user_id = ${userId},
         bytes = ${garbageBytes(bigint(bytes))}
     WHERE ${isUnrecorded(left)}
     RETURNING bytes
@@ -161,7 +162,7 @@ export async function leaveTailsOfUser(
 ): Promise<void> {
   const aborted = sql`SELECT version FROM uploads WHERE user_id = ${userId} AND state = 'aborted'`
   await sql`
-    UPDATE garbage SET not_before = ${now} + ${garbageDelayMs}
+    UPDATE garbage SET not_before = ${delayStart({ now })} + ${garbageDelayMs}
     WHERE user_id IS NULL AND object_key IN (
       SELECT object_key FROM upload_pieces
       WHERE version IN (${aborted}) AND object_key IS NOT NULL

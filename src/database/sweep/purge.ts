@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { delayStart } from '../clock/safe-now.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { dropPurged } from '../history/drop.ts'
 import { queuePurge } from '../webhooks/queue.ts'
@@ -56,12 +57,13 @@ interface Purge {
 }
 
 /** As `applyChanges`, for many files in three statements. */
-async function discardFiles({ db, now }: LedgerTx, purge: Purge): Promise<number> {
+async function discardFiles(tx: LedgerTx, purge: Purge): Promise<number> {
+  const { db } = tx
   const { userId, limit, garbageDelayMs } = purge
   const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`
   await sql`
     INSERT INTO garbage (object_key, not_before)
-    SELECT object_key, ${now} + ${garbageDelayMs} ${some}
+    SELECT object_key, ${delayStart(tx)} + ${garbageDelayMs} ${some}
   `.execute(db)
   const { rows } = await sql<{ readonly counted: number }>`
     DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some})
@@ -81,7 +83,7 @@ async function abortUploads(tx: LedgerTx, purge: Purge): Promise<number> {
   const { userId } = purge
   const forgotten = await forgetUnclaimedOfUser(tx, userId)
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
-    UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
+    UPDATE uploads SET state = 'aborted', settled_at = ${delayStart(tx)}, remove_at = ${now}
     WHERE user_id = ${userId} AND state = 'pending'
     RETURNING reserved_bytes
   `.execute(db)

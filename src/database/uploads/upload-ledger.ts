@@ -8,6 +8,7 @@ import type {
   PendingUpload,
 } from '../../core/uploads/upload-ledger.ts'
 import { objectKey } from '../../core/objects/object-key.ts'
+import { delayStart } from '../clock/safe-now.ts'
 import {
   bigint,
   findUpload,
@@ -105,7 +106,7 @@ async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome |
   const isForgotten = isUntouched || (await isUnclaimed(tx, upload))
   const settle = isForgotten
     ? sql`DELETE FROM uploads`
-    : sql`UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now},
+    : sql`UPDATE uploads SET state = 'aborted', settled_at = ${delayStart(tx)}, remove_at = ${now},
         garbage_bytes = ${garbageBytes(sql`0`)}`
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     ${settle}

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Inventory } from '../../core/verify/inventory.ts'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
+import { delayStart } from '../clock/safe-now.ts'
 import type { Database } from '../database.ts'
 import { findNamed } from '../ledger/named-objects.ts'
 import { type FileRow, isRebuilding } from '../schema.ts'
@@ -21,7 +22,7 @@ export async function discardObjects(
     for (let first = 0; first < discarded.length; first += KEYS_PER_INSERT) {
       const rows = discarded
         .slice(first, first + KEYS_PER_INSERT)
-        .map((key) => sql`(${key}, ${database.now} + ${garbageDelayMs})`)
+        .map((key) => sql`(${key}, ${delayStart(database)} + ${garbageDelayMs})`)
       await sql`
         INSERT INTO garbage (object_key, not_before) VALUES ${sql.join(rows)}
         ON CONFLICT (object_key) DO NOTHING

@@ -12,7 +12,7 @@ import {
   openAccount,
   outcomeOf,
 } from './fixture.ts'
-import { resumablesOf } from './resumable/fixture.ts'
+import { resumablesOf, tailPiece } from './resumable/fixture.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -317,6 +317,37 @@ export function ledgerClockContract(
       expect(await expire()).toBe(0)
       await pass(2 * LONG_MS)
       expect(await expire()).toBe(2)
+    })
+
+    it('a clock that was behind until just before a sweep cuts no delay of a removal short', async () => {
+      const { ledger, users } = harness
+      const { userId } = account
+      const resumables = resumablesOf(ledger, account)
+      const tailed = await resumables.create('tailed', 100)
+      const key = resumables.tailKey()
+      const { upload } = await resumables.hold(tailed, { tailKey: key })
+      await resumables.record(upload, { offset: 4, pieces: [tailPiece(0, { size: 4, key })] })
+      await account.put('gone', 10)
+      const version = await account.remove('gone')
+      await account.put('kept', 20)
+      const aborted = await account.begin('aborted', 10)
+      await account.begin('purged', 10)
+      await harness.advance(-2 * DAY_MS)
+      await account.abort(aborted)
+      await resumables.abort(tailed)
+      await ledger.dropVersion({ ...account, version, garbageDelayMs: GARBAGE_MS })
+      await account.put('kept', 20, { garbageDelayMs: GARBAGE_MS })
+      await users.deleteUser(userId)
+      const purge = { userId, limit: 10, garbageDelayMs: GARBAGE_MS }
+      while ((await ledger.purgeDeletedUsers(purge)) > 0);
+      await harness.advance(2 * DAY_MS)
+      await pass(GARBAGE_MS - SECOND_MS)
+      const page = { after: undefined, limit: 10, retentionMs: RETENTION_MS }
+      const left = await ledger.listAbortedUploads(page)
+      expect(left.map(({ isLast }) => isLast)).toEqual([false, false, false])
+      expect(await garbage()).toBe(0)
+      await pass(RETENTION_MS)
+      expect(await garbage()).toBe(4)
     })
 
     it('is believed at once if an operator vouches for it', async () => {

@@ -65,6 +65,8 @@ export class Model {
   readonly garbageDueAt = new Map<string, number>()
   /** The latest time by which changes could be forgotten. */
   latestSafeNow = 0
+  /** When a safe time was last stored, by the timeline. */
+  clockStoredAt = 0
   /** Those whose client was told where they are. */
   readonly knownUploads: ModelUpload[] = []
   /** Keys under which the store has kept less than it confirmed. */

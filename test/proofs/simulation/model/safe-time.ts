@@ -69,12 +69,17 @@ export function assertSafeTime(applied: Applied, call: AppliedCall): void {
   const wasPast = new Set(before.history.map(({ version }) => version))
   for (const version of past)
     if (!wasPast.has(version)) model.endedAt.set(version, dueAfter(applied, clock()))
+  if (call.method === 'storeClock') model.clockStoredAt = applied.timeline.now
   const wasDue = new Map(before.garbage.map((row) => [row.object_key, row.not_before]))
-  for (const { object_key: key, not_before: due } of after.garbage) {
+  for (const { object_key: key, not_before: due, user_id: userId } of after.garbage) {
     if (wasDue.get(key) === due) continue
     // What is pulled back is due later than it was, unless the jump back is not stored before the next jump.
     const isKept = call.method === 'pullBack' && isSeen(applied)
-    if (!isKept) model.garbageDueAt.set(key, dueAfter(applied, due))
+    if (isKept) continue
+    // The delay of a user's garbage counts from the safe time; that of a tail from the lease of its upload.
+    const isSafe = userId !== null && before.safeTime !== undefined && !isSeen(applied)
+    const at = isSafe ? model.clockStoredAt + due - before.safeTime : dueAfter(applied, due)
+    model.garbageDueAt.set(key, at)
   }
 }
 
