@@ -7,8 +7,8 @@ import type { UploadAdministration } from '../../core/resumable/upload-administr
 import type { UserAdministration } from '../../core/users/user-administration.ts'
 import type { Users } from '../../core/users/users.ts'
 import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
+import { acceptJson } from '../body/json-body.ts'
 import type { FastifyPluginAsyncTypebox } from '../openapi/type.ts'
-import { readLimit } from '../shared-routes/pagination.ts'
 import type { Audit } from './audit.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { auditRoutes } from './routes/audit.ts'
@@ -39,12 +39,9 @@ export interface OperatorUseCases {
   readonly auditTrail: AuditTrail
 }
 
-/** Makes the routes that `app` gets from now on take JSON bodies and the limits of pages. */
+/** Makes the routes that `app` gets from now on take JSON bodies. */
 export function takeOperatorRequests(app: FastifyInstance): void {
-  app.addHook('preValidation', readLimit)
-  app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, json: { isOptional: true } }
-  })
+  app.addHook('onRoute', (route) => acceptJson(route, { isOptional: true }))
 }
 
 export type OperatorPlugin = FastifyPluginAsyncTypebox<OperatorRoutesOptions>

@@ -1,7 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  preParsingHookHandler,
+  preValidationHookHandler,
+  RouteOptions,
+} from 'fastify'
 import { formatError, isAppError } from '../../core/errors.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 import { tellToContinue } from '../server/unread-body.ts'
+import { addRouteHook } from '../shared-routes/route-hooks.ts'
 import { atMost, bodyTooLarge, RequestBody } from './request-body.ts'
 
 declare module 'fastify' {
@@ -42,22 +49,31 @@ export function takeJson(app: FastifyInstance): void {
     if (config.json === undefined) done(null)
     else done(formatError('The Content-Type must be application/json.'))
   })
+  app.addHook('onRoute', (route) => {
+    if (route.config?.json !== undefined) acceptJson(route, route.config.json)
+  })
+}
+
+/** Makes the route accept a JSON object, as `config.json` would if it were known before any `onRoute` hook. */
+export function acceptJson(route: RouteOptions, json: JsonBody): void {
+  route.config = { ...route.config, json }
   // Not in `onRequest`: 405 takes precedence over any fault of the body.
-  app.addHook('preParsing', (request, reply, ...[, done]) => {
-    const { json } = request.routeOptions.config
-    if (json !== undefined) {
-      assertAcceptable(request, json)
-      tellToContinue(reply)
-    }
-    done()
-  })
-  app.addHook('preValidation', (request, _reply, done) => {
-    const { json } = request.routeOptions.config
-    // `null` counts as a body.
-    if (json?.isOptional && request.body === undefined) request.body = {}
-    if (json !== undefined) assertObject(request.body)
-    done()
-  })
+  addRouteHook(route, 'preParsing', allowBody)
+  addRouteHook(route, 'preValidation', requireObject)
+}
+
+const allowBody: preParsingHookHandler = (request, reply, ...[, done]) => {
+  const { json } = request.routeOptions.config
+  if (json !== undefined) assertAcceptable(request, json)
+  tellToContinue(reply)
+  done()
+}
+
+const requireObject: preValidationHookHandler = (request, _reply, done) => {
+  // `null` counts as a body.
+  if (request.routeOptions.config.json?.isOptional && request.body === undefined) request.body = {}
+  assertObject(request.body)
+  done()
 }
 
 function assertAcceptable(

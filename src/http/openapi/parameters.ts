@@ -1,10 +1,12 @@
-import type { TProperties } from 'typebox'
+import type { FastifyInstance } from 'fastify'
+import type { TObject, TProperties } from 'typebox'
 import {
   FILE_NAME_PATTERN,
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
 } from '../../core/files/file-name.ts'
 import { USER_ID_PATTERN } from '../../core/users/user-id.ts'
+import { addRouteHook } from '../shared-routes/route-hooks.ts'
 import type { Schemas } from './operation.ts'
 import { Type } from './type.ts'
 
@@ -20,6 +22,27 @@ export const FILE_NAME_SCHEMA = {
 export function Query<P extends TProperties>(parameters: P) {
   return Type.Object(parameters, { additionalProperties: false })
 }
+
+/** Makes routes read decimal text as a number in a query whose schema has integers. The schema refuses any other text. */
+export function readIntegers(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    const { querystring } = (route.schema ?? {}) as { readonly querystring?: TObject }
+    const names = Object.entries(querystring?.properties ?? {})
+      .filter(([, { type }]: [string, { readonly type?: unknown }]) => type === 'integer')
+      .map(([name]) => name)
+    if (names.length === 0) return
+    addRouteHook(route, 'preValidation', ({ query }, _reply, done) => {
+      const parameters = query as Record<string, unknown>
+      for (const name of names) {
+        const text = parameters[name]
+        if (typeof text === 'string' && DECIMAL.test(text)) parameters[name] = Number(text)
+      }
+      done()
+    })
+  })
+}
+
+const DECIMAL = /^(0|[1-9]\d{0,8})$/
 
 /** A prefix of file names, or a part of them. */
 export function Prefix(description: string, example?: string) {

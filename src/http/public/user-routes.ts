@@ -13,7 +13,6 @@ import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts
 import type { Downloads } from '../download/downloads.ts'
 import type { FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
-import { readLimit } from '../shared-routes/pagination.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { accessTokenRoutes } from './access-tokens.ts'
 import { capacityRoutes } from './capacity.ts'
@@ -86,7 +85,6 @@ export async function addUserRoutes(
   await app.register(accessTokenPlugin, { accessTokens: useCases.accessTokens, allowedOrigins })
   // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
-  app.addHook('preValidation', readLimit)
   for (const routes of ROUTES) await app.register(routes, options)
   refuseNestedNames(app)
   await app.register(others)

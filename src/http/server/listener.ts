@@ -10,6 +10,7 @@ import fastify, {
 import type { AppError } from '../../core/errors.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
 import { takeJson } from '../body/json-body.ts'
+import { readIntegers } from '../openapi/parameters.ts'
 import type { Connections } from './connections.ts'
 import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem, pathNotFound } from './problem.ts'
@@ -132,7 +133,7 @@ export async function createListener(
   return app
 }
 
-/** What every route uses of its listener, and its reading of JSON. */
+/** What every route uses of its listener, and its reading of JSON and of integers. */
 export function decorateListener(
   app: FastifyInstance,
   { signals, idleTimeoutMs }: Pick<FastifyInstance, 'signals' | 'idleTimeoutMs'>,
@@ -140,6 +141,7 @@ export function decorateListener(
   app.decorate('signals', signals)
   app.decorate('idleTimeoutMs', idleTimeoutMs)
   takeJson(app)
+  readIntegers(app)
 }
 
 /** Returns the hook that runs before anything can refuse a request. */

@@ -23,7 +23,6 @@ import { assertQueryDecodable } from '../server/query.ts'
 import { FileReply, fileReply } from './file-resource.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from './pagination.ts'
 
-/** Its routes need the hook `readLimit`. */
 export const LISTING_QUERY = Query({
   prefix: Prefix(
     'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +

@@ -1,11 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { invalidParameter } from '../../core/errors.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/pagination.ts'
 import { Query } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 
-/** Its routes need the hook `readLimit`. */
 export const PAGE_QUERY = Query({
   limit: Type.Optional(
     Type.Integer({
@@ -23,22 +21,6 @@ export const PAGE_QUERY = Query({
 })
 
 export type PageQuery = Static<typeof PAGE_QUERY>
-
-/** A `preValidation` hook: turns decimal parameters into numbers. The schema refuses any other text. */
-export function readDecimals(...names: readonly string[]) {
-  return ({ query }: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
-    const parameters = query as Record<string, unknown>
-    for (const name of names) {
-      const text = parameters[name]
-      if (typeof text === 'string' && /^(0|[1-9]\d{0,8})$/.test(text)) {
-        parameters[name] = Number(text)
-      }
-    }
-    done()
-  }
-}
-
-export const readLimit = readDecimals('limit')
 
 export type Key = readonly (string | number)[]
 

@@ -15,7 +15,7 @@ import { Query } from '../../openapi/parameters.ts'
 import { Bytes, EXAMPLE_SHA256, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { PAGE_QUERY, readDecimals } from '../../shared-routes/pagination.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
 import type { UserRoutes } from '../user-routes.ts'
 import { formatChangeCursor, parseChangeCursor } from './cursor.ts'
@@ -117,7 +117,6 @@ export const changesRoutes: UserRoutes = async (app, { useCases: { feed }, readI
     method: 'GET',
     url: '/users/me/changes',
     ...CHANGES,
-    preValidation: readDecimals('wait'),
     handler: async (request, reply) => {
       const caller = requireUser(request, ['read'])
       const { limit = DEFAULT_PAGE_LIMIT, cursor, wait = 0 } = request.query

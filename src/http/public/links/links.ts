@@ -2,7 +2,6 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import { sendProblem } from '../../server/problem.ts'
 import { otherMethods } from '../../shared-routes/method-not-allowed.ts'
-import { readLimit } from '../../shared-routes/pagination.ts'
 import { linkArchiveRoutes } from './link-archive.ts'
 import { linkFileRoutes } from './link-files.ts'
 import { linkUploadRoutes } from './link-uploads.ts'
@@ -16,7 +15,6 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
   const others = otherMethods(app)
   await app.register(fastifyCookie, { hook: false })
   app.decorateRequest('visit', null)
-  app.addHook('preValidation', readLimit)
   app.setErrorHandler((error, request, reply) =>
     sendProblem(toldToVisitor(error, request), request, reply),
   )
