@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../packages/js/src/errors.ts'
-import type { AuditMessages } from './operator/audit/words.ts'
+import type { AuditMessages } from './operator/audit/english.ts'
 import type { Order, Visibility } from './shared/model.ts'
 import {
   formatBytes,

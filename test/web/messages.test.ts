@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { messages as ofPages, type Messages } from '../../web/messages.ts'
-import { auditEnglish } from '../../web/operator/audit/words.ts'
+import { auditEnglish } from '../../web/operator/audit/english.ts'
 
 interface Language {
   readonly messages: Messages

@@ -1,10 +1,11 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { isProblem } from '../../packages/js/src/errors.ts'
-import { openSource, type Source } from '../../packages/js/src/files/source.ts'
-import { createHttp, type Http } from '../../packages/js/src/http/http.ts'
+import { openSource } from '../../packages/js/src/files/source.ts'
+import { createHttp } from '../../packages/js/src/http/http.ts'
 import { isTemporary } from '../../packages/js/src/http/retry.ts'
 import { failureOf } from '../shared/error-message.ts'
 import { messages } from '../messages.ts'
+import type { SentDrop } from './resumable-drop.ts'
 import type { Visit } from './visit.ts'
 
 export type DropState =
@@ -119,15 +120,6 @@ async function loadResumable() {
   } catch {
     return undefined
   }
-}
-
-/** One file, and the link that takes it. */
-export interface SentDrop {
-  readonly http: Http
-  readonly visit: Visit
-  readonly name: string
-  readonly source: Source
-  readonly onProgress: (sent: number) => void
 }
 
 async function put({ http, visit, name, source, onProgress }: SentDrop): Promise<void> {

@@ -1,7 +1,18 @@
 import { unexpectedResponse } from '../../packages/js/src/errors.ts'
 import { sendParts } from '../../packages/js/src/files/resumable/send.ts'
 import { base64, TUS } from '../../packages/js/src/files/resumable/unfinished.ts'
-import type { SentDrop } from './drops.ts'
+import type { Source } from '../../packages/js/src/files/source.ts'
+import type { Http } from '../../packages/js/src/http/http.ts'
+import type { Visit } from './visit.ts'
+
+/** One file, and the link that takes it. */
+export interface SentDrop {
+  readonly http: Http
+  readonly visit: Visit
+  readonly name: string
+  readonly source: Source
+  readonly onProgress: (sent: number) => void
+}
 
 /** Sends a file with tus. Nothing tells a link which uploads it has, so a lost response to the creation leaves one. */
 export async function sendResumably(drop: SentDrop): Promise<void> {

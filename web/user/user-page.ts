@@ -84,10 +84,10 @@ export function createPage({
     onRefused: (reason) => toasts.show(reason),
   })
   const history = createHistory({ reader, client, http, list, capacity })
-  const access = createAccess()
+  const access = createAccess(async () => (await import('./access/access-view.tsx')).AccessView)
   const content = createFileContent(connection)
-  const layout = createLayout()
-  const viewer = createViewer()
+  const layout = createLayout(async () => (await import('./files/file-grid.tsx')).FileGrid)
+  const viewer = createViewer(async () => (await import('./viewer/file-viewer.tsx')).FileViewer)
   /** Of another service on this host, another one. */
   const thumbnailDatabase = `cloud-repository ${base} thumbnails`
   const selection = createSelection(list, (error) => toasts.show(failureOf(error)))

@@ -1,13 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { ComponentType } from 'preact'
-import type { Page } from '../user-page.ts'
 
 export const ACCESS_BUTTON = 'access'
 
-type View = ComponentType<{ readonly page: Page }>
-
 /** The view of the user's tokens, which is loaded when it is first opened. */
-export interface Access {
+export interface Access<View> {
   /** `undefined` while it is closed. */
   readonly View: ReadonlySignal<View | undefined>
   /** Rejects if the view cannot be loaded, as after an update of the service. */
@@ -15,16 +11,17 @@ export interface Access {
   close(): void
 }
 
-export function createAccess(): Access {
+/** `load` is called each time the view is opened. */
+export function createAccess<View>(load: () => Promise<View>): Access<View> {
   const View = signal<View | undefined>(undefined)
   let closed = 0
   return {
     View,
     async open() {
       const before = closed
-      const { AccessView } = await import('./access-view.tsx')
+      const loaded = await load()
       // The user may have signed out while it was loaded.
-      if (before === closed) View.value = AccessView
+      if (before === closed) View.value = loaded
     },
     close() {
       closed += 1

@@ -1,12 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { ComponentType } from 'preact'
 import { remember, remembered } from '../../shared/remembered.ts'
-import type { FileViewProps } from './file-window.ts'
-
-type View = ComponentType<FileViewProps>
 
 /** Whether the files are a list or a grid, as the browser remembers. The grid is loaded when it is first shown. */
-export interface Layout {
+export interface Layout<View> {
   readonly isGrid: ReadonlySignal<boolean>
   /** `undefined` until it is loaded. */
   readonly Grid: ReadonlySignal<View | undefined>
@@ -18,7 +14,8 @@ export interface Layout {
 
 const KEY = 'cloud-repository-layout'
 
-export function createLayout(): Layout {
+/** `loadGrid` is called until it has resolved once. */
+export function createLayout<View>(loadGrid: () => Promise<View>): Layout<View> {
   const isGrid = signal(false)
   const Grid = signal<View | undefined>(undefined)
 
@@ -26,8 +23,7 @@ export function createLayout(): Layout {
     isGrid.value = asGrid
     if (!asGrid || Grid.value !== undefined) return
     try {
-      const { FileGrid } = await import('./file-grid.tsx')
-      Grid.value = FileGrid
+      Grid.value = await loadGrid()
     } catch (error) {
       isGrid.value = false
       throw error

@@ -4,14 +4,23 @@ import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { messages } from '../../messages.ts'
+import type { ActionKind } from '../actions/file-action.ts'
 import { permittedActions } from '../actions/row-actions.ts'
+import type { Page } from '../user-page.ts'
 import { FileStage } from './file-stage.tsx'
-import type { ViewerProps } from './viewer.ts'
 
 const words = messages.viewer
 
 /** The next page of the list is read when fewer files are left in its direction. */
 const AHEAD_FILES = 20
+
+interface ViewerProps {
+  readonly page: Page
+  /** The file that was opened. */
+  readonly file: FileEntry
+  readonly onAct: (kind: ActionKind, file: FileEntry) => void
+  readonly onClose: () => void
+}
 
 /** One file of the list, and the way to those before and after it. */
 export function FileViewer({ page, file, onAct, onClose }: ViewerProps) {
