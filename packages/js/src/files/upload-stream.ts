@@ -8,7 +8,7 @@ import {
   type Upload,
   type UploadedFile,
   type UploadOptions,
-} from './upload.ts'
+} from './upload-request.ts'
 
 export interface StreamUpload {
   readonly name: string

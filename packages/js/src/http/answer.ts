@@ -9,6 +9,13 @@ export interface Answer {
   cancel(): void
 }
 
+/** A successful response that has arrived whole. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Pick<Headers, 'get'>
+  readonly text: string
+}
+
 interface Reading {
   readonly watchdog: Watchdog
   /** The error of a read that failed. */

@@ -7,7 +7,7 @@ import {
   unexpectedResponse,
 } from '../errors.ts'
 import { unlessAborted } from './abort.ts'
-import { type Answer, readAnswer } from './answer.ts'
+import { type Answer, readAnswer, type Reply } from './answer.ts'
 import { Attempts, hadNoEffect, type RetryPolicy } from './retry.ts'
 import { blobOf, openBody, type SentContent } from './request-body.ts'
 import { ANSWER_MS, createWatchdog, SENDING_MS, STORING_MS } from './watchdog.ts'
@@ -59,13 +59,6 @@ export interface Call {
 export type Recover<T> = (error: unknown) => T | undefined | Promise<T | undefined>
 
 export type Removal = Pick<Call, 'path' | 'headers' | 'signal'>
-
-/** A successful response that has arrived whole. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Pick<Headers, 'get'>
-  readonly text: string
-}
 
 /** Requests to one service. All methods reject with a `CloudRepositoryError`, or with the reason of the signal. */
 export interface Http {

@@ -1,4 +1,4 @@
-import type { Reply } from './http.ts'
+import type { Reply } from './answer.ts'
 
 /** The part of `XMLHttpRequest` that is used, so that the types do not need the DOM. */
 interface Xhr extends EventTarget {

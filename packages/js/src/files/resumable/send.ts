@@ -4,11 +4,12 @@ import {
   isProblem,
   unexpectedResponse,
 } from '../../errors.ts'
-import type { Http, Reply } from '../../http/http.ts'
+import type { Reply } from '../../http/answer.ts'
+import type { Http } from '../../http/http.ts'
 import type { Attempts } from '../../http/retry.ts'
 import { formatReprDigest } from '../../sha256.ts'
 import type { Part } from '../parts.ts'
-import type { UploadOptions } from '../upload.ts'
+import type { UploadOptions } from '../upload-request.ts'
 import { TUS } from './unfinished.ts'
 
 /** The parts of a content, and the upload that they belong to. */
