@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ERROR_KINDS } from '../core/error-codes.ts'
 import { isAppError, messageOf } from '../core/errors.ts'
-import { callAdmin } from './admin.ts'
+import { callAdmin } from './call-admin.ts'
 import type {
   Command,
   CommandArguments,

@@ -3,7 +3,7 @@ import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
-import type { Admin } from './admin.ts'
+import type { Admin, Json, Method } from './admin.ts'
 import type { Result } from './render.ts'
 
 export interface CommandServices {
@@ -95,11 +95,6 @@ export interface AdminCommand extends CommandForm {
   /** Replaces `columns`. */
   readonly text?: (answer: Json) => string
 }
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-/** A JSON object of the admin API. */
-export type Json = Readonly<Record<string, unknown>>
 
 export interface ServiceCommand extends CommandForm {
   /** The switch with which it only reads, on any object store. */

@@ -1,5 +1,5 @@
 import type { overviewJson } from '../../core/overview/overview.ts'
-import type { Json } from '../command.ts'
+import type { Json } from '../admin.ts'
 import { Bytes, render, type Row } from '../render.ts'
 
 type Overview = ReturnType<typeof overviewJson>

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
@@ -40,6 +42,22 @@ export function decoratePeer(app: FastifyInstance, trusts: TrustsProxy): void {
       return trusts(this.raw.socket.remoteAddress)
     },
   })
+}
+
+/** Keeps the UUID in a trusted proxy's `X-Request-Id`. Other requests get a new one: strangers could reuse ids. */
+export function requestIds(trusts: TrustsProxy): (request: Sent) => string {
+  return ({ headers, socket: { remoteAddress } }) => {
+    const given = headers['x-request-id']?.toString().toLowerCase() ?? ''
+    return UUID.test(given) && trusts(remoteAddress) ? given : randomUUID()
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Of `IncomingMessage`. */
+interface Sent {
+  readonly headers: IncomingHttpHeaders
+  readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
 /**

@@ -16,8 +16,8 @@ import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem, pathNotFound } from './problem.ts'
 import { hasKnownCoding } from '../headers/content-headers.ts'
 import { parseQuery } from './query.ts'
-import { decoratePeer, type TrustsProxy, trustOf } from './forwarded.ts'
-import { assertUnambiguous, requestIds } from './request-head.ts'
+import { decoratePeer, requestIds, type TrustsProxy, trustOf } from './forwarded.ts'
+import { assertUnambiguous } from './request-head.ts'
 import {
   beginTrace,
   decorateOutcome,

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { formatError } from '../../core/errors.ts'
 import { isPortNumber } from '../../core/port-number.ts'
-import type { TrustsProxy } from './forwarded.ts'
 
 /**
  * Throws `format_error` for what others may read differently (RFC 9112): a `#` in the target, where the router would
@@ -46,18 +44,3 @@ const HOST = /^(?:\[[\w.~:%-]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::(\d*))
 
 /** `*` is for `OPTIONS`. */
 const TARGET = /^(?:\/|https?:\/\/|\*$)/i
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-interface Arrived {
-  readonly headers: IncomingHttpHeaders
-  readonly socket: { readonly remoteAddress?: string | undefined }
-}
-
-/** Keeps the UUID in a trusted proxy's `X-Request-Id`. Other requests get a new one: strangers could reuse ids. */
-export function requestIds(trusts: TrustsProxy): (request: Arrived) => string {
-  return ({ headers, socket: { remoteAddress } }) => {
-    const given = headers['x-request-id']?.toString().toLowerCase() ?? ''
-    return UUID.test(given) && trusts(remoteAddress) ? given : randomUUID()
-  }
-}

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { trustOf } from '../../../src/http/server/forwarded.ts'
-import { requestIds } from '../../../src/http/server/request-head.ts'
+import { requestIds, trustOf } from '../../../src/http/server/forwarded.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { ask, jsonOf } from '../fixture.ts'
 

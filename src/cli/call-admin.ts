@@ -1,0 +1,90 @@
+import type { Admin, Json } from './admin.ts'
+import type { AdminCommand, CommandCall } from './command.ts'
+import { Bytes, render, type Row, type Scalar } from './render.ts'
+
+/** Prints the answer: for programs as it is, for people what the command shows of it. */
+export async function callAdmin(
+  admin: Admin,
+  command: AdminCommand,
+  { operands, flags, switches, json, print, printError }: CommandCall,
+): Promise<void> {
+  const { calls, input = () => flags, columns, text } = command
+  const called = calls.find(([, path]) => parametersOf(path).every((name) => name in operands))
+  const [method, path] = called ?? ['GET', '']
+  const request = { method, path, parameters: operands, input: input(flags, switches) }
+  const answered = await admin.call(request)
+  if (answered === '') return
+  if (json) return print(answered)
+  const answer = JSON.parse(answered) as Json
+  if (text !== undefined) return print(text(answer))
+  const { next_cursor: next, prefixes = [], ...others } = answer as Page
+  if (next === undefined) return print(render(rowOf(answer, columns)))
+  const rolledUp = prefixes.map((name) => ({ name }))
+  const entries = [...rolledUp, ...Object.values(others as Entries).flat()]
+  print(render(entries.map((entry) => rowOf(entry, columns))))
+  if (next !== null) printError(`There are more; continue with --cursor ${next}`)
+}
+
+/** The answer of a list: the entries under their name, and those that a listing of files has rolled up. */
+interface Page {
+  readonly next_cursor?: string | null
+  readonly prefixes?: readonly string[]
+}
+
+type Entries = Readonly<Record<string, readonly Json[]>>
+
+function parametersOf(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+}
+
+function rowOf(entry: Json, columns: string | undefined): Row {
+  return Object.fromEntries(columns === undefined ? allOf(entry) : selectedOf(entry, columns))
+}
+
+type Cell = readonly [name: string, value: Scalar]
+
+function allOf(entry: Json): readonly Cell[] {
+  return Object.entries(entry).flatMap(([name, value]) =>
+    isObject(value) ? allOf(value) : [[name, scalarOf(name, value)] as const],
+  )
+}
+
+function selectedOf(entry: Json, columns: string): readonly Cell[] {
+  return columns.split(' ').map((column) => {
+    const [path = '', otherwise = null] = column.split('=')
+    const names = path.split('.')
+    const name = names.at(-1) ?? ''
+    return [name, scalarOf(name, names.reduce(memberOf, entry)) ?? otherwise]
+  })
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Members whose numbers are bytes. */
+const BYTES = new Set([
+  'available',
+  'bytes',
+  'capacity',
+  'length',
+  'offset',
+  'reserved',
+  'size',
+  'used',
+])
+
+function scalarOf(name: string, value: unknown): Scalar {
+  if (Array.isArray(value)) return value.join(',')
+  if (isObject(value)) {
+    return Object.entries(value)
+      .map(([term, each]) => `${term}=${JSON.stringify(each)}`)
+      .join(' ')
+  }
+  if (typeof value === 'number') return BYTES.has(name) ? new Bytes(value) : value
+  return typeof value === 'string' || typeof value === 'boolean' ? value : null
+}
