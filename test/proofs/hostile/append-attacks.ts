@@ -1,5 +1,4 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import type { Script } from './attacks.ts'
 
 /** The service, in the name of one user. */
 export interface Api {
@@ -23,7 +22,10 @@ export interface Upload extends Api {
 }
 
 /** Continues the upload with a body that never ends, of which a byte comes every few seconds. */
-export function slowAppend(upload: Upload, drip: () => AsyncGenerator<string, never>): Script {
+export function slowAppend(
+  upload: Upload,
+  drip: () => AsyncGenerator<string, never>,
+): () => AsyncGenerator<string, void> {
   return async function* () {
     const { status, headers } = await call(upload, { method: 'HEAD', path: upload.path })
     if (status !== 200) return

@@ -4,11 +4,15 @@ import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { ChangeRow } from '../../../../src/database/schema.ts'
 import { EVENT_LIFETIME_MS } from '../plan/parameters.ts'
 import type { LedgerState } from './ledger-state.ts'
-import { capacityOf, type Model, type ModelFile, type ModelUser, usedBytes } from './model.ts'
+import {
+  capacityOf,
+  type Model,
+  type ModelChange,
+  type ModelFile,
+  type ModelUser,
+  usedBytes,
+} from './model.ts'
 import { demand } from './violation.ts'
-
-/** A change as it should be recorded. */
-export type ModelChange = Omit<ChangeRow, 'user_id'>
 
 export interface FileEvent {
   readonly type: Extract<ChangeRow['type'], `file.${string}`>

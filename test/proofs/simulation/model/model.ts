@@ -3,7 +3,7 @@ import type { CapacityState } from '../../../../src/core/quota/capacity.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { User } from '../../../../src/core/users/user-store.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
-import type { ModelChange } from './feed.ts'
+import type { ChangeRow } from '../../../../src/database/schema.ts'
 import type { LedgerState } from './ledger-state.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { FREE_METADATA_BYTES } from '../plan/parameters.ts'
@@ -21,6 +21,9 @@ export interface ModelFile {
   /** JSON; `null` if there are none. */
   readonly metadata: string | null
 }
+
+/** A change as it should be recorded. */
+export type ModelChange = Omit<ChangeRow, 'user_id'>
 
 /** A user as they should be, at one moment. */
 export interface ModelUser {

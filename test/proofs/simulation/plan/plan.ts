@@ -12,6 +12,7 @@ import {
   UPLOAD_LIFETIMES_MS,
 } from './parameters.ts'
 import * as resumable from './resumable-actions.ts'
+import type { UploadTerms } from './upload-terms.ts'
 
 /** What happens in one run of the simulation: a value that replays it exactly, and that fast-check can shrink. */
 export interface Plan {
@@ -80,7 +81,7 @@ export type ClientAction =
 /** What a client can ask for of files, each by one request. */
 export type FileAction = Exclude<ClientAction, resumable.ResumableAction>
 
-export interface UploadAction {
+export interface UploadAction extends UploadTerms {
   readonly kind: 'upload'
   readonly process: number
   readonly user: number
@@ -89,14 +90,6 @@ export interface UploadAction {
   /** What the request says of its size. */
   readonly announced: 'exact' | 'more' | 'nothing'
   readonly client: 'well' | 'breaks off' | 'leaves' | 'malformed' | 'stalls' | 'slow'
-  readonly demands: 'nothing' | 'no file' | 'a file' | 'wrong digest' | 'right digest'
-  /** The prefix of the names of files that may go to make room, if any may. */
-  readonly evict: string | undefined
-  readonly expiresInMs: number | undefined
-  /** Of the metadata that it sends; 0 sends empty ones, which remove those of the replaced file. */
-  readonly metadataBytes: number | undefined
-  /** The narrow credential of the client; `undefined` for a token without a scope. */
-  readonly credential: string | undefined
 }
 
 /** Protects a file from eviction, or no longer; has it expire; gives it other metadata: or leaves these as they are. */

@@ -6,12 +6,12 @@ import {
   MAX_METADATA_BYTES,
   PART_SIZE,
 } from './parameters.ts'
-import type { UploadAction } from './plan.ts'
+import type { UploadTerms } from './upload-terms.ts'
 
 /** How the client of an append behaves. */
 export type AppendClient = 'well' | 'breaks off' | 'stalls' | 'slow' | 'sends too much'
 
-export interface CreateAction {
+export interface CreateAction extends UploadTerms {
   readonly kind: 'create'
   readonly process: number
   readonly user: number
@@ -22,11 +22,6 @@ export interface CreateAction {
   /** How many bytes the request sends at once; none at 0. */
   readonly bytes: number
   readonly client: AppendClient
-  readonly demands: UploadAction['demands']
-  readonly evict: UploadAction['evict']
-  readonly expiresInMs: UploadAction['expiresInMs']
-  readonly metadataBytes: UploadAction['metadataBytes']
-  readonly credential: UploadAction['credential']
 }
 
 export interface AppendAction {
