@@ -6,7 +6,7 @@ import { createLedger, type Ledger } from '../database/ledger/ledger.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
 import { createUserStore } from '../database/users/user-store.ts'
-import { guardWrites } from '../database/write-kinds.ts'
+import { guardWrites } from '../database/operations.ts'
 import type { CallMeters } from '../metrics/call-meters.ts'
 import type { PortTraces } from '../tracing/port-traces.ts'
 

@@ -7,16 +7,15 @@ import type {
 } from '../../core/audit/audit-ledger.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'
 
-export function createAuditLedger({ query, readInOrder }: Session): AuditLedger {
-  return {
-    recordOperatorAction: (action) => query((tx) => record(tx, action)),
-    listOperatorActions: (page) => readInOrder((tx) => list(tx, page)),
-    forgetOperatorActions: (bounds) => query((tx) => forget(tx, bounds)),
-  }
-}
+export const AUDIT_OPERATIONS = {
+  // Of operators, who must be able to look for what they delete. An action that is refused is not recorded.
+  recordOperatorAction: { through: 'query', run: record, effect: 'frees' },
+  listOperatorActions: { through: 'readInOrder', run: list, effect: 'reads' },
+  forgetOperatorActions: { through: 'query', run: forget, effect: 'frees' },
+} as const satisfies Operations<AuditLedger>
 
 async function record({ db, now }: LedgerTx, entry: NewOperatorAction): Promise<void> {
   const { actionId, action, userId = null, details, address = null, requestId = null } = entry

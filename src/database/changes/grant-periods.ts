@@ -5,21 +5,15 @@ import type {
   GrantTurn,
 } from '../../core/quota/grant-period-ledger.ts'
 import { bigint, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 import { noteCapacity } from './record.ts'
 
-export function createGrantPeriodLedger({ change, query }: Session): GrantPeriodLedger {
-  return {
-    readGrantClock: () => query(readGrantClock),
-    listGrantTurns: (page) => query((tx) => listGrantTurns(tx, page)),
-    noteCapacity: ({ userId, since }) =>
-      change(userId, async (tx) => {
-        await lockUser(tx, userId)
-        await noteCapacity(tx, { userId, since: bigint(since) })
-      }),
-    advanceGrantClock: (to) => query((tx) => advanceGrantClock(tx, to)),
-  }
-}
+export const GRANT_PERIOD_OPERATIONS = {
+  readGrantClock: { through: 'query', run: readGrantClock, effect: 'reads' },
+  listGrantTurns: { through: 'query', run: listGrantTurns, effect: 'reads' },
+  noteCapacity: { through: 'change', run: noteCapacitySince, effect: 'grows' },
+  advanceGrantClock: { through: 'query', run: advanceGrantClock, effect: 'frees' },
+} as const satisfies Operations<GrantPeriodLedger>
 
 /** The row's `lease_until` is the time up to which the starts and ends of grants have been noticed. */
 const CLOCK = 'grant_clock'
@@ -56,6 +50,14 @@ async function listGrantTurns(
     ORDER BY ${at}, user_id LIMIT ${limit}
   `.execute(db)
   return rows
+}
+
+async function noteCapacitySince(
+  tx: LedgerTx,
+  { userId, since }: Parameters<GrantPeriodLedger['noteCapacity']>[0],
+): Promise<void> {
+  await lockUser(tx, userId)
+  await noteCapacity(tx, { userId, since: bigint(since) })
 }
 
 async function advanceGrantClock({ db }: LedgerTx, to: number): Promise<void> {

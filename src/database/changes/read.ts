@@ -5,18 +5,21 @@ import type { CapacityState } from '../../core/quota/capacity.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import type { ChangeRow, QuotaRow } from '../schema.ts'
 
-export function createChangeLedger({ database, query, readInOrder }: Session): ChangeLedger {
-  return {
-    latestChange: (caller) => query((tx) => latestChange(tx, caller)),
-    async readChanges(page) {
-      const read = await readInOrder((tx) => readChanges(tx, page))
-      if (read !== undefined && read.changes.length > 0) await database.confirm()
-      return read
-    },
-    latestSequences: (userIds) => query((tx) => latestSequences(tx, userIds)),
+export const CHANGE_OPERATIONS = {
+  latestChange: { through: 'query', run: latestChange, effect: 'reads' },
+  readChanges: { bind: confirmedChanges, effect: 'reads' },
+  latestSequences: { through: 'query', run: latestSequences, effect: 'reads' },
+} as const satisfies Operations<ChangeLedger>
+
+function confirmedChanges({ database, readInOrder }: Session): ChangeLedger['readChanges'] {
+  return async (page) => {
+    const read = await readInOrder((tx) => readChanges(tx, page))
+    if (read !== undefined && read.changes.length > 0) await database.confirm()
+    return read
   }
 }
 

@@ -1,19 +1,23 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { ClockLedger, StoredClock } from '../../core/clock/clock-ledger.ts'
 import type { LedgerTx, Clock } from '../ledger/ledger-sql.ts'
+import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { SAFE_CLOCK } from './safe-now.ts'
 import { HOLDER_MS } from '../../core/resumable/append/append-recorder.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 
-export function createClockLedger({ query }: Session): ClockLedger {
-  return {
-    readClock: () => query(readClock),
-    storeClock: (clock) => query((tx) => storeClock(tx, clock)),
-    pullBack: async (longest) => {
-      // Each statement is complete alone, and locks no more rows than it changes.
-      for (const statement of pullBack) await query((tx) => statement(tx, longest).execute(tx.db))
-    },
+export const CLOCK_OPERATIONS = {
+  readClock: { through: 'query', run: readClock, effect: 'reads' },
+  // The sweep has to trust its clock before it removes anything.
+  storeClock: { through: 'query', run: storeClock, effect: 'frees' },
+  pullBack: { bind: pullBack, effect: 'frees' },
+} as const satisfies Operations<ClockLedger>
+
+/** Each statement is complete alone, and locks no more rows than it changes. */
+function pullBack({ query }: Session): ClockLedger['pullBack'] {
+  return async (longest) => {
+    for (const statement of PULL_BACK) await query((tx) => statement(tx, longest).execute(tx.db))
   }
 }
 
@@ -44,7 +48,7 @@ const isResumable = sql<boolean>`EXISTS (
 )`
 
 /** See `ClockLedger.pullBack`. Each reads what is due later than now in the order of an index, or a small table. */
-const pullBack: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknown>)[] = [
+const PULL_BACK: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknown>)[] = [
   ({ now }, { leaseMs }) => sql`
     UPDATE uploads SET lease_until = ${now} + ${leaseMs}
     WHERE state = 'pending' AND lease_until > ${now} + ${leaseMs} AND NOT ${isResumable}

@@ -1,5 +1,12 @@
-import type { FileLedger, ArchivedFile, SelectFiles } from '../../core/files/file-ledger.ts'
-import type { Session } from '../ledger/session.ts'
+import type {
+  ArchivedFile,
+  ChangeFiles,
+  FileLedger,
+  SelectFiles,
+} from '../../core/files/file-ledger.ts'
+import type { FileOperation } from '../../core/files/operation.ts'
+import type { LedgerWrite } from '../../core/uploads/ledger-space.ts'
+import type { Operations } from '../ledger/operation.ts'
 import { createFindFile } from './find-file.ts'
 import { listFiles } from './list.ts'
 import { changeFiles, deleteFile, updateFile } from './change-files.ts'
@@ -7,15 +14,25 @@ import { sql } from 'kysely'
 import { isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { isInRange } from '../prefix-range.ts'
 
-export function createFileLedger({ database, change, readInOrder }: Session): FileLedger {
-  return {
-    findFile: createFindFile(database),
-    listFiles: (page) => readInOrder((tx) => listFiles(tx, page)),
-    selectFiles: (wanted) => readInOrder((tx) => selectFiles(tx, wanted)),
-    deleteFile: (file) => change(file.userId, (tx) => deleteFile(tx, file)),
-    updateFile: (file) => change(file.userId, (tx) => updateFile(tx, file)),
-    changeFiles: (batch) => change(batch.userId, (tx) => changeFiles(tx, batch)),
-  }
+export const FILE_OPERATIONS = {
+  findFile: { bind: ({ database }) => createFindFile(database), effect: 'reads' },
+  listFiles: { through: 'readInOrder', run: listFiles, effect: 'reads' },
+  selectFiles: { through: 'readInOrder', run: selectFiles, effect: 'reads' },
+  deleteFile: { through: 'change', run: deleteFile, effect: 'ends' },
+  updateFile: { through: 'change', run: updateFile, effect: 'grows' },
+  changeFiles: { through: 'change', run: changeFiles, effect: effectOf },
+} as const satisfies Operations<FileLedger>
+
+function effectOf({ operations }: ChangeFiles): LedgerWrite {
+  const isDeletion = operations.every(({ op }) => op === 'delete')
+  const rows = operations.reduce((sum, operation) => sum + rowsOf(operation), 0)
+  return { kind: isDeletion ? 'ends' : 'grows', rows }
+}
+
+/** Two if the operation can end another file, or move the row of its own in all indexes. */
+function rowsOf(operation: FileOperation): number {
+  if (operation.op === 'delete') return 1
+  return operation.op === 'update' && operation.newName === undefined ? 1 : 2
 }
 
 type Row = ArchivedFile & { readonly is_current: number }

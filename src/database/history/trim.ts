@@ -3,7 +3,7 @@ import type { EndPosition, HistoryLedger } from '../../core/history/history-ledg
 import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
-import { capacityByAnyClock, except, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { capacityByAnyClock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { type DroppedRow, dropVersions, ofVersions, versionsToDrop } from './drop.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
 import { countProtected, PROTECTION_MS } from './protection.ts'
@@ -42,8 +42,8 @@ function isReleased({ now }: Pick<LedgerTx, 'now'>): RawBuilder<boolean> {
 
 type Trim = Parameters<HistoryLedger['trimHistory']>[0]
 
-/** Under the user's lock. */
 export async function trimHistory(tx: LedgerTx, trim: Trim): Promise<number> {
+  await lockUser(tx, trim.userId)
   let { limit } = trim
   for (const step of STEPS) {
     while (limit > 0) {

@@ -13,22 +13,23 @@ import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
 import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 import type { AccountLedger } from '../../core/users/account-ledger.ts'
 import type { WebhookLedger } from '../../core/webhooks/webhook-ledger.ts'
+import { AUDIT_OPERATIONS } from '../audit/audit-ledger.ts'
+import { GRANT_PERIOD_OPERATIONS } from '../changes/grant-periods.ts'
+import { CHANGE_OPERATIONS } from '../changes/read.ts'
+import { CLOCK_OPERATIONS } from '../clock/clock-ledger.ts'
 import type { Database } from '../database.ts'
-import { createAuditLedger } from '../audit/audit-ledger.ts'
-import { createGrantPeriodLedger } from '../changes/grant-periods.ts'
-import { createChangeLedger } from '../changes/read.ts'
-import { createFileLedger } from '../files/file-ledger.ts'
-import { createHistoryLedger } from '../history/history-ledger.ts'
-import { createLinkLedger } from '../links/link-ledger.ts'
-import { createOverviewLedger } from '../overview/overview-ledger.ts'
-import { createResumableLedger } from '../resumable/resumable-ledger.ts'
-import { createBacklogLedger } from '../sweep/backlog.ts'
-import { createClockLedger } from '../clock/clock-ledger.ts'
-import { createLeaderLeases } from '../sweep/leader-leases.ts'
-import { createSweepLedger } from '../sweep/sweep-ledger.ts'
-import { createUploadLedger } from '../uploads/upload-ledger.ts'
-import { createWebhookLedger } from '../webhooks/webhook-ledger.ts'
-import { createAccountLedger } from '../users/accounts.ts'
+import { FILE_OPERATIONS } from '../files/file-ledger.ts'
+import { HISTORY_OPERATIONS } from '../history/history-ledger.ts'
+import { LINK_OPERATIONS } from '../links/link-ledger.ts'
+import { OVERVIEW_OPERATIONS } from '../overview/overview-ledger.ts'
+import { RESUMABLE_OPERATIONS } from '../resumable/resumable-ledger.ts'
+import { BACKLOG_OPERATIONS } from '../sweep/backlog.ts'
+import { LEADER_LEASE_OPERATIONS } from '../sweep/leader-leases.ts'
+import { SWEEP_OPERATIONS } from '../sweep/sweep-ledger.ts'
+import { UPLOAD_OPERATIONS } from '../uploads/upload-ledger.ts'
+import { ACCOUNT_OPERATIONS } from '../users/accounts.ts'
+import { WEBHOOK_OPERATIONS } from '../webhooks/webhook-ledger.ts'
+import { createMethods, type Operations } from './operation.ts'
 import { createSession, type LedgerOptions } from './session.ts'
 
 /** All ports of the ledger. Each use case takes only those that it needs. */
@@ -50,26 +51,29 @@ export interface Ledger
     OverviewLedger,
     AuditLedger {}
 
+/** The row of each operation stands in the folder with the name of its port's. */
+export const LEDGER_OPERATIONS = {
+  ...UPLOAD_OPERATIONS,
+  ...RESUMABLE_OPERATIONS,
+  ...FILE_OPERATIONS,
+  ...HISTORY_OPERATIONS,
+  ...LINK_OPERATIONS,
+  ...ACCOUNT_OPERATIONS,
+  ...SWEEP_OPERATIONS,
+  ...BACKLOG_OPERATIONS,
+  ...LEADER_LEASE_OPERATIONS,
+  ...CLOCK_OPERATIONS,
+  ...CHANGE_OPERATIONS,
+  ...GRANT_PERIOD_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
+  ...OVERVIEW_OPERATIONS,
+  ...AUDIT_OPERATIONS,
+} as const satisfies Operations<Ledger>
+
 /** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
 export function createLedger(database: Database, options: LedgerOptions): Ledger {
   const session = createSession(database, options)
-  const steps = {
-    ...createUploadLedger(session),
-    ...createResumableLedger(session),
-    ...createFileLedger(session),
-    ...createHistoryLedger(session),
-    ...createLinkLedger(session),
-    ...createAccountLedger(session),
-    ...createSweepLedger(session),
-    ...createBacklogLedger(session),
-    ...createLeaderLeases(session),
-    ...createClockLedger(session),
-    ...createChangeLedger(session),
-    ...createGrantPeriodLedger(session),
-    ...createWebhookLedger(session),
-    ...createOverviewLedger(session),
-    ...createAuditLedger(session),
-  }
+  const steps = createMethods<Ledger>(LEDGER_OPERATIONS, session)
   const { runBatch, createShortcuts } = database
   if (runBatch === undefined) return steps
   return { ...steps, ...createShortcuts?.({ session, steps, runBatch }) }

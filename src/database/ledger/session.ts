@@ -58,6 +58,8 @@ export function createSession(database: Database, options: LedgerOptions) {
     executeInTransaction === undefined
       ? txOn(db.withPlugin(PREPARED))
       : { ...common, db, execute: executeInTransaction }
+  const outside = txOn(kysely)
+  const outsidePrepared = txOn(kysely.withPlugin(PREPARED))
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const late = { ms: queueTimeoutMs, error: () => tooLate(queueTimeoutMs) }
   const changes = new FairSemaphore({ permits: Infinity, perOwner: changesPerUser })
@@ -67,14 +69,19 @@ export function createSession(database: Database, options: LedgerOptions) {
     rule,
     userSemaphore,
     queueTimeoutMs,
+    /** Runs one transaction. */
     transaction: <T>(work: Work<T>) => database.transaction((db) => work(txOn(db))),
-    /** Runs a transaction in order with the user's other changes. */
+    /** Runs one transaction in order with the user's other changes. Its statements are prepared. */
     change: <T>(userId: UserId, work: Work<T>) =>
       userSemaphore(userId, () => database.transaction((db) => work(inTransaction(db)), userId)),
-    query: <T>(work: Work<T>) => database.query((db) => work(txOn(db))),
-    /** As `query`, for frequent statements. */
-    queryPrepared: <T>(work: Work<T>) =>
-      database.query((db) => work(txOn(db.withPlugin(PREPARED)))),
+    /** As `change`, for statements of any number of rows: none is prepared. */
+    changeRows: <T>(userId: UserId, work: Work<T>) =>
+      userSemaphore(userId, () => database.transaction((db) => work(txOn(db)))),
+    /** Runs statements outside a transaction. */
+    query: <T>(work: Work<T>) => database.query(() => work(outside)),
+    /** As `query`, for frequent statements, which are prepared. */
+    queryPrepared: <T>(work: Work<T>) => database.query(() => work(outsidePrepared)),
+    /** Reads a page in index order. */
     readInOrder: <T>(work: Work<T>) => database.readInOrder((db) => work(txOn(db))),
   }
 }

@@ -33,26 +33,19 @@ import {
 import { fromRow, type Row, toUser } from '../ledger/rows.ts'
 import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
 import { safeNow } from '../clock/safe-now.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
 import { requireValidToken } from '../users/access-tokens.ts'
 
-export function createLinkLedger({
-  change,
-  query,
-  queryPrepared,
-  readInOrder,
-}: Session): LinkLedger {
-  return {
-    addLink: (link) => change(link.userId, (tx) => addLink(tx, link)),
-    findLink: (sha256, options) => queryPrepared((tx) => findLink(tx, sha256, options)),
-    listLinks: (page) => readInOrder((tx) => listLinks(tx, page)),
-    removeLink: (link) => change(link.userId, (tx) => removeLink(tx, link)),
-    countUses: (link, uses) => change(link.userId, (tx) => countUses(tx, link, uses)),
-    returnUses: (link, uses) => change(link.userId, (tx) => returnUses(tx, link, uses)),
-    permitsDrops: (userId) => query((tx) => permitsDrops(tx, userId)),
-  }
-}
+export const LINK_OPERATIONS = {
+  addLink: { through: 'change', run: addLink, effect: 'grows' },
+  findLink: { through: 'queryPrepared', run: findLink, effect: 'reads' },
+  listLinks: { through: 'readInOrder', run: listLinks, effect: 'reads' },
+  removeLink: { through: 'change', run: removeLink, effect: 'frees' },
+  countUses: { through: 'change', run: countUses, effect: 'frees' },
+  returnUses: { through: 'change', run: returnUses, effect: 'frees' },
+  permitsDrops: { through: 'query', run: permitsDrops, effect: 'reads' },
+} as const satisfies Operations<LinkLedger>
 
 async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
   const { db, now } = tx

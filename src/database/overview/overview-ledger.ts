@@ -11,15 +11,14 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { type AccountRow, toAccount, USAGE_COLUMNS } from '../ledger/rows.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 
-export function createOverviewLedger({ query, transaction }: Session): OverviewLedger {
-  return {
-    measureUsers: (page) => query((tx) => measureUsers(tx, page)),
-    listDailyUsage: (days) => query((tx) => listDailyUsage(tx, days)),
-    recordDailyUsage: (record) => transaction((tx) => recordDailyUsage(tx, record)),
-  }
-}
+export const OVERVIEW_OPERATIONS = {
+  measureUsers: { through: 'query', run: measureUsers, effect: 'reads' },
+  listDailyUsage: { through: 'query', run: listDailyUsage, effect: 'reads' },
+  // One row a day.
+  recordDailyUsage: { through: 'transaction', run: recordDailyUsage, effect: 'frees' },
+} as const satisfies Operations<OverviewLedger>
 
 type Page = Parameters<OverviewLedger['measureUsers']>[0]
 

@@ -6,6 +6,7 @@ import type {
   Unfinished,
 } from '../../core/resumable/resumable-ledger.ts'
 import { untilFound } from '../ledger/eviction-search.ts'
+import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { askToStop, claimAppend, claimFinish, endFinish, fence } from './claim.ts'
 import { createResumable } from './create.ts'
@@ -24,28 +25,42 @@ import { isInRange } from '../prefix-range.ts'
 import { isLeased, type ResumableRow, selectResumables, toPiece, toResumable } from './rows.ts'
 
 /** Locks are taken in the order `quotas`, `uploads`, `resumable_uploads`, `garbage`. */
-export function createResumableLedger(session: Session): ResumableLedger {
-  const { database, change, queryPrepared: query } = session
-  return {
-    createResumable: (upload) =>
-      untilFound(() => change(upload.userId, (tx) => createResumable(tx, upload))),
-    findResumable: (upload) => query((tx) => findResumable(tx, upload)),
-    findVersion: (upload) => query((tx) => findVersion(tx, upload)),
-    listResumables: (page) => query((tx) => listResumables(tx, page)),
-    measureUnfinished: (userId) => query((tx) => measureUnfinished(tx, userId)),
-    async prepareAppend(append) {
-      if (await query((tx) => isPrepared(tx, append))) return
-      await untilFound(() => change(append.userId, (tx) => prepare(tx, append)))
-    },
-    claimAppend: (claim) => change(claim.userId, (tx) => claimAppend(tx, claim)),
-    claimFinish: (claim) => change(claim.userId, (tx) => claimFinish(tx, claim)),
-    recordAppend: (record) => change(record.userId, (tx) => recordAppend(tx, record)),
-    endFinish: (finish) => query((tx) => endFinish(tx, finish)),
-    listPieces: (version) => query((tx) => listPieces(tx, version)),
-    askToStop: (upload) => query((tx) => askToStop(tx, upload)),
-    listAskedToStop: (holder) => query((tx) => listAskedToStop(tx, holder)),
-    fence: (upload) => query((tx) => fence(tx, upload)),
-    confirm: () => database.confirm(),
+export const RESUMABLE_OPERATIONS = {
+  createResumable: {
+    through: 'change',
+    run: createResumable,
+    mayEvict: true,
+    effect: 'grows',
+    startsWriter: true,
+  },
+  findResumable: { through: 'queryPrepared', run: findResumable, effect: 'reads' },
+  findVersion: { through: 'queryPrepared', run: findVersion, effect: 'reads' },
+  listResumables: { through: 'queryPrepared', run: listResumables, effect: 'reads' },
+  measureUnfinished: { through: 'queryPrepared', run: measureUnfinished, effect: 'reads' },
+  prepareAppend: { bind: prepareAppend, effect: 'frees' },
+  claimAppend: { through: 'change', run: claimAppend, effect: 'grows', startsWriter: true },
+  claimFinish: { through: 'change', run: claimFinish, effect: 'frees' },
+  // Of bytes that the store has already.
+  recordAppend: { through: 'change', run: recordAppend, effect: 'frees' },
+  endFinish: { through: 'queryPrepared', run: endFinish, effect: 'frees' },
+  listPieces: { through: 'queryPrepared', run: listPieces, effect: 'reads' },
+  askToStop: { through: 'queryPrepared', run: askToStop, effect: 'frees' },
+  listAskedToStop: { through: 'queryPrepared', run: listAskedToStop, effect: 'reads' },
+  fence: { through: 'queryPrepared', run: fence, effect: 'frees' },
+  confirm: {
+    bind:
+      ({ database }) =>
+      () =>
+        database.confirm(),
+    effect: 'reads',
+  },
+} as const satisfies Operations<ResumableLedger>
+
+/** Takes the lock only if something has to be written or searched. */
+function prepareAppend({ queryPrepared, change }: Session): ResumableLedger['prepareAppend'] {
+  return async (append) => {
+    if (await queryPrepared((tx) => isPrepared(tx, append))) return
+    await untilFound(() => change(append.userId, (tx) => prepare(tx, append)))
   }
 }
 

@@ -3,14 +3,12 @@ import type { Backlog, BacklogLedger, Journal } from '../../core/sweep/backlog-l
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { isLeaseOver } from './sweep.ts'
 import { safeNow } from '../clock/safe-now.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 
-export function createBacklogLedger({ readInOrder }: Session): BacklogLedger {
-  return {
-    measureBacklog: (cap) => readInOrder((tx) => measureBacklog(tx, cap)),
-    measureJournal: (cap) => readInOrder((tx) => measureJournal(tx, cap)),
-  }
-}
+export const BACKLOG_OPERATIONS = {
+  measureBacklog: { through: 'readInOrder', run: measureBacklog, effect: 'reads' },
+  measureJournal: { through: 'readInOrder', run: measureJournal, effect: 'reads' },
+} as const satisfies Operations<BacklogLedger>
 
 async function measureBacklog(
   tx: LedgerTx,

@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
 import { type LeaderLeases, LONGEST_LEASE_MS } from '../../core/sweep/leader-lease.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 
-export function createLeaderLeases({ query }: Session): LeaderLeases {
-  return {
-    acquireLeaderLease: (claim) => query((tx) => acquire(tx, claim)),
-    releaseLeaderLease: (claim) => query((tx) => release(tx, claim)),
-  }
-}
+export const LEADER_LEASE_OPERATIONS = {
+  acquireLeaderLease: { through: 'query', run: acquire, effect: 'frees' },
+  releaseLeaderLease: { through: 'query', run: release, effect: 'frees' },
+} as const satisfies Operations<LeaderLeases>
 
 /**
  * The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the lease. A lease that ends later than

@@ -1,5 +1,5 @@
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
 import {
   forgetChanges,
@@ -22,25 +22,33 @@ import { applyChanges } from '../ledger/apply-changes.ts'
 import { type Clock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
-export function createSweepLedger(session: Session): SweepLedger {
-  const { database, change, query, readInOrder, transaction } = session
-  return {
-    listExpiredUploads: (options) => readInOrder((tx) => listExpiredUploads(tx, options)),
-    listAbortedUploads: (page) => readInOrder((tx) => listAbortedUploads(tx, page)),
-    noteAbortedRemovals: (done) => transaction((tx) => noteAbortedRemovals(tx, done)),
-    listEndedDrops: (options) => readInOrder((tx) => listEndedDrops(tx, options)),
-    listUsersWithExpired: (options) => readInOrder((tx) => listUsersWithExpired(tx, options)),
-    expireFiles: (options) => change(options.userId, (tx) => expireFiles(tx, options)),
-    forgetUploads: (options) => query((tx) => forgetUploads(tx, options)),
-    forgetChanges: (options) => query((tx) => forgetChanges(tx, options)),
-    listGarbage: (page) => readInOrder((tx) => listGarbage(tx, page)),
-    noteGarbageRemovals: (done) => transaction((tx) => noteGarbageRemovals(tx, done)),
-    findUserToPurge: (after) => query((tx) => findUserToPurge(tx, after)),
-    purgeDeletedUsers: (options) => transaction((tx) => purgeDeletedUsers(tx, options)),
-    check: () => check(database),
-    confirm: () => database.confirm(),
-  }
-}
+/** Without `confirm`, which has its row in `resumable/`. */
+export const SWEEP_OPERATIONS = {
+  listExpiredUploads: { through: 'readInOrder', run: listExpiredUploads, effect: 'reads' },
+  listAbortedUploads: { through: 'readInOrder', run: listAbortedUploads, effect: 'reads' },
+  noteAbortedRemovals: { through: 'transaction', run: noteAbortedRemovals, effect: 'frees' },
+  listEndedDrops: { through: 'readInOrder', run: listEndedDrops, effect: 'reads' },
+  listUsersWithExpired: { through: 'readInOrder', run: listUsersWithExpired, effect: 'reads' },
+  expireFiles: {
+    through: 'change',
+    run: expireFiles,
+    effect: ({ limit }) => ({ kind: 'ends', rows: limit }),
+  },
+  forgetUploads: { through: 'query', run: forgetUploads, effect: 'frees' },
+  forgetChanges: { through: 'query', run: forgetChanges, effect: 'frees' },
+  listGarbage: { through: 'readInOrder', run: listGarbage, effect: 'reads' },
+  noteGarbageRemovals: { through: 'transaction', run: noteGarbageRemovals, effect: 'frees' },
+  findUserToPurge: { through: 'query', run: findUserToPurge, effect: 'reads' },
+  purgeDeletedUsers: { through: 'transaction', run: purgeDeletedUsers, effect: 'frees' },
+  // Asks the writer thread, and tests whether it can write after it could not.
+  check: {
+    bind:
+      ({ database }) =>
+      () =>
+        check(database),
+    effect: 'frees',
+  },
+} as const satisfies Operations<Omit<SweepLedger, 'confirm'>>
 
 /** A full disk still answers reads, so a write must succeed first. */
 async function check(database: Database): Promise<number> {

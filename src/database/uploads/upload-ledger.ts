@@ -26,6 +26,7 @@ import { garbageBytes } from '../ledger/counted-bytes.ts'
 import { findNamed } from '../ledger/named-objects.ts'
 import { growthOver, hasRoom } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
+import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { endResumable, isUnclaimed } from '../resumable/end.ts'
 import { isLeaseOver } from '../sweep/sweep.ts'
@@ -33,21 +34,24 @@ import { begin, checkBegin } from './begin.ts'
 import { commit } from './commit.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'
 
-export function createUploadLedger(session: Session): UploadLedger {
-  const { change, query, queryPrepared, readInOrder, transaction } = session
-  return {
-    checkBegin: (upload) =>
-      upload.evict === undefined
-        ? query((tx) => checkBegin(tx, upload))
-        : untilFound(() => readInOrder((tx) => checkBegin(tx, upload))),
-    begin: (upload) => untilFound(() => change(upload.userId, (tx) => begin(tx, upload))),
-    extend: (upload) => untilFound(() => change(upload.userId, (tx) => extend(tx, upload))),
-    renew: (upload) => queryPrepared((tx) => renew(tx, upload)),
-    commit: (upload) => untilFound(() => change(upload.userId, (tx) => commit(tx, upload))),
-    abort: (upload) => change(upload.userId, (tx) => abort(tx, upload)),
-    endLeases: () => transaction(endLeases),
-    listPendingUploads: (page) => readInOrder((tx) => listPendingUploads(tx, page)),
-  }
+export const UPLOAD_OPERATIONS = {
+  checkBegin: { bind: checkBeforeBegin, effect: 'reads' },
+  // Bytes have a floor of their own, which is higher (`core/uploads/free-space.ts`).
+  begin: { through: 'change', run: begin, mayEvict: true, effect: 'grows', startsWriter: true },
+  extend: { through: 'change', run: extend, mayEvict: true, effect: 'frees' },
+  renew: { through: 'queryPrepared', run: renew, effect: 'frees' },
+  commit: { through: 'change', run: commit, mayEvict: true, effect: 'grows' },
+  // Even late, so that the upload ends.
+  abort: { through: 'change', run: abort, effect: 'frees', runsLate: true },
+  endLeases: { through: 'transaction', run: endLeases, effect: 'frees' },
+  listPendingUploads: { through: 'readInOrder', run: listPendingUploads, effect: 'reads' },
+} as const satisfies Operations<UploadLedger>
+
+function checkBeforeBegin({ query, readInOrder }: Session): UploadLedger['checkBegin'] {
+  return (upload) =>
+    upload.evict === undefined
+      ? query((tx) => checkBegin(tx, upload))
+      : untilFound(() => readInOrder((tx) => checkBegin(tx, upload)))
 }
 
 async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {

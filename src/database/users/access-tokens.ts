@@ -22,18 +22,19 @@ import type {
 import { safeNow } from '../clock/safe-now.ts'
 import { explainReached, reachedBound } from '../../core/quota/shares.ts'
 import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'
-import { bigint, type Clocked } from '../ledger/ledger-sql.ts'
+import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
+import { lockKnownUser, requireUser } from './find-user.ts'
 import { hasDevice } from './grants.ts'
 
-/** Call it under the user's lock. */
-export async function add(tx: Clocked, token: NewAccessToken): Promise<AccessToken> {
+export async function add(tx: LedgerTx, token: NewAccessToken): Promise<AccessToken> {
   const { db, now } = tx
   const { userId, scope, parent } = token
+  await lockKnownUser(tx, userId)
   await forgetEnded(tx, userId)
   await assertBelowLimit(tx, token)
-  if (scope?.deviceId !== undefined) await assertDevice(db, { userId, deviceId: scope.deviceId })
+  if (scope?.deviceId !== undefined) await assertDevice(tx, { userId, deviceId: scope.deviceId })
   const ends = await findEnd(tx, token)
   const { rows } = await sql<AccessTokenRow>`
     INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at, scope, device_id, parent_id,
@@ -66,10 +67,10 @@ async function assertBelowLimit(
 }
 
 async function assertDevice(
-  db: Kysely<Tables>,
+  tx: LedgerTx,
   device: { readonly userId: UserId; readonly deviceId: string },
 ): Promise<void> {
-  if (await hasDevice(db, device)) return
+  if (await hasDevice(tx, device)) return
   throw new AppError('not_found', 'The user has no device with this id.')
 }
 
@@ -135,7 +136,8 @@ async function forgetEnded({ db, now }: Clocked, userId: UserId): Promise<void> 
 
 export async function findUser(
   { db, now }: Clocked,
-  { sha256, evenExpired = false }: { readonly sha256: string; readonly evenExpired?: boolean },
+  sha256: string,
+  { evenExpired }: { readonly evenExpired: boolean } = { evenExpired: false },
 ): Promise<AccessTokenUser | undefined> {
   const { rows } = await sql<FoundRow>`
     SELECT users.id, status, users.created_at, expires_at - ${now} AS expires_in_ms, token_id, scope, device_id,
@@ -179,9 +181,10 @@ export async function recordUses(
 }
 
 export async function list(
-  db: Kysely<Tables>,
+  { db }: Clocked,
   { userId, parentId, page }: AccessTokenFilter,
 ): Promise<readonly AccessToken[]> {
+  await requireUser(db, userId)
   const { after, limit } = page ?? {}
   const further =
     after === undefined
@@ -199,11 +202,13 @@ function madeBy(parentId: string | undefined) {
   return parentId === undefined ? sql`` : sql`AND parent_id = ${parentId}`
 }
 
-/** Call it under the user's lock, like `add`: otherwise a token could be made with one that is being revoked. */
+/** Under the user's lock, like `add`: otherwise a token could be made with one that is being revoked. */
 export async function revoke(
-  { db, now }: Clocked,
+  tx: LedgerTx,
   { userId, tokenId, parentId }: AccessTokenKey,
 ): Promise<void> {
+  const { db, now } = tx
+  await lockKnownUser(tx, userId)
   const { rows } = await sql<Descent>`
     SELECT token_id, parent_id FROM access_tokens WHERE user_id = ${userId}
   `.execute(db)

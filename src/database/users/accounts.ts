@@ -6,7 +6,7 @@ import type {
   CapacityReport,
   Usage,
 } from '../../core/users/account-ledger.ts'
-import type { FindFile } from '../../core/files/file-ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import { isInRange } from '../prefix-range.ts'
 import { allowanceOf } from '../ledger/counted-bytes.ts'
 import type { GrantRow, QuotaRow } from '../schema.ts'
@@ -19,16 +19,13 @@ import {
   type LedgerTx,
 } from '../ledger/ledger-sql.ts'
 import { type AccountRow, toAccount, USAGE_COLUMNS, usageIn } from '../ledger/rows.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../ledger/operation.ts'
 
-export function createAccountLedger({ query, readInOrder }: Session): AccountLedger {
-  return {
-    findAccount: (userId) => query((tx) => findAccount(tx, userId)),
-    listAccounts: (page) => readInOrder((tx) => listAccounts(tx, page)),
-    reportCapacity: (userId, userCreatedAt) =>
-      query((tx) => reportCapacity(tx, { userId, userCreatedAt })),
-  }
-}
+export const ACCOUNT_OPERATIONS = {
+  findAccount: { through: 'query', run: findAccount, effect: 'reads' },
+  listAccounts: { through: 'readInOrder', run: listAccounts, effect: 'reads' },
+  reportCapacity: { through: 'query', run: reportCapacity, effect: 'reads' },
+} as const satisfies Operations<AccountLedger>
 
 /** Pages users before the LEFT JOIN: PostgreSQL might otherwise read all later quotas for a merge join. */
 async function listAccounts(
@@ -72,7 +69,8 @@ type ReportRow = Usage &
 /** Reads the time once, so that the grants match the capacity. */
 async function reportCapacity(
   tx: LedgerTx,
-  { userId, userCreatedAt }: Pick<FindFile, 'userId' | 'userCreatedAt'>,
+  userId: UserId,
+  userCreatedAt?: number,
 ): Promise<CapacityReport | undefined> {
   const { db, now, baseCapacity, historyShare } = tx
   const capacity = capacityInForce(sql`instant`, baseCapacity)

@@ -9,6 +9,7 @@ import type {
 } from '../../core/users/user-store.ts'
 import type { Clocked } from '../ledger/ledger-sql.ts'
 import type { GrantRow, Tables } from '../schema.ts'
+import { requireUser } from './find-user.ts'
 
 /** Call it under the user's lock: `created` depends on a read before the write. */
 export async function put(
@@ -51,16 +52,17 @@ export async function revoke(
 }
 
 export async function hasDevice(
-  db: Kysely<Tables>,
+  { db }: Clocked,
   { userId, deviceId }: Parameters<UserStore['hasDevice']>[0],
 ): Promise<boolean> {
   return await stands(db, { userId, source: DEVICE, reference: deviceId })
 }
 
 export async function list(
-  db: Kysely<Tables>,
+  { db }: Clocked,
   { userId, source, page }: GrantFilter,
 ): Promise<readonly Grant[]> {
+  await requireUser(db, userId)
   const ofSource = source === undefined ? sql`` : sql`AND source = ${source}`
   const { after, limit } = page ?? {}
   const further =

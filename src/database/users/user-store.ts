@@ -4,67 +4,43 @@ import { DEVICE } from '../../core/quota/grants.ts'
 import { userNotFound } from '../../core/users/caller.ts'
 import { capacityState } from '../../core/quota/capacity.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
+import type {
+  GrantKey,
+  NewGrant,
+  User,
+  UserStatus,
+  UserStore,
+} from '../../core/users/user-store.ts'
 import { changingCapacity } from '../changes/record.ts'
 import * as accessTokens from './access-tokens.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { createMethods, type Operations } from '../ledger/operation.ts'
 import { toUser } from '../ledger/rows.ts'
 import { createSession, type LedgerOptions } from '../ledger/session.ts'
 import type { Database } from '../database.ts'
-import { PREPARED } from '../statement.ts'
+import { findUser, lockKnownUser } from './find-user.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /** Changes to a user take the same lock as that user's uploads. */
-export function createUserStore(database: Database, options: LedgerOptions): UserStore {
-  const { now } = database
-  const { transaction } = createSession(database, options)
-  const locked = <T>(userId: UserId, work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
-    transaction(async (tx) => {
-      await lockUser(tx, userId)
-      await requireUser(tx.db, userId)
-      return await work(tx)
-    })
-  const ofGrants = <T>(userId: UserId, change: (tx: LedgerTx) => Promise<T>): Promise<T> =>
-    locked(userId, (tx) => changingCapacity(tx, { userId, change: () => change(tx) }))
-  const checked = <T>(userId: UserId, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
-    database.query(async (db) => {
-      await requireUser(db, userId)
-      return await work(db)
-    })
+export const USER_OPERATIONS = {
+  createUser: { through: 'transaction', run: createUser, effect: 'grows' },
+  findUser: { through: 'query', run: ({ db }, userId) => findUser(db, userId), effect: 'reads' },
+  setUserStatus: { through: 'transaction', run: setUserStatus, effect: 'frees' },
+  deleteUser: { through: 'transaction', run: deleteUser, effect: 'frees' },
+  addAccessToken: { through: 'transaction', run: accessTokens.add, effect: 'grows' },
+  findAccessTokenUser: { through: 'queryPrepared', run: accessTokens.findUser, effect: 'reads' },
+  recordAccessTokenUses: { through: 'query', run: accessTokens.recordUses, effect: 'frees' },
+  listAccessTokens: { through: 'query', run: accessTokens.list, effect: 'reads' },
+  revokeAccessToken: { through: 'transaction', run: accessTokens.revoke, effect: 'frees' },
+  putGrant: { through: 'transaction', run: putGrant, effect: 'grows' },
+  revokeGrant: { through: 'transaction', run: revokeGrant, effect: 'frees' },
+  hasDevice: { through: 'query', run: grants.hasDevice, effect: 'reads' },
+  listGrants: { through: 'query', run: grants.list, effect: 'reads' },
+} as const satisfies Operations<UserStore>
 
-  return {
-    createUser: (userId) => transaction((tx) => createUser(tx, userId)),
-    findUser: (userId) => database.query((db) => findUser(db, userId)),
-    setUserStatus: (userId, status) =>
-      locked(userId, async (tx) => {
-        if (status === 'suspended') await accessTokens.revokeOfJwts(tx, userId)
-        return await setStatus(tx.db, { userId, status })
-      }),
-    deleteUser: (userId) =>
-      transaction(async (tx) => {
-        await lockUser(tx, userId)
-        await setStatus(tx.db, { userId, status: 'deleted' })
-      }),
-    addAccessToken: (token) => locked(token.userId, (tx) => accessTokens.add(tx, token)),
-    findAccessTokenUser: (sha256, options) =>
-      database.query((db) =>
-        accessTokens.findUser({ db: db.withPlugin(PREPARED), now }, { sha256, ...options }),
-      ),
-    recordAccessTokenUses: (uses) =>
-      database.query((db) => accessTokens.recordUses({ db, now }, uses)),
-    listAccessTokens: (filter) => checked(filter.userId, (db) => accessTokens.list(db, filter)),
-    revokeAccessToken: (token) => locked(token.userId, (tx) => accessTokens.revoke(tx, token)),
-    putGrant: (grant) => ofGrants(grant.userId, (tx) => grants.put(tx, grant)),
-    revokeGrant: (grant) =>
-      ofGrants(grant.userId, async (tx) => {
-        await grants.revoke(tx.db, grant)
-        if (grant.source !== DEVICE) return
-        await accessTokens.revokeOfDevice(tx, { userId: grant.userId, deviceId: grant.reference })
-      }),
-    hasDevice: (device) => database.query((db) => grants.hasDevice(db, device)),
-    listGrants: (filter) => checked(filter.userId, (db) => grants.list(db, filter)),
-  }
+export function createUserStore(database: Database, options: LedgerOptions): UserStore {
+  return createMethods<UserStore>(USER_OPERATIONS, createSession(database, options))
 }
 
 async function createUser(tx: LedgerTx, userId: UserId): ReturnType<UserStore['createUser']> {
@@ -96,9 +72,19 @@ async function existingUser(db: Kysely<Tables>, userId: UserId): Promise<User> {
   return user
 }
 
-async function findUser(db: Kysely<Tables>, userId: UserId): Promise<User | undefined> {
-  const { rows } = await sql<UserRow>`SELECT * FROM users WHERE id = ${userId}`.execute(db)
-  return rows[0] && toUser(rows[0])
+async function setUserStatus(
+  tx: LedgerTx,
+  userId: UserId,
+  status: 'active' | 'suspended',
+): Promise<User> {
+  await lockKnownUser(tx, userId)
+  if (status === 'suspended') await accessTokens.revokeOfJwts(tx, userId)
+  return await setStatus(tx.db, { userId, status })
+}
+
+async function deleteUser(tx: LedgerTx, userId: UserId): Promise<void> {
+  await lockUser(tx, userId)
+  await setStatus(tx.db, { userId, status: 'deleted' })
 }
 
 async function setStatus(
@@ -112,7 +98,15 @@ async function setStatus(
   return toUser(rows[0])
 }
 
-async function requireUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
-  const user = await findUser(db, userId)
-  if (user === undefined || user.status === 'deleted') throw userNotFound(userId)
+async function putGrant(tx: LedgerTx, grant: NewGrant): ReturnType<UserStore['putGrant']> {
+  const { userId } = grant
+  await lockKnownUser(tx, userId)
+  return await changingCapacity(tx, { userId, change: () => grants.put(tx, grant) })
+}
+
+async function revokeGrant(tx: LedgerTx, grant: GrantKey): Promise<void> {
+  const { userId, source, reference } = grant
+  await lockKnownUser(tx, userId)
+  await changingCapacity(tx, { userId, change: () => grants.revoke(tx.db, grant) })
+  if (source === DEVICE) await accessTokens.revokeOfDevice(tx, { userId, deviceId: reference })
 }

@@ -8,29 +8,40 @@ import type {
 import { changesAfter, type ReadRow, toChangesRead } from '../changes/read.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { safeNow } from '../clock/safe-now.ts'
+import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'
 import type { UserRow } from '../schema.ts'
 
-export function createWebhookLedger(session: Session): WebhookLedger {
-  const { database, change, query, readInOrder } = session
-  return {
-    async listDueWebhooks(limit) {
-      const queues = await readInOrder((tx) => listDue(tx, limit))
-      if (queues.some(({ purgedAt }) => purgedAt !== undefined)) await database.confirm()
-      return queues
-    },
-    async readUndelivered(queue, limit) {
-      const read = await readInOrder((tx) => readUndelivered(tx, queue, limit))
-      if (read !== undefined && read.changes.length > 0) await database.confirm()
-      return read
-    },
-    settleWebhooks: (outcome) => change(outcome.queue.userId, (tx) => settle(tx, outcome)),
-    listParked: (page) => readInOrder((tx) => listParked(tx, page)),
-    findParked: (id) => query((tx) => findParked(tx, id)),
-    deleteParked: (id) => query((tx) => deleteParked(tx, id)),
-    measureWebhooks: (cap) => readInOrder((tx) => measure(tx, cap)),
+export const WEBHOOK_OPERATIONS = {
+  listDueWebhooks: { bind: confirmedQueues, effect: 'reads' },
+  readUndelivered: { bind: confirmedChanges, effect: 'reads' },
+  // Parks at most one event of each user in 24 hours. If it were refused, the event would be sent again and again.
+  settleWebhooks: { bind: settleInOrder, effect: 'frees' },
+  listParked: { through: 'readInOrder', run: listParked, effect: 'reads' },
+  findParked: { through: 'query', run: findParked, effect: 'reads' },
+  deleteParked: { through: 'query', run: deleteParked, effect: 'frees' },
+  measureWebhooks: { through: 'readInOrder', run: measure, effect: 'reads' },
+} as const satisfies Operations<WebhookLedger>
+
+function confirmedQueues({ database, readInOrder }: Session): WebhookLedger['listDueWebhooks'] {
+  return async (limit) => {
+    const queues = await readInOrder((tx) => listDue(tx, limit))
+    if (queues.some(({ purgedAt }) => purgedAt !== undefined)) await database.confirm()
+    return queues
   }
+}
+
+function confirmedChanges({ database, readInOrder }: Session): WebhookLedger['readUndelivered'] {
+  return async (queue, limit) => {
+    const read = await readInOrder((tx) => readUndelivered(tx, queue, limit))
+    if (read !== undefined && read.changes.length > 0) await database.confirm()
+    return read
+  }
+}
+
+function settleInOrder({ change }: Session): WebhookLedger['settleWebhooks'] {
+  return (outcome) => change(outcome.queue.userId, (tx) => settle(tx, outcome))
 }
 
 async function listDue({ db, now }: LedgerTx, limit: number): Promise<readonly WebhookQueue[]> {

@@ -19,7 +19,7 @@ import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
-import { guardWrites } from '../../../src/database/write-kinds.ts'
+import { guardWrites } from '../../../src/database/operations.ts'
 import { createMemoryFolder } from '../../support/servers/local-server.ts'
 import { openMigrated } from '../../support/service/migrated-file.ts'
 

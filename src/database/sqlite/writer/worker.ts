@@ -7,7 +7,8 @@ import { databaseUnavailable } from '../../repeats.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { createUserStore } from '../../users/user-store.ts'
 import { openSqlite } from '../sqlite.ts'
-import type { WriterCall, WriterSettings } from './writer.ts'
+import { type OperationCall, operationOf, type PortName } from '../../operations.ts'
+import type { WriterSettings } from './writer.ts'
 
 /** Other processes usually hold the lock for milliseconds. If longer, other calls run between attempts. */
 const BUSY_TIMEOUT_MS = 20
@@ -22,15 +23,15 @@ const database = await openSqlite({
 if (fileId !== undefined) assertSameFile(file, fileId)
 
 type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
-const ports: Readonly<Record<WriterCall['port'], Methods>> = {
+const ports: Readonly<Record<PortName, Methods>> = {
   ledger: { ...createLedger(database, options) },
   users: { ...createUserStore(database, options) },
 }
 
-answerCalls<WriterCall>({
+answerCalls<OperationCall>({
   answer: async ({ port, method, args }, until) => {
-    // A caller that gave up may have acted since then. An abort still runs, so that the upload ends.
-    if (steadyTime() > until && method !== 'abort')
+    // A caller that gave up may have acted since then.
+    if (steadyTime() > until && operationOf(port, method).runsLate !== true)
       throw databaseUnavailable(new Error('It was given up.'))
     const call = ports[port][method]
     if (call === undefined) throw new TypeError(`The port ${port} has no ${method}`)

@@ -3,15 +3,15 @@ import { Thread } from '../../../core/async/thread.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
-import { mapWrites, type WrittenPort } from '../../write-kinds.ts'
+import { mapWrites, type OperationCall, type PortName } from '../../operations.ts'
 import type { LedgerOptions } from '../../ledger/session.ts'
 
 /**
- * A thread for writes, so that disk writes delay no request. The first upload starts it. Until then, the calling thread
- * writes. It never restarts: if it ends unexpectedly, every write rejects with `unavailable`, and the process must end.
+ * A thread for writes, so that disk writes delay no request. The first operation with `startsWriter` starts it. Until
+ * then, the calling thread writes. It never restarts: if it ends unexpectedly, every write rejects with `unavailable`, and the process must end.
  */
 export class Writer {
-  readonly #thread: Thread<WriterCall>
+  readonly #thread: Thread<OperationCall>
 
   /** `onDeath` is called once if the thread cannot start or ends without `close`; it must end the process. */
   constructor(settings: WriterSettings, onDeath: (cause: unknown) => void) {
@@ -25,25 +25,10 @@ export class Writer {
 
   /** Runs the port's writes on the thread once it has started. A call with arguments other than plain data rejects. */
   ledger(ledger: Ledger): Ledger {
-    const moved = this.#moveWrites('ledger', ledger)
-    return {
-      ...moved,
-      begin: (upload) => {
-        this.start()
-        return moved.begin(upload)
-      },
-      createResumable: (upload) => {
-        this.start()
-        return moved.createResumable(upload)
-      },
-      claimAppend: (claim) => {
-        this.start()
-        return moved.claimAppend(claim)
-      },
-    }
+    return this.#moveWrites('ledger', ledger)
   }
 
-  /** Like `ledger`, but no call starts the thread. */
+  /** Like `ledger`. */
   users(users: UserStore): UserStore {
     return this.#moveWrites('users', users)
   }
@@ -59,10 +44,12 @@ export class Writer {
   }
 
   /** Writes reject as the method does, and with `unavailable`, outcome unknown, if the thread ends or is late. */
-  #moveWrites<P extends object>(name: WrittenPort, port: P): P {
-    return mapWrites({ name, port }, ({ method, call }) => {
-      return (...args) =>
-        this.#thread.hasStarted ? this.#thread.call({ port: name, method, args }) : call(...args)
+  #moveWrites<P extends object>(port: PortName, methods: P): P {
+    return mapWrites(port, methods, (call, { method, operation: { startsWriter } }) => {
+      return (...args) => {
+        if (startsWriter === true) this.start()
+        return this.#thread.hasStarted ? this.#thread.call({ port, method, args }) : call(...args)
+      }
     })
   }
 }
@@ -76,11 +63,4 @@ export interface WriterSettings extends LedgerOptions {
   readonly fileId?: string | undefined
   /** Milliseconds since 1970 in shared memory, for tests; the system clock by default. */
   readonly clock?: BigInt64Array | undefined
-}
-
-/** A call of a port's method that is no mere read (`write-kinds.ts`). */
-export interface WriterCall {
-  readonly port: WrittenPort
-  readonly method: string
-  readonly args: readonly unknown[]
 }
