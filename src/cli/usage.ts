@@ -17,7 +17,9 @@ export function formOf({ usage }: Command): Form {
   let requiredOperands = 0
   const options: Record<string, { readonly type: 'string' | 'boolean' }> = {}
   const requiredOptions: string[] = []
-  for (const [part, option, value, required, text = ''] of usage.matchAll(PARTS)) {
+  const parts = [...usage.matchAll(PARTS)]
+  if (parts.map(([part]) => part).join(' ') !== usage) throw new TypeError(`No usage: ${usage}`)
+  for (const [part, option, value, required, text = ''] of parts) {
     if (option !== undefined) {
       options[option] = { type: value === undefined ? 'boolean' : 'string' }
       if (!part.startsWith('[')) requiredOptions.push(option)
@@ -29,7 +31,7 @@ export function formOf({ usage }: Command): Form {
   return { words, operands, requiredOperands, options, requiredOptions }
 }
 
-const PARTS = /\[?(?:--([a-z-]+)( \.\.\.)?|<([^<>]+)>|([a-z_]+))\]?/g
+const PARTS = /\[?(?:--([a-z-]+)( \.\.\.)?|<([^<>]+)>|([a-z][a-z_-]*))\]?/g
 
 export function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'

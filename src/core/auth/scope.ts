@@ -10,7 +10,7 @@ import type { Precondition } from '../files/precondition.ts'
 import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
 import { isReference } from '../quota/grants.ts'
 
-/** What a token may permit (docs/api.md has the table). */
+/** What a token may permit; types, schemas and refusals follow from this list. docs/api.md has the table. */
 export const ACTIONS = ['read', 'create', 'replace', 'delete', 'history', 'share'] as const
 
 export type Action = (typeof ACTIONS)[number]

@@ -101,11 +101,11 @@ export function createFreeSpace(options: FreeSpaceOptions) {
      * Rejects with `insufficient_storage` if `bytes` and earlier claims would leave less than the floor, or too few
      * inodes. The measurement is at most 1 s old.
      */
-    async assertRoom(bytes: number): Promise<void> {
+    async assertSpace(bytes: number): Promise<void> {
       await refresh()
       assertFree(bytes)
     },
-    /** Like `assertRoom`, and also claims the bytes. Release the claim if they are not stored. */
+    /** Like `assertSpace`, and also claims the bytes. Release the claim if they are not stored. */
     async claim(bytes: number): Promise<SpaceClaim> {
       await refresh()
       assertFree(bytes)
@@ -122,7 +122,7 @@ export function createFreeSpace(options: FreeSpaceOptions) {
       }
     },
     /** Whether an upload may continue, according to the latest measurement. Never waits for a new one. */
-    hasRoom(): boolean {
+    hasSpace(): boolean {
       void refresh()
       return measured.all.bytes >= minBytes && !isReserved()
     },

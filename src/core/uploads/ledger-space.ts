@@ -95,9 +95,9 @@ export function createLedgerSpace(options: LedgerSpaceOptions) {
     const measured = await Promise.all([measure().catch(() => unknown), reserve.measure()])
     const [{ disk, pages, log }, reserved] = measured
     const missing = reserve.size - reserved
-    const mayRestore = missing > 0 && disk >= missing + MARGIN_BYTES
+    const mayRefill = missing > 0 && disk >= missing + MARGIN_BYTES
     // Until then the previous measurement holds: a reserve that is being made for the first time is not in use.
-    const isRestored = mayRestore && (await reserve.restore())
+    const isRestored = mayRefill && (await reserve.restore())
     space = isRestored
       ? { pages, log, disk: disk - missing, reserved: reserve.size }
       : { pages, log, disk, reserved }
@@ -117,7 +117,7 @@ export function createLedgerSpace(options: LedgerSpaceOptions) {
     return space.reserved + Math.max(0, space.pages) < reserve.size
   }
 
-  function hasRoom(kind: LedgerWrite['kind'], bytes: number): boolean {
+  function hasSpace(kind: LedgerWrite['kind'], bytes: number): boolean {
     const { disk, pages, log, reserved } = space
     const needed = bytes + running + ended
     if (kind === 'grows') {
@@ -133,9 +133,9 @@ export function createLedgerSpace(options: LedgerSpaceOptions) {
   async function claim(kind: LedgerWrite['kind'], bytes: number): Promise<void> {
     if (kind !== 'frees') {
       await refresh(maxAgeMs)
-      if (!hasRoom(kind, bytes)) {
+      if (!hasSpace(kind, bytes)) {
         await refresh(ended > 0 ? STALE : Math.min(MIN_AGE_MS, maxAgeMs))
-        if (!hasRoom(kind, bytes)) throw writeRefused(kind)
+        if (!hasSpace(kind, bytes)) throw writeRefused(kind)
       }
     }
     running += bytes

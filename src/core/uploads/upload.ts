@@ -129,7 +129,7 @@ export function createUploads(options: UploadsOptions) {
         memory: allocation,
         maxBytes: maxFileSize,
         onBytes: (total) =>
-          space?.hasRoom() === false
+          space?.hasSpace() === false
             ? Promise.reject(insufficientStorage())
             : reservation.cover(total),
         onUntouched: () => (isUntouched = true),
@@ -219,7 +219,7 @@ export async function assertAcceptable(
     if (!isMet(precondition, file)) return
   }
   if (min > maxFileSize) throw fileTooLarge(maxFileSize)
-  await space?.assertRoom(expectedBytes)
+  await space?.assertSpace(expectedBytes)
 }
 
 /** With the 5 s token cache, a stolen token's upload ends within 10 s of the revocation. */

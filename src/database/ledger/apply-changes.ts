@@ -24,7 +24,7 @@ import {
   run,
 } from './ledger-sql.ts'
 import { countHistory, withOverhead } from './counted-bytes.ts'
-import { mayCommit, mayRestore, needFrom, type NeedValues } from './quota-rule.ts'
+import { mayCommit, fitsQuota, needFrom, type NeedValues } from './quota-rule.ts'
 import { refusalReason } from './refusal-reason.ts'
 import { evictableIn, type Room } from './evictable.ts'
 import { becomesPast } from './changed-rows.ts'
@@ -211,7 +211,7 @@ const MOVES = {
   evicting: (slot: Slot<Move & NeedValues & Room>, rule: Rule) =>
     moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)))),
   restore: (slot: Slot<Move & NeedValues>, rule: Rule) =>
-    moveFigures(slot, rule, mayRestore(rule, needFrom(slot))),
+    moveFigures(slot, rule, fitsQuota(rule, needFrom(slot))),
 } as const
 
 function moveFigures(

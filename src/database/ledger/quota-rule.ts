@@ -73,7 +73,7 @@ function ifNarrow({ credential }: Pick<UploadNeed, 'credential'>, rule: Sql): Sq
 
 /** Whether an upload may be begun, continued or committed. */
 export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  return sql<boolean>`(${mayRestore(rule, need)} AND ${mayLeaveGarbage(rule, need)})`
+  return sql<boolean>`(${fitsQuota(rule, need)} AND ${mayLeaveGarbage(rule, need)})`
 }
 
 /** The part of `mayCommit` about garbage. */
@@ -147,8 +147,8 @@ export function unfinishedUploads(now: RawBuilder<number>, which: WhichUploads =
   }
 }
 
-/** As `mayCommit`, for bytes that the store has already, of any number of files. */
-export function mayRestore(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
+/** The part of `mayCommit` about the capacity and the number of files: all of it for bytes that are stored already. */
+export function fitsQuota(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
   const { userCreatedAt, newFiles, maxFiles, evictable } = need
   const orEvicting =
     evictable === undefined ? sql`` : sql`OR ${filesToEvict(need)} <= ${evictable.files}`
@@ -186,7 +186,7 @@ function isNew(need: Need | UploadNeed): need is UploadNeed {
   return 'newFiles' in need
 }
 
-/** What must be evicted for `mayRestore` to accept the file: a row, unless the user is missing. */
+/** What must be evicted for `fitsQuota` to accept the file: a row, unless the user is missing. */
 export function shortageOf(
   rule: Rule,
   values: NeedValues,

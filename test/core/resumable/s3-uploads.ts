@@ -48,9 +48,9 @@ export async function openS3Uploads(): Promise<S3Uploads> {
         objects: before,
         memory: ampleMemory(),
         space: {
-          assertRoom: async () => undefined,
+          assertSpace: async () => undefined,
           claim: (bytes) => opened.space(bytes),
-          hasRoom: () => true,
+          hasSpace: () => true,
         },
         maxFileSize: 1000,
         maxFiles: 10,

@@ -70,16 +70,16 @@ describe('the floor of free space', () => {
     const folders = FOLDERS.slice(0, 2)
     space = freeSpace({ folders, minBytes: 100, measure, measurePages })
     disks['objects'] = 60
-    await space.assertRoom(0)
-    await expect(space.assertRoom(1)).rejects.toMatchObject(REFUSED)
+    await space.assertSpace(0)
+    await expect(space.assertSpace(1)).rejects.toMatchObject(REFUSED)
     // Objects and the log of the database need the other half.
     pages = 1_000
     vi.advanceTimersByTime(1_001)
-    await space.assertRoom(10)
-    await expect(space.assertRoom(11)).rejects.toMatchObject(REFUSED)
+    await space.assertSpace(10)
+    await expect(space.assertSpace(11)).rejects.toMatchObject(REFUSED)
     disks['database'] = 99
     vi.advanceTimersByTime(1_001)
-    await expect(space.assertRoom(0)).rejects.toMatchObject(REFUSED)
+    await expect(space.assertSpace(0)).rejects.toMatchObject(REFUSED)
   })
 
   it('is not spent twice between two measurements', async () => {
@@ -96,9 +96,9 @@ describe('the floor of free space', () => {
   })
 
   it('is only asked for by whoever asks first, and given back by a file that does not come', async () => {
-    await space.assertRoom(900)
+    await space.assertSpace(900)
     const claim = await space.claim(900)
-    await expect(space.assertRoom(1)).rejects.toMatchObject(REFUSED)
+    await expect(space.assertSpace(1)).rejects.toMatchObject(REFUSED)
     claim.release()
     await space.claim(900)
     vi.advanceTimersByTime(1_001)
@@ -118,16 +118,16 @@ describe('the floor of free space', () => {
 
   it('lets bytes come until a measurement finds less, and again once there is more', async () => {
     await space.claim(0)
-    expect(space.hasRoom()).toBe(true)
+    expect(space.hasSpace()).toBe(true)
     disks['objects'] = 50
     vi.advanceTimersByTime(1_001)
     // This one begins the measurement and does not wait for it.
-    expect(space.hasRoom()).toBe(true)
-    await expect.poll(() => space.hasRoom()).toBe(false)
+    expect(space.hasSpace()).toBe(true)
+    await expect.poll(() => space.hasSpace()).toBe(false)
     disks['objects'] = 1_000
     vi.advanceTimersByTime(1_001)
     await space.claim(0)
-    expect(space.hasRoom()).toBe(true)
+    expect(space.hasSpace()).toBe(true)
   })
 
   it('a floor of 0 refuses nothing and measures nothing', () => {
@@ -136,10 +136,10 @@ describe('the floor of free space', () => {
 
   it.each(['objects', 'database'])('is one of inodes too, on the disk of %s', async (disk) => {
     inodes[disk] = MIN_FREE_INODES - 1
-    await expect(space.assertRoom(0)).rejects.toThrow('nearly no free inodes')
+    await expect(space.assertSpace(0)).rejects.toThrow('nearly no free inodes')
     await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
     // An upload in progress has its files.
-    expect(space.hasRoom()).toBe(true)
+    expect(space.hasSpace()).toBe(true)
     inodes[disk] = MIN_FREE_INODES + INODES_PER_UPLOAD
     vi.advanceTimersByTime(1_001)
     await space.claim(0)
@@ -152,7 +152,7 @@ describe('the floor of free space', () => {
     const [first] = asked
     if (first?.status === 'fulfilled') first.value.release()
     await space.claim(0)
-    await expect(space.assertRoom(0)).rejects.toMatchObject(REFUSED)
+    await expect(space.assertSpace(0)).rejects.toMatchObject(REFUSED)
   })
 
   it('a floor of inodes is not spent on the disk of the database, where uploads make no files', async () => {
@@ -179,7 +179,7 @@ describe('an upload for which there is no space', () => {
 
   it('is refused before the ledger has anything of it', async () => {
     await using core = await openTestCore()
-    const { upload, usage } = await openTestRepository(core, { space: shortSpace('assertRoom') })
+    const { upload, usage } = await openTestRepository(core, { space: shortSpace('assertSpace') })
     await expect(upload('a', 'hello')).rejects.toMatchObject(REFUSED)
     expect(await usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     expect(await core.database.kysely.selectFrom('uploads').selectAll().execute()).toEqual([])
@@ -187,7 +187,7 @@ describe('an upload for which there is no space', () => {
 
   it('ends while its bytes come, and leaves nothing (I2)', async () => {
     await using core = await openTestCore()
-    const { upload, usage } = await openTestRepository(core, { space: shortSpace('hasRoom') })
+    const { upload, usage } = await openTestRepository(core, { space: shortSpace('hasSpace') })
     await expect(upload('a', incomingFile('hello'))).rejects.toMatchObject(REFUSED)
     expect(await usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
@@ -197,7 +197,7 @@ describe('an upload for which there is no space', () => {
     await using core = await openTestCore()
     const { upload, userId, caller } = await openTestRepository(core)
     await upload('a', 'hello')
-    const { repository } = await openTestRepository(core, { space: shortSpace('assertRoom') })
+    const { repository } = await openTestRepository(core, { space: shortSpace('assertSpace') })
     await repository.change({
       ...caller,
       name: parseFileName('a'),
@@ -221,11 +221,11 @@ function shortSpace(asked: keyof FreeSpace): FreeSpace {
     minBytes: 1,
     measure: async () => roomOf(0),
   })
-  if (asked === 'assertRoom') return short
+  if (asked === 'assertSpace') return short
   const enough = async (): Promise<void> => {}
   return {
     ...short,
-    assertRoom: enough,
+    assertSpace: enough,
     claim: () => short.claim(0).catch(() => ({ release: () => undefined })),
   }
 }

@@ -150,7 +150,7 @@ async function receive(
       digests: [digest, checksum],
       onBytes: (end) => {
         if (length !== undefined && end > length) return Promise.reject(lengthExceeded(length))
-        if (options.space?.hasRoom() === false) return Promise.reject(insufficientStorage())
+        if (options.space?.hasSpace() === false) return Promise.reject(insufficientStorage())
         return reservation.cover(end)
       },
     })
