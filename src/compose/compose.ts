@@ -38,7 +38,6 @@ import { createSweeper } from '../core/sweep/sweeper.ts'
 import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
 import { createUploadAdministration } from '../core/resumable/upload-administration.ts'
 import { UploadMemory } from '../core/memory/upload-memory.ts'
-import type { UserStore } from '../core/users/user-store.ts'
 import { createUsers } from '../core/users/users.ts'
 import { createVerifier } from '../core/verify/verifier.ts'
 import { backUp } from '../database/sqlite/backup.ts'
@@ -52,6 +51,7 @@ import { createInventory } from '../database/verify/inventory.ts'
 import { migrate } from '../database/migrate.ts'
 import { createRebuildLedger } from '../database/rebuild/rebuild-ledger.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
+import type { UserStores } from '../database/users/user-store.ts'
 import { createUploadHooks, meterAppends } from '../metrics/appends.ts'
 import { createCallMeters, meterHistory, meterRepository } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
@@ -302,7 +302,7 @@ function createUseCases(config: Config, opened: Opened) {
   }
 }
 
-function createAuth(users: UserStore, { jwt, overrides }: Opened) {
+function createAuth(users: UserStores, { jwt, overrides }: Opened) {
   const failedAttempts = createFailedAttemptLimiter({ policy: overrides.failedAttemptPolicy })
   const jwtUsers =
     jwt && createJwtUsers({ users, verifier: jwt.verifier, createsUsers: jwt.createsUsers })

@@ -1,18 +1,17 @@
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import type { LedgerSpace } from '../core/uploads/ledger-space.ts'
-import type { UserStore } from '../core/users/user-store.ts'
 import type { Database } from '../database/database.ts'
 import { createLedger, type Ledger } from '../database/ledger/ledger.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
-import { createUserStore } from '../database/users/user-store.ts'
+import { createUserStore, type UserStores } from '../database/users/user-store.ts'
 import { guardWrites } from '../database/operations.ts'
 import type { CallMeters } from '../metrics/call-meters.ts'
 import type { PortTraces } from '../tracing/port-traces.ts'
 
 export interface Ports {
   readonly ledger: Ledger
-  readonly users: UserStore
+  readonly users: UserStores
   readonly objects: ObjectStore
 }
 

@@ -1,9 +1,9 @@
 import type { Actor, AuthorizedCaller, Caller } from '../../src/core/users/caller.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
-import type { UserStore } from '../../src/core/users/user-store.ts'
+import type { UserStores } from '../../src/database/users/user-store.ts'
 
 /** The user who has that id now; nobody's creation where there is none. */
-export async function callerNamed(users: UserStore, userId: UserId): Promise<Caller> {
+export async function callerNamed(users: UserStores, userId: UserId): Promise<Caller> {
   const user = await users.findUser(userId)
   return { userId, userCreatedAt: user?.createdAt ?? 0 }
 }

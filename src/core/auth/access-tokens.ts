@@ -17,11 +17,11 @@ import type {
   AccessToken,
   AccessTokenKey,
   AccessTokenPage,
+  AccessTokenStore,
   AccessTokenUser,
   NewAccessToken,
-  User,
-  UserStore,
-} from '../users/user-store.ts'
+} from './access-token-store.ts'
+import type { User } from '../users/user-store.ts'
 
 export interface IssuedAccessToken extends AccessToken {
   /** `crt_` and 43 base64url characters. Returned only here, and stored nowhere. */
@@ -44,7 +44,7 @@ export interface TokenCaller extends AuthorizedCaller, Scoped {
 export type AccessTokens = ReturnType<typeof createAccessTokens>
 
 export interface AccessTokensOptions {
-  readonly users: UserStore
+  readonly users: AccessTokenStore
   readonly jwtUsers?: JwtUsers | undefined
   /** If omitted, guessing is not limited. */
   readonly failedAttempts?: FailedAttemptLimiter | undefined
@@ -211,7 +211,7 @@ const MAX_NOTED = 50_000
 const PAGE = 500
 
 /** Collects token uses, so that `last_used_at` costs one statement for many requests and delays none. */
-export function createLastUsed(users: UserStore, clock: () => number) {
+export function createLastUsed(users: AccessTokenStore, clock: () => number) {
   let usedAt = new Map<string, number>()
   return {
     note(sha256: string): void {

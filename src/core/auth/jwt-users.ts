@@ -2,8 +2,10 @@ import { isAppError } from '../errors.ts'
 import { completeScope } from './scope.ts'
 import { sha256 } from './sha256.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
+import type { GrantStore } from '../quota/grant-store.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
+import type { AccessTokenUser } from './access-token-store.ts'
+import type { User, UserStore } from '../users/user-store.ts'
 
 export interface IdentityProvider {
   readonly verifier: JwtVerifier
@@ -12,7 +14,7 @@ export interface IdentityProvider {
 }
 
 export interface JwtUsersOptions extends IdentityProvider {
-  readonly users: UserStore
+  readonly users: UserStore & Pick<GrantStore, 'hasDevice'>
 }
 
 export type JwtUsers = ReturnType<typeof createJwtUsers>

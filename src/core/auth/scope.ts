@@ -7,7 +7,6 @@ import {
 } from '../files/file-name.ts'
 import type { Visibility } from '../files/file.ts'
 import type { Precondition } from '../files/precondition.ts'
-import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
 import { isReference } from '../quota/grants.ts'
 
 /** What a token may permit; types, schemas and refusals follow from this list. docs/api.md has the table. */
@@ -116,14 +115,17 @@ export function narrowPrecondition(
   return { ...precondition, mustExist: true }
 }
 
+/** What an unfinished upload asks for, and the scope of who finishes it has to permit. */
+interface UploadDemands {
+  readonly precondition: Precondition | undefined
+  readonly visibility: Visibility | undefined
+  readonly evict: FileNamePrefix | undefined
+}
+
 /** Throws `scope_insufficient` unless the scope permits an upload that another token of the user has created. */
 export function assertMayFinish(
   scoped: Scoped,
-  {
-    precondition,
-    visibility,
-    evict,
-  }: Pick<ResumableUpload, 'precondition' | 'visibility' | 'evict'>,
+  { precondition, visibility, evict }: UploadDemands,
 ): void {
   assertMayCompare(scoped, precondition)
   if (precondition?.ifNoneMatch !== '*') assertPermits(scoped, ['replace'])
@@ -134,7 +136,7 @@ export function assertMayFinish(
 }
 
 /** Whether `assertMayFinish` permits it. */
-export function mayFinish(scoped: Scoped, upload: Parameters<typeof assertMayFinish>[1]): boolean {
+export function mayFinish(scoped: Scoped, upload: UploadDemands): boolean {
   try {
     assertMayFinish(scoped, upload)
     return true

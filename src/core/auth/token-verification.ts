@@ -6,10 +6,10 @@ import { parseClientAddress } from './client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import { sha256 } from './sha256.ts'
-import type { AccessTokenUser, UserStore } from '../users/user-store.ts'
+import type { AccessTokenStore, AccessTokenUser } from './access-token-store.ts'
 
 export interface TokenVerificationOptions {
-  readonly users: UserStore
+  readonly users: AccessTokenStore
   readonly jwtUsers: JwtUsers | undefined
   readonly cacheMs: number
   /** Called each time an active user's access token is used, but not for JWTs. No I/O. */

@@ -1,10 +1,10 @@
 import { isByteSize } from '../byte-size.ts'
 import { invalidParameter } from '../errors.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Grant, GrantKey, GrantPage, UserStore } from '../users/user-store.ts'
+import type { Grant, GrantKey, GrantPage, GrantStore } from './grant-store.ts'
 
 export interface GrantsOptions {
-  readonly users: UserStore
+  readonly users: GrantStore
   /** Called after the tokens of a removed device were revoked, or may have been. */
   readonly onRemove?: (userId: UserId) => void
   /** Bytes for a device without a model. */

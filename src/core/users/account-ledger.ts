@@ -1,5 +1,6 @@
 import type { UserId, UserIdPrefix } from './user-id.ts'
-import type { Grant, User } from './user-store.ts'
+import type { Grant } from '../quota/grant-store.ts'
+import type { User } from './user-store.ts'
 
 /** A user's figures at one moment, in bytes except `fileCount`. */
 export interface Usage {

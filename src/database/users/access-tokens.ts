@@ -18,7 +18,7 @@ import type {
   AccessTokenUse,
   AccessTokenUser,
   NewAccessToken,
-} from '../../core/users/user-store.ts'
+} from '../../core/auth/access-token-store.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { explainReached, reachedBound } from '../../core/quota/shares.ts'
 import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'

@@ -4,9 +4,9 @@ import type {
   Grant,
   GrantFilter,
   GrantKey,
+  GrantStore,
   NewGrant,
-  UserStore,
-} from '../../core/users/user-store.ts'
+} from '../../core/quota/grant-store.ts'
 import type { Clocked } from '../ledger/ledger-sql.ts'
 import type { GrantRow, Tables } from '../schema.ts'
 import { requireUser } from './find-user.ts'
@@ -15,7 +15,7 @@ import { requireUser } from './find-user.ts'
 export async function put(
   { db, now }: Clocked,
   grant: NewGrant,
-): ReturnType<UserStore['putGrant']> {
+): ReturnType<GrantStore['putGrant']> {
   const created = !(await stands(db, grant))
   const { rows } = await sql<GrantRow>`
     INSERT INTO grants (user_id, source, reference, bytes, model, starts_at, ends_at, created_at)
@@ -53,7 +53,7 @@ export async function revoke(
 
 export async function hasDevice(
   { db }: Clocked,
-  { userId, deviceId }: Parameters<UserStore['hasDevice']>[0],
+  { userId, deviceId }: Parameters<GrantStore['hasDevice']>[0],
 ): Promise<boolean> {
   return await stands(db, { userId, source: DEVICE, reference: deviceId })
 }

@@ -1,16 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
+import type { AccessTokenStore } from '../../core/auth/access-token-store.ts'
+import type { GrantKey, GrantStore, NewGrant } from '../../core/quota/grant-store.ts'
 import { DEVICE } from '../../core/quota/grants.ts'
 import { userNotFound } from '../../core/users/caller.ts'
 import { capacityState } from '../../core/quota/capacity.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type {
-  GrantKey,
-  NewGrant,
-  User,
-  UserStatus,
-  UserStore,
-} from '../../core/users/user-store.ts'
+import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
 import { changingCapacity } from '../changes/record.ts'
 import * as accessTokens from './access-tokens.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
@@ -21,6 +17,9 @@ import type { Database } from '../database.ts'
 import { findUser, lockKnownUser } from './find-user.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from '../schema.ts'
+
+/** The ports of what a user has besides files. Each use case takes only those that it needs. */
+export interface UserStores extends UserStore, AccessTokenStore, GrantStore {}
 
 /** Changes to a user take the same lock as that user's uploads. */
 export const USER_OPERATIONS = {
@@ -37,10 +36,10 @@ export const USER_OPERATIONS = {
   revokeGrant: { through: 'transaction', run: revokeGrant, effect: 'frees' },
   hasDevice: { through: 'query', run: grants.hasDevice, effect: 'reads' },
   listGrants: { through: 'query', run: grants.list, effect: 'reads' },
-} as const satisfies Operations<UserStore>
+} as const satisfies Operations<UserStores>
 
-export function createUserStore(database: Database, options: LedgerOptions): UserStore {
-  return createMethods<UserStore>(USER_OPERATIONS, createSession(database, options))
+export function createUserStore(database: Database, options: LedgerOptions): UserStores {
+  return createMethods<UserStores>(USER_OPERATIONS, createSession(database, options))
 }
 
 async function createUser(tx: LedgerTx, userId: UserId): ReturnType<UserStore['createUser']> {
@@ -98,7 +97,7 @@ async function setStatus(
   return toUser(rows[0])
 }
 
-async function putGrant(tx: LedgerTx, grant: NewGrant): ReturnType<UserStore['putGrant']> {
+async function putGrant(tx: LedgerTx, grant: NewGrant): ReturnType<GrantStore['putGrant']> {
   const { userId } = grant
   await lockKnownUser(tx, userId)
   return await changingCapacity(tx, { userId, change: () => grants.put(tx, grant) })

@@ -1,7 +1,7 @@
 import type { TProperties } from 'typebox'
 import { CAPACITY_STATES } from '../../core/quota/capacity.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import type { Grant } from '../../core/users/user-store.ts'
+import type { Grant } from '../../core/quota/grant-store.ts'
 import { Type } from './type.ts'
 
 export function Text(description: string, example?: string) {

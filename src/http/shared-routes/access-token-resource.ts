@@ -11,7 +11,11 @@ import {
 import { LABEL_PATTERN, MAX_EXPIRES_IN_SECONDS, MAX_LABEL_LENGTH } from '../../core/auth/terms.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import type { AccessToken, AccessTokenPlace, AccessTokenUser } from '../../core/users/user-store.ts'
+import type {
+  AccessToken,
+  AccessTokenPlace,
+  AccessTokenUser,
+} from '../../core/auth/access-token-store.ts'
 import { Prefix } from '../openapi/parameters.ts'
 import { Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'

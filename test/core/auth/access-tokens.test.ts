@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AccessTokens, createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
@@ -97,7 +97,7 @@ describe('verify', () => {
   it('asks again after a revocation whose outcome is unknown', async () => {
     await using core = await openTestCore()
     await createTestUser(core)
-    const revokeAccessToken: UserStore['revokeAccessToken'] = async (token) => {
+    const revokeAccessToken: UserStores['revokeAccessToken'] = async (token) => {
       await core.users.revokeAccessToken(token)
       throw outage()
     }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createAccessTokens, createLastUsed } from '../../../src/core/auth/access-tokens.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
 
-type Uses = Parameters<UserStore['recordAccessTokenUses']>[0]
+type Uses = Parameters<UserStores['recordAccessTokenUses']>[0]
 
 const alice = parseUserId('alice')
 

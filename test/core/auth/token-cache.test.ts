@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type TokenCache, createTokenCache } from '../../../src/core/auth/token-verification.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { AccessTokenUser } from '../../../src/core/users/user-store.ts'
+import type { AccessTokenUser } from '../../../src/core/auth/access-token-store.ts'
 import { outage } from '../../support/faults/faults.ts'
 
 const alice = parseUserId('alice')

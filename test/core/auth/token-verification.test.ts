@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
@@ -32,10 +32,10 @@ interface Bed {
   readonly block: () => Promise<void>
 }
 
-async function openBed(core: TestCore, users: Partial<UserStore> = {}): Promise<Bed> {
+async function openBed(core: TestCore, users: Partial<UserStores> = {}): Promise<Bed> {
   await createTestUser(core)
   let [lookups, jwts] = [0, 0]
-  const counted: UserStore = {
+  const counted: UserStores = {
     ...core.users,
     findAccessTokenUser(sha256) {
       lookups += 1

@@ -22,7 +22,7 @@ import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
 /** What every user of a harness's ledgers has without a grant. */
@@ -33,7 +33,7 @@ export interface LedgerHarness {
   readonly ledger: Ledger
   /** A second one on connections of its own, as another instance has it. */
   readonly other: Ledger
-  readonly users: UserStore
+  readonly users: UserStores
   /** The database's clock, which stands still. */
   now(): number
   /** Moves that clock on by `ms`. */
@@ -150,7 +150,7 @@ export async function openAccount({
 
 export function accountOf(parts: {
   readonly ledger: Ledger
-  readonly users: UserStore
+  readonly users: UserStores
   readonly userId: UserId
   readonly userCreatedAt: number
 }): Account {
@@ -242,7 +242,7 @@ export function accountOf(parts: {
   return account
 }
 
-export function grantOf(userId: UserId, reference: string): Parameters<UserStore['putGrant']>[0] {
+export function grantOf(userId: UserId, reference: string): Parameters<UserStores['putGrant']>[0] {
   return {
     userId,
     source: 'promotion',

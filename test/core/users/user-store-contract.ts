@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_VALID_TOKENS } from '../../../src/core/auth/scope.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
-import type { AccessToken, UserStore } from '../../../src/core/users/user-store.ts'
+import type { AccessToken } from '../../../src/core/auth/access-token-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { count, grantOf, type LedgerHarness, outcomeOf } from '../ledger/fixture.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
-/** The rules of the port `UserStore`. */
+/** The rules of the port `UserStores`. */
 export function userStoreContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`user store on ${name}`, () => {
     let harness: LedgerHarness
-    let users: UserStore
+    let users: UserStores
     let userId: UserId
 
     beforeAll(async () => {
@@ -411,7 +412,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
 }
 
 async function lastUses(
-  users: UserStore,
+  users: UserStores,
   userId: UserId,
 ): Promise<ReadonlyMap<string, number | undefined>> {
   const tokens = await users.listAccessTokens({ userId })
@@ -422,7 +423,7 @@ function newId(): UserId {
   return parseUserId(randomUUID())
 }
 
-function tokenOf(userId: UserId): Parameters<UserStore['addAccessToken']>[0] {
+function tokenOf(userId: UserId): Parameters<UserStores['addAccessToken']>[0] {
   const tokenId = randomUUID()
   const sha256 = randomUUID().replaceAll('-', '').repeat(2)
   return {

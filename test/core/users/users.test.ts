@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { createUsers, type Users } from '../../../src/core/users/users.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
@@ -13,7 +13,7 @@ interface Watched {
   readonly told: unknown[]
 }
 
-function watch(core: TestCore, faults: Partial<UserStore> = {}): Watched {
+function watch(core: TestCore, faults: Partial<UserStores> = {}): Watched {
   const told: unknown[] = []
   const onChange = (userId: string): void => {
     told.push(userId)

@@ -10,7 +10,7 @@ import { objectKey, type ObjectKey, createVersion } from '../../../src/core/obje
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { History } from '../../../src/core/history/history.ts'
 import { type UserId, parseUserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { contentOf, incomingFile } from '../../support/http/incoming-file.ts'
 import { never } from '../../support/objects.ts'
@@ -35,7 +35,7 @@ export interface SentContent extends SentDescription {
 /** A repository as users work on it, and what a test needs to damage it. Garbage has no grace period. */
 export interface VerifyBed extends VerifyAdapters {
   readonly ledger: Ledger
-  readonly users: UserStore
+  readonly users: UserStores
   upload(userId: UserId, name: string, sent: string | SentContent): Promise<ObjectKey>
   /** The resumable uploads of a user. */
   uploadsOf(userId: UserId): Promise<UserUploads>

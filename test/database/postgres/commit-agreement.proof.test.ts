@@ -6,11 +6,10 @@ import { isAppError } from '../../../src/core/errors.ts'
 import { parseMediaType } from '../../../src/core/files/media-type.ts'
 import { parseMetadata } from '../../../src/core/files/metadata.ts'
 import { createVersion, objectKey, type Version } from '../../../src/core/objects/object-key.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Batch, Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { createUserStore } from '../../../src/database/users/user-store.ts'
+import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
 import { type Account, LONG_MS, openAccount } from '../../core/ledger/fixture.ts'
 import type { TestDatabase } from '../../support/servers/postgres.ts'
 import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
@@ -111,7 +110,7 @@ type Commit = Omit<Operation & { readonly kind: 'commit' }, 'kind'>
 
 interface Side {
   readonly account: Account
-  readonly users: UserStore
+  readonly users: UserStores
   /** In the order of their creation. */
   readonly versions: Version[]
 }

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { createUserStore } from '../../../src/database/users/user-store.ts'
+import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
 import { type Account, grantOf, openAccount } from '../../core/ledger/fixture.ts'
 import type { TestDatabase } from '../../support/servers/postgres.ts'
 import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
@@ -48,7 +47,7 @@ type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never
 describe.skipIf(server === undefined)('the quota rule on PostgreSQL', () => {
   let own: TestDatabase
   let database: Database
-  let users: UserStore
+  let users: UserStores
   let ledgers: readonly Ledger[]
 
   beforeAll(async () => {
@@ -112,7 +111,7 @@ async function changesOf({ ledger, users, account }: Side): Promise<unknown> {
 
 interface Side {
   readonly ledger: Ledger
-  readonly users: UserStore
+  readonly users: UserStores
   readonly account: Account
   readonly versions: Version[]
 }

@@ -15,10 +15,9 @@ import { createVersion, objectKey, type Version } from '../../../src/core/object
 import { growthOf, type LedgerSpace } from '../../../src/core/uploads/ledger-space.ts'
 import { type Actor, callerOf } from '../../../src/core/users/caller.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
-import { createUserStore } from '../../../src/database/users/user-store.ts'
+import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
 import { guardWrites } from '../../../src/database/operations.ts'
 import { createMemoryFolder } from '../../support/servers/local-server.ts'
 import { openMigrated } from '../../support/service/migrated-file.ts'
@@ -39,7 +38,7 @@ describe('F08 a growing write adds no more to the disk of an embedded database t
   let database: Database
   let log: string
   let ledger: Ledger
-  let users: UserStore
+  let users: UserStores
   let actor: Actor
   /** What each write of a test has added, as a part of what was claimed for it. */
   let shares: number[] = []

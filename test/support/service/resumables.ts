@@ -2,7 +2,7 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { Appended, ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { authorized, callerNamed } from '../caller.ts'
 import { incomingFile } from '../http/incoming-file.ts'
 import { never } from '../objects.ts'
@@ -15,7 +15,7 @@ export interface UserUploads {
 }
 
 export async function uploadsOf(
-  service: { readonly uploads: ResumableUploads; readonly userStore: UserStore },
+  service: { readonly uploads: ResumableUploads; readonly userStore: UserStores },
   userId: UserId,
 ): Promise<UserUploads> {
   const { uploads, userStore } = service

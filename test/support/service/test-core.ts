@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createSweeper, type SweepReport } from '../../../src/core/sweep/sweeper.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
-import { createUserStore } from '../../../src/database/users/user-store.ts'
+import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../memory-store.ts'
 import { createMemoryFolder } from '../servers/local-server.ts'
 import { openMigrated } from './migrated-file.ts'
@@ -13,7 +12,7 @@ import { openMigrated } from './migrated-file.ts'
 export interface TestCore extends AsyncDisposable {
   readonly database: Database
   readonly ledger: Ledger
-  readonly users: UserStore
+  readonly users: UserStores
   readonly objects: ObjectStore
   /** The database's clock, in milliseconds; it moves only when a test moves it. */
   readonly clock: { now: number }

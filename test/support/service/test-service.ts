@@ -15,7 +15,7 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { SweepReport } from '../../../src/core/sweep/sweeper.ts'
 import type { ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
-import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../src/database/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import type { PageFile, WebPage } from '../../../src/http/pages/static-assets.ts'
 import { Connections } from '../../../src/http/server/connections.ts'
@@ -97,7 +97,7 @@ export interface TestService {
   readonly url: string
   /** 0 without an admin listener. */
   readonly adminPort: number
-  readonly users: UserStore
+  readonly users: UserStores
   readonly accessTokens: AccessTokens
   readonly failedAttempts: FailedAttemptLimiter
   readonly ledger: Ledger

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Thread } from '../../../core/async/thread.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { UserStore } from '../../../core/users/user-store.ts'
+import type { UserStores } from '../../users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { mapWrites, type OperationCall, type PortName } from '../../operations.ts'
 import type { LedgerOptions } from '../../ledger/session.ts'
@@ -29,7 +29,7 @@ export class Writer {
   }
 
   /** Like `ledger`. */
-  users(users: UserStore): UserStore {
+  users(users: UserStores): UserStores {
     return this.#moveWrites('users', users)
   }
 

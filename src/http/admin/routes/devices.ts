@@ -1,6 +1,6 @@
 import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { Grant } from '../../../core/users/user-store.ts'
+import type { Grant } from '../../../core/quota/grant-store.ts'
 import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'

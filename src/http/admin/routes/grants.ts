@@ -1,6 +1,6 @@
 import { SOURCE_PATTERN } from '../../../core/quota/grants.ts'
 import { formatTimestamp, parseTimestamp } from '../../../core/timestamp.ts'
-import type { Grant, GrantName } from '../../../core/users/user-store.ts'
+import type { Grant, GrantName } from '../../../core/quota/grant-store.ts'
 import { Bytes, grantReply, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type Key, PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'

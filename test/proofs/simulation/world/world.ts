@@ -9,7 +9,7 @@ import {
 } from '../../../../src/core/resumable/resumable-uploads.ts'
 import { createHistory, type History } from '../../../../src/core/history/history.ts'
 import { createSweeper, type Sweeper } from '../../../../src/core/sweep/sweeper.ts'
-import type { UserStore } from '../../../../src/core/users/user-store.ts'
+import type { UserStores } from '../../../../src/database/users/user-store.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { createS3Store } from '../../../../src/object-store/s3/store.ts'
 import type { FakeS3 } from '../../../support/faults/fake-s3.ts'
@@ -42,7 +42,7 @@ export interface World extends Seam {
   readonly database: Database
   /** What all instances share: the ledger on the database, without a network before it. */
   readonly ledger: Ledger
-  readonly users: UserStore
+  readonly users: UserStores
   readonly ledgerReader: LedgerReader
   readonly bucket: FakeS3
   readonly model: Model
