@@ -144,7 +144,7 @@ async function uploadUntil(
     await ledger.begin({ ...upload, ...limits })
     await setTimeout(putMs * (0.5 + Math.random()))
     const content = { size: 4096, sha256: SHA256, visibility: undefined }
-    await ledger.commit({ ...caller, version, ...content, ...limits, garbageDelayMs: 600_000 })
+    await ledger.commit({ ...caller, version, ...content, ...limits })
   }
   return uploads
 }

@@ -31,16 +31,15 @@ function readOrigin(): string | undefined {
 interface ClockParts {
   readonly ledger: ClockLedger
   readonly steadyClock: SteadyClock
-  readonly clockTimes: { readonly leaseMs: number; readonly garbageDelayMs: number }
+  readonly leaseMs: number
   readonly clockHooks: ClockHooks
 }
 
 export function openSafeClock({ kind }: DatabaseConfig, parts: ClockParts): SafeClock {
-  const { ledger, steadyClock: steady, clockTimes, clockHooks: hooks } = parts
-  const { leaseMs, garbageDelayMs } = clockTimes
+  const { ledger, steadyClock: steady, leaseMs, clockHooks: hooks } = parts
   // SQLite's clock is the process's.
   const processTime = kind === 'postgres' ? Date.now : undefined
-  return createSafeClock({ ledger, processTime, steady, leaseMs, garbageDelayMs, hooks })
+  return createSafeClock({ ledger, processTime, steady, leaseMs, hooks })
 }
 
 type Warn = ((err: unknown, message: string) => void) | undefined

@@ -45,6 +45,7 @@ import type { Database } from '../database/database.ts'
 import { createWebhookDelivery, type WebhookHooks } from '../core/webhooks/delivery.ts'
 import { createParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
+import type { OwnTimes } from '../database/ledger/times.ts'
 import { createWebhookSender } from '../webhooks/sender.ts'
 import { createStoreRecord } from '../database/objects/store-record.ts'
 import { createInventory } from '../database/verify/inventory.ts'
@@ -68,16 +69,9 @@ import type { Tracing } from '../tracing/tracing.ts'
 
 export type Service = Awaited<ReturnType<typeof openService>>
 
-export interface ServiceTimes {
+export interface Overrides extends OwnTimes {
   /** Uploads, with their reservations, and sweeps expire this long after their last renewal. */
-  readonly leaseMs: number
-  /** Longer than a download takes to open the object it has found, and than a retried write can still land. */
-  readonly garbageDelayMs: number
-  /** Several times the longest possible request to the object store (`object-store/s3/bucket.ts`). */
-  readonly retentionMs: number
-}
-
-export interface Overrides extends Partial<ServiceTimes> {
+  readonly leaseMs?: number
   readonly tracing?: Tracing | undefined
   readonly warn?: ((err: unknown, message: string) => void) | undefined
   /** Replace the configured adapters; the caller closes them. */
@@ -126,8 +120,10 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const known = { config: objectStore, record, store: found, warn, acceptsAny: acceptsAnyStore }
   const store = await start(() => openKnownStore(known))
   const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
-  const options = { ledgerOptions: ledgerOptionsOf(config), onDeath: thread?.onDeath }
-  const embedded = overrides.database ? undefined : openEmbedded(config.database, options)
+  const ledgerOptions = ledgerOptionsOf(config, overrides)
+  const embedded = overrides.database
+    ? undefined
+    : openEmbedded(config.database, { ledgerOptions, onDeath: thread?.onDeath })
   opened.defer(() => embedded?.instances.leave())
   opened.defer(() => embedded?.writer.close())
   if (thread !== undefined) embedded?.writer.start()
@@ -135,7 +131,7 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const {
     ledgerSpace = overrides.database ? undefined : openLedgerSpace(config, database, onReserveUse),
   } = overrides
-  const parts = { database, store, writer, jwt, ledgerSpace, overrides }
+  const parts = { database, store, writer, ledgerOptions, jwt, ledgerSpace, overrides }
   const useCases = createUseCases(config, parts)
   const { ledger } = useCases
   const redirect = await openRedirect(objectStore)
@@ -167,16 +163,16 @@ interface Opened {
   readonly database: Database
   readonly store: ObjectStore
   readonly writer: Writer | undefined
+  readonly ledgerOptions: LedgerOptions
   readonly jwt: IdentityProvider | undefined
   readonly ledgerSpace: LedgerSpace | undefined
   readonly overrides: Overrides
 }
 
 function createUseCases(config: Config, opened: Opened) {
-  const { database, ledgerSpace, overrides } = opened
+  const { database, ledgerOptions, ledgerSpace, overrides } = opened
   const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
   const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
-  const { garbageDelayMs = config.garbageDelayMs } = overrides
   const { ports, unmetered, instruments, readiness, memory } = createPorts(config, opened)
   const { users, objects } = ports
   const feed = createFeed({ ledger: ports.ledger, reverifyMs })
@@ -192,10 +188,9 @@ function createUseCases(config: Config, opened: Opened) {
     maxFiles,
     maxUploads,
     leaseMs,
-    garbageDelayMs,
     reverifyMs,
   })
-  const history = createHistory({ ledger, objects, maxFiles, garbageDelayMs })
+  const history = createHistory({ ledger, objects, maxFiles })
   const { onStored, onReread, onLost, onTail } = createUploadHooks(instruments)
   const uploads = meterAppends(
     createResumableUploads({
@@ -207,7 +202,6 @@ function createUseCases(config: Config, opened: Opened) {
       maxFiles,
       maxUnfinished,
       lifetimeMs,
-      garbageDelayMs,
       reverifyMs,
       onStored,
       onReread,
@@ -223,22 +217,19 @@ function createUseCases(config: Config, opened: Opened) {
   })
   const { deviceCapacity, deviceModels } = config
   const { steadyClock = overrides.database ? undefined : openSteadyClock() } = overrides
-  const clockTimes = { leaseMs, garbageDelayMs }
   const clockHooks = warningOfJumps(createClockHooks(instruments), overrides.warn)
   const sweeper = createSweeper({
     safeClock:
-      steadyClock &&
-      openSafeClock(config.database, { ledger, steadyClock, clockTimes, clockHooks }),
+      steadyClock && openSafeClock(config.database, { ledger, steadyClock, leaseMs, clockHooks }),
     ledger,
     objects,
     retentionMs,
-    garbageDelayMs,
     leaseMs,
     eventLifetimeMs: config.eventLifetimeMs,
   })
   const { webhooks } = config
   const sender = webhooks && createWebhookSender(webhooks)
-  const inventory = createInventory(database)
+  const inventory = createInventory(database, ledgerOptions)
   return {
     ledger,
     objects,
@@ -269,7 +260,6 @@ function createUseCases(config: Config, opened: Opened) {
       users: administeredUsers,
       ledger,
       history,
-      garbageDelayMs,
     }),
     overview: createOverview({ ledger, hasWebhooks: webhooks !== undefined, leaseMs }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
@@ -297,7 +287,7 @@ function createUseCases(config: Config, opened: Opened) {
       measurePack: openPackMeasure(config),
       measureReserve: ledgerSpace && (() => ledgerSpace.measureReserve()),
     }),
-    verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
+    verifier: createVerifier({ inventory, ledger, objects }),
     rebuilder: createRebuilder({ ledger: createRebuildLedger(database), objects }),
   }
 }
@@ -312,7 +302,7 @@ function createAuth(users: UserStores, { jwt, overrides }: Opened) {
 }
 
 function createPorts(config: Config, opened: Opened) {
-  const { database, store, writer, overrides, ledgerSpace } = opened
+  const { database, store, writer, ledgerOptions, overrides, ledgerSpace } = opened
   const { uploadMemory, maxUploads, maxUnfinished } = config
   const instruments = createInstruments({
     hasPool: database.connections !== undefined,
@@ -325,7 +315,7 @@ function createPorts(config: Config, opened: Opened) {
   const layered = layerPorts({
     database,
     objects: store,
-    ledgerOptions: ledgerOptionsOf(config),
+    ledgerOptions,
     writer,
     trace,
     meter,
@@ -353,7 +343,14 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
   }
 }
 
-function ledgerOptionsOf(config: Config): LedgerOptions {
+function ledgerOptionsOf(config: Config, overrides: Overrides): Required<LedgerOptions> {
   const { baseCapacity, webhooks, historyLifetimeMs, historyShare } = config
-  return { baseCapacity, queuesWebhooks: webhooks !== undefined, historyLifetimeMs, historyShare }
+  const { garbageDelayMs = config.garbageDelayMs, retentionMs, purgeDelayMs } = overrides
+  return {
+    baseCapacity,
+    queuesWebhooks: webhooks !== undefined,
+    historyLifetimeMs,
+    historyShare,
+    times: { garbageDelayMs, retentionMs, purgeDelayMs },
+  }
 }

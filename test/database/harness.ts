@@ -7,6 +7,7 @@ import {
   type Audit,
   BASE_CAPACITY,
   type LedgerHarness,
+  LONG_MS,
   type PastFigures,
 } from '../core/ledger/fixture.ts'
 
@@ -21,13 +22,21 @@ interface HarnessOptions {
   readonly ledgerOptions?: Partial<LedgerOptions> | undefined
 }
 
+/** With those that a suite gives. No garbage is due, but what a deleted user has left is at once. */
+export function harnessOptions(own: Partial<LedgerOptions> = {}): LedgerOptions {
+  const times = { garbageDelayMs: LONG_MS, purgeDelayMs: 0, ...own.times }
+  return { baseCapacity: BASE_CAPACITY, queuesWebhooks: true, ...own, times }
+}
+
 /** The contract suites' view of a migrated database. */
 export function createHarness(harness: HarnessOptions): LedgerHarness {
   const { database, twin, clock, cleanUp, ledgerOptions } = harness
-  const options = { baseCapacity: BASE_CAPACITY, queuesWebhooks: true, ...ledgerOptions }
+  const options = harnessOptions(ledgerOptions)
   return {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),
+    ledgerWith: ({ times, ...own }) =>
+      createLedger(database, { ...options, ...own, times: { ...options.times, ...times } }),
     users: createUserStore(database, options),
     ...clock,
     audit: async (userId) => {

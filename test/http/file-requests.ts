@@ -159,7 +159,7 @@ export async function commitUnsent(
   const version = await beginUpload(service, user, { name, bytes: size })
   const caller = await callerNamed(service.users, user.userId)
   const file = { version, size, sha256: '0'.repeat(64), visibility: undefined }
-  await service.ledger.commit({ ...caller, ...file, maxFiles: 1000, garbageDelayMs: 0 })
+  await service.ledger.commit({ ...caller, ...file, maxFiles: 1000 })
 }
 
 /** The etag that a reply names, as a header has it. */

@@ -18,10 +18,12 @@ export interface VerifiedPorts {
 export function createTestVerifier(ports: VerifiedPorts): Verifier {
   const { database, objects, inventory, ledger } = ports
   return createVerifier({
-    inventory: { ...createInventory(database), ...inventory },
+    inventory: {
+      ...createInventory(database, { times: { garbageDelayMs: GARBAGE_DELAY_MS } }),
+      ...inventory,
+    },
     ledger: { ...createLedger(database, { baseCapacity: 0 }), ...ledger },
     objects,
-    garbageDelayMs: GARBAGE_DELAY_MS,
   })
 }
 

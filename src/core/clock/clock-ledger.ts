@@ -15,7 +15,8 @@ export interface ClockLedger {
    */
   pullBack(longest: {
     readonly leaseMs: number
-    readonly garbageDelayMs: number
+    /** How much longer than its delay garbage may be kept. */
+    readonly unseenMs: number
     readonly retryMs: number
   }): Promise<void>
 }

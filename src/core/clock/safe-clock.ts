@@ -19,7 +19,6 @@ export interface SafeClockOptions {
   readonly steady: SteadyClock
   /** The longest lease of an upload with a single request. */
   readonly leaseMs: number
-  readonly garbageDelayMs: number
   readonly hooks?: Partial<ClockHooks> | undefined
 }
 
@@ -70,7 +69,7 @@ interface Known {
 }
 
 export function createSafeClock(options: SafeClockOptions) {
-  const { ledger, processTime = () => Infinity, steady, leaseMs, garbageDelayMs, hooks } = options
+  const { ledger, processTime = () => Infinity, steady, leaseMs, hooks } = options
   let seen: { readonly time: SafeTime; readonly at: number } | undefined
   /** What was stored, when this process first read that, and when it had last read another one. */
   let known: Known = {
@@ -163,7 +162,7 @@ export function createSafeClock(options: SafeClockOptions) {
       const longest = {
         leaseMs,
         // The setting may have been longer before this process started.
-        garbageDelayMs: garbageDelayMs + (isBack ? 0 : UNSEEN_MS),
+        unseenMs: isBack ? 0 : UNSEEN_MS,
         retryMs: isBack ? SOON_MS : PARK_AFTER_MS,
       }
       see(time)

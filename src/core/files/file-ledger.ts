@@ -36,20 +36,16 @@ export interface SelectFiles extends Caller {
 export type ArchivedFile = Pick<FileVersion, 'name' | 'objectKey' | 'size' | 'updatedAt'>
 
 export interface DeleteFile extends Actor, FileDeletion {
-  readonly garbageDelayMs: number
   /** Also of a suspended user. A deleted one is `not_found`. */
   readonly byOperator?: boolean | undefined
 }
 
-export interface UpdateFile extends Actor, FileUpdate {
-  readonly garbageDelayMs: number
-}
+export interface UpdateFile extends Actor, FileUpdate {}
 
 export interface ChangeFiles extends Actor {
   /** At least one. */
   readonly operations: readonly FileOperation[]
   readonly maxFiles: number
-  readonly garbageDelayMs: number
 }
 
 export interface ChangedFiles {

@@ -49,7 +49,7 @@ export interface RepositoryOptions extends UploadsOptions {
 }
 
 export function createRepository(options: RepositoryOptions) {
-  const { ledger, objects, maxFiles, garbageDelayMs } = options
+  const { ledger, objects, maxFiles } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
     const seenBy = audienceOf(userId, viewer)
@@ -101,7 +101,7 @@ export function createRepository(options: RepositoryOptions) {
     async remove(file: DeleteOwnFile): Promise<void> {
       await file.reverify()
       const { name, precondition } = file
-      await ledger.deleteFile({ ...actorOf(file), name, precondition, garbageDelayMs })
+      await ledger.deleteFile({ ...actorOf(file), name, precondition })
     },
     /**
      * See `FileLedger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter.
@@ -119,17 +119,15 @@ export function createRepository(options: RepositoryOptions) {
         metadata: change.metadata,
         overwrite: change.overwrite,
         precondition: change.precondition,
-        garbageDelayMs,
       })
     },
     /** See `FileLedger.changeFiles`. Reverifies the caller first. Touches no content. */
     async changeAll(batch: ChangeOwnFiles): Promise<ChangedFiles> {
       await batch.reverify()
-      const limits = { maxFiles: limitFor(maxFiles, batch.credential), garbageDelayMs }
       return await ledger.changeFiles({
         ...actorOf(batch),
         operations: batch.operations,
-        ...limits,
+        maxFiles: limitFor(maxFiles, batch.credential),
       })
     },
   }

@@ -37,17 +37,11 @@ export interface FindPastVersion extends Caller {
 
 export interface RestoreVersion extends Actor, VersionRestore {
   readonly maxFiles: number
-  readonly garbageDelayMs: number
-}
-
-export interface DropVersion extends FindPastVersion {
-  readonly garbageDelayMs: number
 }
 
 export interface DropPage extends Caller {
   readonly endedBy: number
   readonly limit: number
-  readonly garbageDelayMs: number
 }
 
 /**
@@ -71,7 +65,7 @@ export interface HistoryLedger {
   restoreVersion(restore: RestoreVersion): Promise<CommittedUpload>
 
   /** Guarantees that the version is dropped. Rejects with `not_found` for one that is not known. */
-  dropVersion(version: DropVersion): Promise<void>
+  dropVersion(version: FindPastVersion): Promise<void>
 
   /** Drops up to `limit` of the caller's versions that ended by then, oldest end first, and returns how many. */
   dropHistory(page: DropPage): Promise<number>
@@ -90,9 +84,5 @@ export interface HistoryLedger {
    * protection of those that have had it long enough. Returns how many it has dropped or left unprotected, at most
    * `limit`; less means that none is left, or that the next call continues to look for one.
    */
-  trimHistory(trim: {
-    readonly userId: UserId
-    readonly limit: number
-    readonly garbageDelayMs: number
-  }): Promise<number>
+  trimHistory(trim: { readonly userId: UserId; readonly limit: number }): Promise<number>
 }

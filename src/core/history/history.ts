@@ -37,13 +37,12 @@ export interface HistoryOptions {
   readonly ledger: HistoryLedger & AccountLedger
   readonly objects: ObjectStore
   readonly maxFiles: number
-  readonly garbageDelayMs: number
 }
 
 const DROPPED_AT_ONCE = 100
 
 export function createHistory(options: HistoryOptions) {
-  const { ledger, objects, maxFiles, garbageDelayMs } = options
+  const { ledger, objects, maxFiles } = options
 
   async function stat({ userId, userCreatedAt, version }: FindPastVersion): Promise<PastVersion> {
     const found = await ledger.findPastVersion({ userId, userCreatedAt, version })
@@ -73,13 +72,13 @@ export function createHistory(options: HistoryOptions) {
       await past.reverify()
       const { version, name, overwrite, precondition, scope } = past
       const restore = { version, name, overwrite, precondition, scope }
-      const limits = { maxFiles: limitFor(maxFiles, past.credential), garbageDelayMs }
+      const limits = { maxFiles: limitFor(maxFiles, past.credential) }
       return await ledger.restoreVersion({ ...actorOf(past), ...restore, ...limits })
     },
     /** See `HistoryLedger.dropVersion`. Reverifies the caller first. Running downloads continue. */
     async drop({ userId, userCreatedAt, reverify, version }: DropPast): Promise<void> {
       await reverify()
-      await ledger.dropVersion({ userId, userCreatedAt, version, garbageDelayMs })
+      await ledger.dropVersion({ userId, userCreatedAt, version })
     },
     /** Drops all versions that have ended by the call, page by page; what is dropped stays so if the signal aborts. */
     async dropAll({ userId, userCreatedAt, reverify, signal }: DropAllPast): Promise<void> {
@@ -89,7 +88,7 @@ export function createHistory(options: HistoryOptions) {
       const { versions } = await ledger.listHistory({ ...caller, ...any, limit: 1, maxScanned: 1 })
       const endedBy = versions[0]?.endedAt
       if (endedBy === undefined) return await assertActive(ledger, caller)
-      const page = { ...caller, endedBy, limit: DROPPED_AT_ONCE, garbageDelayMs }
+      const page = { ...caller, endedBy, limit: DROPPED_AT_ONCE }
       while ((await ledger.dropHistory(page)) === DROPPED_AT_ONCE) await sleep(1, signal)
     },
   }

@@ -13,7 +13,6 @@ export interface SweepRun extends RemovalRun, ExpiryRun {
   readonly ledger: SweepLedger & HistoryLedger & UploadLedger & AuditLedger & LeaderLeases
   readonly signal: AbortSignal
   readonly maxMs: number
-  readonly garbageDelayMs: number
   readonly eventLifetimeMs?: number
   /** Up to which user old changes are forgotten. */
   readonly changesSwept: { last: UserId | undefined }
@@ -58,11 +57,7 @@ export function expiry({ ledger, signal, onExpired }: ExpiryRun, failures: Failu
  * Each call purges a page of one user's rows; users who can't be purged are skipped. Users are asked for once and in
  * order: searching from the first one again would skip all that have only aborted uploads left, for every page.
  */
-export function purge(
-  { ledger, retentionMs, garbageDelayMs, onPurged }: SweepRun,
-  failures: Failures,
-): Step {
-  const keptMs = Math.max(retentionMs, garbageDelayMs)
+export function purge({ ledger, onPurged }: SweepRun, failures: Failures): Step {
   let after: UserId | undefined
   let current: UserId | undefined
   let isDone = false
@@ -70,7 +65,7 @@ export function purge(
     const userId = isDone ? undefined : (current ?? (await ledger.findUserToPurge(after)))
     isDone = userId === undefined
     if (userId === undefined) return 'done'
-    const page = { userId, limit: PAGE, garbageDelayMs: keptMs }
+    const page = { userId, limit: PAGE }
     const rows = (await failures.attemptFor(userId, () => ledger.purgeDeletedUsers(page))) ?? 0
     current = rows < PAGE ? undefined : userId
     after = userId
@@ -82,12 +77,12 @@ export function purge(
 const USERS_PER_PAGE = 20
 
 /** Each call ends a page of the expired files of some users, until the disk has no room to record that. */
-export function fileExpirer({ ledger, garbageDelayMs }: SweepRun, failures: Failures): Step {
+export function fileExpirer({ ledger }: SweepRun, failures: Failures): Step {
   return async () => {
     const except = failures.users()
     const users = await ledger.listUsersWithExpired({ except, limit: USERS_PER_PAGE })
     for (const userId of users) {
-      const page = { userId, limit: PAGE, garbageDelayMs }
+      const page = { userId, limit: PAGE }
       const expired = await failures.attemptFor(userId, () =>
         ifRoom(() => ledger.expireFiles(page)),
       )
@@ -101,11 +96,11 @@ export function fileExpirer({ ledger, garbageDelayMs }: SweepRun, failures: Fail
 const VERSIONS_PER_PAGE = 10
 
 /** Each call drops a page of each of some users' versions that have expired or exceed the allowance. */
-export function historyTrimmer({ ledger, garbageDelayMs }: SweepRun, failures: Failures): Step {
+export function historyTrimmer({ ledger }: SweepRun, failures: Failures): Step {
   return async () => {
     const users = await ledger.listUsersToTrim({ except: failures.users(), limit: USERS_PER_PAGE })
     for (const userId of users) {
-      const trim = { userId, limit: VERSIONS_PER_PAGE, garbageDelayMs }
+      const trim = { userId, limit: VERSIONS_PER_PAGE }
       await failures.attemptFor(userId, () => ledger.trimHistory(trim))
     }
     return users.length > 0 ? 'more' : 'done'

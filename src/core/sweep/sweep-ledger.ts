@@ -81,11 +81,7 @@ export interface SweepLedger {
   }): Promise<readonly UserId[]>
 
   /** Ends up to `limit` expired files of a user, the longest expired first: their bytes no longer count. Returns how many. */
-  expireFiles(options: {
-    readonly userId: UserId
-    readonly limit: number
-    readonly garbageDelayMs: number
-  }): Promise<number>
+  expireFiles(options: { readonly userId: UserId; readonly limit: number }): Promise<number>
 
   /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns how many. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
@@ -122,14 +118,10 @@ export interface SweepLedger {
    * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
    * rows of up to `limit` committed ones and changes, and finally the user's. Returns the number of rows moved; less than `limit`
    * means that nothing is left to move. One call locks one user: `userId` if set (does nothing unless that user is
-   * deleted), else the first user to purge. Objects stay for `garbageDelayMs`: a retried write of a recently committed
+   * deleted), else the first user to purge. Objects stay for a while: a retried write of a recently committed
    * object can still reach the store.
    */
-  purgeDeletedUsers(options: {
-    readonly userId?: UserId
-    readonly limit: number
-    readonly garbageDelayMs: number
-  }): Promise<number>
+  purgeDeletedUsers(options: { readonly userId?: UserId; readonly limit: number }): Promise<number>
 
   /**
    * The database's clock, ms since 1970. After a write has failed because the disk is full, rejects until a test write

@@ -26,10 +26,8 @@ import type { UploadLedger } from '../uploads/upload-ledger.ts'
 export interface SweeperOptions {
   readonly ledger: SweepLedger & HistoryLedger & UploadLedger & AuditLedger & LeaderLeases
   readonly objects: ObjectStore
-  /** Retention of aborted uploads and of deleted users' objects: longer than a late write can take. */
+  /** Retention of aborted uploads: longer than a late write can take. */
   readonly retentionMs: number
-  /** How long objects of deleted users are kept, if longer than `retentionMs`. */
-  readonly garbageDelayMs?: number
   /** How long changes are kept; 7 days by default. */
   readonly eventLifetimeMs?: number
   /** How long a crashed sweeper blocks the others; one minute by default. */
@@ -70,7 +68,7 @@ export interface SweepReport extends SweepFigures {
 export type Sweeper = ReturnType<typeof createSweeper>
 
 export function createSweeper(options: SweeperOptions) {
-  const { ledger, garbageDelayMs = 0, leaseMs = LEASE_MS, safeClock } = options
+  const { ledger, leaseMs = LEASE_MS, safeClock } = options
   const changesSwept: SweepRun['changesSwept'] = { last: undefined }
 
   async function sweep(request: SweepRequest): Promise<SweepReport> {
@@ -88,7 +86,6 @@ export function createSweeper(options: SweeperOptions) {
     }
     const run: SweepRun = {
       ...options,
-      garbageDelayMs,
       changesSwept,
       signal,
       maxMs,

@@ -66,8 +66,6 @@ export interface CommitUpload extends Actor, UploadTerms, SentDescription {
   readonly visibility: Visibility | undefined
   readonly maxFiles: number
   readonly precondition?: Precondition | undefined
-  /** How long the replaced object is kept for readers that have already found it. */
-  readonly garbageDelayMs: number
 }
 
 export interface CommittedUpload {

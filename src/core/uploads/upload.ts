@@ -44,8 +44,6 @@ export interface StorageOptions {
   /** Maximum size of a file in bytes. */
   readonly maxFileSize: number
   readonly maxFiles: number
-  /** How long a replaced object is kept for readers that have already found it. */
-  readonly garbageDelayMs: number
   readonly reverifyMs?: number | undefined
 }
 
@@ -94,7 +92,7 @@ export interface AdmitFile extends Actor {
 /** Implements the life of an upload (ARCHITECTURE.md). */
 export function createUploads(options: UploadsOptions) {
   const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
-  const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
+  const { leaseMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
   const { commitMs = COMMIT_MS } = options
 
   /**
@@ -141,7 +139,7 @@ export function createUploads(options: UploadsOptions) {
       await request.reverify()
       answerBy = performance.now() + commitMs
       const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
-      return await commit({ ...terms, ...content, garbageDelayMs }, answerBy)
+      return await commit({ ...terms, ...content }, answerBy)
     } catch (error) {
       claim?.release()
       // If the database hangs, the client has waited already; the cleanup continues without it.

@@ -23,13 +23,11 @@ export function createUserAdministration({
   users,
   ledger,
   history,
-  garbageDelayMs,
 }: {
   readonly users: Pick<Users, 'find'>
   readonly ledger: Pick<FileLedger, 'listFiles' | 'deleteFile'> &
     Pick<LinkLedger, 'listLinks' | 'removeLink'>
   readonly history: Pick<History, 'list' | 'restore'>
-  readonly garbageDelayMs: number
 }) {
   async function find(userId: UserId, mayBeSuspended = false): Promise<Caller> {
     const { user } = await users.find(userId)
@@ -49,7 +47,7 @@ export function createUserAdministration({
     /** As `FileLedger.deleteFile`, also of a suspended user: the user can follow it, and restore the file. */
     async removeFile(userId: UserId, { name, precondition }: FileDeletion): Promise<Version> {
       const file = { ...(await find(userId, true)), name, precondition }
-      return await ledger.deleteFile({ ...file, garbageDelayMs, byOperator: true })
+      return await ledger.deleteFile({ ...file, byOperator: true })
     },
 
     /** As `History.list`. */

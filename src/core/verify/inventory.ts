@@ -88,11 +88,8 @@ export interface Inventory {
 
   /**
    * Moves those of at most 1,000 keys to `garbage` whose key and version are in no row of a file, a past version or an
-   * upload, and returns them. The sweeper removes them after `garbageDelayMs`; this method removes no object (I7).
+   * upload, and returns them. The sweeper removes them after the garbage delay; this method removes no object (I7).
    * Moves none while a rebuild is unfinished, since its objects have no such rows yet.
    */
-  discardObjects(objects: {
-    readonly keys: readonly ObjectKey[]
-    readonly garbageDelayMs: number
-  }): Promise<readonly ObjectKey[]>
+  discardObjects(keys: readonly ObjectKey[]): Promise<readonly ObjectKey[]>
 }

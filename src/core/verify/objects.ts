@@ -101,9 +101,8 @@ interface LostObjects {
 }
 
 async function reportOrphans(run: VerifyRun, { userId, keys }: LostObjects): Promise<void> {
-  const { inventory, garbageDelayMs } = run
   const repairs = run.repair && keys.length > 0
-  const discarded = repairs ? await inventory.discardObjects({ keys, garbageDelayMs }) : []
+  const discarded = repairs ? await run.inventory.discardObjects(keys) : []
   const gone = new Set(discarded)
   for (const objectKey of keys) {
     run.report({ kind: 'orphaned_object', userId, objectKey, repaired: gone.has(objectKey) })

@@ -44,7 +44,6 @@ export interface VerifierOptions {
   readonly inventory: Inventory
   readonly ledger: UploadLedger & ResumableLedger
   readonly objects: ObjectStore
-  readonly garbageDelayMs: number
 }
 
 export interface VerifyRequest {

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { ClockLedger, StoredClock } from '../../core/clock/clock-ledger.ts'
-import type { LedgerTx, Clock } from '../ledger/ledger-sql.ts'
+import type { LedgerTx, Rule } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { SAFE_CLOCK } from './safe-now.ts'
@@ -48,7 +48,10 @@ const isResumable = sql<boolean>`EXISTS (
 )`
 
 /** See `ClockLedger.pullBack`. Each reads what is due later than now in the order of an index, or a small table. */
-const PULL_BACK: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknown>)[] = [
+const PULL_BACK: readonly ((
+  rule: Pick<Rule, 'now' | 'times'>,
+  longest: Longest,
+) => RawBuilder<unknown>)[] = [
   ({ now }, { leaseMs }) => sql`
     UPDATE uploads SET lease_until = ${now} + ${leaseMs}
     WHERE state = 'pending' AND lease_until > ${now} + ${leaseMs} AND NOT ${isResumable}
@@ -79,8 +82,8 @@ const PULL_BACK: readonly ((clock: Clock, longest: Longest) => RawBuilder<unknow
     WHERE state = 'aborted' AND remove_at > ${now} + ${RETENTION_MS}
   `,
   // A tail object belongs to nobody while its upload is unfinished, and stays until that has ended.
-  ({ now }, { garbageDelayMs }) => {
-    const longestMs = Math.max(garbageDelayMs, RETENTION_MS)
+  ({ now, times }, { unseenMs }) => {
+    const longestMs = Math.max(times.garbageDelayMs + unseenMs, RETENTION_MS)
     return sql`
       UPDATE garbage SET not_before = ${now} + ${longestMs}
       WHERE not_before > ${now} + ${longestMs} AND (user_id IS NOT NULL OR object_key NOT IN (

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import { discardObjects } from '../ledger/garbage.ts'
+import { discardObjects, discardPurged } from '../ledger/garbage.ts'
 import { countHistory, withOverhead } from '../ledger/counted-bytes.ts'
 import { deletePast } from '../ledger/write-rows.ts'
 import type { HistoryRow } from '../schema.ts'
@@ -11,27 +10,23 @@ import type { HistoryRow } from '../schema.ts'
 interface Dropped {
   readonly userId: UserId
   readonly rows: readonly DroppedRow[]
-  readonly garbageDelayMs: number
-  /** Whether the objects count as garbage of the user; they do by default. */
-  readonly counts?: boolean
+  /** Whether it is the purge of a deleted user, whose garbage counts against nobody. */
+  readonly isPurge?: boolean
 }
 
 export type DroppedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'ended_by'>
 
 /** Under the user's lock. */
 export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<number> {
-  const { userId, rows, garbageDelayMs, counts = true } = dropped
+  const { userId, rows, isPurge = false } = dropped
   if (rows.length === 0) return 0
-  const owner = counts ? userId : null
-  await discardObjects(
-    tx,
-    rows.map((row) => ({
-      objectKey: row.object_key,
-      userId: owner,
-      size: row.size,
-      garbageDelayMs,
-    })),
-  )
+  const owner = isPurge ? null : userId
+  const objects = rows.map(({ object_key: objectKey, size }) => ({
+    objectKey,
+    userId: owner,
+    size,
+  }))
+  await (isPurge ? discardPurged : discardObjects)(tx, objects)
   const versions = rows.map(({ version }) => version)
   const spared = await deletePast(tx, versions)
   const bytes = rows.reduce((sum, { size }) => sum + withOverhead(size), 0)
@@ -63,13 +58,12 @@ export async function versionsToDrop(
   return rows
 }
 
-/** As a deleted user's garbage, what it drops counts against nobody. */
 export async function dropPurged(
   tx: LedgerTx,
-  { userId, limit, garbageDelayMs }: Parameters<HistoryLedger['trimHistory']>[0],
+  { userId, limit }: { readonly userId: UserId; readonly limit: number },
 ): Promise<number> {
   const rows = await versionsToDrop(tx, { userId, limit })
-  return await dropVersions(tx, { userId, rows, garbageDelayMs, counts: false })
+  return await dropVersions(tx, { userId, rows, isPurge: true })
 }
 
 export function ofVersions(versions: readonly Version[]): RawBuilder<unknown> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { DropVersion, HistoryLedger } from '../../core/history/history-ledger.ts'
+import type { FindPastVersion, HistoryLedger } from '../../core/history/history-ledger.ts'
 import { versionNotFound } from '../../core/history/past-version.ts'
 import { restoreVersion } from '../files/change-files.ts'
 import { type LedgerTx, lockUser, requireActive } from '../ledger/ledger-sql.ts'
@@ -18,24 +18,24 @@ export const HISTORY_OPERATIONS = {
   trimHistory: { through: 'changeRows', run: trimHistory, effect: 'frees' },
 } as const satisfies Operations<HistoryLedger>
 
-async function dropVersion(tx: LedgerTx, drop: DropVersion): Promise<void> {
-  const { userId, version, garbageDelayMs } = drop
+async function dropVersion(tx: LedgerTx, drop: FindPastVersion): Promise<void> {
+  const { userId, version } = drop
   await lockUser(tx, userId)
   await requireActive(tx, drop)
   const found = await findPast(tx, drop)
   if (found === undefined) throw versionNotFound()
   const rows = await versionsToDrop(tx, { userId, limit: 1, where: ofVersions([version]) })
-  await dropVersions(tx, { userId, rows, garbageDelayMs })
+  await dropVersions(tx, { userId, rows })
 }
 
 async function dropHistory(
   tx: LedgerTx,
   page: Parameters<HistoryLedger['dropHistory']>[0],
 ): Promise<number> {
-  const { userId, endedBy, limit, garbageDelayMs } = page
+  const { userId, endedBy, limit } = page
   await lockUser(tx, userId)
   await requireActive(tx, page)
   const where = sql`ended_at <= ${endedBy}`
   const rows = await versionsToDrop(tx, { userId, limit, where })
-  return await dropVersions(tx, { userId, rows, garbageDelayMs })
+  return await dropVersions(tx, { userId, rows })
 }

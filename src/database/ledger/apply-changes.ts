@@ -36,7 +36,6 @@ interface Changes extends Actor {
   readonly changes: readonly FileChange[]
   /** The time by the clock. */
   readonly now: number
-  readonly garbageDelayMs: number
   /** Set for the commit of an upload: its reservation, which the changes release, and the user's file limit. */
   readonly upload?:
     | {
@@ -63,7 +62,7 @@ interface Changes extends Actor {
  * together leave.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Applied> {
-  const { userId, userCreatedAt, credential, now, garbageDelayMs, upload } = applied
+  const { userId, userCreatedAt, credential, now, upload } = applied
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
   const restore = applied.restore ?? (isGrowth(applied, figures) ? GROWTH : undefined)
@@ -84,7 +83,7 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
   if (rows[0] === undefined) throw await refusal(tx, { ...applied, restore }, figures)
   const { at } = rows[0]
   const { changes: made, dated } = dateChanges(changes, rows[0])
-  await writeRows(tx, { userId, changes: made, credential, at, garbageDelayMs })
+  await writeRows(tx, { userId, changes: made, credential, at })
   const usage = usageIn(rows[0])
   await recordChanges(tx, { userId, events, end: rows[0], now })
   const before = { ...usage, used: usage.used - figures.usedBytes }

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { delayStart } from '../clock/safe-now.ts'
 import { insertion } from './insert-rows.ts'
-import { bigint } from './ledger-sql.ts'
+import type { Rule } from './ledger-sql.ts'
 import { garbageBytes } from './counted-bytes.ts'
 
 export interface DiscardedObject {
@@ -11,15 +11,32 @@ export interface DiscardedObject {
   /** Whose garbage it counts as; nobody's if `null`. */
   readonly userId: UserId | null
   readonly size: number
-  readonly garbageDelayMs: number
 }
 
 /** Makes objects garbage to which neither a file nor a past version refers any more. */
-export const discardObjects = insertion<DiscardedObject>(
-  ['objectKey', 'garbageDelayMs', 'userId', 'size'],
-  (slot, rule) => sql`
-    (${slot('objectKey')}, ${delayStart(rule)} + ${bigint(slot('garbageDelayMs'))}, ${slot('userId')},
-     ${garbageBytes(slot('size'))})
-  `,
-  (rows) => sql`INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${rows}`,
-)
+export const discardObjects = discarding(removableAt)
+
+/** As `discardObjects`, for the objects of a deleted user. */
+export const discardPurged = discarding(purgeableAt)
+
+function discarding(notBefore: (rule: Rule) => RawBuilder<number>) {
+  return insertion<DiscardedObject>(
+    ['objectKey', 'userId', 'size'],
+    (slot, rule) => sql`
+      (${slot('objectKey')}, ${notBefore(rule)}, ${slot('userId')}, ${garbageBytes(slot('size'))})
+    `,
+    (rows) => sql`INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${rows}`,
+  )
+}
+
+type Timed = Pick<Rule, 'now' | 'times'>
+
+/** SQL for when an object may be removed that becomes garbage now. */
+export function removableAt(rule: Timed): RawBuilder<number> {
+  return sql<number>`${delayStart(rule)} + ${sql.lit(rule.times.garbageDelayMs)}`
+}
+
+/** As `removableAt`, for the objects of a deleted user. */
+export function purgeableAt(rule: Timed): RawBuilder<number> {
+  return sql<number>`${delayStart(rule)} + ${sql.lit(rule.times.purgeDelayMs)}`
+}

@@ -22,6 +22,7 @@ import type { EvictionSearches } from './eviction-search.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
+import type { LedgerTimes } from './times.ts'
 
 export interface Clock {
   readonly now: RawBuilder<number>
@@ -41,6 +42,7 @@ export interface Rule extends Clock {
   readonly historyLifetimeMs: number
   /** In per cent of the capacity. */
   readonly historyShare: number
+  readonly times: LedgerTimes
   readonly textList: Fragments['textList']
 }
 

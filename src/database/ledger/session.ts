@@ -7,6 +7,7 @@ import { tooLate } from '../repeats.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx } from './ledger-sql.ts'
+import { type OwnTimes, timesOf } from './times.ts'
 import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
 import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 
@@ -34,6 +35,7 @@ export interface LedgerOptions {
   readonly historyLifetimeMs?: number | undefined
   /** The allowance for them, in per cent of the capacity. */
   readonly historyShare?: number | undefined
+  readonly times?: OwnTimes | undefined
 }
 
 export function createSession(database: Database, options: LedgerOptions) {
@@ -41,7 +43,15 @@ export function createSession(database: Database, options: LedgerOptions) {
   const historyShare = historyLifetimeMs > 0 ? (options.historyShare ?? 0) : 0
   const { kysely, now, forUpdate, indexOf, keepIndexOrder, textList, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const rule = { now, capacity, queuesWebhooks, historyLifetimeMs, historyShare, textList }
+  const rule = {
+    now,
+    capacity,
+    queuesWebhooks,
+    historyLifetimeMs,
+    historyShare,
+    times: timesOf(options.times),
+    textList,
+  }
   const compile = createCompiler(kysely, rule)
   const memory = {
     searches: new EvictionSearches(),

@@ -28,13 +28,12 @@ interface Written {
   readonly credential: string | undefined
   /** The date of the commit. */
   readonly at: number
-  readonly garbageDelayMs: number
 }
 
 /** Writes the net effect of the changes on `files`, `history` and `garbage`, in few statements. */
 export async function writeRows(
   tx: LedgerTx,
-  { userId, changes, credential, at, garbageDelayMs }: Written,
+  { userId, changes, credential, at }: Written,
 ): Promise<void> {
   const { cleared, written, restored, past, garbage } = changedRows(tx, { changes, credential, at })
   await deleteFiles(tx, { userId, names: cleared })
@@ -43,7 +42,7 @@ export async function writeRows(
   await insertPast(tx, await protect(tx, { userId, past }))
   await discardObjects(
     tx,
-    garbage.map(({ objectKey, size }) => ({ objectKey, userId, size, garbageDelayMs })),
+    garbage.map(({ objectKey, size }) => ({ objectKey, userId, size })),
   )
 }
 

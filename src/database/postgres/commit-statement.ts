@@ -4,7 +4,7 @@ import { NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
-import { delayStart } from '../clock/safe-now.ts'
+import { removableAt } from '../ledger/garbage.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import { countHistory, garbageBytes, metadataBytesOf } from '../ledger/counted-bytes.ts'
 import { nextDate } from '../ledger/dates.ts'
@@ -112,8 +112,7 @@ export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       WHERE uploads.version = put.version AND uploads.state = 'pending'
     ), ${keepsHistory(rule) ? past(slot) : sql``} discarded AS (
       INSERT INTO garbage (object_key, not_before, user_id, bytes)
-      SELECT old_key, ${delayStart(rule)} + CAST(${slot('garbageDelayMs')} AS BIGINT), ${slot('userId')},
-             ${garbageBytes(sql`old_size`)}
+      SELECT old_key, ${removableAt(rule)}, ${slot('userId')}, ${garbageBytes(sql`old_size`)}
       FROM change, moved
       WHERE old_key IS NOT NULL ${keepsHistory(rule) ? sql`AND past = 0` : sql``}
     )

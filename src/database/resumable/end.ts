@@ -71,13 +71,10 @@ export async function endResumable(
 }
 
 /** As `endResumable`, for all uploads that the purge of a user has aborted. */
-export async function endResumablesOfUser(
-  tx: LedgerTx,
-  purge: { readonly userId: UserId; readonly garbageDelayMs: number },
-): Promise<void> {
+export async function endResumablesOfUser(tx: LedgerTx, userId: UserId): Promise<void> {
   await sql`
     UPDATE resumable_uploads SET ended_as = COALESCE(ended_as, 'cancelled'), stop_asked = 1
-    WHERE user_id = ${purge.userId}
+    WHERE user_id = ${userId}
   `.execute(tx.db)
-  await leaveTailsOfUser(tx, purge)
+  await leaveTailsOfUser(tx, userId)
 }

@@ -4,8 +4,9 @@ import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { delayStart } from '../clock/safe-now.ts'
 import type { ResumableUploadRow } from '../schema.ts'
-import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { garbageBytes } from '../ledger/counted-bytes.ts'
+import { purgeableAt } from '../ledger/garbage.ts'
 
 // A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper
 // and `verify` handle it correctly without special code.
@@ -156,13 +157,10 @@ async function countGarbage(
 }
 
 /** Releases the tail objects of a deleted user's aborted uploads. They still belong to no user. */
-export async function leaveTailsOfUser(
-  { db, now }: Clocked,
-  { userId, garbageDelayMs }: { readonly userId: UserId; readonly garbageDelayMs: number },
-): Promise<void> {
+export async function leaveTailsOfUser(tx: LedgerTx, userId: UserId): Promise<void> {
   const aborted = sql`SELECT version FROM uploads WHERE user_id = ${userId} AND state = 'aborted'`
   await sql`
-    UPDATE garbage SET not_before = ${delayStart({ now })} + ${garbageDelayMs}
+    UPDATE garbage SET not_before = ${purgeableAt(tx)}
     WHERE user_id IS NULL AND object_key IN (
       SELECT object_key FROM upload_pieces
       WHERE version IN (${aborted}) AND object_key IS NOT NULL
@@ -170,5 +168,5 @@ export async function leaveTailsOfUser(
       SELECT tail_key FROM resumable_uploads
       WHERE version IN (${aborted}) AND tail_key IS NOT NULL
     )
-  `.execute(db)
+  `.execute(tx.db)
 }

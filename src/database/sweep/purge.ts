@@ -3,6 +3,7 @@ import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { delayStart } from '../clock/safe-now.ts'
+import { purgeableAt } from '../ledger/garbage.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { dropPurged } from '../history/drop.ts'
 import { queuePurge } from '../webhooks/queue.ts'
@@ -11,14 +12,14 @@ import { endResumablesOfUser, forgetUnclaimedOfUser } from '../resumable/end.ts'
 /** Works on one user per call, so that it holds one user's lock, and only briefly. */
 export async function purgeDeletedUsers(
   tx: LedgerTx,
-  { userId: chosen, limit, garbageDelayMs }: Parameters<SweepLedger['purgeDeletedUsers']>[0],
+  { userId: chosen, limit }: Parameters<SweepLedger['purgeDeletedUsers']>[0],
 ): Promise<number> {
   const userId = chosen ?? (await findUserToPurge(tx, undefined))
   if (userId === undefined) return 0
   await lockUser(tx, userId)
   // During the wait for the lock, the id may have been forgotten and given to a new user.
   if (!(await isDeleted(tx, userId))) return 0
-  const purge = { userId, limit, garbageDelayMs }
+  const purge = { userId, limit }
   let moved = 0
   for (const step of STEPS) {
     moved += await step(tx, purge)
@@ -53,17 +54,16 @@ async function isDeleted({ db }: LedgerTx, userId: UserId): Promise<boolean> {
 interface Purge {
   readonly userId: UserId
   readonly limit: number
-  readonly garbageDelayMs: number
 }
 
 /** As `applyChanges`, for many files in three statements. */
 async function discardFiles(tx: LedgerTx, purge: Purge): Promise<number> {
   const { db } = tx
-  const { userId, limit, garbageDelayMs } = purge
+  const { userId, limit } = purge
   const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`
   await sql`
     INSERT INTO garbage (object_key, not_before)
-    SELECT object_key, ${delayStart(tx)} + ${garbageDelayMs} ${some}
+    SELECT object_key, ${purgeableAt(tx)} ${some}
   `.execute(db)
   const { rows } = await sql<{ readonly counted: number }>`
     DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some})
@@ -92,7 +92,7 @@ async function abortUploads(tx: LedgerTx, purge: Purge): Promise<number> {
   await sql`
     UPDATE quotas SET reserved_bytes = reserved_bytes - ${bytes} WHERE user_id = ${userId}
   `.execute(db)
-  if (rows.length > 0) await endResumablesOfUser(tx, purge)
+  if (rows.length > 0) await endResumablesOfUser(tx, userId)
   return ended.length
 }
 

@@ -94,7 +94,7 @@ async function listUsersWithExpired(
 
 async function expireFiles(
   tx: LedgerTx,
-  { userId, limit, garbageDelayMs }: Parameters<SweepLedger['expireFiles']>[0],
+  { userId, limit }: Parameters<SweepLedger['expireFiles']>[0],
 ): Promise<number> {
   await lockUser(tx, userId)
   const { rows } = await sql<File & { readonly now: number }>`
@@ -105,6 +105,6 @@ async function expireFiles(
   if (first === undefined) return 0
   const { now } = first
   const changes = rows.map(({ now: _now, ...old }) => ({ type: 'expired', old }) as const)
-  await applyChanges(tx, { userId, userCreatedAt: 0, changes, now, garbageDelayMs, by: 'sweep' })
+  await applyChanges(tx, { userId, userCreatedAt: 0, changes, now, by: 'sweep' })
   return rows.length
 }

@@ -35,7 +35,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
   const { file: old, expired, row: replaced } = found.held
   const file = committedFile(upload, { found, old })
-  const { userId, userCreatedAt, version, garbageDelayMs, evict } = upload
+  const { userId, userCreatedAt, version, evict } = upload
   const { reserved: ownReserved } = found
   const maxFiles = limitFor(upload.maxFiles, found.credential ?? undefined)
   const eviction = evictionOf({ userId, version, name: found.name, evict })
@@ -51,7 +51,6 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
     userCreatedAt,
     credential: actorOf(upload, found),
     now,
-    garbageDelayMs,
     changes: [
       ...(evicted ?? []).map((each) => ({ type: 'evicted', old: each }) as const),
       ...endExpired(expired),

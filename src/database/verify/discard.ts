@@ -1,17 +1,18 @@
 import { sql } from 'kysely'
-import type { Inventory } from '../../core/verify/inventory.ts'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
-import { delayStart } from '../clock/safe-now.ts'
 import type { Database } from '../database.ts'
+import { removableAt } from '../ledger/garbage.ts'
+import type { Rule } from '../ledger/ledger-sql.ts'
 import { findNamed } from '../ledger/named-objects.ts'
 import { type FileRow, isRebuilding } from '../schema.ts'
 
 export async function discardObjects(
   database: Database,
-  { keys, garbageDelayMs }: Parameters<Inventory['discardObjects']>[0],
+  { keys, times }: { readonly keys: readonly ObjectKey[] } & Pick<Rule, 'times'>,
 ): Promise<readonly ObjectKey[]> {
   if (keys.length === 0) return []
   const named = await findNamedKeys(database, keys)
+  const notBefore = removableAt({ now: database.now, times })
   return await database.transaction(async (db) => {
     // An object that a rebuild has not yet settled looks like an orphan, but is a file.
     if (await isRebuilding(db)) return []
@@ -22,7 +23,7 @@ export async function discardObjects(
     for (let first = 0; first < discarded.length; first += KEYS_PER_INSERT) {
       const rows = discarded
         .slice(first, first + KEYS_PER_INSERT)
-        .map((key) => sql`(${key}, ${delayStart(database)} + ${garbageDelayMs})`)
+        .map((key) => sql`(${key}, ${notBefore})`)
       await sql`
         INSERT INTO garbage (object_key, not_before) VALUES ${sql.join(rows)}
         ON CONFLICT (object_key) DO NOTHING

@@ -13,11 +13,17 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { COUNTED_BYTES, garbageBytes } from '../ledger/counted-bytes.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS, VERSION_COLUMNS } from '../ledger/rows.ts'
+import type { LedgerOptions } from '../ledger/session.ts'
+import { timesOf } from '../ledger/times.ts'
 import type { Database } from '../database.ts'
 import { discardObjects } from './discard.ts'
 import type { Tables } from '../schema.ts'
 
-export function createInventory(database: Database): Inventory {
+/** `times` says when the sweeper may remove what `discardObjects` discards. */
+export function createInventory(
+  database: Database,
+  { times }: Pick<LedgerOptions, 'times'> = {},
+): Inventory {
   const { now, forUpdate } = database
   return {
     listBalances: (page) => database.query((db) => balances({ db, now }, pageOfUsers(page))),
@@ -33,7 +39,7 @@ export function createInventory(database: Database): Inventory {
         await lockUser({ db, forUpdate }, userId)
         await recount(db, userId)
       }),
-    discardObjects: (objects) => discardObjects(database, objects),
+    discardObjects: (keys) => discardObjects(database, { keys, times: timesOf(times) }),
   }
 }
 

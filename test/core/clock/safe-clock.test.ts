@@ -47,7 +47,6 @@ class World {
       processTime,
       steady: { boot, now: () => since + this.steady },
       leaseMs: 60 * SECOND,
-      garbageDelayMs: HOUR,
       hooks: { onJump: (ms) => void jumps.push(ms), onLead: (ms) => void leads.push(ms) },
     })
     return { clock, jumps, leads }
@@ -101,7 +100,6 @@ describe('the safe clock', () => {
       ledger: world.ledger,
       steady: { boot: 'a', now: () => Number(parseSafeTime(world.stored ?? '')?.at) + DAY },
       leaseMs: 0,
-      garbageDelayMs: 0,
     })
     await again.advance()
     expect(world.lead).toBe(0)

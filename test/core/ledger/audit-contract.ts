@@ -53,7 +53,7 @@ export function ledgerAuditContract(name: string, open: () => Promise<LedgerHarn
       const { userId } = await openAccount(harness)
       const deleted = await record({ userId, action: 'user.delete' })
       await harness.users.deleteUser(userId)
-      await harness.ledger.purgeDeletedUsers({ userId, limit: 100, garbageDelayMs: 0 })
+      await harness.ledger.purgeDeletedUsers({ userId, limit: 100 })
       expect(await harness.ledger.findAccount(userId)).toBeUndefined()
       expect(await ids({ userId })).toEqual([deleted])
     })

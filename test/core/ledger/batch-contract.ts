@@ -45,7 +45,7 @@ export function ledgerBatchContract(
     })
 
     const batch = (operations: readonly FileOperation[], maxFiles = 1000) =>
-      harness.ledger.changeFiles({ ...account, operations, maxFiles, garbageDelayMs: LONG_MS })
+      harness.ledger.changeFiles({ ...account, operations, maxFiles })
     const names = async () => (await account.list()).map((file) => file.name)
     const changes = async () => {
       const read = await harness.ledger.readChanges({ ...account, after: 0, limit: 1000 })
@@ -181,7 +181,7 @@ export function ledgerBatchContract(
       expect(await outcomeOf(refused)).toBe('scope_insufficient')
       const sharing = { ...scope, actions: ['read', 'share'] } as const
       expect(await outcomeOf(batch([{ ...restore(file.version), scope: sharing }]))).toBe('ok')
-      await harness.ledger.dropVersion({ ...account, ...other, garbageDelayMs: LONG_MS })
+      await harness.ledger.dropVersion({ ...account, ...other })
       const gone = [restore(other.version), { ...restore(other.version), scope }]
       const codes = gone.map(async (each) => await outcomeOf(batch([each])))
       expect(await Promise.all(codes)).toEqual(['version_gone', 'not_found'])
@@ -243,7 +243,7 @@ export function ledgerBatchContract(
       ['two instances', () => harness.other],
     ] as const)('on %s', (_, another) => {
       const send = (ledger: LedgerHarness['ledger'], operations: readonly FileOperation[]) =>
-        ledger.changeFiles({ ...account, operations, maxFiles: 1000, garbageDelayMs: LONG_MS })
+        ledger.changeFiles({ ...account, operations, maxFiles: 1000 })
 
       it('meet as a whole: one of two that need the same files wins all of them', async () => {
         for (let round = 0; round < 16; round++) {

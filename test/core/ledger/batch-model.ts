@@ -7,7 +7,7 @@ import { availableBytes } from '../../../src/core/quota/capacity.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { createVersion, objectKey, type Version } from '../../../src/core/objects/object-key.ts'
 import type { FileOperation } from '../../../src/core/files/operation.ts'
-import { type Account, type LedgerHarness, LONG_MS } from './fixture.ts'
+import { type Account, type LedgerHarness } from './fixture.ts'
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
 
@@ -209,7 +209,7 @@ export async function performBatch(
 ): Promise<ChangedFiles | Refusal> {
   const { userId, userCreatedAt } = told.account
   const operations = batch.map((each) => operationOf(told, each))
-  const terms = { maxFiles: MAX_FILES, garbageDelayMs: LONG_MS }
+  const terms = { maxFiles: MAX_FILES }
   return await refusedOrDone(ledger.changeFiles({ userId, userCreatedAt, operations, ...terms }))
 }
 

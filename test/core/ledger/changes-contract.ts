@@ -276,7 +276,7 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
       await account.put('a', 1)
       await harness.users.deleteUser(account.userId)
       expect(await harness.ledger.readChanges({ ...account, after: 0, limit: 1 })).toBe(undefined)
-      const purge = { userId: account.userId, limit: 1, garbageDelayMs: 0 }
+      const purge = { userId: account.userId, limit: 1 }
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       expect(await harness.changeRows(account.userId)).toBe(0)
     })

@@ -41,7 +41,9 @@ export function ledgerClockContract(
     let jumps: number[]
 
     beforeEach(async () => {
-      harness = await open({ historyLifetimeMs: KEPT_MS, historyShare: 50, baseCapacity: 100_000 })
+      const times = { garbageDelayMs: GARBAGE_MS, purgeDelayMs: GARBAGE_MS }
+      const history = { historyLifetimeMs: KEPT_MS, historyShare: 50 }
+      harness = await open({ ...history, baseCapacity: 100_000, times })
       account = await openAccount(harness)
       steady = 0
       jumps = []
@@ -49,7 +51,6 @@ export function ledgerClockContract(
         ledger: harness.ledger,
         steady: { boot: 'boot', now: () => steady },
         leaseMs: LEASE_MS,
-        garbageDelayMs: GARBAGE_MS,
         hooks: { onJump: (ms) => void jumps.push(ms) },
       })
       await clock.read()
@@ -69,11 +70,11 @@ export function ledgerClockContract(
     }
     const trim = async (): Promise<number> => {
       const { userId } = account
-      return await harness.ledger.trimHistory({ userId, limit: 10, garbageDelayMs: GARBAGE_MS })
+      return await harness.ledger.trimHistory({ userId, limit: 10 })
     }
     const expire = async (): Promise<number> => {
       const { userId } = account
-      return await harness.ledger.expireFiles({ userId, limit: 10, garbageDelayMs: GARBAGE_MS })
+      return await harness.ledger.expireFiles({ userId, limit: 10 })
     }
     const garbage = async (): Promise<number> =>
       (await harness.ledger.listGarbage({ after: undefined, limit: 1000 })).length
@@ -146,7 +147,7 @@ export function ledgerClockContract(
           await outcomeOf(refused.then((each) => account.commit(each, 50_000, { evict: cam }))),
         ).toBe('capacity_exceeded')
         for (const userId of await harness.ledger.listUsersToTrim(NOBODY)) {
-          await harness.ledger.trimHistory({ userId, limit: 10, garbageDelayMs: GARBAGE_MS })
+          await harness.ledger.trimHistory({ userId, limit: 10 })
         }
         expect(await harness.ledger.listUsersToTrim(NOBODY)).toEqual([])
         await jump(-ahead)
@@ -168,7 +169,6 @@ export function ledgerClockContract(
           ...account,
           endedBy: Number.MAX_SAFE_INTEGER,
           limit: 10,
-          garbageDelayMs: GARBAGE_MS,
         })
         await jump(-ahead)
         expect(await garbage()).toBe(0)
@@ -297,7 +297,6 @@ export function ledgerClockContract(
         ledger: harness.ledger,
         steady: { boot: 'boot', now: () => steady },
         leaseMs: LEASE_MS,
-        garbageDelayMs: GARBAGE_MS,
       })
       await restarted.advance()
       expect(await due()).toBe(0)
@@ -335,10 +334,10 @@ export function ledgerClockContract(
       await harness.advance(-2 * DAY_MS)
       await account.abort(aborted)
       await resumables.abort(tailed)
-      await ledger.dropVersion({ ...account, version, garbageDelayMs: GARBAGE_MS })
-      await account.put('kept', 20, { garbageDelayMs: GARBAGE_MS })
+      await ledger.dropVersion({ ...account, version })
+      await account.put('kept', 20)
       await users.deleteUser(userId)
-      const purge = { userId, limit: 10, garbageDelayMs: GARBAGE_MS }
+      const purge = { userId, limit: 10 }
       while ((await ledger.purgeDeletedUsers(purge)) > 0);
       await harness.advance(2 * DAY_MS)
       await pass(GARBAGE_MS - SECOND_MS)

@@ -208,11 +208,7 @@ async function perform(world: World, { name, write }: Step): Promise<void> {
       return void (await outcomeOf(account.change(name, {})))
     case 'sweep': {
       const { userId } = account
-      return void (await harness.ledger.expireFiles({
-        userId,
-        limit: 100,
-        garbageDelayMs: LONG_MS,
-      }))
+      return void (await harness.ledger.expireFiles({ userId, limit: 100 }))
     }
     case 'rename':
       return void (await outcomeOf(
@@ -251,7 +247,7 @@ async function performBatch(
     { op: 'update', name: newName, newName: name, ...lenient },
   )
   const { userId, userCreatedAt } = account
-  const terms = { maxFiles: 1000, garbageDelayMs: LONG_MS }
+  const terms = { maxFiles: 1000 }
   await outcomeOf(harness.ledger.changeFiles({ userId, userCreatedAt, operations, ...terms }))
 }
 

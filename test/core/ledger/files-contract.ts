@@ -15,6 +15,10 @@ import {
   outcomeOf,
 } from './fixture.ts'
 
+/** Other than that of the harness. */
+const GARBAGE_DELAY_MS = 70_000
+const GARBAGE_DELAY = { times: { garbageDelayMs: GARBAGE_DELAY_MS } } as const
+
 /** The rules of `deleteFile` and `updateFile`, one call at a time. */
 export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`files in the ledger on ${name}`, () => {
@@ -121,10 +125,10 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         const { file } = await account.put('a', 60)
         await account.put('b', 30)
         await account.begin('c', 5)
-        await account.remove('a', { garbageDelayMs: 70_000 })
+        await account.through(harness.ledgerWith(GARBAGE_DELAY)).remove('a')
         expect(await account.size('a')).toBeUndefined()
         expect(await account.usage()).toMatchObject({ used: 30, reserved: 5, fileCount: 1 })
-        await expectGarbage(file.objectKey, 70_000)
+        await expectGarbage(file.objectKey, GARBAGE_DELAY_MS)
         await sums()
       })
 
@@ -211,13 +215,13 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
       it('onto an existing name replaces that file when told to', async () => {
         const a = await account.put('a', 60)
         const b = await account.put('b', 30, { visibility: 'public' })
-        const change = { newName: 'b', overwrite: true, garbageDelayMs: 70_000 }
-        const changed = await account.change('a', change)
+        const delayed = account.through(harness.ledgerWith(GARBAGE_DELAY))
+        const changed = await delayed.change('a', { newName: 'b', overwrite: true })
         const { updatedAt, modifiedAt } = changed
         expect(changed).toEqual({ ...a.file, name: 'b', updatedAt, modifiedAt })
         expect(await account.list()).toEqual([changed])
         expect(await account.usage()).toMatchObject({ used: 60, reserved: 0, fileCount: 1 })
-        await expectGarbage(b.file.objectKey, 70_000)
+        await expectGarbage(b.file.objectKey, GARBAGE_DELAY_MS)
         await sums()
       })
 
@@ -282,7 +286,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await harness.users.deleteUser(account.userId)
         await expectRefused('access_token_invalid')
         expect(await account.list()).toEqual([])
-        const purge = { limit: 10, garbageDelayMs: 0 }
+        const purge = { limit: 10 }
         while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
         await expectRefused('access_token_invalid')
         expect((await harness.keys(account.userId)).garbage).toHaveLength(2)

@@ -19,6 +19,7 @@ import type { DeleteFile, ListFiles, UpdateFile } from '../../../src/core/files/
 import type { ListHistory, RestoreVersion } from '../../../src/core/history/history-ledger.ts'
 import type { PastVersion } from '../../../src/core/history/past-version.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
@@ -33,6 +34,8 @@ export interface LedgerHarness {
   readonly ledger: Ledger
   /** A second one on connections of its own, as another instance has it. */
   readonly other: Ledger
+  /** One on the connections of `ledger` that has these options, and otherwise the same. */
+  ledgerWith(options: Partial<LedgerOptions>): Ledger
   readonly users: UserStores
   /** The database's clock, which stands still. */
   now(): number
@@ -172,7 +175,6 @@ export function accountOf(parts: {
         sha256: digestOf(size),
         visibility: undefined,
         maxFiles: 1000,
-        garbageDelayMs: LONG_MS,
         ...options,
       }),
     put: async (name, size, options = {}) =>
@@ -184,7 +186,6 @@ export function accountOf(parts: {
       ledger.deleteFile({
         ...caller,
         name: parseFileName(name),
-        garbageDelayMs: LONG_MS,
         ...options,
       }),
     change: (name, { newName, ...change }) =>
@@ -194,7 +195,6 @@ export function accountOf(parts: {
         newName: newName === undefined ? undefined : parseFileName(newName),
         visibility: undefined,
         overwrite: false,
-        garbageDelayMs: LONG_MS,
         ...change,
       }),
     list: async (listing) => (await account.page(listing)).files,
@@ -230,7 +230,6 @@ export function accountOf(parts: {
         version,
         overwrite: false,
         maxFiles: 1000,
-        garbageDelayMs: LONG_MS,
         ...options,
         name: name === undefined ? undefined : parseFileName(name),
       }),

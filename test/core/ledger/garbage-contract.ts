@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import {
   type Account,
   accountOf,
@@ -22,8 +23,13 @@ const LEAST_GARBAGE = 64 * MIB
 
 const CAPACITY = 100 * MIB
 
+const AT_ONCE = { times: { garbageDelayMs: 0 } } as const
+
 /** The bound of what one user's replaced and deleted objects hold, of the port `Ledger`. */
-export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHarness>): void {
+export function ledgerGarbageContract(
+  name: string,
+  open: (options?: Partial<LedgerOptions>) => Promise<LedgerHarness>,
+): void {
   describe(`garbage in the ledger on ${name}`, () => {
     let harness: LedgerHarness
     let account: Account
@@ -45,7 +51,8 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
 
     it('lets a file be replaced until three times the capacity are held, and not once more', async () => {
       await overwrite(50 * MIB, 3)
-      await account.put('a', 50 * MIB, { garbageDelayMs: LONG_MS / 2 })
+      const sooner = account.through(harness.ledgerWith({ times: { garbageDelayMs: LONG_MS / 2 } }))
+      await sooner.put('a', 50 * MIB)
       await account.put('a', 50 * MIB)
       const refusal = await refusalOf(account.begin('a', 50 * MIB))
       expect(refusal).toMatchObject({ code: 'too_many_requests' })
@@ -124,9 +131,8 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
     })
 
     it('gives way as the sweeper removes the garbage', async () => {
-      for (let round = 0; round < 5; round += 1) {
-        await account.put('a', 50 * MIB, { garbageDelayMs: 0 })
-      }
+      const atOnce = account.through(harness.ledgerWith(AT_ONCE))
+      for (let round = 0; round < 5; round += 1) await atOnce.put('a', 50 * MIB)
       expect(await outcomeOf(account.begin('a', 50 * MIB))).toBe('too_many_requests')
       await harness.advance(1)
       await removeGarbage(harness.ledger, account)
@@ -139,7 +145,7 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
       await harness.ledger.forgetUploads({ retentionMs: -1, limit: 1000 })
       const { userId } = account
       await harness.users.deleteUser(userId)
-      const purge = () => harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: 0 })
+      const purge = () => harness.ledger.purgeDeletedUsers({ limit: 2 })
       await purge()
       // Two of the four, without which the user is not forgotten.
       const half = 2 * (50 * MIB + OVERHEAD)
@@ -157,20 +163,24 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
     })
 
     it('is recorded as its rows add up while files come and go and sweeps forget it, on two instances', async () => {
+      await using opened = new AsyncDisposableStack()
+      const harness = await open(AT_ONCE)
+      opened.defer(() => harness.close())
+      const account = await openAccount(harness)
+      await account.grant('more', CAPACITY - BASE_CAPACITY)
       const both = [account, account.through(harness.other)]
-      const soon = { garbageDelayMs: 0 }
       const work = Array.from({ length: 36 }, async (_, index) => {
         const [mine, name] = [both[index % 2] ?? account, `f${index % 5}`]
-        await mine.put(name, index, soon)
-        if (index % 3 === 0) await outcomeOf(mine.remove(name, soon))
+        await mine.put(name, index)
+        if (index % 3 === 0) await outcomeOf(mine.remove(name))
         if (index % 4 === 0) {
-          await outcomeOf(mine.change(name, { newName: 'f0', overwrite: true, ...soon }))
+          await outcomeOf(mine.change(name, { newName: 'f0', overwrite: true }))
         }
         if (index % 5 === 0) await removeGarbage(index % 2 ? harness.ledger : harness.other, mine)
       })
       await Promise.all(work)
-      await account.put('f0', 1, soon)
-      await account.put('f0', 2, soon)
+      await account.put('f0', 1)
+      await account.put('f0', 2)
       const { recorded, counted } = await harness.garbageBytes(account.userId)
       expect(recorded).toBe(counted)
       expect(counted).toBeGreaterThan(OVERHEAD)

@@ -35,8 +35,7 @@ export function ledgerHistoryContract(
       account = await openAccount(harness)
     })
 
-    const drop = { garbageDelayMs: LONG_MS }
-    const trim = () => harness.ledger.trimHistory({ ...account, limit: 100, ...drop })
+    const trim = () => harness.ledger.trimHistory({ ...account, limit: 100 })
     const garbage = async () => (await harness.keys(account.userId)).garbage.map(({ key }) => key)
     const keyOf = (version: Parameters<typeof objectKey>[1]) => objectKey(account.userId, version)
 
@@ -221,7 +220,7 @@ export function ledgerHistoryContract(
       await account.remove('a')
       const { version } = file
       const find = () => harness.ledger.findPastVersion({ ...account, version })
-      const dropped = () => outcomeOf(harness.ledger.dropVersion({ ...account, version, ...drop }))
+      const dropped = () => outcomeOf(harness.ledger.dropVersion({ ...account, version }))
       expect(await find()).toMatchObject({ version, size: 10 })
       expect(await dropped()).toBe('ok')
       expect(await find()).toBe('gone')
@@ -239,13 +238,13 @@ export function ledgerHistoryContract(
         [account, file.version],
         [account, createVersion()],
       ] as const) {
-        const of = { ...who, version, ...drop }
+        const of = { ...who, version }
         expect(await harness.ledger.findPastVersion(of)).toBeUndefined()
         expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('not_found')
         expect(await outcomeOf(who.restore(version))).toBe('not_found')
       }
       await account.remove('a')
-      const of = { ...other, version: file.version, ...drop }
+      const of = { ...other, version: file.version }
       expect(await harness.ledger.findPastVersion(of)).toBeUndefined()
       expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('not_found')
       expect(await outcomeOf(other.restore(file.version))).toBe('not_found')
@@ -258,7 +257,7 @@ export function ledgerHistoryContract(
       for (const size of [3 * GIB, 1.5 * GIB, 1.5 * GIB + 1]) await account.put('a', size)
       await account.remove('a')
       expect(await figures()).toMatchObject({ bytes: 6 * GIB + 1 + 3 * OVERHEAD, versions: 3 })
-      const page = { ...account, endedBy: 2 ** 50, limit: 100, ...drop }
+      const page = { ...account, endedBy: 2 ** 50, limit: 100 }
       expect(await harness.ledger.dropHistory(page)).toBe(3)
       expect(await figures()).toEqual({ bytes: 0, versions: 0, excess: 0 })
       const { recorded, counted } = await harness.garbageBytes(account.userId)
@@ -268,7 +267,7 @@ export function ledgerHistoryContract(
     it('drops all versions page by page', async () => {
       for (const size of [1, 2, 3]) await account.put('a', size)
       await account.remove('a')
-      const page = { ...account, endedBy: 2 ** 50, limit: 2, ...drop }
+      const page = { ...account, endedBy: 2 ** 50, limit: 2 }
       expect(await harness.ledger.dropHistory(page)).toBe(2)
       expect(await harness.ledger.dropHistory(page)).toBe(1)
       expect(await harness.ledger.dropHistory(page)).toBe(0)
@@ -302,7 +301,7 @@ export function ledgerHistoryContract(
       const { version } = file
       expect(await harness.ledger.findPastVersion({ ...account, version })).toBeUndefined()
       expect(await outcomeOf(account.restore(version))).toBe('user_suspended')
-      const of = { ...account, version, ...drop }
+      const of = { ...account, version }
       expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('user_suspended')
       expect(
         await outcomeOf(harness.ledger.dropHistory({ ...of, endedBy: 2 ** 50, limit: 1 })),
@@ -324,7 +323,7 @@ export function ledgerHistoryContract(
       expect(await outcome()).toBe('committed')
       await account.remove('b')
       expect(await outcome()).toBe('committed')
-      await harness.ledger.dropVersion({ ...account, version, ...drop })
+      await harness.ledger.dropVersion({ ...account, version })
       expect(await outcome()).toBe('committed')
       // The object of an upload that no table names has to be removed.
       const [due] = (await harness.keys(account.userId)).garbage
@@ -348,7 +347,7 @@ export function ledgerHistoryContract(
       expect(await account.past()).toEqual([])
       expect(await account.abort(file.version)).toBe('committed')
       await harness.users.deleteUser(account.userId)
-      const purge = { userId: account.userId, limit: 100, garbageDelayMs: LONG_MS }
+      const purge = { userId: account.userId, limit: 100 }
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       expect(await account.abort(next)).toBe('committed')
     })
@@ -357,7 +356,7 @@ export function ledgerHistoryContract(
       await account.put('a', 1)
       await account.remove('a')
       await harness.users.deleteUser(account.userId)
-      const purge = { userId: account.userId, limit: 100, garbageDelayMs: LONG_MS }
+      const purge = { userId: account.userId, limit: 100 }
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       expect(await harness.ledger.findAccount(account.userId)).toBeUndefined()
       expect(await garbage()).toHaveLength(1)
@@ -375,7 +374,7 @@ export function ledgerHistoryContract(
           another: () =>
             round % 2 === 0
               ? outcomeOf(there.restore(version, { name: 'c' }))
-              : outcomeOf(harness.other.dropVersion({ ...account, version, ...drop })),
+              : outcomeOf(harness.other.dropVersion({ ...account, version })),
         })
         expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1)
         const { length } = await account.list()
@@ -409,7 +408,7 @@ export function ledgerHistoryContract(
               remove: () => at.remove(on),
               rename: () => at.change(on, { newName: `${on}x`, overwrite: true }),
               restore: () => at.restore(version, { name: on, overwrite: true }),
-              drop: () => harness.ledger.dropVersion({ ...user, version, ...drop }),
+              drop: () => harness.ledger.dropVersion({ ...user, version }),
             }[what]
             await outcomeOf(does())
           }
@@ -449,7 +448,7 @@ export function ledgerHistoryContract(
       expect(await harness.ledger.listUsersToTrim({ except: [], limit: 10 })).toEqual([userId])
       const except = { except: [userId], limit: 10 }
       expect(await harness.ledger.listUsersToTrim(except)).toEqual([])
-      const trim = { userId, limit: 10, garbageDelayMs: LONG_MS }
+      const trim = { userId, limit: 10 }
       expect(await harness.ledger.trimHistory(trim)).toBe(1)
       expect(await harness.history(userId)).toMatchObject({ bytes: 0, versions: 0 })
     })
@@ -478,7 +477,7 @@ export function ledgerHistoryContract(
         expect(await outcomeOf(restored)).toBe('version_gone')
         const { userId } = account
         expect(await listed()).toContain(userId)
-        const trim = { userId, limit: 10, garbageDelayMs: LONG_MS }
+        const trim = { userId, limit: 10 }
         expect(await harness.ledger.trimHistory(trim)).toBe(1)
         expect(await listed()).not.toContain(userId)
         expect((await harness.history(userId)).versions).toBe(0)
@@ -522,7 +521,6 @@ export function ledgerHistoryContract(
           { op: 'restore', version, name: undefined, overwrite: false },
         ],
         maxFiles: 10,
-        garbageDelayMs: LONG_MS,
       })
       expect(files[1]).toMatchObject({ version, expiresAt: file.expiresAt })
     })

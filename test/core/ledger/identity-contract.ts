@@ -45,7 +45,7 @@ export function ledgerIdentityContract(name: string, open: () => Promise<LedgerH
 
     async function remove({ userId }: Account): Promise<void> {
       await harness.users.deleteUser(userId)
-      const purge = { limit: 10, garbageDelayMs: 0 }
+      const purge = { limit: 10 }
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
     }
 

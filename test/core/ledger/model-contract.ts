@@ -449,7 +449,7 @@ async function administrate(
     await harness.users.revokeGrant(grant)
     model.granted = 0
   } else if (operation.kind === 'sweep') {
-    const sweep = { userId: account.userId, limit: 100, garbageDelayMs: LONG_MS }
+    const sweep = { userId: account.userId, limit: 100 }
     expect(await harness.ledger.expireFiles(sweep)).toBe(model.sweep())
   } else {
     model.active = operation.kind === 'activate'

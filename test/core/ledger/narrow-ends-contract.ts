@@ -36,7 +36,6 @@ export function ledgerNarrowEndsContract(
       account = await openAccount(harness)
     })
 
-    const drop = { garbageDelayMs: LONG_MS }
     const put = async (file: string, size: number, by: By = CAM) => {
       const { file: stored } = await account.put(file, size, { credential: by ?? undefined })
       await harness.advance(2)
@@ -55,7 +54,7 @@ export function ledgerNarrowEndsContract(
       while (await isListed()) {
         pages += 1
         if (pages > 1000) throw new Error('The sweep does not come to an end.')
-        await harness.ledger.trimHistory({ ...account, limit, ...drop })
+        await harness.ledger.trimHistory({ ...account, limit })
       }
       return pages
     }
@@ -109,7 +108,7 @@ export function ledgerNarrowEndsContract(
           const { userId, userCreatedAt } = account
           const caller = { userId, userCreatedAt, credential: THIEF }
           const operations = [{ op: 'delete', name: parseFileName(file) }] as const
-          await harness.ledger.changeFiles({ ...caller, operations, maxFiles: 10, ...drop })
+          await harness.ledger.changeFiles({ ...caller, operations, maxFiles: 10 })
         },
       ],
     ])('spares for a day what it %s and others had stored', async (_how, end) => {
@@ -144,7 +143,7 @@ export function ledgerNarrowEndsContract(
       const version = await put('thesis', 1000, OWNER)
       await remove('thesis', THIEF)
       await harness.driftHistory(account.userId, 10 * MIB)
-      await harness.ledger.trimHistory({ ...account, limit: 3, ...drop })
+      await harness.ledger.trimHistory({ ...account, limit: 3 })
       expect(await past()).toEqual([version])
       expect((await harness.history(account.userId)).excess).toBe(0)
     })
@@ -165,7 +164,7 @@ export function ledgerNarrowEndsContract(
       const { file } = await account.put('thesis', 1000, content)
       await account.put('thesis', 1000, { ...content, credential: THIEF, expiresInMs: 1000 })
       await harness.advance(1001)
-      await harness.ledger.expireFiles({ userId: account.userId, limit: 10, ...drop })
+      await harness.ledger.expireFiles({ userId: account.userId, limit: 10 })
       expect(await account.list()).toEqual([])
       expect(await past()).toEqual([file.version])
       expect(await figures()).toMatchObject({ protectedBytes: 1000 + OVERHEAD })
@@ -273,7 +272,7 @@ export function ledgerNarrowEndsContract(
           const { userId, userCreatedAt } = account
           const operations = [{ op: 'delete', name: parseFileName(file) }] as const
           const caller = { userId, userCreatedAt, maxFiles: 10 }
-          await harness.ledger.changeFiles({ ...caller, operations, ...drop })
+          await harness.ledger.changeFiles({ ...caller, operations })
         },
       ],
     ])('goes first also if the account %s what it has stored', async (_how, end) => {
@@ -431,7 +430,7 @@ export function ledgerNarrowEndsContract(
       const versions: Version[] = []
       for (const size of [1, 2, 3, 4, 5]) versions.push(await end(MIB / 8 + size))
       for (let pages = 0; pages < 9; pages += 1) {
-        await harness.ledger.trimHistory({ userId, limit: 10, garbageDelayMs: LONG_MS })
+        await harness.ledger.trimHistory({ userId, limit: 10 })
       }
       const left = await account.past({ name: 'draft' })
       expect(left.map(({ version }) => version)).toEqual(versions.slice(2).toReversed())

@@ -134,7 +134,7 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       await account.begin('d', 10)
       await harness.users.deleteUser(account.userId)
       const { ledger, other } = harness
-      const purge = { limit: 2, garbageDelayMs: 0 }
+      const purge = { limit: 2 }
       const sweeps = [ledger, other, ledger, other].map((each) => each.purgeDeletedUsers(purge))
       await Promise.all(sweeps)
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);

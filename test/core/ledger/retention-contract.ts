@@ -208,8 +208,7 @@ export function ledgerRetentionContract(
       const expiring = (each: string, size: number, options = {}) =>
         account.put(each, size, { expiresInMs: SOON_MS, ...options })
       const over = () => harness.advance(SOON_MS + 10)
-      const expire = () =>
-        harness.ledger.expireFiles({ userId: account.userId, limit: 100, garbageDelayMs: LONG_MS })
+      const expire = () => harness.ledger.expireFiles({ userId: account.userId, limit: 100 })
 
       it('ends the file for everybody, and the sweep frees its bytes', async () => {
         const expiresInMs = 1_000

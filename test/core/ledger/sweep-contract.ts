@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LONGEST_LEASE_MS } from '../../../src/core/sweep/leader-lease.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import type { ObjectKey, Version } from '../../../src/core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../../../src/core/sweep/sweep-ledger.ts'
 import {
@@ -23,19 +24,25 @@ const PURGED_MS = 1_500
 const TIMES = { recheckMs: 400, retryMs: 400 } as const
 
 /** The rules of the port `Ledger` on users that stop and on what the sweeper takes up. */
-export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarness>): void {
+export function ledgerSweepContract(
+  name: string,
+  open: (options?: Partial<LedgerOptions>) => Promise<LedgerHarness>,
+): void {
   describe(`ledger and sweeper on ${name}`, () => {
     let harness: LedgerHarness
     let account: Account
 
     beforeAll(async () => {
-      harness = await open()
+      harness = await open({ times: { purgeDelayMs: PURGED_MS } })
     })
     afterAll(() => harness.close())
     beforeEach(async () => {
       account = await openAccount(harness)
     })
 
+    /** The account on an instance whose garbage waits so long. */
+    const withDelay = (garbageDelayMs: number): Account =>
+      account.through(harness.ledgerWith({ times: { garbageDelayMs } }))
     const expired = async (): Promise<readonly Version[]> => {
       const uploads = await harness.ledger.listExpiredUploads({ limit: 1000 })
       return uploads.filter(({ userId }) => userId === account.userId).map(({ version }) => version)
@@ -60,8 +67,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
     const garbage = async (): Promise<readonly ObjectKey[]> => {
       return (await dueGarbage()).map(({ objectKey }) => objectKey)
     }
-    const purgeSome = (): Promise<number> =>
-      harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: PURGED_MS })
+    const purgeSome = (): Promise<number> => harness.ledger.purgeDeletedUsers({ limit: 2 })
     const purge = async (): Promise<void> => {
       while ((await purgeSome()) > 0);
     }
@@ -242,7 +248,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
     describe('garbage', () => {
       it('holds a replaced object, and shows it no sooner than it was told', async () => {
         const { file } = await account.put('a', 1)
-        await account.put('a', 2, { garbageDelayMs: SOON_MS })
+        await withDelay(SOON_MS).put('a', 2)
         expect(await garbage()).toEqual([])
         await harness.advance(SOON_MS + 20)
         expect(await garbage()).toEqual([file.objectKey])
@@ -254,7 +260,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       })
 
       it('is listed in pages in the order in which it is due, and by key', async () => {
-        for (const size of [1, 2, 3, 4]) await account.put('a', size, { garbageDelayMs: 0 })
+        for (const size of [1, 2, 3, 4]) await withDelay(0).put('a', size)
         await harness.advance(2)
         const listed = await dueGarbage()
         expect(listed).toHaveLength(3)
@@ -266,7 +272,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       })
 
       it('garbage that could not be removed loses its place', async () => {
-        for (const size of [1, 2, 3]) await account.put('a', size, { garbageDelayMs: 0 })
+        for (const size of [1, 2, 3]) await withDelay(0).put('a', size)
         await harness.advance(2)
         const [first, second] = await dueGarbage()
         if (first === undefined || second === undefined) throw new Error('There is none.')
@@ -315,7 +321,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         await account.begin('a', 1, { leaseMs: 0 })
         await account.begin('b', 1)
         for (const name of ['c', 'd', 'e']) await account.abort(await account.begin(name, 1))
-        for (const size of [1, 2, 3, 4, 5]) await account.put('f', size, { garbageDelayMs: 0 })
+        for (const size of [1, 2, 3, 4, 5]) await withDelay(0).put('f', size)
         await account.put('f', 6)
         await harness.advance(20)
         const { expiredUploads, abortedUploads, garbage } =
@@ -336,7 +342,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const before = await harness.ledger.measureJournal(1000)
         await account.put('f', 10)
         await account.put('f', 5)
-        await account.put('f', 5, { garbageDelayMs: 0 })
+        await withDelay(0).put('f', 5)
         await account.begin('a', 30)
         await account.abort(await account.begin('b', 7))
         const lapsed = await account.begin('c', 12, { leaseMs: 0 })

@@ -252,7 +252,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       receiver.answers = ['accept', refusal()]
       await deliver()
       await harness.users.deleteUser(userId)
-      const purge = { userId, limit: 1000, garbageDelayMs: 0 }
+      const purge = { userId, limit: 1000 }
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       await harness.advance(1)
       const next = accountOf({
@@ -280,7 +280,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       const { userId } = account
       await account.put('a', 1)
       await harness.users.deleteUser(userId)
-      const purge = { userId, limit: 1000, garbageDelayMs: 0 }
+      const purge = { userId, limit: 1000 }
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       const own = async () =>
         (await harness.ledger.listDueWebhooks(10_000)).find((each) => each.userId === userId)

@@ -56,7 +56,6 @@ export async function openS3Uploads(): Promise<S3Uploads> {
         maxFiles: 10,
         maxUnfinished: 10,
         lifetimeMs: 60_000,
-        garbageDelayMs: 0,
       }),
     async [Symbol.asyncDispose]() {
       await objects.close()

@@ -124,13 +124,13 @@ describe('a deleted user who can not be purged', () => {
 
 describe('a user whose garbage can not be forgotten', () => {
   it('keeps the garbage of nobody else, and is tried once in a sweep, and again in the next', async () => {
-    await using core = await openTestCore()
+    await using core = await openTestCore({ times: { garbageDelayMs: 0 } })
     const [ada, bob] = [await openAccount(core), await openAccount(core)]
     for (const account of [ada, bob]) {
       // More than a page each.
       for (let files = 0; files < 65; files++) {
         await account.put('a', 1)
-        await account.remove('a', { garbageDelayMs: 0 })
+        await account.remove('a')
       }
     }
     await litter(core, 3)

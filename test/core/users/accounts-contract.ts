@@ -51,7 +51,7 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
         usage: { used: 67, fileCount: 2 },
       })
       expect(await harness.ledger.reportCapacity(userId)).toBeUndefined()
-      const purge = { limit: 1, garbageDelayMs: 0 }
+      const purge = { limit: 1 }
       await harness.ledger.purgeDeletedUsers(purge)
       expect(await found()).toMatchObject({ usage: { used: 7, fileCount: 1 } })
       while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);

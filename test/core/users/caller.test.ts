@@ -83,7 +83,7 @@ describe('a caller who was let in', () => {
     const { tokens, issued } = await openTokens(core)
     const caller = await tokens.authenticate(kind === 'JWT' ? JWT : issued.secret)
     await core.users.deleteUser(alice)
-    await core.ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
+    await core.ledger.purgeDeletedUsers({ limit: 10 })
     core.clock.now += 5_000
     expect(await core.users.createUser(alice)).toMatchObject({ created: true })
     await expect(caller.reverify()).rejects.toMatchObject(invalid)

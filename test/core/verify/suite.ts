@@ -168,7 +168,6 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
         name: parseFileName('d'),
         overwrite: false,
         maxFiles: 10,
-        garbageDelayMs: 0,
       })
       expect((await verify(bed)).findings).toMatchObject([{ ...finding, name: 'd' }])
     })

@@ -89,7 +89,7 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.acquireLeaderLease({ ...claim, leaseMs: 1 })
   await ledger.releaseLeaderLease(claim)
   await ledger.findUserToPurge(userId)
-  await ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
+  await ledger.purgeDeletedUsers({ limit: 10 })
 }
 
 async function appendToUpload(ledger: Ledger, account: Account): Promise<void> {

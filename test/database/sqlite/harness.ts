@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
-import { BASE_CAPACITY, type LedgerHarness } from '../../core/ledger/fixture.ts'
+import type { LedgerHarness } from '../../core/ledger/fixture.ts'
 import { failOnDeath } from '../../support/runner/fail-on-death.ts'
 import { createMemoryFolder } from '../../support/servers/local-server.ts'
 import { openMigrated } from '../../support/service/migrated-file.ts'
-import { createHarness } from '../harness.ts'
+import { createHarness, harnessOptions } from '../harness.ts'
 
 /** Two connections on one new file, with a clock that stands still until it is moved. */
 export async function openSqliteHarness(
@@ -19,9 +19,11 @@ export async function openSqliteHarness(
 }
 
 /** As `openSqliteHarness`, with the changes of each of the two instances in a thread of its own. */
-export async function openWriterHarness(): Promise<LedgerHarness> {
-  const { harness, file, clock } = await openFile()
-  const settings = { file, clock, baseCapacity: BASE_CAPACITY, queuesWebhooks: true }
+export async function openWriterHarness(
+  ledgerOptions?: Partial<LedgerOptions>,
+): Promise<LedgerHarness> {
+  const { harness, file, clock } = await openFile(ledgerOptions)
+  const settings = { file, clock, ...harnessOptions(ledgerOptions) }
   const [writer, other] = [new Writer(settings, failOnDeath), new Writer(settings, failOnDeath)]
   for (const each of [writer, other]) each.start()
   const ports = {

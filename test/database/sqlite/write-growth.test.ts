@@ -24,7 +24,7 @@ import { openMigrated } from '../../support/service/migrated-file.ts'
 
 const PAGE_BYTES = 4096
 const FILES = 1_500
-const TERMS = { maxFiles: 1e6, maxUploads: 1e6, garbageDelayMs: 600_000 }
+const TERMS = { maxFiles: 1e6, maxUploads: 1e6 }
 const OPTIONS = {
   baseCapacity: 2 ** 40,
   historyLifetimeMs: 86_400_000,

@@ -24,7 +24,7 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
   beforeAll(async () => {
     own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url, timeoutMs: LOCK_TIMEOUT_MS })
-    ledger = createLedger(database, { baseCapacity: 1000 })
+    ledger = createLedger(database, { baseCapacity: 1000, times: { garbageDelayMs: -1 } })
   })
   afterAll(async () => {
     await database.close()
@@ -38,7 +38,7 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
       users: createUserStore(database, { baseCapacity: 0 }),
     })
     await account.put('a', 1)
-    await account.remove('a', { garbageDelayMs: -1 })
+    await account.remove('a')
     return account
   }
 

@@ -52,7 +52,7 @@ export async function explainSweeps(database: Database, explain: string): Promis
 export async function explainCharged(database: Database, explain: string): Promise<string> {
   const statements: CompiledQuery[] = []
   const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
-  await ledger.trimHistory({ userId: USER, limit: 10, garbageDelayMs: 1 })
+  await ledger.trimHistory({ userId: USER, limit: 10 })
   const charged = statements.filter((statement) => /COALESCE\(ended_by/.test(statement.sql))
   return (await explainAll({ database, statements: charged, explain })).join('\n')
 }

@@ -40,10 +40,7 @@ describe('what is discarded', () => {
       `.execute(db)
     }
     const orphan = freshKey(parseUserId('ada'))
-    const discarded = await createInventory(core.database).discardObjects({
-      keys: [...filed, orphan],
-      garbageDelayMs: 0,
-    })
+    const discarded = await createInventory(core.database).discardObjects([...filed, orphan])
     expect(discarded).toEqual([orphan])
   })
 
@@ -64,7 +61,7 @@ describe('what is discarded', () => {
     const orphan = freshKey(userId)
     const keys = [own, other, orphan]
     const inventory = createInventory(core.database)
-    expect(await inventory.discardObjects({ keys, garbageDelayMs: 0 })).toEqual([orphan])
+    expect(await inventory.discardObjects(keys)).toEqual([orphan])
   })
 })
 
@@ -89,7 +86,7 @@ describe('what a resumable upload holds', () => {
     await uploads.record(two, { offset: 10, replacedFrom: 0, pieces: next })
     await uploads.hold(upload, { offset: 10, tailKey: running })
 
-    const inventory = createInventory(database)
+    const inventory = createInventory(database, { times: { garbageDelayMs: 0 } })
     const balance = await inventory.findBalance(userId)
     expect(balance?.recorded).toMatchObject({ reserved_bytes: 40, garbage_bytes: 3 + 4096 })
     expect(balance?.recorded).toEqual(balance?.counted)
@@ -102,7 +99,7 @@ describe('what a resumable upload holds', () => {
     const named = freshKey(userId)
     await sql`UPDATE uploads SET object_key = ${named}`.execute(database.kysely)
     for (const asked of [[live, running], [upload.objectKey], [named]]) {
-      await inventory.discardObjects({ keys: asked, garbageDelayMs: 0 })
+      await inventory.discardObjects(asked)
     }
     expect(await ledger.listGarbage({ after: undefined, limit: 10 })).toEqual([])
   })
@@ -122,12 +119,12 @@ describe('a history whose figures are counted again', () => {
     expect(await listed()).toEqual([])
     await createInventory(database).recount(userId)
     expect(await listed()).toEqual([userId])
-    expect(await ledger.trimHistory({ userId, limit: 10, garbageDelayMs: 0 })).toBe(2)
+    expect(await ledger.trimHistory({ userId, limit: 10 })).toBe(2)
     expect(await listed()).toEqual([])
     expect(await account.past()).toHaveLength(1)
     // One that fits is looked at once.
     await createInventory(database).recount(userId)
-    expect(await ledger.trimHistory({ userId, limit: 10, garbageDelayMs: 0 })).toBe(0)
+    expect(await ledger.trimHistory({ userId, limit: 10 })).toBe(0)
     expect(await listed()).toEqual([])
   })
 })

@@ -198,7 +198,7 @@ export function adminUsersSuite(open: OpenService): void {
       })
       const exists = await call(service, { method: 'PUT', path })
       expectProblem(exists, { status: 409, code: 'user_exists' })
-      await service.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: 0 })
+      await service.ledger.purgeDeletedUsers({ limit: 2 })
       expect(await left()).toMatchObject({ capacity: { used: 5, file_count: 1 } })
       expect(await service.storedKeys(user)).toHaveLength(3)
 

@@ -35,7 +35,6 @@ export function secrecyTimingSuite(open: OpenService): void {
       memory: ampleMemory(),
       maxUploads: 10,
       leaseMs: 60_000,
-      garbageDelayMs: 0,
     }
     let service: TestService
     let repository: Repository

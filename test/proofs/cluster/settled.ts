@@ -68,10 +68,9 @@ export async function expectSettled(settling: Settling): Promise<void> {
 async function repairOrphans({ database, objects }: TestAdapters): Promise<void> {
   const kinds = new Set<string>()
   await createVerifier({
-    inventory: createInventory(database),
+    inventory: createInventory(database, { times: { garbageDelayMs: 0 } }),
     ledger: createLedger(database, { baseCapacity: 0 }),
     objects,
-    garbageDelayMs: 0,
   }).verify({
     userId: undefined,
     repair: true,

@@ -5,10 +5,13 @@ import { flushCompileCache } from 'node:module'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/config/config.ts'
 import { serve } from '../../../src/serve.ts'
-import { openService, type ServiceTimes } from '../../../src/compose/compose.ts'
+import { openService } from '../../../src/compose/compose.ts'
 import { type Moment, Moments } from './resumable/moments.ts'
 
-export interface InstanceTimes extends ServiceTimes {
+export interface InstanceTimes {
+  readonly leaseMs: number
+  readonly garbageDelayMs: number
+  readonly retentionMs: number
   readonly sweepIntervalMs: number
 }
 

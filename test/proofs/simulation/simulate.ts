@@ -7,7 +7,7 @@ import { conduct, crash } from './model/conduct.ts'
 import { DatabaseClock } from './world/database-clock.ts'
 import { type Call, createFaults } from './world/faults.ts'
 import { Model } from './model/model.ts'
-import { HISTORY_SHARE } from './plan/parameters.ts'
+import { GARBAGE_DELAY_MS, HISTORY_SHARE, RETENTION_MS } from './plan/parameters.ts'
 import type { Plan } from './plan/plan.ts'
 import { comeToRest, drain } from './model/quiescence.ts'
 import { createRandom } from './plan/random.ts'
@@ -89,7 +89,8 @@ function createWorld(options: WorldOptions): World {
   const model = new Model(baseCapacity)
   const bucket = new FakeS3()
   const operations: World['operations'] = []
-  const ledgerOptions = { baseCapacity, historyLifetimeMs, historyShare: HISTORY_SHARE }
+  const times = { garbageDelayMs: GARBAGE_DELAY_MS, retentionMs: RETENTION_MS }
+  const ledgerOptions = { baseCapacity, historyLifetimeMs, historyShare: HISTORY_SHARE, times }
   const ledger = createLedger(database, ledgerOptions)
   const faults = createFaults({ random, rate: plan.faultRate, planned: plan.plannedFaults })
   return {

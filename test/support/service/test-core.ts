@@ -3,6 +3,7 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createSweeper, type SweepReport } from '../../../src/core/sweep/sweeper.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../memory-store.ts'
 import { createMemoryFolder } from '../servers/local-server.ts'
@@ -22,8 +23,9 @@ export const LEASE_MS = 60_000
 export const GARBAGE_DELAY_MS = 600_000
 export const RETENTION_MS = 900_000
 
-export async function openTestCore(options: { baseCapacity?: number } = {}): Promise<TestCore> {
-  const { baseCapacity = 1000 } = options
+const TIMES = { garbageDelayMs: GARBAGE_DELAY_MS, retentionMs: RETENTION_MS } as const
+
+export async function openTestCore(options: Partial<LedgerOptions> = {}): Promise<TestCore> {
   const folder = await createMemoryFolder('core')
   const clock = { now: Date.now() }
   const database = await openMigrated({
@@ -32,7 +34,11 @@ export async function openTestCore(options: { baseCapacity?: number } = {}): Pro
   })
   return {
     database,
-    ledger: createLedger(database, { baseCapacity }),
+    ledger: createLedger(database, {
+      baseCapacity: 1000,
+      ...options,
+      times: { ...TIMES, ...options.times },
+    }),
     users: createUserStore(database, { baseCapacity: 0 }),
     objects: createMemoryStore(),
     clock,

@@ -14,7 +14,7 @@ import { authorized, callerNamed } from '../caller.ts'
 import { faultyStore } from '../faults/faults.ts'
 import { incomingFile } from '../http/incoming-file.ts'
 import { bytesOf } from '../objects.ts'
-import { GARBAGE_DELAY_MS, LEASE_MS, type TestCore } from './test-core.ts'
+import { LEASE_MS, type TestCore } from './test-core.ts'
 import type { UploadMemory } from '../../../src/core/memory/upload-memory.ts'
 import { ampleMemory } from '../upload-memory.ts'
 import { readUsage } from '../read-usage.ts'
@@ -86,7 +86,6 @@ export async function openTestRepository(
     reverifyMs,
     ...(options.undoMs === undefined ? {} : { undoMs: options.undoMs }),
     ...(options.commitMs === undefined ? {} : { commitMs: options.commitMs }),
-    garbageDelayMs: GARBAGE_DELAY_MS,
   })
   return {
     repository,

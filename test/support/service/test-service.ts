@@ -203,21 +203,15 @@ function overridesOf(options: TestServiceOptions, calls: PortCalls): Overrides {
     ...options,
     garbageDelayMs: 0,
     retentionMs: 60_000,
+    purgeDelayMs: 0,
     thread: { onDeath: failOnDeath },
     tokenCacheMs,
     failedAttemptPolicy,
-    aroundPorts: (ports) => calls.record({ ...ports, ledger: withoutRetention(ports.ledger) }),
+    aroundPorts: (ports) => calls.record(ports),
   }
 }
 
 const PATIENT = { ...FAILED_ATTEMPT_POLICY, maxFailedAttempts: Infinity }
-
-/** The objects of a deleted user are garbage that is due at once. */
-function withoutRetention(ledger: Ledger): Ledger {
-  const purgeDeletedUsers: Ledger['purgeDeletedUsers'] = (purge) =>
-    ledger.purgeDeletedUsers({ ...purge, garbageDelayMs: 0 })
-  return { ...ledger, purgeDeletedUsers }
-}
 
 /** What a test needs to look behind the service. */
 function partsOf({ userStore, accessTokens, grants, sweeper, ...service }: Service) {

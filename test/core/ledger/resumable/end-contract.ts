@@ -239,7 +239,7 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         const [upload, claimed] = [await uploads.create('a', 20), await uploads.create('b', 20)]
         await uploads.hold(claimed)
         await harness.users.deleteUser(account.userId)
-        const purge = { userId: account.userId, limit: 100, garbageDelayMs: 0 }
+        const purge = { userId: account.userId, limit: 100 }
         expect(await harness.ledger.purgeDeletedUsers(purge)).toBe(2)
         expect(await harness.journal(account.userId)).toEqual([claimed.version])
         await expectForgotten(upload)
@@ -307,7 +307,7 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         const upload = await uploads.create('a', 8)
         const { upload: claimed } = await uploads.hold(upload)
         await harness.users.deleteUser(account.userId)
-        const purge = { userId: account.userId, limit: 100, garbageDelayMs: 0 }
+        const purge = { userId: account.userId, limit: 100 }
         while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
         expect(await uploads.record(claimed, { offset: 4 })).toBe(false)
         expect(await uploads.find(upload)).toMatchObject({ state: 'cancelled' })

@@ -281,8 +281,9 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       const [tail, running] = [await appendTail(upload, { size: 3 }), uploads.tailKey()]
       await uploads.hold(upload, { offset: 3, tailKey: running })
       await harness.users.deleteUser(account.userId)
-      const purge = { userId: account.userId, limit: 100, garbageDelayMs: TAIL_RETENTION_MS }
-      while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
+      const purge = { userId: account.userId, limit: 100 }
+      const purging = harness.ledgerWith({ times: { purgeDelayMs: TAIL_RETENTION_MS } })
+      while ((await purging.purgeDeletedUsers(purge)) > 0);
       await expectLeft(tail, running)
       expect((await harness.keys(account.userId)).garbage).toHaveLength(2)
     })

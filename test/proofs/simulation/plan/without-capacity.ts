@@ -4,7 +4,7 @@ import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../../src/database/ledger/ledger.ts'
 import type { QuotaRow } from '../../../../src/database/schema.ts'
-import { HISTORY_SHARE } from './parameters.ts'
+import { GARBAGE_DELAY_MS, HISTORY_SHARE, RETENTION_MS } from './parameters.ts'
 import type { World } from '../world/world.ts'
 
 /**
@@ -17,7 +17,8 @@ export async function withoutCapacity<T>(
   work: (boundless: Ledger) => Promise<T>,
 ): Promise<T> {
   const history = { historyLifetimeMs, historyShare: HISTORY_SHARE }
-  const boundless = createLedger(database, { baseCapacity: 2 ** 40, ...history })
+  const times = { garbageDelayMs: GARBAGE_DELAY_MS, retentionMs: RETENTION_MS }
+  const boundless = createLedger(database, { baseCapacity: 2 ** 40, ...history, times })
   const told = await tellState(database, userId, null)
   try {
     return await work(boundless)

@@ -20,7 +20,6 @@ import type { Model } from '../model/model.ts'
 import type { Operation } from '../plan/operation.ts'
 import {
   EVENT_LIFETIME_MS,
-  GARBAGE_DELAY_MS,
   LEASE_MS,
   MAX_FILE_SIZE,
   MAX_FILES,
@@ -93,7 +92,7 @@ export function safeClockOf(
 ): SafeClock | undefined {
   if (!isClockSafe) return undefined
   const steady = { boot: 'simulated', now: () => timeline.now }
-  return createSafeClock({ ledger, steady, leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS })
+  return createSafeClock({ ledger, steady, leaseMs: LEASE_MS })
 }
 
 /** Starts an instance of the service: core and S3 adapter as they are, behind gates. */
@@ -116,7 +115,6 @@ export function startInstance(world: World, process: Process): Instance {
     memory: ampleMemory(),
     maxFileSize: MAX_FILE_SIZE,
     maxFiles: MAX_FILES,
-    garbageDelayMs: GARBAGE_DELAY_MS,
   }
   const repository = createRepository({ ...settings, maxUploads: MAX_UPLOADS, leaseMs: LEASE_MS })
   const lifetimeMs = world.uploadLifetimeMs
@@ -138,7 +136,6 @@ export function startInstance(world: World, process: Process): Instance {
       createSweeper({
         ...ports,
         retentionMs,
-        garbageDelayMs: GARBAGE_DELAY_MS,
         eventLifetimeMs: EVENT_LIFETIME_MS,
         safeClock: safeClockOf(world, ports.ledger),
       }),

@@ -1,0 +1,23 @@
+import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
+
+/** How long the ledger keeps what is no longer in use, in milliseconds. */
+export interface LedgerTimes {
+  /** The objects of replaced and deleted files: longer than a download takes to open the object that it has found. */
+  readonly garbageDelayMs: number
+  /**
+   * What ended uploads have left: several times the longest possible request to the object store
+   * (`object-store/s3/bucket.ts`).
+   */
+  readonly retentionMs: number
+  /** The objects of deleted users; by default the longer of both, since a recent commit may have repeated its write. */
+  readonly purgeDelayMs: number
+}
+
+/** The times that differ from the default, `RETENTION_MS`. */
+export type OwnTimes = { readonly [T in keyof LedgerTimes]?: LedgerTimes[T] | undefined }
+
+export function timesOf(own: OwnTimes = {}): LedgerTimes {
+  const { garbageDelayMs = RETENTION_MS, retentionMs = RETENTION_MS } = own
+  const { purgeDelayMs = Math.max(garbageDelayMs, retentionMs) } = own
+  return { garbageDelayMs, retentionMs, purgeDelayMs }
+}
