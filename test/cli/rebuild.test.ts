@@ -7,7 +7,7 @@ import { createRebuildLedger } from '../../src/database/rebuild/rebuild-ledger.t
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
-import { objectMetadata } from '../../src/core/objects/object-metadata.ts'
+import { objectMetadata } from '../../src/core/files/object-metadata.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { contentOf } from '../support/http/incoming-file.ts'
 import { freshKey, never } from '../support/objects.ts'

@@ -18,7 +18,7 @@ import type {
   PlannedAppend,
   RecordedUpload,
   StoredAppend,
-} from '../../src/core/resumable/append-store.ts'
+} from '../../src/core/objects/append-store.ts'
 import { consumeBody } from '../../src/object-store/consume-body.ts'
 import { receiveBody } from '../../src/object-store/receive-body.ts'
 import { parseMembers, storeError } from '../../src/object-store/store-error.ts'

@@ -7,7 +7,7 @@ import type {
   StoredAppend,
   Durable,
   Piece,
-} from '../../src/core/resumable/append-store.ts'
+} from '../../src/core/objects/append-store.ts'
 import { chunked, freshKey, never } from './objects.ts'
 
 export interface RecordedUploadOptions {

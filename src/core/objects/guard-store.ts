@@ -1,6 +1,6 @@
 import { settledUnlessAborted, timeoutSignal } from '../async/deadline.ts'
 import { AppError } from '../errors.ts'
-import type { AppendObject, Durable, StoredAppend } from '../resumable/append-store.ts'
+import type { AppendObject, Durable, StoredAppend } from './append-store.ts'
 import { discardBody, type ObjectStore } from './object-store.ts'
 
 export interface GuardOptions {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { AppendStore } from '../resumable/append-store.ts'
+import type { AppendStore } from './append-store.ts'
 import type { BodyMemory } from '../memory/body-memory.ts'
 import type { NamedObject, ObjectKey } from './object-key.ts'
 

@@ -12,7 +12,7 @@ import {
   type Version,
   versionOf,
 } from '../objects/object-key.ts'
-import { descriptionIn, nameIn } from '../objects/object-metadata.ts'
+import { descriptionIn, nameIn } from '../files/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'

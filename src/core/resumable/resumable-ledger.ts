@@ -6,7 +6,7 @@ import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UploadTerms } from '../uploads/upload-ledger.ts'
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Piece } from './append-store.ts'
+import type { Piece } from '../objects/append-store.ts'
 
 /** An `open` upload accepts bytes; a `sealed` one has all of them and awaits its commit. The other states are final. */
 export type ResumableState = 'open' | 'sealed' | 'finished' | 'cancelled' | 'expired' | 'lost'

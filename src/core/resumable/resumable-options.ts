@@ -2,7 +2,7 @@ import type { FileLedger } from '../files/file-ledger.ts'
 import type { StorageOptions } from '../uploads/upload.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 import type { ResumableLedger } from './resumable-ledger.ts'
-import type { Durable, Piece } from './append-store.ts'
+import type { Durable, Piece } from '../objects/append-store.ts'
 
 export interface ResumableOptions extends StorageOptions {
   readonly ledger: ResumableLedger & UploadLedger & FileLedger

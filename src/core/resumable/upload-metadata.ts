@@ -2,7 +2,7 @@ import { type AppError, invalidParameter, isAppError } from '../errors.ts'
 import type { SentDescription } from '../files/file.ts'
 import { mediaTypeOf } from '../files/media-type.ts'
 import { parseMetadata } from '../files/metadata.ts'
-import { objectMetadata } from '../objects/object-metadata.ts'
+import { objectMetadata } from '../files/object-metadata.ts'
 import type { ObjectHead } from '../objects/object-store.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
 

@@ -21,7 +21,7 @@ import type {
 } from './upload-ledger.ts'
 import { type FreeSpace, insufficientStorage, type SpaceClaim } from './free-space.ts'
 import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
-import { objectMetadata } from '../objects/object-metadata.ts'
+import { objectMetadata } from '../files/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { isMet, type Precondition } from '../files/precondition.ts'
 import {
@@ -31,7 +31,7 @@ import {
   type StoredContent,
 } from './store-content.ts'
 import { fileTooLarge } from './byte-meter.ts'
-import { reserve } from '../quota/reservation.ts'
+import { reserve } from './reservation.ts'
 import type { UploadMemory } from '../memory/upload-memory.ts'
 import type { FileLedger } from '../files/file-ledger.ts'
 

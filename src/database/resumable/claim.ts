@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Piece } from '../../core/resumable/append-store.ts'
+import type { Piece } from '../../core/objects/append-store.ts'
 import type {
   Claim,
   ClaimAppend,

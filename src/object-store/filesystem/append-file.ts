@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, copyFile, type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { AppendObject, StoredAppend, Durable } from '../../core/resumable/append-store.ts'
+import type { AppendObject, StoredAppend, Durable } from '../../core/objects/append-store.ts'
 import { receiveBody } from '../receive-body.ts'
 import { formatFileState, type FileState, parseFileState } from './store-state.ts'
 import { ensureDirectory, syncDirectory } from './fsync-directory.ts'

@@ -1,6 +1,6 @@
 import { access, lstat, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { FinishObject, RecordedUpload } from '../../core/resumable/append-store.ts'
+import type { FinishObject, RecordedUpload } from '../../core/objects/append-store.ts'
 import type { ObjectPlace } from './append-file.ts'
 import { parseFileState } from './store-state.ts'
 import { syncDirectory } from './fsync-directory.ts'

@@ -1,4 +1,4 @@
-import type { AppendToPlan, PlannedAppend } from '../../core/resumable/append-store.ts'
+import type { AppendToPlan, PlannedAppend } from '../../core/objects/append-store.ts'
 import { parseMembers, storeError } from '../store-error.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. Files have numbers (`temporary-files.ts`). */

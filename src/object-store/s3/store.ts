@@ -25,7 +25,7 @@ import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 import { createS3Transport, type S3Transport } from './transport.ts'
 import { uploadObject, type UploadOptions } from './put-object.ts'
 import { storeError, translated } from '../store-error.ts'
-import type { FencedAppend } from '../../core/resumable/append-store.ts'
+import type { FencedAppend } from '../../core/objects/append-store.ts'
 
 const READER_SOCKETS = 1000
 

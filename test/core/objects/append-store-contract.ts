@@ -16,7 +16,7 @@ import {
   removeTails,
 } from './append-subject.ts'
 
-/** What the port promises (`core/resumable/append-store.ts`), as tests that every adapter has to pass. */
+/** What the port promises (`core/objects/append-store.ts`), as tests that every adapter has to pass. */
 export function appendStoreContract(
   name: string,
   createStore: () => Promise<AppendStoreUnderTest>,

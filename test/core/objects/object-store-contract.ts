@@ -1,7 +1,4 @@
-import {
-  MAX_OBJECT_METADATA_BYTES,
-  PREFIX_BYTES,
-} from '../../../src/core/objects/object-metadata.ts'
+import { MAX_OBJECT_METADATA_BYTES, PREFIX_BYTES } from '../../../src/core/files/object-metadata.ts'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

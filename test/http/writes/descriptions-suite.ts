@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { descriptionIn } from '../../../src/core/objects/object-metadata.ts'
+import { descriptionIn } from '../../../src/core/files/object-metadata.ts'
 import { objectKey, type Version } from '../../../src/core/objects/object-key.ts'
 import { never } from '../../support/objects.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Durable } from '../append-store.ts'
+import type { Durable } from '../../objects/append-store.ts'
 import type { RecordAppend, ResumableUpload, ResumableLedger } from '../resumable-ledger.ts'
 import type { RunningAppends } from './running-appends.ts'
 import { timeoutSignal } from '../../async/deadline.ts'

@@ -12,7 +12,7 @@ import {
   uploadNotFound,
 } from '../refusals.ts'
 import type { Claim, ClaimAppend, ResumableUpload } from '../resumable-ledger.ts'
-import type { PlannedAppend } from '../append-store.ts'
+import type { PlannedAppend } from '../../objects/append-store.ts'
 import type { ResumableOptions } from '../resumable-options.ts'
 import { MAX_WAIT_MS, type RunningAppends } from './running-appends.ts'
 

@@ -1,6 +1,6 @@
 import { timeoutSignal } from '../../../core/async/deadline.ts'
 import type { Permit } from '../../../core/async/fair-semaphore.ts'
-import type { AppendObject, StoredAppend } from '../../../core/resumable/append-store.ts'
+import type { AppendObject, StoredAppend } from '../../../core/objects/append-store.ts'
 import { isTooLong } from '../../../core/resumable/refusals.ts'
 import type { BufferPool } from '../../buffer-pool.ts'
 import { receiveBody, type ReceivingBody } from '../../receive-body.ts'

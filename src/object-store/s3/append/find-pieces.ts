@@ -1,5 +1,5 @@
 import { forEachConcurrent } from '../../../core/async/for-each-concurrent.ts'
-import type { Piece, RecordedUpload } from '../../../core/resumable/append-store.ts'
+import type { Piece, RecordedUpload } from '../../../core/objects/append-store.ts'
 import { storeError } from '../../store-error.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { headObject } from '../get-object.ts'

@@ -1,5 +1,5 @@
 import { settledUnlessAborted } from '../../../core/async/deadline.ts'
-import type { FinishObject, Piece } from '../../../core/resumable/append-store.ts'
+import type { FinishObject, Piece } from '../../../core/objects/append-store.ts'
 import { storeError } from '../../store-error.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { abortOpenUploads } from '../delete-object.ts'

@@ -1,4 +1,4 @@
-import type { AppendObject, Durable, Piece } from '../../../core/resumable/append-store.ts'
+import type { AppendObject, Durable, Piece } from '../../../core/objects/append-store.ts'
 import type { OpenMultipart } from '../multipart-upload.ts'
 import { formatObjectState, type ObjectState } from './store-state.ts'
 

@@ -1,4 +1,4 @@
-import type { AppendToPlan, PlannedAppend } from '../../../core/resumable/append-store.ts'
+import type { AppendToPlan, PlannedAppend } from '../../../core/objects/append-store.ts'
 import { parseMembers } from '../../store-error.ts'
 import type { OpenMultipart } from '../multipart-upload.ts'
 

@@ -1,5 +1,5 @@
 import { chunksOf, discardBody, type OpenedObject } from '../../../core/objects/object-store.ts'
-import type { Piece } from '../../../core/resumable/append-store.ts'
+import type { Piece } from '../../../core/objects/append-store.ts'
 import type { BufferPool } from '../../buffer-pool.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { openObject } from '../get-object.ts'

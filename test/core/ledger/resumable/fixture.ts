@@ -6,7 +6,7 @@ import {
   objectKey,
   type ObjectKey,
 } from '../../../../src/core/objects/object-key.ts'
-import type { Piece } from '../../../../src/core/resumable/append-store.ts'
+import type { Piece } from '../../../../src/core/objects/append-store.ts'
 import type {
   Claim,
   ClaimAppend,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
-import type { Piece } from '../../../../src/core/resumable/append-store.ts'
+import type { Piece } from '../../../../src/core/objects/append-store.ts'
 import type { ResumableUpload } from '../../../../src/core/resumable/resumable-ledger.ts'
 import {
   type Account,

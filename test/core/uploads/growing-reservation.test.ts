@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import type { ErrorCode } from '../../../src/core/error-codes.ts'
-import { GrowingReservation } from '../../../src/core/quota/reservation.ts'
+import { GrowingReservation } from '../../../src/core/uploads/reservation.ts'
 
 /** A reservation that is refused above `most` bytes, and the bytes that it was asked for. */
 function reservationUpTo(most: number, code: ErrorCode) {

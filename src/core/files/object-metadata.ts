@@ -1,9 +1,9 @@
 import { isAppError } from '../errors.ts'
-import type { ContentDescription, SentDescription } from '../files/file.ts'
-import { type FileName, parseFileName } from '../files/file-name.ts'
-import { mediaTypeOf } from '../files/media-type.ts'
-import { NO_METADATA, parseMetadata } from '../files/metadata.ts'
-import type { ObjectHead } from './object-store.ts'
+import type { ContentDescription, SentDescription } from './file.ts'
+import { type FileName, parseFileName } from './file-name.ts'
+import { mediaTypeOf } from './media-type.ts'
+import { NO_METADATA, parseMetadata } from './metadata.ts'
+import type { ObjectHead } from '../objects/object-store.ts'
 
 type ObjectMetadata = ObjectHead['metadata']
 

@@ -7,7 +7,7 @@ import {
   MAX_OBJECT_METADATA_BYTES,
   nameIn,
   objectMetadata,
-} from '../../../src/core/objects/object-metadata.ts'
+} from '../../../src/core/files/object-metadata.ts'
 
 const metadataOf = (bytes: number) =>
   parseMetadata(JSON.stringify({ a: 'x'.repeat(bytes - '{"a":""}'.length) }))

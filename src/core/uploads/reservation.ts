@@ -1,7 +1,7 @@
 import { type Watch, watchEvery } from '../async/watch-every.ts'
 import { isAppError } from '../errors.ts'
-import type { IncomingFile } from '../uploads/store-content.ts'
-import type { BeginUpload, UploadLedger } from '../uploads/upload-ledger.ts'
+import type { IncomingFile } from './store-content.ts'
+import type { BeginUpload, UploadLedger } from './upload-ledger.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { FIRST_BYTES } from '../memory/body-memory.ts'
 

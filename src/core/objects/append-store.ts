@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { BodyMemory } from '../memory/body-memory.ts'
-import type { NamedObject, ObjectKey } from '../objects/object-key.ts'
+import type { NamedObject, ObjectKey } from './object-key.ts'
 
 /** A recorded section of the content: a part of the final object, or an object of the tail. */
 export interface Piece {
