@@ -9,7 +9,6 @@ import type {
 } from 'kysely'
 import { confirmRefusal } from '../core/async/confirm-refusal.ts'
 import { shareRuns } from '../core/async/shared-run.ts'
-import type { CreateShortcuts } from './ledger/session.ts'
 import { createLockWaits } from './lock-waits.ts'
 import type { MigrationIndex } from './migrations/index-definition.ts'
 import { type Repeats, withRepeats } from './repeats.ts'
@@ -121,8 +120,6 @@ interface EngineParts extends Fragments {
   readonly executeInTransaction?: Execute
   /** `undefined` if statements need no network round trip. */
   readonly runBatch: RunBatch | undefined
-  /** Set with `runBatch`. */
-  readonly createShortcuts?: CreateShortcuts
   /** Precedes an index-order read in its transaction: with stale statistics the planner would sort a million files. */
   readonly keepIndexOrder: RawBuilder<unknown> | undefined
   /** The number of concurrent changes of one user that help. More would only delay other users. */

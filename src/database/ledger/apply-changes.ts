@@ -55,7 +55,7 @@ interface Changes extends Actor {
 
 /**
  * The one place where files change. (`sweep/purge.ts` and `rebuild/` have statements for many rows; the commit
- * statement in `postgres/commit-statement.ts` is held to this function by tests.) Under the user's lock, updates the
+ * statement in `uploads/commit-statement.ts` is held to this function by tests.) Under the user's lock, updates the
  * figures, gives the files their dates (`dates.ts`), writes the rows, records what users are told, and moves each
  * object that no file refers to any more to the history or to garbage, which a trigger counts. Throws if the user may
  * not write, and for an upload or a restore also if the quota refuses it. The quota is compared with what all changes

@@ -72,9 +72,5 @@ export const LEDGER_OPERATIONS = {
 
 /** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
 export function createLedger(database: Database, options: LedgerOptions): Ledger {
-  const session = createSession(database, options)
-  const steps = createMethods<Ledger>(LEDGER_OPERATIONS, session)
-  const { runBatch, createShortcuts } = database
-  if (runBatch === undefined) return steps
-  return { ...steps, ...createShortcuts?.({ session, steps, runBatch }) }
+  return createMethods<Ledger>(LEDGER_OPERATIONS, createSession(database, options))
 }

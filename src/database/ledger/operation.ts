@@ -1,5 +1,6 @@
 import type { LedgerWrite, WriteKind } from '../../core/uploads/ledger-space.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { type BatchStatement, inBatches } from './batcher.ts'
 import { untilFound } from './eviction-search.ts'
 import type { LedgerTx } from './ledger-sql.ts'
 import type { Session } from './session.ts'
@@ -42,6 +43,8 @@ interface Change<M extends Method> {
   /** The method of the session, which orders the changes of the user. */
   readonly through: 'change' | 'changeRows'
   readonly run: Run<M>
+  /** On PostgreSQL, calls of the same time share a transaction; `run` is for those without effect (`batcher.ts`). */
+  readonly statement?: BatchStatement<Parameters<M>[0], Awaited<ReturnType<M>>>
   /** May evict files: is repeated until its search for them is finished. */
   readonly mayEvict?: true
 }
@@ -77,7 +80,13 @@ function methodOf(operation: Operation, session: Session): Method {
   if (through === 'change' || through === 'changeRows') {
     const runInOrder = session[through]
     const change: Method = (...args) => runInOrder(userOf(args), (tx) => run(tx, ...args))
-    return operation.mayEvict === true ? (...args) => untilFound(() => change(...args)) : change
+    const { mayEvict, statement } = operation
+    const steps: Method =
+      mayEvict === true ? (...args) => untilFound(() => change(...args)) : change
+    const { batcher, database, rule } = session
+    if (statement === undefined || batcher === undefined) return steps
+    const queryOf = statement.compile(database.kysely, rule)
+    return inBatches({ batcher, queryOf, toResult: statement.toResult, steps })
   }
   const runOnce = session[through]
   return (...args) => runOnce((tx) => run(tx, ...args))

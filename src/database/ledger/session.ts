@@ -1,26 +1,19 @@
 import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
 import type { EndPosition } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Database, RunBatch } from '../database.ts'
+import type { Database } from '../database.ts'
 import { createCompiler, PREPARED } from '../statement.ts'
 import { tooLate } from '../repeats.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
+import { createBatcher, createBatchLocks } from './batcher.ts'
 import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx } from './ledger-sql.ts'
 import { type OwnTimes, timesOf } from './times.ts'
-import type { ResumableLedger } from '../../core/resumable/resumable-ledger.ts'
-import type { UploadLedger } from '../../core/uploads/upload-ledger.ts'
 
 type Work<T> = (tx: LedgerTx) => Promise<T>
 
 /** How the parts of the ledger reach the database. */
 export type Session = ReturnType<typeof createSession>
-
-/**
- * Runs the changes of a user in call order, `changesPerUser` at a time: without a limit, those of one user would hold
- * every connection while they wait for the user's row. Rejects with `unavailable` after `queueTimeoutMs`.
- */
-export type UserSemaphore = <T>(userId: UserId, work: () => Promise<T>) => Promise<T>
 
 const MAX_PASSED_OVER = 1_000
 
@@ -73,20 +66,27 @@ export function createSession(database: Database, options: LedgerOptions) {
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const late = { ms: queueTimeoutMs, error: () => tooLate(queueTimeoutMs) }
   const changes = new FairSemaphore({ permits: Infinity, perOwner: changesPerUser })
-  const userSemaphore: UserSemaphore = (owner, work) => changes.run({ owner, late }, work)
+  /**
+   * Runs the changes of a user in call order, `changesPerUser` at a time: without a limit, those of one user would hold
+   * every connection while they wait for the user's row. Rejects with `unavailable` after `queueTimeoutMs`.
+   */
+  const inOrder = <T>(owner: UserId, work: () => Promise<T>) => changes.run({ owner, late }, work)
+  const { runBatch } = database
   return {
     database,
     rule,
-    userSemaphore,
-    queueTimeoutMs,
+    /** `undefined` if statements need no network round trip. */
+    batcher:
+      runBatch &&
+      createBatcher({ runBatch, locks: createBatchLocks(kysely), inOrder, queueTimeoutMs }),
     /** Runs one transaction. */
     transaction: <T>(work: Work<T>) => database.transaction((db) => work(txOn(db))),
     /** Runs one transaction in order with the user's other changes. Its statements are prepared. */
     change: <T>(userId: UserId, work: Work<T>) =>
-      userSemaphore(userId, () => database.transaction((db) => work(inTransaction(db)), userId)),
+      inOrder(userId, () => database.transaction((db) => work(inTransaction(db)), userId)),
     /** As `change`, for statements of any number of rows: none is prepared. */
     changeRows: <T>(userId: UserId, work: Work<T>) =>
-      userSemaphore(userId, () => database.transaction((db) => work(txOn(db)))),
+      inOrder(userId, () => database.transaction((db) => work(txOn(db)))),
     /** Runs statements outside a transaction. */
     query: <T>(work: Work<T>) => database.query(() => work(outside)),
     /** As `query`, for frequent statements, which are prepared. */
@@ -95,16 +95,3 @@ export function createSession(database: Database, options: LedgerOptions) {
     readInOrder: <T>(work: Work<T>) => database.readInOrder((db) => work(txOn(db))),
   }
 }
-
-/** The methods that an engine may run in fewer round trips than their steps. */
-export type Steps = Pick<UploadLedger, 'begin' | 'commit'> &
-  Pick<ResumableLedger, 'createResumable'>
-
-interface ShortcutOptions {
-  readonly session: Session
-  /** Handle refusals, and calls that have no shortcut. */
-  readonly steps: Steps
-  readonly runBatch: RunBatch
-}
-
-export type CreateShortcuts = (options: ShortcutOptions) => Steps

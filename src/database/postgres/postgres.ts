@@ -7,8 +7,6 @@ import { createRunBatch, postgresDialect } from './connection.ts'
 import { migrateAlone, type PatientDatabase } from './migration.ts'
 import type { Tables } from '../schema.ts'
 import { assertFit, type SessionSettings } from './server-settings.ts'
-import { createUploadBatches } from './upload-batcher.ts'
-import { uploadStatements } from './upload-statements.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -28,11 +26,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   return createDatabase({
     kysely: new Kysely<Tables>({ dialect: postgresDialect({ pool, isFailure }) }),
     runBatch: createRunBatch({ pool, isFailure }),
-    createShortcuts: ({ session, steps, runBatch }) => {
-      const { database, rule, userSemaphore, queueTimeoutMs } = session
-      const statements = uploadStatements(database.kysely, rule)
-      return createUploadBatches({ statements, steps, runBatch, userSemaphore, queueTimeoutMs })
-    },
     // A scalar subselect is evaluated once and, unlike the bare volatile function, can bound an index scan.
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
     forUpdate: sql`FOR UPDATE`,

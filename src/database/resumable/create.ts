@@ -1,6 +1,15 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { CreateResumable, ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
-import { assertPrecondition, bigint, type LedgerTx, lockUser, run } from '../ledger/ledger-sql.ts'
+import { limitFor } from '../../core/quota/shares.ts'
+import type { BatchStatement } from '../ledger/batcher.ts'
+import {
+  assertPrecondition,
+  bigint,
+  type LedgerTx,
+  lockUser,
+  type Rule,
+  run,
+} from '../ledger/ledger-sql.ts'
 import { evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
@@ -8,8 +17,17 @@ import { mayCreate, mostIn, mostValues, needOf, needValues } from '../ledger/quo
 import { fileNamed } from '../ledger/read-files.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
-import { insertUpload, reservedAtFirst } from '../uploads/begin.ts'
-import { findRow, toResumable } from './rows.ts'
+import {
+  byKind,
+  bytesOf,
+  insertUpload,
+  reservation,
+  reservedAtFirst,
+  type ReserveValues,
+  statementNeed,
+} from '../uploads/begin.ts'
+import { expectedBy } from '../uploads/expected-file.ts'
+import { findRow, RESUMABLE_COLUMNS, toResumable, UPLOAD_COLUMNS } from './rows.ts'
 
 export async function createResumable(
   tx: LedgerTx,
@@ -50,13 +68,13 @@ export async function createResumable(
   return toResumable(row)
 }
 
-export function firstLeaseMs({ emptyLifetimeMs, maxLifetimeMs }: CreateResumable): number {
+function firstLeaseMs({ emptyLifetimeMs, maxLifetimeMs }: CreateResumable): number {
   return Math.min(emptyLifetimeMs, maxLifetimeMs)
 }
 
-export type ResumableValues = ReturnType<typeof resumableValues>
+type ResumableValues = ReturnType<typeof resumableValues>
 
-export function resumableValues(upload: CreateResumable) {
+function resumableValues(upload: CreateResumable) {
   const { length, precondition, credential } = upload
   return {
     version: upload.version,
@@ -76,7 +94,7 @@ export function resumableValues(upload: CreateResumable) {
 }
 
 /** SQL that inserts the row: once, or for each row of `from`. */
-export function insertResumable(
+function insertResumable(
   now: RawBuilder<number>,
   slot: Slot<ResumableValues>,
   from: RawBuilder<unknown> = sql``,
@@ -89,5 +107,51 @@ export function insertResumable(
       ${number('partSize')}, ${slot('metadata')}, ${slot('visibility')},
       ${slot('storedPrecondition')}, ${slot('linkId')}, ${slot('evict')}, ${number('expiresInMs')}, ${slot('expectedSha256')}, ${now}, ${now},
       ${now} + ${number('maxLifetimeMs')} ${from}
+  `
+}
+
+type CreateValues = ReserveValues & ResumableValues
+
+/** `createResumable` as one statement. Returns no row if the file of that name has expired. */
+export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> = {
+  compile: (db, rule) => {
+    const statement = byKind<CreateValues>(db, (slot, isNarrow) =>
+      createStatement(rule, slot, isNarrow),
+    )
+    return (upload) => {
+      const { credential } = upload
+      const expected = expectedBy(upload)
+      if (expected === undefined) return undefined
+      return statement({
+        ...resumableValues(upload),
+        ...mostValues(upload.maxUnfinished, credential),
+        userCreatedAt: upload.userCreatedAt,
+        name: upload.name,
+        objectKey: upload.objectKey,
+        bytes: upload.length ?? 0,
+        maxFiles: limitFor(upload.maxFiles, credential),
+        leaseMs: firstLeaseMs(upload),
+        credential,
+        expected,
+      })
+    }
+  },
+  toResult: toResumable,
+}
+
+function createStatement(rule: Rule, slot: Slot<CreateValues>, isNarrow: boolean) {
+  const need = {
+    ...statementNeed(slot, isNarrow),
+    version: slot('version'),
+    announced: bytesOf(slot),
+  }
+  const { reserved, insert } = reservation(rule, slot, mayCreate(rule, need, mostIn(slot)))
+  return sql`
+    WITH ${reserved}, begun AS (
+      ${insert} RETURNING ${UPLOAD_COLUMNS}
+    ), created AS (
+      ${insertResumable(rule.now, slot, sql`FROM begun`)} RETURNING ${RESUMABLE_COLUMNS}
+    )
+    SELECT created.*, begun.*, ${rule.now} AS now, 0 AS is_over FROM created, begun
   `
 }

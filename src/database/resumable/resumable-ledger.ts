@@ -9,7 +9,7 @@ import { untilFound } from '../ledger/eviction-search.ts'
 import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { askToStop, claimAppend, claimFinish, endFinish, fence } from './claim.ts'
-import { createResumable } from './create.ts'
+import { CREATE_STATEMENT, createResumable } from './create.ts'
 import { isPrepared, prepare } from './prepare.ts'
 import { recordAppend } from './record.ts'
 import { sql } from 'kysely'
@@ -29,6 +29,7 @@ export const RESUMABLE_OPERATIONS = {
   createResumable: {
     through: 'change',
     run: createResumable,
+    statement: CREATE_STATEMENT,
     mayEvict: true,
     effect: 'grows',
     startsWriter: true,

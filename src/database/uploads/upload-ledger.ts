@@ -30,17 +30,31 @@ import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { endResumable, isUnclaimed } from '../resumable/end.ts'
 import { isLeaseOver } from '../sweep/sweep.ts'
-import { begin, checkBegin } from './begin.ts'
+import { begin, BEGIN_STATEMENT, checkBegin } from './begin.ts'
+import { COMMIT_STATEMENT } from './commit-statement.ts'
 import { commit } from './commit.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'
 
 export const UPLOAD_OPERATIONS = {
   checkBegin: { bind: checkBeforeBegin, effect: 'reads' },
   // Bytes have a floor of their own, which is higher (`core/uploads/free-space.ts`).
-  begin: { through: 'change', run: begin, mayEvict: true, effect: 'grows', startsWriter: true },
+  begin: {
+    through: 'change',
+    run: begin,
+    statement: BEGIN_STATEMENT,
+    mayEvict: true,
+    effect: 'grows',
+    startsWriter: true,
+  },
   extend: { through: 'change', run: extend, mayEvict: true, effect: 'frees' },
   renew: { through: 'queryPrepared', run: renew, effect: 'frees' },
-  commit: { through: 'change', run: commit, mayEvict: true, effect: 'grows' },
+  commit: {
+    through: 'change',
+    run: commit,
+    statement: COMMIT_STATEMENT,
+    mayEvict: true,
+    effect: 'grows',
+  },
   // Even late, so that the upload ends.
   abort: { through: 'change', run: abort, effect: 'frees', runsLate: true },
   endLeases: { through: 'transaction', run: endLeases, effect: 'frees' },

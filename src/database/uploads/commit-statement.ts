@@ -3,7 +3,9 @@ import { type File, NEVER } from '../../core/files/file.ts'
 import { NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
+import { shareOf } from '../../core/quota/shares.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
+import type { BatchStatement } from '../ledger/batcher.ts'
 import { removableAt } from '../ledger/garbage.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import { countHistory, garbageBytes, metadataBytesOf } from '../ledger/counted-bytes.ts'
@@ -17,20 +19,35 @@ import {
   REPLACE_FILE,
   USAGE_COLUMNS,
 } from '../ledger/rows.ts'
-import type { Slot } from '../statement.ts'
+import { compileOnce, type Slot } from '../statement.ts'
+import { type Expected, expectedBy, NO_FILE } from './expected-file.ts'
 
-export interface CommitValues extends CommitUpload, Expected {
+/** `commit` as one statement. */
+export const COMMIT_STATEMENT: BatchStatement<CommitUpload, CommittedUpload> = {
+  compile: (db, rule) => {
+    const statement = compileOnce<CommitValues>(db, (slot) => commitStatement(rule, slot))
+    return (upload) => {
+      const expected = expectedBy(upload)
+      if (expected === undefined) return undefined
+      const narrowMaxFiles = shareOf(upload.maxFiles).all
+      return statement({ ...upload, narrowMaxFiles, expected })
+    }
+  },
+  toResult: toCommitted,
+}
+
+interface CommitValues extends CommitUpload, Expected {
   /** For the upload of a narrow credential. */
   readonly narrowMaxFiles: number
 }
 
-export type CommittedRow = File & Usage & { readonly replaced: boolean }
+type CommittedRow = File & Usage & { readonly replaced: boolean }
 
 /**
- * Held to `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. Joins the old file as
+ * Held to `commit` and `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. Joins the old file as
  * `findUpload` does.
  */
-export function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
+function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
   const { now, capacity } = rule
   const size = sql`CAST(${slot('size')} AS BIGINT)`
   const metadata = sql`COALESCE(found.sent_metadata, old.metadata)`
@@ -203,34 +220,7 @@ function stateOf(used: RawBuilder<unknown>, capacity: RawBuilder<number>) {
   )`
 }
 
-export function toCommitted(row: CommittedRow): CommittedUpload {
+function toCommitted(row: CommittedRow): CommittedUpload {
   const { replaced, capacity, used, reserved, fileCount, ...file } = row
   return { file, replaced, usage: { capacity, used, reserved, fileCount } }
-}
-
-export interface Expected {
-  /** The version of the existing file, `NO_FILE`, or `null` for either. */
-  readonly expected: string | null
-}
-
-export const NO_FILE = ''
-
-/**
- * `undefined` for preconditions other than "no file" and "this version", for uploads that evict, and for those by a link.
- */
-export function expectedBy({
-  precondition,
-  linkId,
-  evict,
-}: Pick<CommitUpload, 'precondition' | 'linkId' | 'evict'>): string | null | undefined {
-  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, mustExist } = precondition ?? {}
-  if (mustExist === true || linkId !== undefined || evict !== undefined) return undefined
-  if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
-    if (ifNoneMatch === undefined) return null
-    return ifNoneMatch === '*' ? NO_FILE : undefined
-  }
-  // `If-Match` overrides `If-Unmodified-Since` (RFC 9110, 13.1.4).
-  if (ifNoneMatch !== undefined || ifMatch === undefined || ifMatch === '*') return undefined
-  const [version] = ifMatch
-  return version === NO_FILE || ifMatch.length > 1 ? undefined : version
 }

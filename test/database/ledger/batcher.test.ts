@@ -5,7 +5,7 @@ import { AppError } from '../../../src/core/errors.ts'
 import type { BeginUpload } from '../../../src/core/uploads/upload-ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Batch } from '../../../src/database/database.ts'
-import { createUploadBatches } from '../../../src/database/postgres/upload-batcher.ts'
+import { createBatcher, inBatches } from '../../../src/database/ledger/batcher.ts'
 
 const QUEUE_TIMEOUT_MS = 10_000
 
@@ -24,22 +24,13 @@ interface Sent {
 function bed() {
   const sent: Sent[] = []
   const alone: number[] = []
-  const uploads = createUploadBatches({
+  const batcher = createBatcher({
     queueTimeoutMs: QUEUE_TIMEOUT_MS,
-    statements: {
-      lock: ({ userId }) => CompiledQuery.raw('lock', [userId]),
-      lockFree: ({ userIds }) => CompiledQuery.raw('lock free', [...userIds]),
-      begin: ({ bytes, precondition }) =>
-        precondition === undefined ? CompiledQuery.raw(String(bytes)) : undefined,
-      create: () => undefined,
-      commit: () => CompiledQuery.raw('commit'),
+    locks: {
+      one: ({ userId }) => CompiledQuery.raw('lock', [userId]),
+      free: ({ userIds }) => CompiledQuery.raw('lock free', [...userIds]),
     },
-    steps: {
-      begin: async ({ bytes }) => void alone.push(bytes),
-      createResumable: () => Promise.reject(new Error('Nothing is created here.')),
-      commit: () => Promise.reject(new Error('Nothing is committed here.')),
-    },
-    userSemaphore: (_user, work) => work(),
+    inOrder: (_user, work) => work(),
     async runBatch({ lock, waits, take }: Batch) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly number[] | undefined>()
       sent.push({
@@ -58,12 +49,19 @@ function bed() {
       return (await promise)?.map((rows) => ({ rows: Array.from({ length: rows }, () => ({})) }))
     },
   })
+  const begin = inBatches<BeginUpload, void>({
+    batcher,
+    queryOf: ({ bytes, precondition }) =>
+      precondition === undefined ? CompiledQuery.raw(String(bytes)) : undefined,
+    toResult: () => undefined,
+    steps: async ({ bytes }) => void alone.push(bytes),
+  })
   return {
     sent,
     /** What was done step by step. */
     alone,
     begin: (userId: string, bytes: number, more: Partial<BeginUpload> = {}) => {
-      const begun = uploads.begin({ bytes, userId: parseUserId(userId), ...more } as BeginUpload)
+      const begun = begin({ bytes, userId: parseUserId(userId), ...more } as BeginUpload)
       // One that still waits when its test ends is refused long after.
       begun.catch(() => undefined)
       return begun

@@ -1,31 +1,88 @@
 import { setImmediate } from 'node:timers/promises'
-import type { CompiledQuery } from 'kysely'
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { UserSemaphore, Steps } from '../ledger/session.ts'
-import { tooLate } from '../repeats.ts'
-import { type ResumableRow, toResumable } from '../resumable/rows.ts'
 import type { Batch, RunBatch } from '../database.ts'
-import { type CommittedRow, toCommitted } from './commit-statement.ts'
-import type { UploadStatements } from './upload-statements.ts'
+import { tooLate } from '../repeats.ts'
+import type { Tables } from '../schema.ts'
+import { compileOnce, type Statement } from '../statement.ts'
+import type { Rule } from './ledger-sql.ts'
 
-export interface UploadBatchesOptions {
-  readonly statements: UploadStatements
-  /** Handles refusals and uploads that have no statement. */
-  readonly steps: Steps
+/**
+ * The second formulation of an operation: one PostgreSQL statement, under the user's lock from an earlier one. It takes
+ * effect as a whole, or changes nothing and returns no row. Then the call goes step by step. It is held to the steps by
+ * `test/database/uploads/statement-agreement.proof.test.ts`.
+ */
+export interface BatchStatement<A, R> {
+  /** Compiles it for a ledger. The function returns `undefined` for a call that only the steps can do. */
+  readonly compile: (db: Kysely<Tables>, rule: Rule) => (call: A) => CompiledQuery | undefined
+  /** The result of the operation, from the row that the statement returned. */
+  readonly toResult: (row: never) => R
+}
+
+interface InBatches<A, R> {
+  readonly batcher: Batcher
+  /** As `compile` of the statement returns it. */
+  readonly queryOf: (call: A) => CompiledQuery | undefined
+  readonly toResult: (row: never) => R
+  readonly steps: (call: A) => Promise<R>
+}
+
+/** Runs the statement of each call in a batch, and its steps if there is no statement or it returned no row. */
+export function inBatches<A extends { readonly userId: UserId }, R>({
+  batcher,
+  queryOf,
+  toResult,
+  steps,
+}: InBatches<A, R>): (call: A) => Promise<R> {
+  return async (call) => {
+    const query = queryOf(call)
+    const row = query && (await batcher.join(call.userId, query))
+    return row ? toResult(row as never) : await steps(call)
+  }
+}
+
+export interface Batcher {
+  /** Resolves to the row that the statement of the user returned; `undefined` if it took no effect. */
+  join(userId: UserId, query: CompiledQuery): Promise<unknown>
+}
+
+export interface BatcherOptions {
   readonly runBatch: RunBatch
-  readonly userSemaphore: UserSemaphore
+  readonly locks: BatchLocks
+  /** Runs `work` in order with the user's changes that take several steps. */
+  readonly inOrder: <T>(userId: UserId, work: () => Promise<T>) => Promise<T>
   /** Milliseconds in the queue before `unavailable`, checked when the next batch starts. */
   readonly queueTimeoutMs: number
 }
 
+/** Statements that lock and return `quotas` rows: of one user, waiting for it, or those of many that are free. */
+export interface BatchLocks {
+  readonly one: Statement<{ readonly userId: UserId }>
+  readonly free: Statement<{ readonly userIds: readonly UserId[] }>
+}
+
+export function createBatchLocks(db: Kysely<Tables>): BatchLocks {
+  return {
+    one: compileOnce(
+      db,
+      (slot) => sql`SELECT user_id FROM quotas WHERE user_id = ${slot('userId')} FOR UPDATE`,
+    ),
+    free: compileOnce(
+      db,
+      (slot) =>
+        sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) FOR UPDATE SKIP LOCKED`,
+    ),
+  }
+}
+
 /**
- * One lock statement and one disk write serve many uploads; batches grow with the load. A batch skips users whose row
- * is locked, because waiting would delay all others; their uploads wait in a transaction of their own.
+ * One lock statement and one disk write serve many calls; batches grow with the load. A batch skips users whose row
+ * is locked, because waiting would delay all others; their calls wait in a transaction of their own.
  */
-export function createUploadBatches(options: UploadBatchesOptions): Steps {
-  const { statements, steps, runBatch, userSemaphore, queueTimeoutMs } = options
+export function createBatcher(options: BatcherOptions): Batcher {
+  const { locks, runBatch, inOrder, queueTimeoutMs } = options
   const queues = new Map<UserId, BatchEntry[]>()
-  /** Users with a running transaction; their further uploads would only wait for it. */
+  /** Users with a running transaction; their further calls would only wait for it. */
   const busy = new Set<UserId>()
   let running = 0
 
@@ -42,7 +99,7 @@ export function createUploadBatches(options: UploadBatchesOptions): Steps {
   async function start(): Promise<void> {
     if (running === MAX_RUNNING) return
     running += 1
-    // Lets uploads that arrived on other connections in this turn join.
+    // Lets calls that arrived on other connections in this turn join.
     await setImmediate()
     for (let batch = next(); batch.size > 0; batch = next()) await run(batch)
     running -= 1
@@ -105,7 +162,7 @@ export function createUploadBatches(options: UploadBatchesOptions): Steps {
     for (const userId of userIds) busy.add(userId)
     try {
       for (const userId of await send(batch, {
-        lock: statements.lockFree({ userIds }),
+        lock: locks.free({ userIds }),
         waits: false,
       })) {
         batch.delete(userId)
@@ -119,9 +176,9 @@ export function createUploadBatches(options: UploadBatchesOptions): Steps {
   }
 
   async function runAlone(userId: UserId, entries: readonly BatchEntry[]): Promise<void> {
-    const lock = { lock: statements.lock({ userId }), waits: true }
+    const lock = { lock: locks.one({ userId }), waits: true }
     try {
-      const done = await userSemaphore(userId, () => send(new Map([[userId, entries]]), lock))
+      const done = await inOrder(userId, () => send(new Map([[userId, entries]]), lock))
       if (done.length === 0) for (const { resolve } of entries) resolve(undefined)
     } catch (error) {
       for (const { reject } of entries) reject(error)
@@ -130,25 +187,7 @@ export function createUploadBatches(options: UploadBatchesOptions): Steps {
     void start()
   }
 
-  return {
-    async begin(upload) {
-      const query = statements.begin(upload)
-      const row = query && (await join(upload.userId, query))
-      if (!row) await steps.begin(upload)
-    },
-
-    async createResumable(upload) {
-      const query = statements.create(upload)
-      const row = query && (await join(upload.userId, query))
-      return row ? toResumable(row as ResumableRow) : steps.createResumable(upload)
-    },
-
-    async commit(upload) {
-      const query = statements.commit(upload)
-      const row = query && (await join(upload.userId, query))
-      return row ? toCommitted(row as CommittedRow) : steps.commit(upload)
-    },
-  }
+  return { join }
 }
 
 /** More batches would be smaller and wait for each other's disk writes. */

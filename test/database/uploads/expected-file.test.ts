@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { File } from '../../../src/core/files/file.ts'
 import { isMet, type Precondition } from '../../../src/core/files/precondition.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
-import { expectedBy } from '../../../src/database/postgres/commit-statement.ts'
+import { expectedBy } from '../../../src/database/uploads/expected-file.ts'
 
 const tag = fc.constantFrom('', '*', 'v1', 'v2')
 const tags = fc.oneof(fc.constant('*' as const), fc.array(tag, { maxLength: 3 }))
