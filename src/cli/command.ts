@@ -1,16 +1,15 @@
 import type { CopiedObjects, CopyPack } from '../core/objects/copy-pack.ts'
 import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
-import type { UploadAdministration } from '../core/resumable/upload-administration.ts'
+import type { ReleasedFrom } from '../core/resumable/release-finished.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
 import type { Admin, Json, Method } from './admin.ts'
 import type { Result } from './render.ts'
 
-export interface CommandServices {
+export interface CommandServices extends ReleasedFrom {
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
-  readonly uploadAdministration: Pick<UploadAdministration, 'releaseFinished'>
   backup(file: string): Promise<{ readonly bytes: number }>
   /** Makes the object store the one that the database knows, and resolves to its identity. */
   adoptStore(): Promise<string>

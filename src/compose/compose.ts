@@ -26,7 +26,6 @@ import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { adoptStore } from '../core/objects/recognize-store.ts'
 import { createHistory } from '../core/history/history.ts'
-import { createUserAdministration } from '../core/users/user-administration.ts'
 import { createLinks } from '../core/links/links.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
@@ -36,7 +35,6 @@ import { createRepository } from '../core/files/repository.ts'
 import type { SteadyClock } from '../core/clock/safe-clock.ts'
 import { createSweeper } from '../core/sweep/sweeper.ts'
 import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
-import { createUploadAdministration } from '../core/resumable/upload-administration.ts'
 import { UploadMemory } from '../core/memory/upload-memory.ts'
 import { createUsers } from '../core/users/users.ts'
 import { createVerifier } from '../core/verify/verifier.ts'
@@ -250,17 +248,6 @@ function createUseCases(config: Config, opened: Opened) {
     history: meterHistory(history, instruments),
     archives: createArchives({ ledger, objects, maxFiles: overrides.maxArchivedFiles }),
     uploads,
-    uploadAdministration: createUploadAdministration({
-      ledger,
-      objects,
-      users: administeredUsers,
-      uploads,
-    }),
-    userAdministration: createUserAdministration({
-      users: administeredUsers,
-      ledger,
-      history,
-    }),
     overview: createOverview({ ledger, hasWebhooks: webhooks !== undefined, leaseMs }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
     auditTrail: createAuditTrail(ledger),

@@ -1,4 +1,5 @@
-import type { Actor, AuthorizedCaller, Caller } from '../../src/core/users/caller.ts'
+import type { UserSubject } from '../../src/core/auth/subject.ts'
+import type { Actor, Caller } from '../../src/core/users/caller.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 import type { UserStores } from '../../src/database/users/user-store.ts'
 
@@ -8,7 +9,16 @@ export async function callerNamed(users: UserStores, userId: UserId): Promise<Ca
   return { userId, userCreatedAt: user?.createdAt ?? 0 }
 }
 
-/** A caller whose access token stays good. */
-export function authorized({ userId, userCreatedAt, credential }: Actor): AuthorizedCaller {
-  return { userId, userCreatedAt, credential, reverify: async () => undefined }
+/** A user whose access token permits everything, and stays good. */
+export function authorized({ userId, userCreatedAt, credential }: Actor): UserSubject {
+  return {
+    kind: 'user',
+    userId,
+    userCreatedAt,
+    credential,
+    scope: undefined,
+    tokenId: 'token',
+    inspect: () => Promise.reject(new TypeError('There is no token')),
+    reverify: async () => undefined,
+  }
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
+import { authorized, callerNamed } from '../support/caller.ts'
 import { startTcpProxy } from '../support/faults/tcp-proxy.ts'
 import { buildPage } from '../support/http/page.ts'
 import { temporaryFolder } from '../support/service/program.ts'
@@ -60,8 +61,8 @@ describeInBrowser('large uploads', (browser) => {
     visitAs({ browser: browser(), service: at, user: as })
 
   async function isHeld(): Promise<boolean | undefined> {
-    const { userId } = user
-    const [upload] = await service.uploads.list({ userId, after: undefined, limit: 1 })
+    const subject = authorized(await callerNamed(service.users, user.userId))
+    const [upload] = await service.uploads.list({ subject, after: undefined, limit: 1 })
     return upload?.isHeld
   }
 

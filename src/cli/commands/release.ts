@@ -1,12 +1,15 @@
+import { releaseFinished } from '../../core/resumable/release-finished.ts'
 import type { ServiceCommand } from '../command.ts'
 import { Bytes, type Row } from '../render.ts'
 
 export const RELEASE: ServiceCommand = {
   usage: 'uploads release --finished',
   summary: 'after a restore: keep the objects of uploads that were finished since the copy',
-  run: async ({ uploadAdministration }, { printError, fail, interruption }) => {
+  run: async ({ ledger, objects }, { printError, fail, interruption }) => {
     const rows: Row[] = []
-    const { running } = await uploadAdministration.releaseFinished({
+    const { running } = await releaseFinished({
+      ledger,
+      objects,
       onReleased: ({ userId, version, name, objectKey, size }) =>
         rows.push({
           user_id: userId,

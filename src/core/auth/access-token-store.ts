@@ -21,7 +21,7 @@ export interface AccessTokenUser extends Scoped {
   /** Milliseconds by the clock that set the expiry. Negative once expired, `undefined` if the token never expires. */
   readonly expiresInMs: number | undefined
   readonly isJwt: boolean
-  /** See `AuthorizedCaller`. */
+  /** See `Actor`. */
   readonly credential: string | undefined
 }
 
@@ -59,7 +59,7 @@ export interface AccessTokenKey {
 export interface TokenParent {
   readonly tokenId: string
   readonly isJwt: boolean
-  /** See `AuthorizedCaller`. */
+  /** See `Actor`. */
   readonly credential: string | undefined
 }
 

@@ -1,13 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createTokenVerification } from './token-verification.ts'
 import { sha256 } from './sha256.ts'
-import {
-  accessTokenInvalid,
-  type AuthorizedCaller,
-  callerOf,
-  inactiveUser,
-} from '../users/caller.ts'
-import { type AskedScope, childScope, completeScope, lifeWithin, type Scoped } from './scope.ts'
+import { accessTokenInvalid, callerOf, inactiveUser } from '../users/caller.ts'
+import { type AskedScope, childScope, completeScope, lifeWithin } from './scope.ts'
+import type { UserSubject } from './subject.ts'
 import { isAppError } from '../errors.ts'
 import { assertTerms, lifeMs, MAX_EXPIRES_IN_SECONDS, type Terms } from './terms.ts'
 import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
@@ -31,14 +27,6 @@ export interface IssuedAccessToken extends AccessToken {
 export interface TokenTerms extends Terms {
   /** `undefined` permits everything, or as much as the parent does. */
   readonly scope?: AskedScope | undefined
-}
-
-/** The caller of a request with a token. */
-export interface TokenCaller extends AuthorizedCaller, Scoped {
-  /** Of a JWT, its SHA-256. */
-  readonly tokenId: string
-  /** Reads the token again. Rejects as `AccessTokens.inspect` does. */
-  readonly inspect: () => Promise<AccessTokenUser>
 }
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>
@@ -107,10 +95,11 @@ export function createAccessTokens(options: AccessTokensOptions) {
     verify: async (secret: string, ip?: string) => (await find(secret, ip)).user,
 
     /** Like `verify`, for a request that acts on behalf of its user and may take long. */
-    async authenticate(secret: string, ip?: string): Promise<TokenCaller> {
+    async authenticate(secret: string, ip?: string): Promise<UserSubject> {
       const { user, tokenId, scope, credential } = await find(secret, ip)
       const { userId, userCreatedAt } = callerOf(user)
       return {
+        kind: 'user',
         userId,
         userCreatedAt,
         tokenId,
@@ -137,14 +126,14 @@ export function createAccessTokens(options: AccessTokensOptions) {
     },
 
     /**
-     * As `issue`, with the caller's token as the parent: the new token permits no more, expires no later, and is
+     * As `issue`, with the subject's token as the parent: the new token permits no more, expires no later, and is
      * revoked with it. Rejects with `scope_insufficient` if more is asked.
      */
     async issueChild(
-      token: TokenTerms & { readonly caller: TokenCaller },
+      token: TokenTerms & { readonly subject: UserSubject },
     ): Promise<IssuedAccessToken> {
-      const { userId, tokenId } = token.caller
-      const parent = await token.caller.inspect()
+      const { userId, tokenId, inspect } = token.subject
+      const parent = await inspect()
       const scope = childScope(parent, token.scope)
       const { isJwt, credential } = parent
       // The store compares with the expiry of any other parent, under the user's lock.

@@ -1,12 +1,7 @@
 import { onAbort } from '../async/on-abort.ts'
 import { AppError } from '../errors.ts'
-import {
-  type AuthorizedCaller,
-  type Caller,
-  inactiveUser,
-  statusOf,
-  watchAccess,
-} from '../users/caller.ts'
+import { type Subject, watchAccess } from '../auth/subject.ts'
+import { inactiveUser, statusOf } from '../users/caller.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Change, ChangePosition } from './change.ts'
@@ -16,13 +11,14 @@ import type { FileLedger } from '../files/file-ledger.ts'
 import type { HistoryLedger } from '../history/history-ledger.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
-export interface ReadFeed extends Caller {
+export interface ReadFeed {
+  readonly subject: Subject
   readonly after: ChangePosition
   readonly limit: number
 }
 
 export interface FollowFeed {
-  readonly caller: AuthorizedCaller
+  readonly subject: Subject
   readonly after: ChangePosition
   /** Changes in a page. */
   readonly limit: number
@@ -43,7 +39,7 @@ export interface FeedOptions {
   readonly ledger: ChangeLedger & Pick<AccountLedger, 'findAccount'>
   /** How often the changes of other processes are looked for; 1 s by default. */
   readonly pollMs?: number | undefined
-  /** How often the callers who follow are verified again; 10 s by default. */
+  /** How often the subjects who follow are verified again; 10 s by default. */
   readonly reverifyMs?: number | undefined
 }
 
@@ -54,31 +50,32 @@ export function createFeed(options: FeedOptions) {
   const { ledger, pollMs = POLL_MS, reverifyMs = REVERIFY_MS } = options
   const watches = createWatches(ledger, pollMs)
 
-  /** Why the changes of the caller cannot be read. */
-  async function refusal(caller: Caller): Promise<AppError> {
-    return inactiveUser(await statusOf(ledger, caller))
+  /** Why the changes of the account cannot be read. */
+  async function refusal(subject: Subject): Promise<AppError> {
+    return inactiveUser(await statusOf(ledger, subject))
   }
 
-  async function read({ userId, userCreatedAt, after, limit }: ReadFeed) {
+  async function read({ subject, after, limit }: ReadFeed) {
+    const { userId, userCreatedAt } = subject
     const page = { userId, userCreatedAt, after: after.sequence, limit }
     const found = await ledger.readChanges(page)
-    if (found === undefined) throw await refusal(page)
+    if (found === undefined) throw await refusal(subject)
     if (!follows(after, found)) throw cursorExpired()
     return found.changes
   }
 
   return {
-    /** The position of the newest change. Rejects as `inactiveUser` says for an inactive caller. */
-    async latest({ userId, userCreatedAt }: Caller): Promise<ChangePosition> {
-      const caller = { userId, userCreatedAt }
-      const latest = await ledger.latestChange(caller)
-      if (latest === undefined) throw await refusal(caller)
+    /** The position of the newest change. Rejects as `inactiveUser` says for an inactive account. */
+    async latest(subject: Subject): Promise<ChangePosition> {
+      const { userId, userCreatedAt } = subject
+      const latest = await ledger.latestChange({ userId, userCreatedAt })
+      if (latest === undefined) throw await refusal(subject)
       return latest
     },
 
     /**
      * Up to `limit` changes after the position, none left out. Rejects with `cursor_expired` if some of them are no
-     * longer known, or if the position is not of this history; as `latest` for an inactive caller.
+     * longer known, or if the position is not of this history; as `latest` for an inactive account.
      */
     read,
 
@@ -86,10 +83,10 @@ export function createFeed(options: FeedOptions) {
      * Yields every change after the position in pages: first those that there are, or an empty page, then each change
      * as soon as it is committed, or within about a second if another process commits it, and an empty page after each
      * quiet period. Throws as `read` does, `too_many_requests` if the user has `MAX_WATCHES` already, and the refusal
-     * of a caller who is no longer authorized.
+     * of a subject who is no longer authorized.
      */
     async *follow({
-      caller,
+      subject,
       after,
       limit,
       quietMs,
@@ -97,9 +94,8 @@ export function createFeed(options: FeedOptions) {
       ends,
       inTurn,
     }: FollowFeed): AsyncGenerator<readonly Change[], void> {
-      const { userId, userCreatedAt } = caller
-      using watch = watches.add(caller)
-      using access = watchAccess(caller, reverifyMs)
+      using watch = watches.add(subject)
+      using access = watchAccess(subject, reverifyMs)
       const over = new AbortController()
       using listening = new DisposableStack()
       for (const end of [...ends, access.lost]) {
@@ -112,7 +108,7 @@ export function createFeed(options: FeedOptions) {
       let quietUntil = 0
       for (let end: WaitEnd = 'woken'; end !== 'over';) {
         if (end === 'woken') {
-          const page = { userId, userCreatedAt, after: position, limit }
+          const page = { subject, after: position, limit }
           const changes = await inTurn(() => read(page))
           position = changes.at(-1) ?? position
           if (changes.length > 0 || quietUntil === 0) {

@@ -1,8 +1,8 @@
+import type { Subject } from '../auth/subject.ts'
 import { AppError } from '../errors.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
-import { assertActive, type Caller, callerOf, userNotFound } from '../users/caller.ts'
-import type { UserId } from '../users/user-id.ts'
+import { assertActive } from '../users/caller.ts'
 import type { ArchivedFile, FileLedger, SelectedFiles } from './file-ledger.ts'
 import { openVersion } from './open-content.ts'
 
@@ -24,29 +24,19 @@ export type Archives = ReturnType<typeof createArchives>
 export function createArchives(options: ArchivesOptions) {
   const { ledger, objects, maxFiles = MAX_ARCHIVED_FILES } = options
 
-  async function list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
-    const { userId, userCreatedAt } = caller
-    const limit = maxFiles + 1
-    const files = await ledger.selectFiles({ userId, userCreatedAt, selected, limit })
-    if (files.length === limit) throw archiveTooLarge(maxFiles)
-    assertFound(files, selected)
-    return files
-  }
-
   return {
     /**
      * Guarantees the versions that are current at one instant, in the order of their names. Rejects with `not_found` if
      * a name has no file, with `archive_too_large` (fact `max_files`), and tells an inactive user so.
      */
-    async list(caller: Caller, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
-      await assertActive(ledger, caller)
-      return await list(caller, selected)
-    },
-    /** As `list`, for an operator: also of a suspended user. Rejects with `not_found` for an unknown or deleted one. */
-    async listAny(userId: UserId, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
-      const { user } = (await ledger.findAccount(userId)) ?? {}
-      if (user === undefined || user.status === 'deleted') throw userNotFound(userId)
-      return await list(callerOf(user), selected)
+    async list(subject: Subject, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
+      if (subject.kind !== 'operator') await assertActive(ledger, subject)
+      const { userId, userCreatedAt } = subject
+      const limit = maxFiles + 1
+      const files = await ledger.selectFiles({ userId, userCreatedAt, selected, limit })
+      if (files.length === limit) throw archiveTooLarge(maxFiles)
+      assertFound(files, selected)
+      return files
     },
     /**
      * Opens the version that was listed, also if it has been replaced or deleted since: its object stays in the store

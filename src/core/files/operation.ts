@@ -18,15 +18,19 @@ export interface UpdateTerms extends FilePatch {
 
 export interface FileUpdate extends FileDeletion, UpdateTerms {}
 
-/** Makes a past version the current file. */
-export interface VersionRestore {
-  readonly version: Version
+/** How a past version is made the current file. */
+export interface RestoreTerms {
   /** `undefined`: the name that the file had. */
   readonly name: FileName | undefined
   readonly overwrite: boolean
   /** Of the current file with that name. */
   readonly precondition?: Precondition | undefined
-  /** What the caller's token permits of past versions; `undefined` permits everything. */
+}
+
+/** Makes a past version the current file. */
+export interface VersionRestore extends RestoreTerms {
+  readonly version: Version
+  /** What the subject's scope permits of past versions; `undefined` permits everything. */
   readonly scope?: Scope | undefined
 }
 

@@ -1,10 +1,11 @@
 import {
   actorOf,
-  assertActive,
-  type AuthorizedCaller,
-  type Caller,
-  inactiveUser,
-} from '../users/caller.ts'
+  type Operator,
+  type Subject,
+  type UserSubject,
+  type Visitor,
+} from '../auth/subject.ts'
+import { assertActive, inactiveUser } from '../users/caller.ts'
 import { fileNotFound, type File } from './file.ts'
 import { limitFor } from '../quota/shares.ts'
 import type { FileName } from './file-name.ts'
@@ -15,27 +16,33 @@ import { openContent, type SelectContent } from './open-content.ts'
 import type { ResumableLedger } from '../resumable/resumable-ledger.ts'
 import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
 import { createUploads, type UploadsOptions } from '../uploads/upload.ts'
+import type { Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
 export interface ListRepository extends Listing {
   /** `undefined` without an access token. */
-  readonly viewer: Caller | undefined
+  readonly viewer: Subject | undefined
 }
 
 export interface ReadFile {
   readonly userId: UserId
   readonly name: FileName
-  readonly viewer: Caller | undefined
+  readonly viewer: UserSubject | Visitor | undefined
 }
 
 export type OpenFile = ReadFile & SelectContent
 
-export interface DeleteOwnFile extends AuthorizedCaller, FileDeletion {}
+export interface RemoveFile extends FileDeletion {
+  readonly subject: Subject
+}
 
-export interface UpdateOwnFile extends AuthorizedCaller, FileUpdate {}
+export interface ChangeFile extends FileUpdate {
+  readonly subject: Subject
+}
 
-export interface ChangeOwnFiles extends AuthorizedCaller {
+export interface ChangeFiles {
+  readonly subject: Subject
   readonly operations: readonly FileOperation[]
 }
 
@@ -68,11 +75,20 @@ export function createRepository(options: RepositoryOptions) {
 
   async function list(page: ListRepository): Promise<ListedFiles> {
     const { viewer, ...listing } = page
+    if (viewer?.kind === 'operator') return await listForOperator(viewer, listing)
     const seenBy = audienceOf(page.userId, viewer)
     const found = await ledger.listFiles({ ...listing, ...seenBy, maxScanned: MAX_SCANNED_FILES })
     const isEmpty = found.files.length === 0 && found.prefixes.length === 0
     if (isEmpty) await requireActive(page.userId, seenBy)
     return found
+  }
+
+  async function listForOperator(
+    { userCreatedAt }: Operator,
+    listing: Listing,
+  ): Promise<ListedFiles> {
+    const seenBy = { audience: 'operator', userCreatedAt } as const
+    return await ledger.listFiles({ ...listing, ...seenBy, maxScanned: MAX_SCANNED_FILES })
   }
 
   const uploads = createUploads(options)
@@ -86,30 +102,31 @@ export function createRepository(options: RepositoryOptions) {
     /** As `stat` and `openContent`. After an overwrite in between, `select` runs again on the new version. */
     open: (file: OpenFile) =>
       openContent({ objects, find: () => stat(file), select: file.select, signal: file.signal }),
-    /** The files that the viewer may download; all of them for the owner. Empty for an unknown user. */
+    /** The files that the viewer may download; all of them for the owner and for operators. Empty for an unknown user. */
     list,
     /**
      * See `AccountLedger.reportCapacity` and, read right after it, `ResumableLedger.measureUnfinished`. Rejects with
-     * `access_token_invalid` for a deleted caller.
+     * `access_token_invalid` for a deleted user.
      */
-    async reportCapacity({ userId, userCreatedAt }: Caller) {
+    async reportCapacity({ userId, userCreatedAt }: Subject) {
       const report = await ledger.reportCapacity(userId, userCreatedAt)
       if (report === undefined) throw inactiveUser(undefined)
       return { ...report, unfinished: await ledger.measureUnfinished(userId) }
     },
-    /** See `FileLedger.deleteFile`. Reverifies the caller first. Running downloads continue. */
-    async remove(file: DeleteOwnFile): Promise<void> {
-      await file.reverify()
-      const { name, precondition } = file
-      await ledger.deleteFile({ ...actorOf(file), name, precondition })
+    /** See `FileLedger.deleteFile`. Reverifies the subject first. Running downloads continue. */
+    async remove({ subject, name, precondition }: RemoveFile): Promise<Version> {
+      await subject.reverify()
+      const byOperator = subject.kind === 'operator'
+      return await ledger.deleteFile({ ...actorOf(subject), name, precondition, byOperator })
     },
     /**
-     * See `FileLedger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter.
+     * See `FileLedger.updateFile`. Reverifies the subject first. Touches no object, so the file's size does not matter.
      */
-    async change(change: UpdateOwnFile): Promise<File> {
-      await change.reverify()
+    async change(change: ChangeFile): Promise<File> {
+      const { subject } = change
+      await subject.reverify()
       return await ledger.updateFile({
-        ...actorOf(change),
+        ...actorOf(subject),
         name: change.name,
         newName: change.newName,
         visibility: change.visibility,
@@ -121,14 +138,11 @@ export function createRepository(options: RepositoryOptions) {
         precondition: change.precondition,
       })
     },
-    /** See `FileLedger.changeFiles`. Reverifies the caller first. Touches no content. */
-    async changeAll(batch: ChangeOwnFiles): Promise<ChangedFiles> {
-      await batch.reverify()
-      return await ledger.changeFiles({
-        ...actorOf(batch),
-        operations: batch.operations,
-        maxFiles: limitFor(maxFiles, batch.credential),
-      })
+    /** See `FileLedger.changeFiles`. Reverifies the subject first. Touches no content. */
+    async changeAll({ subject, operations }: ChangeFiles): Promise<ChangedFiles> {
+      await subject.reverify()
+      const limit = limitFor(maxFiles, subject.credential)
+      return await ledger.changeFiles({ ...actorOf(subject), operations, maxFiles: limit })
     },
   }
 }
@@ -138,7 +152,7 @@ interface SeenBy {
   readonly userCreatedAt?: number
 }
 
-function audienceOf(owner: UserId, viewer: Caller | undefined): SeenBy {
+function audienceOf(owner: UserId, viewer: ReadFile['viewer']): SeenBy {
   if (viewer === undefined) return { audience: 'anyone' }
   if (viewer.userId !== owner) return { audience: 'users' }
   return { audience: 'owner', userCreatedAt: viewer.userCreatedAt }

@@ -12,7 +12,8 @@ export interface EndPosition {
   readonly version: Version
 }
 
-export interface ListPast extends Caller {
+/** A page of past versions. */
+export interface PastListing {
   /** Only versions of this name; takes precedence over `prefix`. */
   readonly name: FileName | undefined
   readonly prefix: FileNamePrefix
@@ -20,7 +21,7 @@ export interface ListPast extends Caller {
   readonly limit: number
 }
 
-export interface ListHistory extends ListPast {
+export interface ListHistory extends Caller, PastListing {
   /** How many versions are looked at, at most. */
   readonly maxScanned: number
 }

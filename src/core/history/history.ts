@@ -1,16 +1,17 @@
 import { sleep } from '../async/sleep.ts'
+import { actorOf, type Subject } from '../auth/subject.ts'
 import { EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
 import { openContent, type SelectContent } from '../files/open-content.ts'
 import { limitFor } from '../quota/shares.ts'
-import type { VersionRestore } from '../files/operation.ts'
+import type { RestoreTerms } from '../files/operation.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Version } from '../objects/object-key.ts'
 import { cutPage } from '../pagination.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
-import { actorOf, assertActive, type AuthorizedCaller } from '../users/caller.ts'
-import type { EndPosition, FindPastVersion, HistoryLedger, ListPast } from './history-ledger.ts'
+import { assertActive } from '../users/caller.ts'
+import type { EndPosition, HistoryLedger, PastListing } from './history-ledger.ts'
 import { type PastVersion, versionGone, versionNotFound } from './past-version.ts'
 
 export interface PastPage {
@@ -20,13 +21,19 @@ export interface PastPage {
   readonly next: EndPosition | undefined
 }
 
-export interface RestorePast extends AuthorizedCaller, VersionRestore {}
-
-export interface DropPast extends AuthorizedCaller {
+export interface FindPast {
+  readonly subject: Subject
   readonly version: Version
 }
 
-export interface DropAllPast extends AuthorizedCaller {
+export interface ListPast extends PastListing {
+  readonly subject: Subject
+}
+
+export interface RestorePast extends RestoreTerms, FindPast {}
+
+export interface DropAllPast {
+  readonly subject: Subject
   readonly signal: AbortSignal
 }
 
@@ -44,7 +51,8 @@ const DROPPED_AT_ONCE = 100
 export function createHistory(options: HistoryOptions) {
   const { ledger, objects, maxFiles } = options
 
-  async function stat({ userId, userCreatedAt, version }: FindPastVersion): Promise<PastVersion> {
+  async function stat({ subject, version }: FindPast): Promise<PastVersion> {
+    const { userId, userCreatedAt } = subject
     const found = await ledger.findPastVersion({ userId, userCreatedAt, version })
     if (found === 'gone') throw versionGone()
     if (found !== undefined) return found
@@ -56,33 +64,37 @@ export function createHistory(options: HistoryOptions) {
   return {
     /** Rejects with `version_gone` for a while after the version has left the history, then with `not_found`. */
     stat,
-    async list(page: ListPast): Promise<PastPage> {
-      const { limit } = page
+    async list({ subject, name, prefix, after, limit }: ListPast): Promise<PastPage> {
+      const { userId, userCreatedAt } = subject
       const bounds = { limit: limit + 1, maxScanned: MAX_SCANNED_FILES }
-      const found = await ledger.listHistory({ ...page, ...bounds })
+      const page = { userId, userCreatedAt, name, prefix, after, ...bounds }
+      const found = await ledger.listHistory(page)
       const { page: versions, last } = cutPage(found.versions, limit)
-      if (versions.length === 0) await assertActive(ledger, page)
+      if (versions.length === 0) await assertActive(ledger, subject)
       return { versions, next: last ?? found.scannedTo }
     },
     /** As `stat` and `openContent`. */
-    open: (past: FindPastVersion & SelectContent) =>
+    open: (past: FindPast & SelectContent) =>
       openContent({ objects, find: () => stat(past), select: past.select, signal: past.signal }),
-    /** See `HistoryLedger.restoreVersion`. Reverifies the caller first. */
+    /** See `HistoryLedger.restoreVersion`. Reverifies the subject first. */
     async restore(past: RestorePast): Promise<CommittedUpload> {
-      await past.reverify()
-      const { version, name, overwrite, precondition, scope } = past
+      const { subject, version, name, overwrite, precondition } = past
+      const { scope, credential } = subject
+      await subject.reverify()
       const restore = { version, name, overwrite, precondition, scope }
-      const limits = { maxFiles: limitFor(maxFiles, past.credential) }
-      return await ledger.restoreVersion({ ...actorOf(past), ...restore, ...limits })
+      const limit = limitFor(maxFiles, credential)
+      return await ledger.restoreVersion({ ...actorOf(subject), ...restore, maxFiles: limit })
     },
-    /** See `HistoryLedger.dropVersion`. Reverifies the caller first. Running downloads continue. */
-    async drop({ userId, userCreatedAt, reverify, version }: DropPast): Promise<void> {
-      await reverify()
+    /** See `HistoryLedger.dropVersion`. Reverifies the subject first. Running downloads continue. */
+    async drop({ subject, version }: FindPast): Promise<void> {
+      const { userId, userCreatedAt } = subject
+      await subject.reverify()
       await ledger.dropVersion({ userId, userCreatedAt, version })
     },
     /** Drops all versions that have ended by the call, page by page; what is dropped stays so if the signal aborts. */
-    async dropAll({ userId, userCreatedAt, reverify, signal }: DropAllPast): Promise<void> {
-      await reverify()
+    async dropAll({ subject, signal }: DropAllPast): Promise<void> {
+      const { userId, userCreatedAt } = subject
+      await subject.reverify()
       const caller = { userId, userCreatedAt }
       const any = { name: undefined, prefix: EVERY_NAME, after: undefined }
       const { versions } = await ledger.listHistory({ ...caller, ...any, limit: 1, maxScanned: 1 })

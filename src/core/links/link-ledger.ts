@@ -22,7 +22,7 @@ export interface LinkMaker {
   readonly isScoped: boolean
   /** Of a JWT, which has no row: how long it lives on. */
   readonly leftMs: number | undefined
-  /** See `AuthorizedCaller`. */
+  /** See `Actor`. */
   readonly credential: string | undefined
   /** Removing the device removes the link. */
   readonly deviceId: string | undefined
@@ -32,7 +32,7 @@ export interface LinkMaker {
 export interface FoundLink {
   readonly link: Link
   readonly owner: Caller
-  /** See `AuthorizedCaller`: a link that a narrow credential has made counts with that. */
+  /** See `Actor`: a link that a narrow credential has made counts with that. */
   readonly credential: string
 }
 

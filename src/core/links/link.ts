@@ -1,10 +1,5 @@
 import { AppError, tooManyRequests } from '../errors.ts'
-import {
-  type FileName,
-  type FileNamePrefix,
-  isFileName,
-  parseFileName,
-} from '../files/file-name.ts'
+import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 
 export const LINK_KINDS = ['download', 'drop'] as const
 
@@ -62,27 +57,6 @@ export function assertMoreDrops(
 ): void {
   if (ofLink < (usesLeft(link) ?? MAX_DROPS) && ofAll < MAX_DROPS) return
   throw tooManyRequests('Too many files are being sent by this link.', 5_000)
-}
-
-/** The name under which visitors see a file of the link, without the prefix; `undefined` if the rest is no file name. */
-export function visibleName(
-  { target }: Pick<Link, 'target'>,
-  name: FileName,
-): FileName | undefined {
-  if (target.name !== undefined) return target.name
-  const rest = name.slice(target.prefix.length)
-  return isFileName(rest) ? rest : undefined
-}
-
-/**
- * The name of the file that visitors call `visible`. Throws `not_found` if a download link is for other files, and
- * `invalid_file_name` if a new name is too long with the prefix.
- */
-export function nameBehind({ kind, target }: Link, visible: FileName): FileName {
-  const name = target.name ?? target.prefix + visible
-  if (target.name !== undefined && target.name !== visible) throw linkNotFound()
-  if (kind === 'download' && !isFileName(name)) throw linkNotFound()
-  return parseFileName(name)
 }
 
 /** One error for every link that cannot be used, so that visitors cannot tell why. */

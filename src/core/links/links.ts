@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { leftOfJwt, type TokenCaller } from '../auth/access-tokens.ts'
+import { leftOfJwt } from '../auth/access-tokens.ts'
 import type { FailedAttemptLimiter } from '../auth/failed-attempt-limiter.ts'
 import { assertPermits } from '../auth/scope.ts'
 import { sha256 } from '../auth/sha256.ts'
+import { type Operator, scopeOfLink, type UserSubject, type Visitor } from '../auth/subject.ts'
 import { assertTerms, lifeMs, type Terms } from '../auth/terms.ts'
 import { AppError, invalidParameter, tooManyRequests } from '../errors.ts'
 import { isFileName } from '../files/file-name.ts'
 import { createVersion } from '../objects/object-key.ts'
-import type { AuthorizedCaller } from '../users/caller.ts'
 import {
   assertMoreDrops,
   type Link,
@@ -30,7 +30,7 @@ export interface LinkTerms extends Terms {
 }
 
 export interface CreateLink extends LinkTerms {
-  readonly caller: TokenCaller
+  readonly subject: UserSubject
   readonly signal: AbortSignal
 }
 
@@ -39,11 +39,8 @@ export interface CreatedLink extends Link {
   readonly secret: string
 }
 
-/** A use of a link by somebody without an account. */
-export interface Visit {
-  readonly link: Link
-  /** The owner, in whose account the visit acts. `reverify` rejects with `not_found` once the link has ended. */
-  readonly owner: AuthorizedCaller
+interface FindLink {
+  readonly evenUsedUp: boolean
 }
 
 export interface LinkPage {
@@ -66,21 +63,22 @@ export function createLinks(options: {
   const passwords = createPasswordChecks(failedAttempts)
   const running = new Map<string, number>()
 
-  async function find(secret: string, options?: { readonly evenUsedUp: boolean }): Promise<Visit> {
+  async function find(secret: string, options?: FindLink): Promise<Visitor> {
     const found = SECRET.test(secret) ? await ledger.findLink(sha256(secret), options) : undefined
     if (found === undefined) throw linkNotFound()
     const reverify = async (): Promise<void> => void (await find(secret, options))
     const { link, owner, credential } = found
     const { userId, userCreatedAt } = owner
-    return { link, owner: { userId, userCreatedAt, credential, reverify } }
+    const scope = scopeOfLink(link)
+    return { kind: 'visitor', userId, userCreatedAt, credential, scope, link, reverify }
   }
 
-  async function count({ link: { linkId }, owner: { userId } }: Visit, uses: Uses): Promise<void> {
+  async function count({ link: { linkId }, userId }: Visitor, uses: Uses): Promise<void> {
     if (!(await ledger.countUses({ userId, linkId }, uses))) throw linkNotFound()
   }
 
-  function addRunning({ link, owner }: Visit, drops: number): void {
-    for (const id of [link.linkId, owner.userId]) {
+  function addRunning({ link, userId }: Visitor, drops: number): void {
+    for (const id of [link.linkId, userId]) {
       const sum = (running.get(id) ?? 0) + drops
       if (sum === 0) running.delete(id)
       else running.set(id, sum)
@@ -88,8 +86,8 @@ export function createLinks(options: {
   }
 
   /** Rejects unless what visitors may leave behind is within bounds. */
-  async function assertGarbageBounded({ owner }: Visit): Promise<void> {
-    if (await ledger.permitsDrops(owner.userId)) return
+  async function assertGarbageBounded({ userId }: Visitor): Promise<void> {
+    if (await ledger.permitsDrops(userId)) return
     throw tooManyRequests(
       'Files that were sent or deleted lately still take up too much space.',
       GARBAGE_WAIT_MS,
@@ -98,24 +96,24 @@ export function createLinks(options: {
 
   return {
     /**
-     * Finds the link of a secret. Rejects with `not_found` if it is unknown or has expired, if its owner is not active,
+     * Who visits the link of a secret. Rejects with `not_found` if it is unknown or has expired, if its owner is not active,
      * and, without `evenUsedUp`, if it is used up.
      */
     find,
 
     /**
-     * Creates a link that works until it expires, is used up or is revoked. It is revoked with the caller's token, and
+     * Creates a link that works until it expires, is used up or is revoked. It is revoked with the subject's token, and
      * expires with it as `LinkLedger.addLink` says. Rejects with `scope_insufficient` unless the token itself permits
      * what the link permits, with `invalid_parameter` for a longer life than `maxLifeMs`, and with
      * `link_limit_exceeded`.
      */
-    async create({ caller, signal, ...terms }: CreateLink): Promise<CreatedLink> {
+    async create({ subject, signal, ...terms }: CreateLink): Promise<CreatedLink> {
       const { kind, target, label, maxUses, password } = terms
-      assertMayLink(caller, terms)
+      assertMayLink(subject, terms)
       assertTerms(terms)
       assertLimits(terms, maxLifeMs)
-      const token = await caller.inspect()
-      const { userId, userCreatedAt } = caller
+      const token = await subject.inspect()
+      const { userId, userCreatedAt } = subject
       const passwordHash = password && (await passwords.hash(password, { id: userId, signal }))
       const secret = `crl_${randomBytes(32).toString('base64url')}`
       const link = await ledger.addLink({
@@ -138,16 +136,16 @@ export function createLinks(options: {
       return { ...link, secret }
     },
 
-    /** The caller's links, oldest first; with a scoped token, only those that it has made. */
-    async list(caller: TokenCaller, page: LinkPage): Promise<readonly Link[]> {
-      await caller.inspect()
-      return await ledger.listLinks({ ...ownLinks(caller), after: page.after, limit: page.limit })
+    /** The account's links, oldest first, with those that have ended; with a scoped token, only those that it has made. */
+    async list(subject: LinkKeeper, page: LinkPage): Promise<readonly Link[]> {
+      await inspected(subject)
+      return await ledger.listLinks({ ...seenLinks(subject), after: page.after, limit: page.limit })
     },
 
     /** Guarantees that every instance refuses the link. Rejects with `not_found`. */
-    async revoke(caller: TokenCaller, linkId: string): Promise<void> {
-      await caller.inspect()
-      await ledger.removeLink({ ...ownLinks(caller), linkId })
+    async revoke(subject: LinkKeeper, linkId: string): Promise<void> {
+      await inspected(subject)
+      await ledger.removeLink({ ...seenLinks(subject), linkId })
     },
 
     /** Whether the link has no password, or the visitor has shown it. See `areRight` of `createPasswordChecks`. */
@@ -166,38 +164,35 @@ export function createLinks(options: {
      * uses left. The returned function takes back what was not sent; `undefined` for a link that counts nothing.
      */
     async countDownload(
-      visit: Visit,
+      visitor: Visitor,
       { bytes, size }: { readonly bytes: number; readonly size: number },
     ): Promise<((sent: number) => Promise<void>) | undefined> {
-      if (visit.link.maxUses === undefined) return undefined
-      await count(visit, usesOf(bytes, size))
-      const { link, owner } = visit
-      return (sent) =>
-        ledger.returnUses(
-          { userId: owner.userId, linkId: link.linkId },
-          usesUnsent(bytes - sent, size),
-        )
+      const { link, userId } = visitor
+      if (link.maxUses === undefined) return undefined
+      await count(visitor, usesOf(bytes, size))
+      const { linkId } = link
+      return (sent) => ledger.returnUses({ userId, linkId }, usesUnsent(bytes - sent, size))
     },
 
     /** Counts one use for each file of an archive that begins. Rejects as `countDownload` does. */
-    async countArchive(visit: Visit, files: number): Promise<void> {
-      if (visit.link.maxUses !== undefined) await count(visit, { whole: files, fraction: 0 })
+    async countArchive(visitor: Visitor, files: number): Promise<void> {
+      if (visitor.link.maxUses !== undefined) await count(visitor, { whole: files, fraction: 0 })
     },
 
     /**
      * Admits a drop, until the returned value is disposed. Rejects with `too_many_requests` if so many run on this
      * instance that visitors could use up what the owner may upload at the same time, and as `admitAppend` does.
      */
-    async beginDrop(visit: Visit): Promise<Disposable> {
-      const { link, owner } = visit
+    async beginDrop(visitor: Visitor): Promise<Disposable> {
+      const { link, userId } = visitor
       const ofLink = running.get(link.linkId) ?? 0
-      const ofAll = running.get(owner.userId) ?? 0
+      const ofAll = running.get(userId) ?? 0
       assertMoreDrops(link, { ofLink, ofAll })
       // Counted before the ledger is asked, so that drops that begin meanwhile see it.
       using drop = new DisposableStack()
-      addRunning(visit, 1)
-      drop.defer(() => addRunning(visit, -1))
-      await assertGarbageBounded(visit)
+      addRunning(visitor, 1)
+      drop.defer(() => addRunning(visitor, -1))
+      await assertGarbageBounded(visitor)
       return drop.move()
     },
 
@@ -211,15 +206,26 @@ export function createLinks(options: {
 
 const GARBAGE_WAIT_MS = 60_000
 
-/** Of `ListLinks` and `NamedLink`: what the caller's token sees. */
-function ownLinks({ userId, userCreatedAt, scope, tokenId }: TokenCaller) {
-  return { userId, userCreatedAt, tokenId: scope && tokenId }
+/** Who lists and revokes links. */
+type LinkKeeper = UserSubject | Operator
+
+async function inspected(subject: LinkKeeper): Promise<void> {
+  if (subject.kind === 'user') await subject.inspect()
+}
+
+/** Of `ListLinks` and `NamedLink`: what the subject sees. */
+function seenLinks(subject: LinkKeeper) {
+  const { userId, userCreatedAt, scope } = subject
+  const isScoped = subject.kind === 'user' && scope !== undefined
+  return { userId, userCreatedAt, tokenId: isScoped ? subject.tokenId : undefined }
 }
 
 /** A link permits no more than the token that makes it. */
-function assertMayLink(caller: TokenCaller, { kind, target: { name, prefix } }: LinkTerms): void {
-  assertPermits(caller, ['share'])
-  assertPermits(caller, [kind === 'drop' ? 'create' : 'read'], name ?? prefix)
+function assertMayLink(subject: UserSubject, terms: LinkTerms): void {
+  const { kind, target } = terms
+  const { name, prefix } = target
+  assertPermits(subject, ['share'])
+  assertPermits(subject, [kind === 'drop' ? 'create' : 'read'], name ?? prefix)
 }
 
 /** Of `max_uses`. */

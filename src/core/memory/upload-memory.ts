@@ -82,7 +82,7 @@ export class UploadMemory {
    */
   async allocate(upload: {
     readonly userId: string
-    /** See `AuthorizedCaller`. */
+    /** See `Actor`. */
     readonly credential?: string | undefined
     readonly signal: AbortSignal
   }): Promise<MemoryAllocation> {

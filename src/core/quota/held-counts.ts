@@ -5,7 +5,7 @@ import { type Reached, reachedBound } from './shares.ts'
 export interface Holder {
   /** The account, or what is counted instead of one, such as an address. */
   readonly owner: string
-  /** See `AuthorizedCaller`. */
+  /** See `Actor`. */
   readonly credential?: string | undefined
 }
 

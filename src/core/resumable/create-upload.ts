@@ -1,12 +1,13 @@
+import { actorOf, linkIdOf, type Subject } from '../auth/subject.ts'
 import { invalidParameter } from '../errors.ts'
 import type { Precondition } from '../files/precondition.ts'
 import { createVersion, objectKey } from '../objects/object-key.ts'
-import { actorOf, type AuthorizedCaller } from '../users/caller.ts'
 import { assertAcceptable } from '../uploads/upload.ts'
 import type { AnnouncedUpload, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
 
-export interface CreateUpload extends AuthorizedCaller, AnnouncedUpload {
+export interface CreateUpload extends AnnouncedUpload {
+  readonly subject: Subject
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256: string | undefined
   /** An append follows, so an empty file is not committed yet. */
@@ -23,15 +24,16 @@ export async function createUpload(
   request: CreateUpload,
 ): Promise<ResumableUpload> {
   const { ledger, objects, maxFiles, maxUnfinished } = options
-  const { name, length, metadata, visibility, precondition } = request
-  const { linkId, evict, expiresInMs, sha256: expectedSha256 } = request
+  const { subject, name, length, metadata, visibility, precondition } = request
+  const { evict, expiresInMs, sha256: expectedSha256 } = request
   if (precondition !== undefined) assertStorable(precondition)
   await assertAcceptable(options, request, { min: length ?? 0, expectedBytes: length ?? 0 })
   const version = createVersion()
-  const key = objectKey(request.userId, version)
+  const key = objectKey(subject.userId, version)
+  const linkId = linkIdOf(subject)
   const terms = { name, length, metadata, visibility, precondition, linkId, evict, expiresInMs }
   return await ledger.createResumable({
-    ...actorOf(request),
+    ...actorOf(subject),
     ...terms,
     version,
     objectKey: key,

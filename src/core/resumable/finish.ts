@@ -2,8 +2,9 @@ import { type Watch, watchEvery } from '../async/watch-every.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import type { CommittedUpload } from '../uploads/upload-ledger.ts'
-import { actorOf, type Actor, type AuthorizedCaller, type Caller } from '../users/caller.ts'
+import { actorOf, type Subject } from '../auth/subject.ts'
 import { discard, abortLost } from './abort.ts'
+import { namedBy } from './named-upload.ts'
 import { endedAlready, uploadBusy } from './refusals.ts'
 import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
@@ -17,7 +18,8 @@ export interface FinishOptions extends ResumableOptions {
   readonly running: RunningAppends
 }
 
-export interface FinishCaller extends AuthorizedCaller {
+export interface FinishRequest {
+  readonly subject: Subject
   /** Aborts when the grace period of a shutdown is over. A client that disconnects does not stop a finish. */
   readonly shutdown: AbortSignal
 }
@@ -44,37 +46,35 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
  */
 export async function finishUpload(
   options: FinishOptions,
-  caller: FinishCaller,
+  request: FinishRequest,
   sealed: ResumableUpload,
 ): Promise<FinishResult> {
   const { ledger, running } = options
-  const { userId, userCreatedAt } = caller
+  const { userId, userCreatedAt } = request.subject
   const { version } = sealed
   const { holder } = running
   const claim = { userId, userCreatedAt, version, holder, holderMs: HOLDER_MS }
   const upload = await ledger.claimFinish(claim)
-  if (upload === undefined) {
-    return await finishedByAnother(options, { userId, userCreatedAt, version })
-  }
-  return await finishHeld(options, caller, upload)
+  if (upload === undefined) return await finishedByAnother(options, request, sealed)
+  return await finishHeld(options, request, upload)
 }
 
-/** As `finishUpload`, for an upload whose lease the caller has. Releases it unless the file is committed. */
+/** As `finishUpload`, for an upload whose lease the request has. Releases it unless the file is committed. */
 export async function finishHeld(
   options: FinishOptions,
-  caller: FinishCaller,
+  { subject, shutdown }: FinishRequest,
   upload: HeldUpload,
 ): Promise<FinishResult> {
   const { ledger } = options
-  const { userId, userCreatedAt } = caller
+  const { userId } = subject
   const { version, epoch } = upload
   using claim = keepClaim(options, upload)
   let stored: StoredObject | undefined
   try {
-    const signal = AbortSignal.any([claim.lost, caller.shutdown])
+    const signal = AbortSignal.any([claim.lost, shutdown])
     stored = await storeObject(options, upload, signal)
-    await caller.reverify()
-    const { file } = await commit(options, caller, { upload, stored })
+    await subject.reverify()
+    const { file } = await commit(options, subject, { upload, stored })
     options.onStored?.(file.size)
     return { sha256: file.sha256 }
   } catch (error) {
@@ -83,7 +83,7 @@ export async function finishHeld(
     const refusal = code !== undefined && REFUSALS.has(code) ? code : undefined
     const end = { userId, version, epoch, refusal, sha256: stored?.sha256 }
     await ledger.endFinish(end).catch(() => undefined)
-    const named = { userId, userCreatedAt, version }
+    const named = namedBy({ subject, version })
     throw FAILURES.has(code) ? ((await endedSince(options, named)) ?? error) : error
   }
 }
@@ -102,7 +102,7 @@ async function endedSince(
 /** Repeats a commit whose outcome is unknown: for the same version, its result is the same. */
 async function commit(
   { ledger, maxFiles }: FinishOptions,
-  caller: Actor,
+  subject: Subject,
   { upload, stored }: { readonly upload: ResumableUpload; readonly stored: StoredObject },
 ): Promise<CommittedUpload> {
   const { version, visibility, precondition, linkId, evict, expiresInMs } = upload
@@ -110,7 +110,7 @@ async function commit(
   const { mediaType, metadata } = sentDescription(upload)
   const terms = { version, precondition, linkId, evict, maxFiles }
   const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
-  const finished = { ...actorOf(caller), ...terms, ...content }
+  const finished = { ...actorOf(subject), ...terms, ...content }
   try {
     return await ledger.commit(finished)
   } catch (error) {
@@ -122,31 +122,32 @@ async function commit(
 /** What the commit of a finished upload returned: the journal repeats it, and of the terms only the version counts. */
 function repeatCommit(
   options: FinishOptions,
-  caller: Caller,
+  subject: Subject,
   upload: ResumableUpload,
 ): Promise<CommittedUpload> {
   const { offset: size, sha256 = '' } = upload
-  return commit(options, caller, { upload, stored: { size, sha256 } })
+  return commit(options, subject, { upload, stored: { size, sha256 } })
 }
 
 /** What the finish of a finished upload resolved to. Its row has no digest if the object was read for it. */
 export async function finishedBefore(
   options: FinishOptions,
-  caller: Caller,
+  { subject }: Pick<FinishRequest, 'subject'>,
   upload: ResumableUpload,
 ): Promise<FinishResult> {
   const { sha256 } = upload
-  if (sha256 === undefined) return (await repeatCommit(options, caller, upload)).file
+  if (sha256 === undefined) return (await repeatCommit(options, subject, upload)).file
   await options.ledger.confirm()
   return { sha256 }
 }
 
 async function finishedByAnother(
   options: FinishOptions,
-  named: Caller & NamedResumable,
+  { subject }: FinishRequest,
+  { version }: ResumableUpload,
 ): Promise<FinishResult> {
-  const found = await options.ledger.findResumable(named)
-  if (found?.state === 'finished') return await finishedBefore(options, named, found)
+  const found = await options.ledger.findResumable(namedBy({ subject, version }))
+  if (found?.state === 'finished') return await finishedBefore(options, { subject }, found)
   throw (found && endedAlready(found)) ?? uploadBusy()
 }
 

@@ -3,8 +3,8 @@ import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { File, Visibility } from '../files/file.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
-import type { UploadTerms } from '../uploads/upload-ledger.ts'
-import type { Caller } from '../users/caller.ts'
+import type { Retention, UploadTerms } from '../uploads/upload-ledger.ts'
+import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Piece } from '../objects/append-store.ts'
 
@@ -39,7 +39,7 @@ export interface ResumableUpload {
   readonly precondition: Precondition | undefined
   /** The link by which it was created: only that continues it, besides the user. */
   readonly linkId: string | undefined
-  /** The narrow credential that created it: its reservation grows with the bytes that arrive. See `AuthorizedCaller`. */
+  /** The narrow credential that created it: its reservation grows with the bytes that arrive. See `Actor`. */
   readonly credential: string | undefined
   /** See `CommitUpload`. */
   readonly evict: FileNamePrefix | undefined
@@ -57,7 +57,7 @@ export interface ResumableUpload {
 }
 
 /** What the client announces of a new upload. */
-export interface AnnouncedUpload extends UploadTerms {
+export interface AnnouncedUpload extends Retention {
   readonly name: FileName
   /** `undefined` if the length is deferred. */
   readonly length: number | undefined
@@ -66,9 +66,7 @@ export interface AnnouncedUpload extends UploadTerms {
   readonly precondition: Precondition | undefined
 }
 
-export interface CreateResumable extends Caller, AnnouncedUpload {
-  /** See `AuthorizedCaller`. */
-  readonly credential?: string | undefined
+export interface CreateResumable extends Actor, AnnouncedUpload, Pick<UploadTerms, 'linkId'> {
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly partSize: number

@@ -1,4 +1,5 @@
 import { confirmRefusal } from '../async/confirm-refusal.ts'
+import type { Subject } from '../auth/subject.ts'
 import type { File } from '../files/file.ts'
 import type { Version } from '../objects/object-key.ts'
 import {
@@ -8,10 +9,10 @@ import {
   type AppendToUpload,
 } from './append/append.ts'
 import { createUpload, type CreateUpload } from './create-upload.ts'
-import { assertAddsNothing, emptyAppend, type NamedUpload } from './append/empty-append.ts'
+import { assertAddsNothing, emptyAppend, type ResumeUpload } from './append/empty-append.ts'
 import { discard } from './abort.ts'
 import {
-  type FinishCaller,
+  type FinishRequest,
   type FinishResult,
   finishedBefore,
   finishHeld,
@@ -20,12 +21,14 @@ import {
 import { finishedUpload, isAsUploaded } from './finished-upload.ts'
 import {
   assertUnfinished,
+  endedAlready,
   uploadBusy,
   uploadGone,
   uploadNotFound,
   uploadSuperseded,
 } from './refusals.ts'
-import type { NamedResumable, ResumablePage, ResumableUpload } from './resumable-ledger.ts'
+import { namedBy, type NamedUpload } from './named-upload.ts'
+import type { NamedResumable, ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
 import { DigestCache } from './append/running-digest.ts'
 import { RunningAppends } from './append/running-appends.ts'
@@ -34,6 +37,12 @@ export interface Appended extends AppendEnd {
   readonly expiresAt: number
   /** Set if the upload is finished. */
   readonly committed: FinishResult | undefined
+}
+
+export interface ListUploads {
+  readonly subject: Subject
+  readonly after: Version | undefined
+  readonly limit: number
 }
 
 /** A resumable upload, and its file while it is the current version. */
@@ -60,9 +69,8 @@ export function createResumableUploads(options: ResumableOptions) {
     if (request.length !== 0 || request.hasContent) {
       return { version, offset: 0, expiresAt, cut: undefined, committed: undefined }
     }
-    const { userId, userCreatedAt, credential, reverify, shutdown } = request
-    const caller = { userId, userCreatedAt, credential, reverify }
-    const named = { ...caller, version, signal: shutdown, shutdown }
+    const { subject, shutdown } = request
+    const named = { subject, version, signal: shutdown, shutdown }
     return { version, ...(await append(emptyAppend(named, 0))) }
   }
 
@@ -78,17 +86,17 @@ export function createResumableUploads(options: ResumableOptions) {
       const committed = await finishHeld(shared, request, sealed)
       return { offset, expiresAt: sealed.expiresAt, cut: undefined, committed }
     }
-    if (cut === 'fenced') await request.reverify()
-    const left = await existing(request)
+    if (cut === 'fenced') await request.subject.reverify()
+    const left = await existing(namedBy(request))
     // The append that took over may have finished the upload. No client waits for the response to this one.
     if (cut === 'fenced' && left.state !== 'finished') assertUnfinished(left)
     return { offset, expiresAt: left.expiresAt, cut, committed: undefined }
   }
 
-  async function finished(caller: FinishCaller, upload: ResumableUpload): Promise<Appended> {
+  async function finished(request: FinishRequest, upload: ResumableUpload): Promise<Appended> {
     const { state, offset, expiresAt } = upload
     const finish = state === 'finished' ? finishedBefore : finishUpload
-    const committed = await finish(shared, caller, upload)
+    const committed = await finish(shared, request, upload)
     return { offset, expiresAt, cut: undefined, committed }
   }
 
@@ -113,12 +121,8 @@ export function createResumableUploads(options: ResumableOptions) {
   }
 
   /** Stops a running append. */
-  async function takenOver(
-    { userId, userCreatedAt, version }: NamedResumable,
-    signal: AbortSignal,
-  ): Promise<ResumableUpload> {
-    // Nothing else of the request: calls of ports may go to another thread, which takes plain data only.
-    const named = { userId, userCreatedAt, version }
+  async function takenOver(request: NamedUpload, signal: AbortSignal): Promise<ResumableUpload> {
+    const named = namedBy(request)
     const found = await existing(named)
     if (found.state !== 'open') return found
     const upload = await running.takeOver(named, found, signal)
@@ -126,7 +130,7 @@ export function createResumableUploads(options: ResumableOptions) {
     return await current(upload, named)
   }
 
-  async function resume(request: NamedUpload): Promise<ResumableUpload> {
+  async function resume(request: ResumeUpload): Promise<ResumableUpload> {
     const upload = await takenOver(request, request.signal)
     if (upload.state === 'sealed') await finishUpload(shared, request, upload)
     else if (upload.state === 'open' && upload.offset === upload.length)
@@ -148,23 +152,27 @@ export function createResumableUploads(options: ResumableOptions) {
   }
 
   /** For an upload whose last append recorded all bytes, but did not seal it. */
-  async function seal(request: NamedUpload, offset: number): Promise<void> {
+  async function seal(request: ResumeUpload, offset: number): Promise<void> {
     const { committed } = await append(emptyAppend(request, offset))
     // Another request has taken over, and this one does not know how that ends (I12).
     if (committed === undefined) throw uploadBusy()
   }
 
-  async function find(named: NamedResumable): Promise<FoundUpload> {
+  async function find(request: NamedUpload): Promise<FoundUpload> {
+    const named = namedBy(request)
     const upload = await existing(named)
     const file = upload.state === 'finished' ? await ledger.findVersion(named) : undefined
     return { upload: await confirmed(upload), file }
   }
 
-  async function cancel(named: NamedResumable): Promise<void> {
-    const upload = await existing(named)
+  async function cancel(request: NamedUpload): Promise<void> {
+    const upload = await existing(namedBy(request))
+    // An operator may repeat it. That the upload has ended was only read.
+    const isRepeated = request.subject.kind === 'operator' && endedAlready(upload) !== undefined
+    if (isRepeated) return await ledger.confirm()
     assertUnfinished(upload)
     if ((await discard(options, upload, 'cancelled')) === 'committed') throw uploadGone('finished')
-    await running.endCancelled(named.version)
+    await running.endCancelled(request.version)
   }
 
   return {
@@ -180,16 +188,19 @@ export function createResumableUploads(options: ResumableOptions) {
      * has all its bytes. An offset equal to the length means that the file is committed, and is the current one of the
      * name that the creation gave. Rejects with `not_found` and `upload_gone`, and as `finishUpload` does.
      */
-    resume: (request: NamedUpload) => confirmingRefusal(resume(request)),
+    resume: (request: ResumeUpload) => confirmingRefusal(resume(request)),
     /** Stops no append. Rejects with `not_found`, and with `upload_gone` if the upload has ended without a file. */
-    find: (named: NamedResumable) => confirmingRefusal(find(named)),
-    /** The user's unfinished uploads, oldest first. */
-    list: (page: ResumablePage) => ledger.listResumables(page),
+    find: (upload: NamedUpload) => confirmingRefusal(find(upload)),
+    /** The account's unfinished uploads, oldest first, as far as their names are within the subject's scope. */
+    list({ subject, after, limit }: ListUploads): Promise<readonly ResumableUpload[]> {
+      const { userId, userCreatedAt, scope: { prefix } = {} } = subject
+      return ledger.listResumables({ userId, userCreatedAt, prefix, after, limit })
+    },
     /**
      * Releases the reservation immediately, and ends a running append of this instance. Rejects with `not_found`, and
-     * with `upload_gone` if the upload has ended.
+     * with `upload_gone` if the upload has ended; for an operator, only if it is finished.
      */
-    cancel: (named: NamedResumable) => confirmingRefusal(cancel(named)),
+    cancel: (upload: NamedUpload) => confirmingRefusal(cancel(upload)),
     /** Stops the appends of this instance that other instances have asked to stop. Call it every second. */
     stopAsked: () => running.stopAsked(),
     /** For a shutdown: all appends stop, record what they have received, and resolve. */

@@ -6,7 +6,7 @@ import type { Usage } from '../users/account-ledger.ts'
 import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 
-export interface CheckBegin extends Caller {
+export interface CheckBegin extends Actor {
   readonly name: FileName
   /** The part of the new file's size that is known so far; 0 reserves nothing. */
   readonly bytes: number
@@ -16,8 +16,6 @@ export interface CheckBegin extends Caller {
   readonly precondition?: Precondition | undefined
   /** If set, the commit may evict files with this prefix to make room. */
   readonly evict?: FileNamePrefix | undefined
-  /** See `AuthorizedCaller`. */
-  readonly credential?: string | undefined
 }
 
 export interface BeginUpload extends CheckBegin, Pick<UploadTerms, 'linkId'> {
@@ -47,12 +45,15 @@ export interface AbortUpload {
   readonly endedAs?: 'cancelled' | 'lost'
 }
 
-/** What an upload may say of its file besides its name, content and visibility. */
-export interface UploadTerms {
+/** What an upload may say of the life of its file, and of others. */
+export interface Retention {
   /** See `CheckBegin`. */
   readonly evict?: FileNamePrefix | undefined
   /** How long the file lives from its commit; for ever by default. */
   readonly expiresInMs?: number | undefined
+}
+
+export interface UploadTerms extends Retention {
   /** The link that the file came by. The commit counts its use, and rejects with `not_found` once it has ended. */
   readonly linkId?: string | undefined
 }

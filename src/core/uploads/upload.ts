@@ -1,23 +1,16 @@
-import {
-  accessRefusal,
-  actorOf,
-  type AuthorizedCaller,
-  type Actor,
-  type Caller,
-  watchAccess,
-} from '../users/caller.ts'
+import { accessRefusal, actorOf, linkIdOf, type Subject, watchAccess } from '../auth/subject.ts'
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
-import type { FileName, FileNamePrefix } from '../files/file-name.ts'
+import type { FileName } from '../files/file-name.ts'
 import type { MediaType } from '../files/media-type.ts'
 import type { Metadata } from '../files/metadata.ts'
 import type {
   AbortUpload,
   CommittedUpload,
   CommitUpload,
+  Retention,
   UploadLedger,
-  UploadTerms,
 } from './upload-ledger.ts'
 import { type FreeSpace, insufficientStorage, type SpaceClaim } from './free-space.ts'
 import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
@@ -58,7 +51,8 @@ export interface UploadsOptions extends StorageOptions {
 }
 
 /** What is known of an upload before its content. */
-export interface UploadTarget extends AuthorizedCaller, UploadTerms {
+export interface UploadTarget extends Retention {
+  readonly subject: Subject
   readonly name: FileName
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
@@ -81,12 +75,9 @@ export interface UploadFile extends UploadTarget {
   readonly signal: AbortSignal
 }
 
-export interface AdmitFile extends Actor {
-  readonly name: FileName
+export interface AdmitFile extends UploadTarget {
   /** Lower bound of the file size in bytes. */
   readonly min: number
-  readonly precondition?: Precondition | undefined
-  readonly evict?: FileNamePrefix | undefined
 }
 
 /** Implements the life of an upload (ARCHITECTURE.md). */
@@ -102,17 +93,19 @@ export function createUploads(options: UploadsOptions) {
    * `UploadLedger.begin` do; and as `reverify` does if the caller loses access before the commit.
    */
   async function upload(request: UploadFile): Promise<CommittedUpload> {
-    const { userId, name, mediaType, precondition, incoming, signal } = request
-    const { linkId, evict, expiresInMs, credential } = request
+    const { subject, name, mediaType, precondition, incoming, signal } = request
+    const { evict, expiresInMs } = request
+    const { userId, credential } = subject
+    const linkId = linkIdOf(subject)
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(options, request, { min, expectedBytes })
     using allocation = await memory.allocate({ userId, credential, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
-    const terms = { ...actorOf(request), version, precondition, linkId, evict, maxFiles }
+    const terms = { ...actorOf(subject), version, precondition, linkId, evict, maxFiles }
     const begun = { ...terms, name, objectKey: key, maxUploads, leaseMs }
     using reservation = await reserve({ ledger, upload: begun, size: incoming.size })
-    using access = watchAccess(request, reverifyMs)
+    using access = watchAccess(subject, reverifyMs)
     let isUntouched = false
     let answerBy = Infinity
     let claim: SpaceClaim | undefined
@@ -136,7 +129,7 @@ export function createUploads(options: UploadsOptions) {
       const { size, sha256 } = await verified(storing, request)
       const visibility = request.visibility()
       const metadata = request.metadata?.()
-      await request.reverify()
+      await subject.reverify()
       answerBy = performance.now() + commitMs
       const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
       return await commit({ ...terms, ...content }, answerBy)
@@ -152,11 +145,13 @@ export function createUploads(options: UploadsOptions) {
   /** Rejects with `digest_mismatch`, and as `reverify` if the caller has lost access meanwhile. */
   async function verified(
     content: Promise<StoredContent>,
-    { sha256, reverify }: UploadFile,
+    { sha256, subject }: UploadFile,
   ): Promise<StoredContent> {
     const stored = await content.catch(async (error: unknown) => {
       // The objects of a deleted user may be gone already, which looks like a failure of the store.
-      throw isAppError(error, 'unavailable') ? ((await accessRefusal(reverify)) ?? error) : error
+      throw isAppError(error, 'unavailable')
+        ? ((await accessRefusal(subject.reverify)) ?? error)
+        : error
     })
     if (sha256 === undefined || sha256 === stored.sha256) return stored
     throw digestMismatch(stored.sha256)
@@ -192,10 +187,10 @@ export function createUploads(options: UploadsOptions) {
 
   /** Rejects if `upload` would certainly refuse `min` or more bytes. For `Expect: 100-continue`. Reserves nothing. */
   async function admit(request: AdmitFile): Promise<void> {
-    const { userId, userCreatedAt, name, min: bytes, precondition, evict, credential } = request
+    const { subject, name, min: bytes, precondition, evict } = request
     await assertAcceptable(options, request, { min: bytes, expectedBytes: bytes })
-    const limits = { maxFiles, maxUploads, credential }
-    await ledger.checkBegin({ userId, userCreatedAt, name, bytes, precondition, evict, ...limits })
+    const asked = { ...actorOf(subject), name, bytes, precondition, evict }
+    await ledger.checkBegin({ ...asked, maxFiles, maxUploads })
   }
 
   return { upload, admit }
@@ -204,15 +199,11 @@ export function createUploads(options: UploadsOptions) {
 /** Skips the checks if the precondition fails: the ledger reports that. */
 export async function assertAcceptable(
   { ledger, space, maxFileSize }: Pick<StorageOptions, 'ledger' | 'space' | 'maxFileSize'>,
-  {
-    userId,
-    userCreatedAt,
-    name,
-    precondition,
-  }: Caller & Pick<UploadTarget, 'name' | 'precondition'>,
+  { subject, name, precondition }: Pick<UploadTarget, 'subject' | 'name' | 'precondition'>,
   { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
 ): Promise<void> {
   if (precondition !== undefined) {
+    const { userId, userCreatedAt } = subject
     const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
     if (!isMet(precondition, file)) return
   }

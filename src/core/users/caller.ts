@@ -1,5 +1,4 @@
-import { type Watch, watchEvery } from '../async/watch-every.ts'
-import { AppError, isAppError } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import type { AccountLedger } from './account-ledger.ts'
 import type { User, UserStatus } from './user-store.ts'
 import type { UserId } from './user-id.ts'
@@ -20,39 +19,8 @@ export interface Actor extends Caller {
   readonly credential?: string | undefined
 }
 
-export interface AuthorizedCaller extends Actor {
-  /** Always said, so that no request is taken for one of the account itself. */
-  readonly credential: string | undefined
-  /**
-   * Guarantees that at most 5 s ago the caller was still authorized. Rejects with `access_token_invalid` if the token
-   * was revoked or the user deleted, with `user_suspended`, or with `unavailable` if this can't be determined. Does not
-   * reject if the token has only expired.
-   */
-  readonly reverify: () => Promise<void>
-}
-
-/** What a caller is to a port, which may run on another thread: plain data. */
-export function actorOf({ userId, userCreatedAt, credential }: Actor): Actor {
-  return { userId, userCreatedAt, credential }
-}
-
 export function callerOf({ userId, createdAt }: User): Caller {
   return { userId, userCreatedAt: createdAt }
-}
-
-/** Reverifies a caller every `everyMs` until disposed. Access that can't be verified counts as kept. */
-export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): Watch {
-  return watchEvery(everyMs, () => accessRefusal(reverify))
-}
-
-/** Why the caller is no longer authorized; `undefined` if they are, or if this can't be determined. */
-export async function accessRefusal(reverify: AuthorizedCaller['reverify']): Promise<unknown> {
-  try {
-    await reverify()
-    return undefined
-  } catch (error) {
-    return isAppError(error, 'unavailable') ? undefined : error
-  }
 }
 
 /** The refusal for a user of this status; `undefined` means no such user. */

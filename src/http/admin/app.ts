@@ -46,7 +46,7 @@ export async function buildAdmin(
   options: AdminOptions,
 ): Promise<FastifyInstance> {
   const { meter, useCases, metrics, readiness, downloads, token, page, docs } = options
-  const { archives, failedAttempts, auditTrail } = useCases
+  const { archives, failedAttempts, auditTrail, users } = useCases
   const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
@@ -66,7 +66,7 @@ export async function buildAdmin(
     credentials: 'required',
   })
   await addOperatorRoutes(app, { useCases, audit })
-  await app.register(archiveRoutes, { downloads, archives, audit })
+  await app.register(archiveRoutes, { downloads, archives, users, audit })
   await app.register(metricsRoutes, { metrics })
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {

@@ -1,5 +1,6 @@
 import fastify, { type FastifyServerOptions, type InjectOptions, type RouteOptions } from 'fastify'
 import type { OperatorEvent } from '../../core/audit/audit-trail.ts'
+import { operatorIn } from '../../core/auth/subject.ts'
 import { invalidParameter } from '../../core/errors.ts'
 import type { Archives } from '../../core/files/archive.ts'
 import { parseFileNamePrefix } from '../../core/files/file-name.ts'
@@ -39,7 +40,7 @@ interface InProcessCall {
  * refusal. The audit trail has neither address nor request id of what they do, and the log nothing.
  */
 export function createInProcess({ useCases, onUnrecorded }: InProcessOptions) {
-  const { auditTrail, archives } = useCases
+  const { auditTrail, archives, users } = useCases
   const record = (event: OperatorEvent): Promise<void> =>
     auditTrail.record(event).catch(onUnrecorded)
   const { signal: never } = new AbortController()
@@ -74,7 +75,8 @@ export function createInProcess({ useCases, onUnrecorded }: InProcessOptions) {
     async archive({ userId, prefix, signal }: ArchiveRequest) {
       const user_id = parseUserId(userId)
       const selected = { prefix: parseFileNamePrefix(prefix) }
-      const files = await archives.listAny(user_id, selected)
+      const operator = await operatorIn(users, user_id, 'files')
+      const files = await archives.list(operator, selected)
       await record({ action: 'files.archive', user_id, files: files.length })
       const { body } = createZip({ files, open: (file) => archives.open(file, signal), signal })
       return { files: files.length, body }

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuditTrail } from '../../core/audit/audit-trail.ts'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
+import type { Repository } from '../../core/files/repository.ts'
+import type { History } from '../../core/history/history.ts'
+import type { Links } from '../../core/links/links.ts'
 import type { OverviewReader } from '../../core/overview/overview.ts'
 import type { Grants } from '../../core/quota/grants.ts'
-import type { UploadAdministration } from '../../core/resumable/upload-administration.ts'
-import type { UserAdministration } from '../../core/users/user-administration.ts'
+import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
 import type { Users } from '../../core/users/users.ts'
 import type { ParkedWebhooks } from '../../core/webhooks/parked-webhooks.ts'
 import { acceptJson } from '../body/json-body.ts'
@@ -32,15 +34,18 @@ export interface OperatorUseCases {
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
-  readonly uploadAdministration: UploadAdministration
-  readonly userAdministration: UserAdministration
+  readonly repository: Pick<Repository, 'list' | 'remove'>
+  readonly history: Pick<History, 'list' | 'restore'>
+  readonly uploads: Pick<ResumableUploads, 'list' | 'cancel'>
+  readonly links: Pick<Links, 'list' | 'revoke'>
   readonly parkedWebhooks: ParkedWebhooks
   readonly overview: OverviewReader
   readonly auditTrail: AuditTrail
 }
 
-/** Makes the routes that `app` gets from now on take JSON bodies. */
+/** Makes the routes that `app` gets from now on take JSON bodies, and an operator as their subject (`operatorHook`). */
 export function takeOperatorRequests(app: FastifyInstance): void {
+  app.decorateRequest('subject', null)
   app.addHook('onRoute', (route) => acceptJson(route, { isOptional: true }))
 }
 

@@ -35,10 +35,10 @@ export async function discardBody(reply: FastifyReply): Promise<void> {
  * has ended meanwhile: a client can make the service wait so long for a byte.
  */
 export async function discardUnread(reply: FastifyReply): Promise<void> {
-  const { raw, user, visit } = reply.request
+  const { raw, subject } = reply.request
   if (!isUnread(raw)) return
   await discardBody(reply)
-  await (visit?.owner ?? user)?.reverify()
+  await subject?.reverify()
 }
 
 function tooLate(): AppError {

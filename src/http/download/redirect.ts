@@ -28,8 +28,8 @@ export function redirected(
 }
 
 /** The store also sends the name and the metadata that the file had when it was uploaded. */
-function isOwners({ user }: FastifyRequest, file: FileVersion): boolean {
-  return user?.userId === file.userId
+function isOwners({ subject }: FastifyRequest, file: FileVersion): boolean {
+  return subject?.kind === 'user' && subject.userId === file.userId
 }
 
 /** The store has no digest, and neither the media types nor the headers that make it safe to show content in place. */

@@ -44,7 +44,7 @@ interface ServedFile extends OpenedFile {
 
 export interface Served<T> {
   readonly url: string
-  readonly route: Pick<RouteShorthandOptions, 'onRequest' | 'preValidation'> & {
+  readonly route: Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHandler'> & {
     readonly schema?: FastifySchema
     readonly config: FastifyContextConfig
   }

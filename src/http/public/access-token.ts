@@ -1,8 +1,9 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { AccessTokens, TokenCaller } from '../../core/auth/access-tokens.ts'
-import { type Action, assertPermits, permits, readsForUser } from '../../core/auth/scope.ts'
+import type { AccessTokens } from '../../core/auth/access-tokens.ts'
+import { type Action, permits } from '../../core/auth/scope.ts'
+import { assertMay, type UserSubject, viewerFor } from '../../core/auth/subject.ts'
 import { AppError, isAppError } from '../../core/errors.ts'
 import { ACCOUNT_FIGURES } from '../../core/quota/refusal.ts'
 import type { UserId } from '../../core/users/user-id.ts'
@@ -10,13 +11,7 @@ import { shownValues } from '../pages/session-cookie.ts'
 import { addressOf } from '../server/forwarded.ts'
 import { addVary } from '../headers/content-headers.ts'
 import { assertSameSite } from '../server/csrf.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** `null` without a token, `undefined` on routes that ignore tokens. */
-    user: TokenCaller | null | undefined
-  }
-}
+import { subjectOf } from '../server/request-subject.ts'
 
 export interface AccessTokenOptions {
   readonly accessTokens: AccessTokens
@@ -37,7 +32,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens, allowedOrigins }) => {
     const allowed = new Set(allowedOrigins)
     await app.register(fastifyCookie, { hook: false })
-    app.decorateRequest('user', null)
+    app.decorateRequest('subject', null)
     app.addHook('onRequest', async (request, reply) => {
       const bearer = bearerOf(request)
       if (bearer === undefined) assertSameSite(reply, allowed)
@@ -49,7 +44,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       if (secret === undefined) return
       if (shown.length > 1) throw tokensDiffer(shown.length)
       const user = await accessTokens.authenticate(secret, addressOf(request))
-      request.user = user
+      request.subject = user
       if (!permits(user, 'read')) request.hiddenFacts = ACCOUNT_FIGURES
     })
   },
@@ -61,49 +56,38 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
   },
 )
 
-/**
- * Throws `access_token_missing` without a user, and `scope_insufficient` if the token permits none of the actions. Only
- * for routes under `accessTokenPlugin`.
- */
+/** The user of the token. Throws as `subjectOf` does. Only for routes under `accessTokenPlugin`. */
 export function requireUser(
   request: FastifyRequest,
   anyOf: readonly [Action, ...Action[]],
-): TokenCaller {
-  const user = request.getDecorator<TokenCaller | null>('user')
-  if (user === null) throw accessTokenMissing()
-  assertPermits(user, anyOf)
-  return user
+): UserSubject {
+  const subject = subjectOf(request, anyOf)
+  if (subject.kind !== 'user') throw new TypeError('The route has a hook of another subject')
+  return subject
 }
 
 /**
- * The error, or `scope_insufficient` if the caller's token permits none of the actions: for routes that read the body
+ * The error, or `scope_insufficient` if the subject's token permits none of the actions: for routes that read the body
  * first, which says what is asked.
  */
 export function scopeFirst(
   error: unknown,
-  { user }: FastifyRequest,
+  { subject }: FastifyRequest,
   anyOf: readonly [Action, ...Action[]],
 ): unknown {
-  if (user === null || user === undefined || isAppError(error, 'scope_insufficient')) return error
+  const isKnown = subject !== null && subject !== undefined
+  if (!isKnown || isAppError(error, 'scope_insufficient')) return error
   try {
-    assertPermits(user, anyOf)
+    assertMay(subject, anyOf)
     return error
   } catch (refusal) {
     return refusal
   }
 }
 
-/** Who reads the owner's files; `undefined` without a token, and for others' files also if `readsForUser` says so. */
-export function viewerOf({ user }: FastifyRequest, owner: UserId): TokenCaller | undefined {
-  if (user === null || user === undefined) return undefined
-  return user.userId === owner || readsForUser(user) ? user : undefined
-}
-
-function accessTokenMissing(): AppError {
-  return new AppError(
-    'access_token_missing',
-    'This request needs an access token, as "Authorization: Bearer" or in the cookie "access_token".',
-  )
+/** Who reads the owner's files; `undefined` without a token, and as `viewerFor` says. */
+export function viewerOf({ subject }: FastifyRequest, owner: UserId): UserSubject | undefined {
+  return subject?.kind === 'user' ? viewerFor(subject, owner) : undefined
 }
 
 /** The token of the header. Other schemes, which may be for a proxy, are ignored. */

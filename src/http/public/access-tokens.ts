@@ -49,7 +49,7 @@ export const accessTokenRoutes: UserRoutes = async (
 
   app.post(TOKENS, { ...ISSUE, onRequest }, async (request, reply) => {
     const caller = requireUser(request, ['share'])
-    const issued = await accessTokens.issueChild({ caller, ...termsIn(request.body) })
+    const issued = await accessTokens.issueChild({ subject: caller, ...termsIn(request.body) })
     return reply.code(201).header('cache-control', 'no-store').send(issuedToken(issued))
   })
 }

@@ -32,10 +32,12 @@ export interface ReaderSlot {
 }
 
 export function ownerOf(request: FastifyRequest): Reader {
-  const { userId, credential } = request.user ?? {}
-  return userId === undefined
-    ? { owner: `address ${clientAddressOf(request)}`, isUser: false }
-    : { owner: `user ${userId}`, credential, isUser: true }
+  const { subject } = request
+  if (subject?.kind !== 'user') {
+    return { owner: `address ${clientAddressOf(request)}`, isUser: false }
+  }
+  const { userId, credential } = subject
+  return { owner: `user ${userId}`, credential, isUser: true }
 }
 
 /** A younger answer has no meaningful rate yet. */

@@ -106,11 +106,11 @@ export function followToEnd(
     const isShutDown = shutdown.aborted
     const closedBy = connections.closedBy(socket)
     const { status, abortedBy } = outcomeOf(request, reply, { isShutDown, closedBy })
-    const { problem: code, reason, user, upload, link } = request
+    const { problem: code, reason, subject, upload, link } = request
     count?.({ status, code, seconds: reply.elapsedTime / 1000 })
     const ms = Math.round(reply.elapsedTime)
     const { bytesIn, bytesOut } = connections.takeBytes(socket)
-    const userId = user?.userId ?? null
+    const userId = subject?.kind === 'user' ? subject.userId : null
     const linkId = link?.id ?? null
     request.trace?.end({ status, ms, code, abortedBy, bytesIn, bytesOut, userId, linkId })
     const line = {

@@ -60,7 +60,7 @@ function bed(options: { readonly pollMs?: number; readonly reverifyMs?: number }
   const ending = new AbortController()
   const follow = (userId: UserId, more: Partial<FollowFeed> = {}) =>
     feed.follow({
-      caller: authorized({ userId, userCreatedAt: 1 }),
+      subject: authorized({ userId, userCreatedAt: 1 }),
       after: BEGINNING,
       limit: 10,
       quietMs: NEVER_MS,
@@ -186,13 +186,13 @@ describe('those who follow a user', () => {
     expect(await outcomeOf(follow(ANN).next())).toBe('ok')
   })
 
-  it('end when the caller is no longer authorized, with the reason', async () => {
+  it('end when the subject is no longer authorized, with the reason', async () => {
     const { follow } = bed({ reverifyMs: 5 })
     const reverify = async (): Promise<void> => {
       throw new Error('revoked')
     }
-    const caller = { ...authorized({ userId: ANN, userCreatedAt: 1 }), reverify }
-    const pages = follow(ANN, { caller })
+    const subject = { ...authorized({ userId: ANN, userCreatedAt: 1 }), reverify }
+    const pages = follow(ANN, { subject })
     await pages.next()
     await expect(pages.next()).rejects.toThrow('revoked')
   })

@@ -355,8 +355,10 @@ describe('a change of files', () => {
     const { faulty, read, stat, usage, caller } = await openOverwrite(core, { ledger })
     const before = await stat('a')
     const { repository } = faulty
-    await expect(repository.remove({ ...caller, name })).rejects.toMatchObject(unavailable)
-    await expect(repository.change({ ...caller, ...change })).rejects.toMatchObject(unavailable)
+    await expect(repository.remove({ subject: caller, name })).rejects.toMatchObject(unavailable)
+    await expect(repository.change({ subject: caller, ...change })).rejects.toMatchObject(
+      unavailable,
+    )
     expect(await stat('a')).toEqual(before)
     expect(await usage()).toMatchObject({ used: 3, reserved: 0, fileCount: 1 })
     await settle(core)
@@ -375,8 +377,8 @@ describe('a change of files', () => {
       const garbage = { object_key: objectKey, not_before: Number.MAX_SAFE_INTEGER }
       await core.database.kysely.insertInto('garbage').values(garbage).execute()
     }
-    await expect(repository.remove({ ...caller, name })).rejects.toThrow(/UNIQUE/)
-    await expect(repository.change({ ...caller, ...change })).rejects.toThrow(/UNIQUE/)
+    await expect(repository.remove({ subject: caller, name })).rejects.toThrow(/UNIQUE/)
+    await expect(repository.change({ subject: caller, ...change })).rejects.toThrow(/UNIQUE/)
     expect([await stat('a'), await stat('b')]).toEqual(before)
     expect(await usage()).toMatchObject({ used: 8, reserved: 0, fileCount: 2 })
     expect([await read('a'), await read('b')]).toEqual(['old', 'other'])
@@ -391,8 +393,10 @@ describe('a change of files', () => {
     const { faulty, repository, usage, caller } = await openOverwrite(core, {
       ledger: { deleteFile },
     })
-    await expect(faulty.repository.remove({ ...caller, name })).rejects.toMatchObject(unavailable)
-    await expect(repository.remove({ ...caller, name })).rejects.toMatchObject({
+    await expect(faulty.repository.remove({ subject: caller, name })).rejects.toMatchObject(
+      unavailable,
+    )
+    await expect(repository.remove({ subject: caller, name })).rejects.toMatchObject({
       code: 'not_found',
     })
     expect(await usage()).toMatchObject({ used: 0, fileCount: 0 })

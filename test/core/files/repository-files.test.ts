@@ -3,6 +3,7 @@ import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file
 import { MAX_SCANNED_FILES } from '../../../src/core/files/listing.ts'
 import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { authorized } from '../../support/caller.ts'
 import {
   GARBAGE_DELAY_MS,
   leftovers,
@@ -17,7 +18,7 @@ const [a, b] = [parseFileName('a'), parseFileName('b')]
 const ALL = { prefix: parseFileNamePrefix(''), order: 'name', after: undefined, limit: 10 } as const
 const unchanged = { newName: undefined, visibility: undefined, overwrite: false } as const
 
-const BOB = { userId: parseUserId('bob'), userCreatedAt: 0 }
+const BOB = authorized({ userId: parseUserId('bob'), userCreatedAt: 0 })
 
 describe('list', () => {
   it.each([
@@ -65,7 +66,7 @@ describe('remove', () => {
     await using core = await openTestCore()
     const { upload, repository, stat, usage, caller } = await openTestRepository(core)
     const { file } = await upload('a', 'hello')
-    await repository.remove({ ...caller, name: a })
+    await repository.remove({ subject: caller, name: a })
     await expect(stat('a')).rejects.toMatchObject({ code: 'not_found' })
     expect(await usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     core.clock.now += GARBAGE_DELAY_MS - 1
@@ -83,7 +84,7 @@ describe('change', () => {
     const { upload, repository, read, usage, caller } = await openTestRepository(core)
     await upload('a', 'hello')
     const { file } = await upload('b', 'other!')
-    const rename = { ...caller, name: a, ...unchanged, newName: b }
+    const rename = { subject: caller, name: a, ...unchanged, newName: b }
     await expect(repository.change(rename)).rejects.toMatchObject({ code: 'file_exists' })
     await repository.change({ ...rename, overwrite: true })
     expect(await usage()).toMatchObject({ used: 5, reserved: 0, fileCount: 1 })

@@ -44,7 +44,7 @@ describe('admit', () => {
     const { upload, repository, caller, usage } = await openTestRepository(core)
     await upload('a', 'x'.repeat(60))
     const admit = (name: string, min: number): Promise<void> =>
-      repository.admit({ ...caller, name: parseFileName(name), min })
+      repository.admit({ subject: caller, name: parseFileName(name), min })
     await admit('b', 40)
     await expect(admit('b', 41)).rejects.toMatchObject({
       code: 'capacity_exceeded',
@@ -67,7 +67,7 @@ describe('admit', () => {
     })
     await upload('a', 'x'.repeat(10))
     core.clock.now += 1
-    await repository.admit({ ...caller, name: parseFileName('a'), min: 10 })
+    await repository.admit({ subject: caller, name: parseFileName('a'), min: 10 })
     expect((await upload('a', 'x'.repeat(9))).usage).toMatchObject({ capacity: 0, used: 9 })
   })
 })

@@ -15,6 +15,7 @@ import {
   openAccount,
   outcomeOf,
 } from './fixture.ts'
+import { authorized } from '../../support/caller.ts'
 
 const BEGINNING = { sequence: 0, at: 0 }
 const NEARING = 'capacity.nearing'
@@ -41,7 +42,7 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
     }
     const types = async (): Promise<string[]> => (await recorded()).map(({ type }) => type)
     const outcome = (after: { readonly sequence: number; readonly at: number }) =>
-      outcomeOf(feed.read({ ...account, after, limit: 10 }))
+      outcomeOf(feed.read({ subject: authorized(account), after, limit: 10 }))
 
     it('I14 are one for each change of a file, in order, each with the time of the one before', async () => {
       const { file: first } = await account.put('a', 10, { visibility: 'public' })
@@ -186,23 +187,27 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
 
     it('are read from a position on, by pages, and by their user alone', async () => {
       for (const file of ['a', 'b', 'c']) await account.put(file, 1)
-      const [first, second] = await feed.read({ ...account, after: BEGINNING, limit: 2 })
+      const [first, second] = await feed.read({
+        subject: authorized(account),
+        after: BEGINNING,
+        limit: 2,
+      })
       expect([first?.sequence, second?.sequence]).toEqual([1, 2])
       const after = second ?? BEGINNING
-      const rest = await feed.read({ ...account, after, limit: 2 })
+      const rest = await feed.read({ subject: authorized(account), after, limit: 2 })
       expect(rest.map(({ sequence }) => sequence)).toEqual([3])
-      expect(await feed.latest(account)).toMatchObject({ sequence: 3, at: rest[0]?.at })
+      expect(await feed.latest(authorized(account))).toMatchObject({ sequence: 3, at: rest[0]?.at })
       const other = await openAccount(harness)
-      expect(await feed.latest(other)).toEqual(BEGINNING)
+      expect(await feed.latest(authorized(other))).toEqual(BEGINNING)
       const former = { ...account, userCreatedAt: account.userCreatedAt - 1 }
-      expect(await outcomeOf(feed.latest(former))).toBe('access_token_invalid')
+      expect(await outcomeOf(feed.latest(authorized(former)))).toBe('access_token_invalid')
       await harness.users.setUserStatus(account.userId, 'suspended')
       expect(await outcome(BEGINNING)).toBe('user_suspended')
     })
 
     it('are no longer found by a cursor of another history', async () => {
       await account.put('a', 1)
-      const latest = await feed.latest(account)
+      const latest = await feed.latest(authorized(account))
       expect(await outcome(latest)).toBe('ok')
       expect(await outcome({ ...latest, at: latest.at - 1 })).toBe('cursor_expired')
       expect(await outcome({ ...latest, sequence: 2 })).toBe('cursor_expired')
@@ -213,19 +218,21 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
 
     it('end with their lifetime, but the newest position stays a cursor', async () => {
       await account.put('a', 1)
-      const first = await feed.latest(account)
+      const first = await feed.latest(authorized(account))
       await account.put('b', 1)
-      const latest = await feed.latest(account)
+      const latest = await feed.latest(authorized(account))
       await harness.advance(2_000)
       await forgetChanges(harness.ledger, { lifetimeMs: 1_000, limit: 1 })
       expect(await recorded()).toEqual([])
       expect(await outcome(BEGINNING)).toBe('cursor_expired')
       expect(await outcome(first)).toBe('cursor_expired')
-      expect(await feed.read({ ...account, after: latest, limit: 10 })).toEqual([])
+      expect(await feed.read({ subject: authorized(account), after: latest, limit: 10 })).toEqual(
+        [],
+      )
       await account.put('c', 1)
-      expect(await feed.read({ ...account, after: latest, limit: 10 })).toMatchObject([
-        { sequence: 3, type: 'file.created' },
-      ])
+      expect(
+        await feed.read({ subject: authorized(account), after: latest, limit: 10 }),
+      ).toMatchObject([{ sequence: 3, type: 'file.created' }])
     })
 
     it('end for one page of users after the other', async () => {
@@ -254,7 +261,7 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
       expect(await recorded()).toMatchObject([{ sequence: 3 }])
       const left = await Promise.all(
         accounts.map((each) =>
-          feed.read({ ...each, after: BEGINNING, limit: 1 }).catch(() => 'gone'),
+          feed.read({ subject: authorized(each), after: BEGINNING, limit: 1 }).catch(() => 'gone'),
         ),
       )
       expect(new Set(left)).toEqual(new Set(['gone']))

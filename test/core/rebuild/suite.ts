@@ -501,14 +501,14 @@ function unreadable(objects: ObjectStore, ...keys: readonly string[]): ObjectSto
 const LIFETIME_MS = 30 * 24 * 60 * 60_000
 
 async function pastOf(bed: VerifyBed): Promise<readonly PastVersion[]> {
-  const caller = await callerNamed(bed.users, ALICE)
+  const caller = authorized(await callerNamed(bed.users, ALICE))
   const page = { name: undefined, prefix: EVERY_NAME, after: undefined, limit: 100 }
-  return (await bed.history.list({ ...caller, ...page })).versions
+  return (await bed.history.list({ subject: caller, ...page })).versions
 }
 
 async function restoringOf(bed: VerifyBed) {
   const caller = authorized(await callerNamed(bed.users, ALICE))
-  return { ...caller, name: undefined, overwrite: true, precondition: undefined }
+  return { subject: caller, name: undefined, overwrite: true, precondition: undefined }
 }
 
 function versionIn(key: ObjectKey | undefined): Version {

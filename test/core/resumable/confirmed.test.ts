@@ -17,7 +17,7 @@ describe('R15 what is told of an upload', () => {
       return calls.splice(0).at(-1)
     }
     for (const version of [half, whole]) {
-      const named = { ...caller, version, signal: never(), shutdown: never() }
+      const named = { subject: caller, version, signal: never(), shutdown: never() }
       expect(await last(uploads.resume(named))).toBe('confirm')
       expect(await last(uploads.find(named))).toBe('confirm')
       const elsewhere = { version, offset: 1, content: 'x' }
@@ -27,8 +27,10 @@ describe('R15 what is told of an upload', () => {
     expect(await last(repeated)).toBe('confirm')
     await appendIn(uploads, caller, { version: half, offset: 3, content: '' })
     expect(calls.splice(0)).toContain('confirm')
-    expect(await last(uploads.cancel({ ...caller, version: whole }))).toBe('confirm')
-    expect(await last(uploads.cancel({ ...caller, version: createVersion() }))).toBe('confirm')
+    expect(await last(uploads.cancel({ subject: caller, version: whole }))).toBe('confirm')
+    expect(await last(uploads.cancel({ subject: caller, version: createVersion() }))).toBe(
+      'confirm',
+    )
   })
 
   it('costs an append that is recorded nothing more', async () => {
@@ -50,7 +52,7 @@ describe('R15 what is told of an upload', () => {
     const uploads = opened.open(opened.objects, ledger)
     const { caller } = opened
     for (const version of [half, whole]) {
-      const named = { ...caller, version, signal: never(), shutdown: never() }
+      const named = { subject: caller, version, signal: never(), shutdown: never() }
       const elsewhere = { version, offset: 1, content: 'x' }
       for (const telling of [
         uploads.resume(named),

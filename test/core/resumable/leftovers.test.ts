@@ -28,12 +28,12 @@ describe('an upload that no append has claimed', () => {
   it('is cancelled without a request to the store, now or in a sweep, and leaves no row', async () => {
     const { caller, core, s3, objects } = opened
     const { version } = await createIn(uploads, caller, 5)
-    await uploads.cancel({ ...caller, version })
+    await uploads.cancel({ subject: caller, version })
     core.clock.now += RETENTION_MS + 1
     await sweepOnce({ ledger: core.ledger, objects })
     expect(s3.calls).toEqual([])
     expect(await core.database.kysely.selectFrom('uploads').select('state').execute()).toEqual([])
-    const cancelled = uploads.cancel({ ...caller, version })
+    const cancelled = uploads.cancel({ subject: caller, version })
     await expect(cancelled).rejects.toMatchObject({ code: 'not_found' })
   })
 })
@@ -56,7 +56,7 @@ describe('an append without a byte', () => {
   it('declares a length, and is compared with its checksum', async () => {
     const { caller } = opened
     const { version } = await createIn(uploads, caller, undefined)
-    const declaring = { ...caller, version, offset: 0, bodySize: 0, length: 9 }
+    const declaring = { subject: caller, version, offset: 0, bodySize: 0, length: 9 }
     const rest = { open: () => never() as never, signal: never(), shutdown: never() }
     await uploads.append({ ...declaring, ...rest })
     expect(await find({ version })).toMatchObject({ length: 9, epoch: 0 })
@@ -105,7 +105,7 @@ describe('a sealed upload whose commit was refused', () => {
     const last = appendIn(elsewhere, caller, { version, offset: 3, content: 'lo' })
     await expect(last).rejects.toMatchObject(refused)
     const read = s3.calls.filter((call) => call === 'GetObject').length
-    const resumed = { ...caller, version, signal: never(), shutdown: never() }
+    const resumed = { subject: caller, version, signal: never(), shutdown: never() }
     await expect(elsewhere.resume(resumed)).rejects.toMatchObject(refused)
     expect(s3.calls.filter((call) => call === 'GetObject')).toHaveLength(read)
     commit.mockRestore()

@@ -11,7 +11,7 @@ it('a HEAD that is fenced while it seals an upload does not report the length (I
   const { caller, core, objects } = opened
   const { ledger } = core
   const { version } = await createIn(opened.open(), caller, undefined)
-  const named = { ...caller, version, signal: never(), shutdown: never() }
+  const named = { subject: caller, version, signal: never(), shutdown: never() }
   await appendIn(opened.open(), caller, { version, content: 'hello' })
   // An append has declared the length and then died.
   await ledger.prepareAppend({ ...caller, version, bytes: 5, length: 5, maxFiles: 10 })
@@ -53,7 +53,7 @@ it('a body that stalls before its first byte, after the last append, is a tempor
   // tus clients end an upload for good on the 408 of `request_timeout`.
   const stalled = new AppError('request_timeout', 'The body stopped arriving.')
   const appending = uploads.append({
-    ...caller,
+    subject: caller,
     version,
     offset: 5,
     bodySize: undefined,

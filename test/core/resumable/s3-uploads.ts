@@ -8,7 +8,7 @@ import {
   createResumableUploads,
   type ResumableUploads,
 } from '../../../src/core/resumable/resumable-uploads.ts'
-import type { AuthorizedCaller } from '../../../src/core/users/caller.ts'
+import type { UserSubject } from '../../../src/core/auth/subject.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { authorized, callerNamed } from '../../support/caller.ts'
@@ -22,7 +22,7 @@ export interface S3Uploads extends AsyncDisposable {
   readonly core: TestCore
   readonly s3: FakeS3
   readonly objects: ObjectStore
-  readonly caller: AuthorizedCaller
+  readonly caller: UserSubject
   /** Of one instance, on the bucket and the database or what stands before them; each call makes another. */
   open(objects?: ObjectStore, ledger?: Ledger): ResumableUploads
   /** What the disk says to the next appends. */
@@ -68,11 +68,11 @@ export async function openS3Uploads(): Promise<S3Uploads> {
 /** An upload that becomes the file `a`. */
 export async function createIn(
   uploads: ResumableUploads,
-  caller: AuthorizedCaller,
+  caller: UserSubject,
   length: number | undefined,
 ): Promise<Appended & Pick<AppendToUpload, 'version'>> {
   return await uploads.create({
-    ...caller,
+    subject: caller,
     name: parseFileName('a'),
     length,
     metadata: '',
@@ -94,11 +94,11 @@ type Append = Pick<AppendToUpload, 'version'> &
 
 export async function appendIn(
   uploads: ResumableUploads,
-  caller: AuthorizedCaller,
+  caller: UserSubject,
   { content, ...append }: Append & { readonly content: string },
 ): Promise<Appended> {
   return await uploads.append({
-    ...caller,
+    subject: caller,
     offset: 0,
     bodySize: content.length,
     open: () => ({ ...incomingFile(content), [Symbol.dispose]: () => undefined }),

@@ -28,7 +28,7 @@ describe('the end of a process', () => {
     const reason = new AppError('unavailable', 'The service is shutting down.')
     shutdown.abort(reason)
     await expect(appending).rejects.toBe(reason)
-    const named = { ...caller, version, signal: never(), shutdown: never() }
+    const named = { subject: caller, version, signal: never(), shutdown: never() }
     expect(await opened.open().resume(named)).toMatchObject({ state: 'finished', offset: 5 })
   })
 

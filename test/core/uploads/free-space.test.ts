@@ -199,13 +199,13 @@ describe('an upload for which there is no space', () => {
     await upload('a', 'hello')
     const { repository } = await openTestRepository(core, { space: shortSpace('assertSpace') })
     await repository.change({
-      ...caller,
+      subject: caller,
       name: parseFileName('a'),
       newName: parseFileName('b'),
       visibility: undefined,
       overwrite: false,
     })
-    await repository.remove({ ...caller, name: parseFileName('b') })
+    await repository.remove({ subject: caller, name: parseFileName('b') })
     expect(await readUsage(core.ledger, userId)).toMatchObject({ used: 0, fileCount: 0 })
   })
 })

@@ -34,8 +34,7 @@ describe('a caller who may no longer act', () => {
     const { upload, repository, caller, read } = await openTestRepository(core)
     await upload('a', 'old')
     const uploading = repository.upload({
-      ...caller,
-      reverify: refusingAfter(n),
+      subject: { ...caller, reverify: refusingAfter(n) },
       name,
       visibility: () => undefined,
       incoming: incomingFile('new'),
@@ -52,8 +51,7 @@ describe('a caller who may no longer act', () => {
     const { repository, caller, usage } = await openTestRepository(core, { reverifyMs: 5 })
     const { content } = stalledContent('the first bytes', '')
     const uploading = repository.upload({
-      ...caller,
-      reverify: refusingAfter(2),
+      subject: { ...caller, reverify: refusingAfter(2) },
       name,
       visibility: () => undefined,
       incoming: incomingFile('', { content, size: { min: 100, announced: 100 } }),
@@ -70,12 +68,12 @@ describe('a caller who may no longer act', () => {
     await using core = await openTestCore()
     const put = () => Promise.reject(outage())
     const { repository, caller } = await openTestRepository(core, { objects: { put } })
-    const request = { ...caller, name, visibility: () => undefined, signal: signal() }
+    const request = { subject: caller, name, visibility: () => undefined, signal: signal() }
     const failed = repository.upload({ ...request, incoming: incomingFile('new') })
     expect(await outcomeOf(failed)).toBe('unavailable')
     const refused = repository.upload({
       ...request,
-      reverify: refusingAfter(0),
+      subject: { ...caller, reverify: refusingAfter(0) },
       incoming: incomingFile('new'),
     })
     expect(await outcomeOf(refused)).toBe('access_token_invalid')
@@ -86,7 +84,7 @@ describe('a caller who may no longer act', () => {
     const { upload, repository, caller, stat } = await openTestRepository(core)
     await upload('a', 'hello')
     const before = await stat('a')
-    const request = { ...caller, reverify: refusingAfter(0), name }
+    const request = { subject: { ...caller, reverify: refusingAfter(0) }, name }
     expect(await outcomeOf(repository.remove(request))).toBe('access_token_invalid')
     const change = { newName: parseFileName('b'), visibility: undefined, overwrite: false }
     expect(await outcomeOf(repository.change({ ...request, ...change }))).toBe(
@@ -107,13 +105,13 @@ describe('a caller of whom nobody knows whether they may still act', () => {
       await asked.promise
       yield Buffer.from('last')
     }
+    const reverify = async (): Promise<void> => {
+      calls += 1
+      if (calls === 3) asked.resolve()
+      if (calls <= 3) throw outage()
+    }
     await repository.upload({
-      ...caller,
-      async reverify() {
-        calls += 1
-        if (calls === 3) asked.resolve()
-        if (calls <= 3) throw outage()
-      },
+      subject: { ...caller, reverify },
       name,
       visibility: () => undefined,
       incoming: incomingFile('', { content: contentOf(bytes()), size: UNKNOWN_SIZE }),
@@ -126,8 +124,7 @@ describe('a caller of whom nobody knows whether they may still act', () => {
     await using core = await openTestCore()
     const { repository, caller } = await openTestRepository(core)
     const uploading = repository.upload({
-      ...caller,
-      reverify: refusingAfter(0, outage()),
+      subject: { ...caller, reverify: refusingAfter(0, outage()) },
       name,
       visibility: () => undefined,
       incoming: incomingFile('new'),

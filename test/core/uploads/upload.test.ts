@@ -53,7 +53,7 @@ describe('the digest of an upload', () => {
     const unsaid = (): never => {
       throw new AppError('invalid_parameter', 'No such visibility.')
     }
-    const request = { ...caller, name: parseFileName('a'), visibility: unsaid, sha256 }
+    const request = { subject: caller, name: parseFileName('a'), visibility: unsaid, sha256 }
     const signal = AbortSignal.timeout(1000)
     const uploading = repository.upload({ ...request, incoming: incomingFile('hello'), signal })
     await expect(uploading).rejects.toMatchObject({ code: 'digest_mismatch' })
@@ -70,7 +70,7 @@ describe('the visibility that a form says after the file', () => {
     const visibility = (): never => {
       throw refusal
     }
-    const request = { ...caller, name: parseFileName('a'), visibility }
+    const request = { subject: caller, name: parseFileName('a'), visibility }
     const signal = AbortSignal.timeout(1000)
     const uploading = repository.upload({ ...request, incoming: incomingFile('new'), signal })
     await expect(uploading).rejects.toBe(refusal)
@@ -119,7 +119,7 @@ describe('the precondition of an upload', () => {
       const incoming = incomingFile('', { content, size: { min, announced: min } })
       const outcome = await outcomeOf(upload(name, incoming, { precondition }))
       expect(content.readableFlowing).toBeNull()
-      const asked = { ...caller, name: parseFileName(name), min, precondition }
+      const asked = { subject: caller, name: parseFileName(name), min, precondition }
       expect(await outcomeOf(repository.admit(asked))).toBe(outcome)
       return outcome
     }
@@ -135,7 +135,7 @@ describe('the precondition of an upload', () => {
     const { upload, repository, caller } = await openTestRepository(core)
     const content = 'x'.repeat(25 * MIB)
     for (let round = 0; round < 4; round += 1) await upload('a', content)
-    const asked = { ...caller, name: parseFileName('a'), min: 25 * MIB }
+    const asked = { subject: caller, name: parseFileName('a'), min: 25 * MIB }
     const outcome = await outcomeOf(upload('a', content))
     expect(outcome).toBe('too_many_requests')
     expect(await outcomeOf(repository.admit(asked))).toBe(outcome)

@@ -78,7 +78,7 @@ export async function openBed(
       const file: SentContent = typeof sent === 'string' ? { content: sent } : sent
       const { content, mediaType, metadata } = file
       const caller = authorized(await callerNamed(users, userId))
-      const upload = { ...caller, name: parseFileName(name), visibility: () => undefined }
+      const upload = { subject: caller, name: parseFileName(name), visibility: () => undefined }
       const incoming = incomingFile(content)
       const described = { mediaType, metadata: () => metadata }
       const stored = await repository.upload({
@@ -92,15 +92,15 @@ export async function openBed(
     uploadsOf: (userId) => uploadsOf(service, userId),
     remove: async (userId, name) => {
       const caller = authorized(await callerNamed(users, userId))
-      await repository.remove({ ...caller, name: parseFileName(name) })
+      await repository.remove({ subject: caller, name: parseFileName(name) })
     },
     rename: async (userId, name, newName) => {
       const names = { name: parseFileName(name), newName: parseFileName(newName) }
       const caller = authorized(await callerNamed(users, userId))
-      await repository.change({ ...caller, ...names, visibility: undefined, overwrite: true })
+      await repository.change({ subject: caller, ...names, visibility: undefined, overwrite: true })
     },
     forgetHistory: async (userId) =>
-      history.dropAll({ ...authorized(await callerNamed(users, userId)), signal: never() }),
+      history.dropAll({ subject: authorized(await callerNamed(users, userId)), signal: never() }),
     stray: async (key, content = 'stray') => {
       await objects.put({ key, body: contentOf([Buffer.from(content)]), signal: never() })
       return key

@@ -3,6 +3,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { batchRoutes } from '../../../src/http/public/files/batch.ts'
 import type { LoopShares } from '../../../src/http/public/loop-shares.ts'
 import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-routes.ts'
+import { authorized } from '../../support/caller.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
 
 /** More than all users together may have. */
 const PAUSED = 20
@@ -23,10 +25,10 @@ it('users who have to pause keep no batch from others', async () => {
   const useCases = {
     repository: { changeAll: async () => ({ files: [undefined], usage }) },
   } as unknown as PublicUseCases
-  app.decorateRequest('user')
+  app.decorateRequest('subject')
   app.addHook('onRequest', async (request) => {
-    const user = { userId: request.headers['x-user'], userCreatedAt: 1 }
-    Object.assign(request, { user })
+    const userId = parseUserId(String(request.headers['x-user']))
+    request.subject = authorized({ userId, userCreatedAt: 1 })
   })
   const { signal } = new AbortController()
   app.decorate('signals', { stopping: signal, shutdown: signal })

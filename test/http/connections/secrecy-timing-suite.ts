@@ -1,4 +1,4 @@
-import type { Caller } from '../../../src/core/users/caller.ts'
+import type { UserSubject } from '../../../src/core/auth/subject.ts'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,6 +12,7 @@ import type { TestService, TestUser } from '../../support/service/test-service.t
 import { MIB, type OpenService, pathOf } from '../fixture.ts'
 import { type HiddenFile, hiddenFiles } from '../reads/hidden-files.ts'
 import { ampleMemory } from '../../support/upload-memory.ts'
+import { authorized } from '../../support/caller.ts'
 
 /**
  * The slowest kind of answer to the fastest. A further read of the database is half as much work again or more; a row
@@ -55,7 +56,7 @@ export function secrecyTimingSuite(open: OpenService): void {
 
     it.each(viewers)('C06 a file to %s does not depend on why', async (_who, viewer) => {
       await expectEven(MAX_RATIO_OF_FILE, hidden, ({ owner, name }) =>
-        statOf(repository, { owner, name, viewer: callerOf(viewer()) }),
+        statOf(repository, { owner, name, viewer: subjectOf(viewer()) }),
       )
     })
 
@@ -70,8 +71,8 @@ export function secrecyTimingSuite(open: OpenService): void {
         })
         for (const { owner, name } of hidden) {
           reads.push([])
-          await statOf(counting, { owner, name, viewer: callerOf(viewer()) })
-          await listOf(counting, { owner, viewer: callerOf(viewer()) })
+          await statOf(counting, { owner, name, viewer: subjectOf(viewer()) })
+          await listOf(counting, { owner, viewer: subjectOf(viewer()) })
         }
         expect(reads).toEqual(hidden.map(() => ['findFile', 'listFiles']))
       },
@@ -79,7 +80,7 @@ export function secrecyTimingSuite(open: OpenService): void {
 
     it.each(viewers)('C06 a listing to %s does not depend on why', async (_who, viewer) => {
       await expectEven(MAX_RATIO_OF_LISTING, hidden, async ({ owner }) => {
-        await listOf(repository, { owner, viewer: callerOf(viewer()) })
+        await listOf(repository, { owner, viewer: subjectOf(viewer()) })
       })
     })
 
@@ -137,13 +138,13 @@ function median(values: readonly number[]): number {
 }
 
 /** Not an owner, so when they were created is not looked at. */
-function callerOf(user: TestUser | undefined): Caller | undefined {
-  return user && { userId: user.userId, userCreatedAt: 0 }
+function subjectOf(user: TestUser | undefined): UserSubject | undefined {
+  return user && authorized({ userId: user.userId, userCreatedAt: 0 })
 }
 
 async function statOf(
   repository: Repository,
-  file: { readonly owner: string; readonly name: string; readonly viewer: Caller | undefined },
+  file: { readonly owner: string; readonly name: string; readonly viewer: UserSubject | undefined },
 ): Promise<void> {
   const { owner, name, viewer } = file
   try {
@@ -157,7 +158,7 @@ async function statOf(
 
 async function listOf(
   repository: Repository,
-  list: { readonly owner: string; readonly viewer: Caller | undefined },
+  list: { readonly owner: string; readonly viewer: UserSubject | undefined },
 ): Promise<void> {
   await repository.list({
     userId: parseUserId(list.owner),

@@ -11,6 +11,8 @@ import {
   MAX_WAITING,
   TURNS_BETWEEN,
 } from '../../../src/http/public/listing-turns.ts'
+import { authorized } from '../../support/caller.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
 
 type Shares = Parameters<typeof createListingTurns>[0]['shares']
 
@@ -33,7 +35,11 @@ function bed(options: { readonly waitMs?: number; readonly shares?: Shares } = {
     /** Resolves to the outcome. */
     ask: (userId: string) => {
       const raw = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false })
-      const reply = { raw, server, request: { user: { userId } } } as unknown as FastifyReply
+      const reply = {
+        raw,
+        server,
+        request: { subject: { kind: 'user', userId } },
+      } as unknown as FastifyReply
       const page = readInTurn(reply, () => {
         begun.push(userId)
         return new Promise<string>((resolve) => reading.push(resolve))
@@ -119,9 +125,9 @@ it('the listings of files and of unfinished uploads, and capacities, take turns 
     lists.push(what)
     return new Promise<never>(() => undefined)
   }
-  const caller = { userId: 'ann', userCreatedAt: 1 }
-  app.decorateRequest('user')
-  app.addHook('onRequest', async (request) => void Object.assign(request, { user: caller }))
+  const subject = authorized({ userId: parseUserId('ann'), userCreatedAt: 1 })
+  app.decorateRequest('subject')
+  app.addHook('onRequest', async (request) => void (request.subject = subject))
   app.decorate('signals', server.signals)
   const readInTurn = createListingTurns({ shares: NO_PAUSES, atOnce: 3 })
   const useCases = {

@@ -9,6 +9,7 @@ import type { World, WorldUser } from './world.ts'
 import { MINUTE_MS, passTime } from './resumable/passing-time.ts'
 import { checkWebhooks } from './webhooks.ts'
 import { readUsage } from '../../support/read-usage.ts'
+import { authorized } from '../../support/caller.ts'
 
 /** Collects the keys of all uploads that did not succeed, while the journal still has them. */
 export class Journal {
@@ -164,7 +165,7 @@ async function checkVersions({ database }: World, tally: Tally): Promise<void> {
 
 async function filesOf({ service }: World, { userId }: WorldUser): Promise<readonly File[]> {
   const account = await service.ledger.findAccount(userId)
-  const viewer = account && callerOf(account.user)
+  const viewer = account && authorized(callerOf(account.user))
   const listing = { userId, viewer, prefix: '' as never, order: 'name' } as const
   const { files, next } = await service.repository.list({
     ...listing,

@@ -23,7 +23,7 @@ export async function uploadsOf(
   const uploadsOfUser: UserUploads = {
     async begin(name, length, content = '') {
       const { version } = await uploads.create({
-        ...caller,
+        subject: caller,
         name: parseFileName(name),
         length,
         metadata: `filename ${Buffer.from(name).toString('base64')}`,
@@ -38,7 +38,7 @@ export async function uploadsOf(
     },
     append: (version, offset, content) =>
       uploads.append({
-        ...caller,
+        subject: caller,
         version,
         offset,
         bodySize: Buffer.byteLength(content),

@@ -1,5 +1,5 @@
 import type { FreeSpace } from '../../../src/core/uploads/free-space.ts'
-import type { AuthorizedCaller, Caller } from '../../../src/core/users/caller.ts'
+import type { UserSubject } from '../../../src/core/auth/subject.ts'
 import type { File, Visibility } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { CommittedUpload } from '../../../src/core/uploads/upload-ledger.ts'
@@ -46,7 +46,7 @@ interface UploadOptions {
 export interface TestRepository {
   readonly repository: Repository
   readonly userId: UserId
-  readonly caller: AuthorizedCaller
+  readonly caller: UserSubject
   readonly upload: (
     name: string,
     file: string | IncomingFile,
@@ -72,8 +72,8 @@ export async function openTestRepository(
   const { maxUploads = 1000, reverifyMs = 60_000 } = options
   const userId = await createTestUser(core)
   const caller = authorized(await callerNamed(core.users, userId))
-  const viewedBy = (viewer: UserId): Caller =>
-    viewer === userId ? caller : { userId: viewer, userCreatedAt: 0 }
+  const viewedBy = (viewer: UserId): UserSubject =>
+    viewer === userId ? caller : authorized({ userId: viewer, userCreatedAt: 0 })
   const repository = createRepository({
     ledger: { ...core.ledger, ...options.ledger },
     objects: faultyStore(core.objects, options.objects ?? {}),
@@ -94,7 +94,7 @@ export async function openTestRepository(
     upload: (name, file, { visibility, signal = AbortSignal.timeout(10_000), ...demands } = {}) =>
       repository.upload({
         ...demands,
-        ...caller,
+        subject: caller,
         name: parseFileName(name),
         visibility: () => visibility,
         incoming: typeof file === 'string' ? incomingFile(file) : file,

@@ -1,9 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
+import { watchAccess } from '../../auth/subject.ts'
 import { isAppError } from '../../errors.ts'
-import type { Version } from '../../objects/object-key.ts'
 import { sentMetadata } from '../upload-metadata.ts'
-import { type AuthorizedCaller, watchAccess } from '../../users/caller.ts'
 import type { MemoryAllocation } from '../../memory/allocation.ts'
 import { detachBuffer } from '../../objects/object-store.ts'
 import { insufficientStorage } from '../../uploads/free-space.ts'
@@ -16,6 +15,7 @@ import type { AppendObject, Durable } from '../../objects/append-store.ts'
 import { assertFits, type Claimed, claimedEpoch, claimUpload } from './claim-upload.ts'
 import { abortLost } from '../abort.ts'
 import type { HeldUpload } from '../finish.ts'
+import type { NamedUpload } from '../named-upload.ts'
 import {
   checksumMismatch,
   isBrokenOff,
@@ -34,8 +34,7 @@ export interface AppendOptions extends ResumableOptions {
 }
 
 /** What the head of a request says about an append. */
-export interface AnnouncedAppend extends AuthorizedCaller {
-  readonly version: Version
+export interface AnnouncedAppend extends NamedUpload {
   /** The offset at which the body begins. */
   readonly offset: number
   /** Declares a deferred length. */
@@ -83,7 +82,8 @@ export async function appendBytes(
   found: ResumableUpload,
 ): Promise<AppendResult> {
   const { ledger, maxFiles } = options
-  const { userId, userCreatedAt, version, length, sha256, signal } = request
+  const { subject, version, length, sha256, signal } = request
+  const { userId, userCreatedAt } = subject
   const upload = { ...found, length: found.length ?? length }
   assertFits(options, request, upload)
   const bytes = upload.length ?? upload.offset + (request.bodySize ?? 0)
@@ -141,7 +141,7 @@ async function receive(
   const room = append.plan.extraBytes + (request.bodySize ?? 0)
   const claim = await options.space?.claim(room)
   try {
-    using access = watchAccess(request, options.reverifyMs ?? REVERIFY_MS)
+    using access = watchAccess(request.subject, options.reverifyMs ?? REVERIFY_MS)
     const stop = AbortSignal.any([running.stop, allocation.evicted, recorder.lost, access.lost])
     using incoming = request.open(stop)
     const meter = createByteMeter({

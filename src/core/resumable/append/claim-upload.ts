@@ -1,9 +1,9 @@
 import { isAppError } from '../../errors.ts'
-import { createVersion, type ObjectKey, objectKey, type Version } from '../../objects/object-key.ts'
-import type { Caller } from '../../users/caller.ts'
+import { createVersion, type ObjectKey, objectKey } from '../../objects/object-key.ts'
 import { fileTooLarge } from '../../uploads/byte-meter.ts'
 import { HOLDER_MS } from './append-recorder.ts'
 import { abortLost } from '../abort.ts'
+import { namedBy, type NamedUpload } from '../named-upload.ts'
 import {
   endedAlready,
   lengthExceeded,
@@ -20,8 +20,7 @@ export interface ClaimOptions extends ResumableOptions {
   readonly running: RunningAppends
 }
 
-export interface ClaimRequest extends Caller {
-  readonly version: Version
+export interface ClaimRequest extends NamedUpload {
   readonly offset: number
   readonly bodySize: number | undefined
   /** Set if the whole append counts or nothing of it. */
@@ -44,7 +43,8 @@ export async function claimUpload(
   upload: ResumableUpload,
 ): Promise<Claimed> {
   const { ledger, objects, running } = options
-  const { userId, userCreatedAt, version, offset, bodySize } = request
+  const { subject, version, offset, bodySize } = request
+  const { userId, userCreatedAt } = subject
   const { epoch, holder } = upload
   const plan = objects.planAppend({
     partSize: upload.partSize,
@@ -77,7 +77,7 @@ export async function claimUpload(
   if (claim !== undefined && !isLate && isAsPlanned)
     return { upload: claim.upload, tail: claim.tail, tailKey, plan }
   if (claim !== undefined) await settle(options, asked, () => release(options, asked, plan))
-  const found = await ledger.findResumable(request)
+  const found = await ledger.findResumable(namedBy(request))
   if (found === undefined) throw uploadNotFound()
   throw (
     endedAlready(found) ?? (found.offset === offset ? uploadBusy() : offsetMismatch(found, offset))

@@ -1,35 +1,23 @@
 import { Readable } from 'node:stream'
-import type { FinishCaller } from '../finish.ts'
+import type { FinishRequest } from '../finish.ts'
 import type { AppendToUpload } from './append.ts'
 import { lengthExceeded, offsetMismatch, storedNothing } from '../refusals.ts'
 import type { ResumableUpload } from '../resumable-ledger.ts'
-import type { Version } from '../../objects/object-key.ts'
+import type { NamedUpload } from '../named-upload.ts'
 import type { IncomingFile } from '../../uploads/store-content.ts'
 
-export interface NamedUpload extends FinishCaller {
-  readonly version: Version
+export interface ResumeUpload extends NamedUpload, FinishRequest {
   /** The request's signal. Ends the wait for a running append. */
   readonly signal: AbortSignal
 }
 
 /** Declares a length that is still deferred, and seals an upload that has all its bytes. */
 export function emptyAppend(
-  { userId, userCreatedAt, credential, reverify, version, signal, shutdown }: NamedUpload,
+  { subject, version, signal, shutdown }: ResumeUpload,
   length: number,
 ): AppendToUpload {
-  return {
-    userId,
-    userCreatedAt,
-    credential,
-    reverify,
-    version,
-    offset: length,
-    length,
-    bodySize: 0,
-    open: emptyBody,
-    signal,
-    shutdown,
-  }
+  const empty = { offset: length, length, bodySize: 0, open: emptyBody }
+  return { subject, version, ...empty, signal, shutdown }
 }
 
 function emptyBody(): IncomingFile & Disposable {

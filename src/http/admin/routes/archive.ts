@@ -1,4 +1,4 @@
-import { parseUserId } from '../../../core/users/user-id.ts'
+import type { Users } from '../../../core/users/users.ts'
 import { archiveOf, serveArchive, type ServeArchiveOptions } from '../../download/serve-archive.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -9,24 +9,27 @@ import {
   selectedFiles,
 } from '../../shared-routes/archive-query.ts'
 import type { Audited } from '../audit.ts'
+import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { OF_USER } from '../route-schemas.ts'
 
-export const archiveRoutes: FastifyPluginAsyncTypebox<ServeArchiveOptions & Audited> = async (
-  app,
-  options,
-) => {
+interface ArchiveOptions extends ServeArchiveOptions, Audited {
+  readonly users: Pick<Users, 'find'>
+}
+
+export const archiveRoutes: FastifyPluginAsyncTypebox<ArchiveOptions> = async (app, options) => {
   serveArchive(app, options, {
     url: '/admin/users/:user_id/archive',
     route: {
       schema: { params: OF_USER.params, querystring: ARCHIVE_QUERY },
       config: { operation: ARCHIVE },
       preValidation: readNames,
+      preHandler: operatorHook(options.users, 'files'),
     },
     reader: () => ({ owner: 'operator', isUser: true }),
     list: async (request) => {
-      const params = request.params as { readonly user_id: string }
-      const user_id = parseUserId(params.user_id)
-      const files = await options.archives.listAny(user_id, selectedFiles(request))
+      const operator = operatorOf(request)
+      const user_id = operator.userId
+      const files = await options.archives.list(operator, selectedFiles(request))
       await options.audit(request, { action: 'files.archive', user_id, files: files.length })
       return { name: archiveOf(user_id), files }
     },

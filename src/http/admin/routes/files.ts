@@ -11,31 +11,39 @@ import {
 } from '../../shared-routes/file-listing.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
+import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 export const fileRoutes: OperatorPlugin = async (
   app,
-  { useCases: { userAdministration }, audit },
+  { useCases: { users, repository }, audit },
 ) => {
+  const preHandler = operatorHook(users, 'files')
   const collection = '/admin/users/:user_id/files'
 
-  app.get(collection, FILES.list, async (request) => {
+  app.get(collection, { ...FILES.list, preHandler }, async (request) => {
     const { user_id } = request.params
     const asked = askedListing(request)
-    const listed = await userAdministration.listFiles({ userId: user_id, ...asked })
+    const viewer = operatorOf(request)
+    const listed = await repository.list({ userId: user_id, viewer, ...asked })
     await audit(request, { action: 'files.list', user_id, files: listed.files.length })
     return listingReply(listed, asked)
   })
 
-  app.delete(`${collection}/:file_name`, FILES.remove, async (request, reply) => {
-    const { user_id, file_name } = request.params
-    const version = await userAdministration.removeFile(user_id, {
-      name: fileNameParam(file_name),
-      precondition: parseWritePrecondition(request.headers),
-    })
-    await audit(request, { action: 'file.delete', user_id, version })
-    return reply.code(204).send()
-  })
+  app.delete(
+    `${collection}/:file_name`,
+    { ...FILES.remove, preHandler },
+    async (request, reply) => {
+      const { user_id, file_name } = request.params
+      const version = await repository.remove({
+        subject: operatorOf(request),
+        name: fileNameParam(file_name),
+        precondition: parseWritePrecondition(request.headers),
+      })
+      await audit(request, { action: 'file.delete', user_id, version })
+      return reply.code(204).send()
+    },
+  )
 }
 
 const FilePage = Page('FilePage', LISTING_MEMBERS, 'One page of a listing.')

@@ -1,4 +1,4 @@
-import { parseFileName } from '../../../core/files/file-name.ts'
+import { EVERY_NAME, parseFileName } from '../../../core/files/file-name.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { FILE_NAME_SCHEMA, Query } from '../../openapi/parameters.ts'
@@ -14,35 +14,44 @@ import {
   VERSION,
 } from '../../shared-routes/past-version-resource.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
+import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 export const historyRoutes: OperatorPlugin = async (
   app,
-  { useCases: { userAdministration }, audit },
+  { useCases: { users, history }, audit },
 ) => {
+  const preHandler = operatorHook(users, 'history')
   const collection = '/admin/users/:user_id/history'
 
-  app.get(collection, HISTORY.list, async (request) => {
+  app.get(collection, { ...HISTORY.list, preHandler }, async (request) => {
     const { name, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
-    const found = await userAdministration.listHistory(request.params.user_id, {
+    const found = await history.list({
+      subject: operatorOf(request),
       name: nameOf(name),
+      prefix: EVERY_NAME,
       after: cursor === undefined ? undefined : parseCursor(cursor, endIn),
       limit,
     })
     return historyPage(found)
   })
 
-  app.post(`${collection}/:version/restore`, HISTORY.restore, async (request) => {
-    const { user_id, version } = request.params
-    const { name, overwrite = false } = request.body
-    const { file, replaced } = await userAdministration.restoreVersion(user_id, {
-      version,
-      name: nameOf(name),
-      overwrite,
-    })
-    await audit(request, { action: 'history.restore', user_id, version, overwrite })
-    return { name: file.name, version: file.version, size: file.size, replaced }
-  })
+  app.post(
+    `${collection}/:version/restore`,
+    { ...HISTORY.restore, preHandler },
+    async (request) => {
+      const { user_id, version } = request.params
+      const { name, overwrite = false } = request.body
+      const { file, replaced } = await history.restore({
+        subject: operatorOf(request),
+        version,
+        name: nameOf(name),
+        overwrite,
+      })
+      await audit(request, { action: 'history.restore', user_id, version, overwrite })
+      return { name: file.name, version: file.version, size: file.size, replaced }
+    },
+  )
 }
 
 function nameOf(name: string | undefined) {

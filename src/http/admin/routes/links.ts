@@ -2,23 +2,21 @@ import { Type } from '../../openapi/type.ts'
 import { LinkId, linkPage, LinkPageReply } from '../../shared-routes/link-resource.ts'
 import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
+import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
-export const linkRoutes: OperatorPlugin = async (
-  app,
-  { useCases: { userAdministration }, audit },
-) => {
+export const linkRoutes: OperatorPlugin = async (app, { useCases: { users, links }, audit }) => {
+  const preHandler = operatorHook(users, 'links')
   const collection = '/admin/users/:user_id/links'
 
-  app.get(collection, LIST, async (request) => {
-    return await linkPage(request.query, (page) =>
-      userAdministration.listLinks(request.params.user_id, page),
-    )
+  app.get(collection, { ...LIST, preHandler }, async (request) => {
+    const subject = operatorOf(request)
+    return await linkPage(request.query, (page) => links.list(subject, page))
   })
 
-  app.delete(`${collection}/:link_id`, REVOKE, async (request, reply) => {
+  app.delete(`${collection}/:link_id`, { ...REVOKE, preHandler }, async (request, reply) => {
     const { user_id, link_id } = request.params
-    await userAdministration.revokeLink(user_id, link_id)
+    await links.revoke(operatorOf(request), link_id)
     await audit(request, { action: 'link.revoke', user_id, link_id })
     return reply.code(204).send()
   })

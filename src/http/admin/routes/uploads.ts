@@ -10,17 +10,19 @@ import {
   uploadSchemas,
 } from '../../shared-routes/upload-resource.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
+import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 export const uploadRoutes: OperatorPlugin = async (
   app,
-  { useCases: { uploadAdministration }, audit },
+  { useCases: { users, uploads }, audit },
 ) => {
+  const preHandler = operatorHook(users, 'uploads')
   const collection = '/admin/users/:user_id/uploads'
 
-  app.get(collection, UPLOADS.list, async (request) => {
-    const { user_id: userId } = request.params
-    const list = pagedUploads((page) => uploadAdministration.list({ userId, ...page }))
+  app.get(collection, { ...UPLOADS.list, preHandler }, async (request) => {
+    const subject = operatorOf(request)
+    const list = pagedUploads((page) => uploads.list({ subject, ...page }))
     const { entries, next_cursor } = await readPage(request.query, list)
     return {
       uploads: entries.map((upload) => uploadMembers(upload, unfinishedState(upload))),
@@ -28,12 +30,16 @@ export const uploadRoutes: OperatorPlugin = async (
     }
   })
 
-  app.delete(`${collection}/:upload_id`, UPLOADS.cancel, async (request, reply) => {
-    const { user_id, upload_id } = request.params
-    await uploadAdministration.cancel({ userId: user_id, version: upload_id })
-    await audit(request, { action: 'upload.cancel', user_id, upload_id })
-    return reply.code(204).send()
-  })
+  app.delete(
+    `${collection}/:upload_id`,
+    { ...UPLOADS.cancel, preHandler },
+    async (request, reply) => {
+      const { user_id, upload_id } = request.params
+      await uploads.cancel({ subject: operatorOf(request), version: upload_id })
+      await audit(request, { action: 'upload.cancel', user_id, upload_id })
+      return reply.code(204).send()
+    },
+  )
 }
 
 const Upload = Type.Object(uploadSchemas(UNFINISHED_STATES), {

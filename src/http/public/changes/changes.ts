@@ -1,5 +1,5 @@
-import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import type { Scoped } from '../../../core/auth/scope.ts'
+import type { UserSubject } from '../../../core/auth/subject.ts'
 import {
   type Change,
   CHANGE_EVENTS,
@@ -130,12 +130,11 @@ export const changesRoutes: UserRoutes = async (app, { useCases: { feed }, readI
           ? await inTurn(() => feed.latest(caller))
           : parseChangeCursor(start, caller)
       const ends = [app.signals.stopping, gone]
-      if (isStream) return await sendEvents(reply, { feed, caller, after, ends, inTurn })
+      if (isStream) return await sendEvents(reply, { feed, subject: caller, after, ends, inTurn })
       if (start === undefined) return pageOf(caller, { after, changes: [], limit })
-      const { userId, userCreatedAt } = caller
-      const page = { userId, userCreatedAt, after, limit: limit + 1 }
+      const page = { subject: caller, after, limit: limit + 1 }
       const [quietMs, maxMs] = [wait * 1000, wait * 1000]
-      const waiting = { caller, after, limit: limit + 1, quietMs, maxMs, ends, inTurn }
+      const waiting = { subject: caller, after, limit: limit + 1, quietMs, maxMs, ends, inTurn }
       const changes =
         wait > 0
           ? await firstChanges(caller, feed.follow(waiting))
@@ -168,7 +167,7 @@ interface Found {
   readonly limit: number
 }
 
-function pageOf(caller: TokenCaller, { after, changes, limit }: Found) {
+function pageOf(caller: UserSubject, { after, changes, limit }: Found) {
   const { page, last } = cutPage(changes, limit)
   return {
     changes: page.flatMap((change) => changeWithin(caller, change) ?? []).map(changeJson),

@@ -9,7 +9,7 @@ import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Feed, FollowFeed } from '../../../core/changes/feed.ts'
 import { isAppError } from '../../../core/errors.ts'
-import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
+import type { UserSubject } from '../../../core/auth/subject.ts'
 import { formatChangeCursor } from './cursor.ts'
 
 /** Whether the client accepts server-sent events, and names them before JSON. */
@@ -42,7 +42,7 @@ function spread(ms: number): number {
 
 interface SendEvents {
   readonly feed: Feed
-  readonly caller: TokenCaller
+  readonly subject: UserSubject
   readonly after: ChangePosition
   readonly ends: FollowFeed['ends']
   readonly inTurn: FollowFeed['inTurn']
@@ -54,10 +54,10 @@ interface SendEvents {
  */
 export async function sendEvents(
   reply: FastifyReply,
-  { feed, caller, after, ends, inTurn }: SendEvents,
+  { feed, subject, after, ends, inTurn }: SendEvents,
 ): Promise<FastifyReply> {
   const pages = feed.follow({
-    caller,
+    subject,
     after,
     ends,
     maxMs: spread(STREAM_MS),
@@ -68,14 +68,16 @@ export async function sendEvents(
   const { request } = reply
   try {
     const { value: first } = await pages.next()
-    const begin = `retry: ${spread(RECONNECT_MS)}\nid: ${formatChangeCursor(caller, after)}\n\n`
-    const text = begin + textOf(caller, first ?? [])
+    const begin = `retry: ${spread(RECONNECT_MS)}\nid: ${formatChangeCursor(subject, after)}\n\n`
+    const text = begin + textOf(subject, first ?? [])
     // nginx would collect the events before it passes them on.
     void reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
       'x-accel-buffering': 'no',
     })
-    void reply.send(Readable.from(textsOf(caller, { text, pages, request }), { objectMode: false }))
+    void reply.send(
+      Readable.from(textsOf(subject, { text, pages, request }), { objectMode: false }),
+    )
     await finished(reply.raw).catch(() => undefined)
   } finally {
     await pages.return()
@@ -91,12 +93,12 @@ interface Texts {
 
 /** Ends also with a failure of the pages. A client that reconnects gets it as a problem document. */
 async function* textsOf(
-  caller: TokenCaller,
+  subject: UserSubject,
   { text, pages, request }: Texts,
 ): AsyncGenerator<string> {
   yield text
   try {
-    for await (const page of pages) yield page.length === 0 ? ': quiet\n\n' : textOf(caller, page)
+    for await (const page of pages) yield page.length === 0 ? ': quiet\n\n' : textOf(subject, page)
   } catch (error) {
     if (!isAppError(error)) throw error
     request.problem = error.code
@@ -105,10 +107,10 @@ async function* textsOf(
 }
 
 /** A change that the caller does not see only moves the `id`, which dispatches no event. */
-function textOf(caller: TokenCaller, changes: readonly Change[]): string {
+function textOf(subject: UserSubject, changes: readonly Change[]): string {
   const events = changes.map((change) => {
-    const id = `id: ${formatChangeCursor(caller, change)}\n`
-    const shown = changeWithin(caller, change)
+    const id = `id: ${formatChangeCursor(subject, change)}\n`
+    const shown = changeWithin(subject, change)
     if (shown === undefined) return `${id}\n`
     return `${id}event: change\ndata: ${JSON.stringify(changeJson(shown))}\n\n`
   })

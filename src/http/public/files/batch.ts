@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifySchemaValidationError } from 'fastify'
-import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import {
   ACTIONS,
   assertCovers,
@@ -8,6 +7,7 @@ import {
   narrowPrecondition,
   type Scoped,
 } from '../../../core/auth/scope.ts'
+import type { UserSubject } from '../../../core/auth/subject.ts'
 import { type AppError, formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { File } from '../../../core/files/file.ts'
@@ -59,7 +59,7 @@ export const batchRoutes: UserRoutes = async (app, { useCases: { repository }, s
       const caller = requireUser(request, ACTIONS)
       const asked = request.body.operations
       const operations = asked.map((each, index) => parseOperation(caller, each, index))
-      const { files, usage } = await repository.changeAll({ ...caller, operations })
+      const { files, usage } = await repository.changeAll({ subject: caller, operations })
       const results = asked.map((each, index) => resultOf(caller, each, files[index]))
       return { results, ...remainingCapacity(caller, usage) }
     },
@@ -97,7 +97,7 @@ function faultOf(
 }
 
 /** Checks the token as the single request of the operation does. Throws the same refusals, with the index. */
-function parseOperation(caller: TokenCaller, asked: AskedOperation, index: number): FileOperation {
+function parseOperation(caller: UserSubject, asked: AskedOperation, index: number): FileOperation {
   try {
     return permittedOperation(caller, asked)
   } catch (error) {
@@ -105,7 +105,7 @@ function parseOperation(caller: TokenCaller, asked: AskedOperation, index: numbe
   }
 }
 
-function permittedOperation(caller: TokenCaller, asked: AskedOperation): FileOperation {
+function permittedOperation(caller: UserSubject, asked: AskedOperation): FileOperation {
   const { if_match: etag, ignore_missing: ignoresMissing } = asked
   const precondition = etag === undefined ? undefined : matching(etag)
   switch (asked.op) {
@@ -147,7 +147,7 @@ function matching(etag: string): Precondition {
   return { ifMatch: etag === '*' ? '*' : [etag] }
 }
 
-function ownName(caller: TokenCaller, text: string): FileName {
+function ownName(caller: UserSubject, text: string): FileName {
   const name = parseFileName(text)
   assertCovers(caller, name)
   return name

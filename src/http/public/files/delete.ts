@@ -7,7 +7,7 @@ import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
 export const deleteRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
     const file = ownFile(request, ['delete'])
-    const precondition = writePrecondition(request, file)
+    const precondition = writePrecondition(request, file.subject)
     await discardBody(reply)
     await repository.remove({ ...file, precondition })
     return reply.code(204).send()

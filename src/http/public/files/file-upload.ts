@@ -34,12 +34,13 @@ export const UPLOAD_QUERY = Type.Object({
 /** What the head of an upload says about the file. Throws as the parsers of its parts do. */
 export function uploadTarget(request: FastifyRequest) {
   const { headers } = request
-  const file = ownFile(request, ['create', 'replace'])
+  const { subject, name } = ownFile(request, ['create', 'replace'])
   assertWholeFile(headers)
   return {
-    ...file,
-    ...askedRetention(request, file),
-    precondition: narrowPrecondition(file, parseWritePrecondition(headers)),
+    subject,
+    name,
+    ...askedRetention(request, subject),
+    precondition: narrowPrecondition(subject, parseWritePrecondition(headers)),
     sha256: parseReprDigest(headers['repr-digest']?.toString()),
   }
 }

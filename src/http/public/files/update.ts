@@ -100,12 +100,10 @@ export const updateRoutes: UserRoutes = async (app, { useCases: { repository } }
       overwrite,
     })
     const file = ownFile(request, CHANGE_ACTIONS)
-    const changed = await repository.change({
-      ...file,
-      ...change,
-      precondition: writePrecondition(request, file),
-    })
-    return seenFile(file, changed)
+    const { subject } = file
+    const precondition = writePrecondition(request, subject)
+    const changed = await repository.change({ ...file, ...change, precondition })
+    return seenFile(subject, changed)
   })
 }
 

@@ -23,30 +23,32 @@ export const uploadRoutes: UserRoutes = async (app, { useCases: { repository } }
 
   const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
-    const asked = askedVisibility(request, target)
+    const { subject } = target
+    const asked = askedVisibility(request, subject)
     const sent = parseFileMetadata(request.headers)
     const committed = await receiveForm(reply, repository, {
       target,
       visibility: (form) =>
         agree(VISIBILITY, [
           asked,
-          permittedVisibility(target, parseVisibility(form.field('visibility'))),
+          permittedVisibility(subject, parseVisibility(form.field('visibility'))),
         ]),
       metadata: (form) => agree(METADATA, [sent, metadataIn(form)]),
     })
-    return uploadedFile(target, committed)
+    return uploadedFile(subject, committed)
   }
   app.post(OWN_FILE_PATH, { schema, config: { operation: FORM_UPLOAD } }, storeForm)
 
   const storeBody = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = uploadTarget(request)
-    const visibility = askedVisibility(request, target)
+    const { subject } = target
+    const visibility = askedVisibility(request, subject)
     const metadata = parseFileMetadata(request.headers)
     const sent = { target, visibility, metadata }
     const committed = await receiveBody(reply, repository, sent)
     // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
     describeStored(reply, committed.file.version)
-    return uploadedFile(target, committed)
+    return uploadedFile(subject, committed)
   }
   const put = { schema, onRequest: ignoreContentType, config: { operation: RAW_UPLOAD } }
   app.put(OWN_FILE_PATH, put, storeBody)

@@ -10,7 +10,6 @@ import { isAppError } from '../../../core/errors.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import type { FileVersion } from '../../../core/files/file.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
-import type { FindPastVersion } from '../../../core/history/history-ledger.ts'
 import type { History } from '../../../core/history/history.ts'
 import { type PastVersion, versionNotFound } from '../../../core/history/past-version.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
@@ -26,7 +25,14 @@ import { endIn, HistoryPage, historyPage } from '../../shared-routes/past-versio
 import { requireUser } from '../access-token.ts'
 import { CONDITIONS, REDIRECTED_RESPONSES } from '../files/download.openapi.ts'
 import type { UserRoutes } from '../user-routes.ts'
-import { HISTORY, ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
+import {
+  HISTORY,
+  ofHistory,
+  type OwnVersion,
+  PAST_VERSION,
+  pastVersion,
+  VERSION_PARAM,
+} from './past-version.ts'
 import { restoreRoutes } from './restore.ts'
 
 const QUERY = Query({
@@ -52,15 +58,13 @@ export const historyRoutes: UserRoutes = async (app, options) => {
     onRequest: async (request) => void requireUser(request, ['history']),
     handler: async (request, reply) => {
       const caller = requireUser(request, ['history'])
-      const { userId, userCreatedAt } = caller
       const { name, prefix = '', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       assertQueryDecodable(request)
       const asked = name === undefined ? undefined : parseFileName(name)
       const within = parseFileNamePrefix(prefix)
       if (asked !== undefined) assertCovers(caller, asked)
       const page = {
-        userId,
-        userCreatedAt,
+        subject: caller,
         name: asked,
         // The name takes precedence.
         prefix: asked === undefined ? narrowPrefix(caller, within) : within,
@@ -77,13 +81,16 @@ export const historyRoutes: UserRoutes = async (app, options) => {
     url: PAST_VERSION,
     route: { config: { operation: DOWNLOAD } },
     wanted: pastVersion,
-    stat: async (version) => seen(version, await hidingGone(version, history.stat(version))),
-    open(version) {
+    stat: async (version) => {
+      const { subject } = version
+      return seen(subject, await hidingGone(subject, history.stat(version)))
+    },
+    open({ subject, version, select, signal }) {
       const selectSeen = (past: FileVersion) => {
-        seen(version, past)
-        return version.select?.(past) ?? 'whole'
+        seen(subject, past)
+        return select?.(past) ?? 'whole'
       }
-      return hidingGone(version, history.open({ ...version, select: selectSeen }))
+      return hidingGone(subject, history.open({ subject, version, select: selectSeen, signal }))
     },
   })
 
@@ -98,7 +105,7 @@ export const historyRoutes: UserRoutes = async (app, options) => {
     const caller = requireUser(request, ['history'])
     assertEveryName(caller)
     await discardBody(reply)
-    await history.dropAll({ ...caller, signal: requestSignal(reply) })
+    await history.dropAll({ subject: caller, signal: requestSignal(reply) })
     return reply.code(204).send()
   })
 
@@ -121,14 +128,11 @@ async function hidingGone<T>(caller: Scoped, found: Promise<T>): Promise<T> {
 }
 
 /** Whether there is nothing to drop. Throws `not_found` for a version that a token with a prefix does not see. */
-async function isGone(
-  history: Pick<History, 'stat'>,
-  wanted: Scoped & FindPastVersion,
-): Promise<boolean> {
-  if (!hasPrefix(wanted)) return false
-  const { userId, userCreatedAt, version } = wanted
+async function isGone(history: Pick<History, 'stat'>, wanted: OwnVersion): Promise<boolean> {
+  const { subject } = wanted
+  if (!hasPrefix(subject)) return false
   try {
-    seen(wanted, await history.stat({ userId, userCreatedAt, version }))
+    seen(subject, await history.stat(wanted))
     return false
   } catch (error) {
     if (isAppError(error, 'version_gone')) return true

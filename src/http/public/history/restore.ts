@@ -16,15 +16,11 @@ export const restoreRoutes: UserRoutes = async (app, { useCases: { history } }) 
     requireUser(request, RESTORE_ACTIONS)
   }
   app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
-    const version = pastVersion(request)
-    const { name, overwrite } = permittedRestore(version, request.body)
-    const restored = await history.restore({
-      ...version,
-      name,
-      overwrite,
-      precondition: narrowPrecondition(version, parseWritePrecondition(request.headers)),
-    })
-    return committedFile(version, restored)
+    const { subject, version } = pastVersion(request)
+    const { name, overwrite } = permittedRestore(subject, request.body)
+    const precondition = narrowPrecondition(subject, parseWritePrecondition(request.headers))
+    const restored = await history.restore({ subject, version, name, overwrite, precondition })
+    return committedFile(subject, restored)
   })
 }
 

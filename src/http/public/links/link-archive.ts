@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify'
+import { shownName } from '../../../core/auth/subject.ts'
 import { archiveTooLarge } from '../../../core/files/archive.ts'
 import { isFileName } from '../../../core/files/file-name.ts'
-import { type Link, visibleName, wholeUsesLeft } from '../../../core/links/link.ts'
+import { type Link, wholeUsesLeft } from '../../../core/links/link.ts'
 import { archiveOf, serveArchive } from '../../download/serve-archive.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { ownerOf } from '../../server/reader-slots.ts'
 import { ARCHIVE_RESPONSES } from '../../shared-routes/archive-query.ts'
 import { LINK_SECRET } from './link-resource.ts'
-import { LINK_PATH, type LinkOptions, visitOf } from './visit.ts'
+import { LINK_PATH, type LinkOptions, visitorOf } from './visit.ts'
 
 /** Ends in a slash, because a file may have the name `archive`. */
 const LINK_ARCHIVE = `${LINK_PATH}/archive/`
@@ -25,19 +26,20 @@ export async function linkArchiveRoutes(
       route: { config: { operation: ARCHIVE } },
       reader: ownerOf,
       async list(request, reply) {
-        const { link, owner } = visitOf(request, 'download')
+        const visitor = visitorOf(request, 'read')
+        const { link } = visitor
         const { name, prefix } = link.target
         const selected = prefix === undefined ? { names: [name] } : { prefix }
-        const found = await readInTurn(reply, () => archives.list(owner, selected))
+        const found = await readInTurn(reply, () => archives.list(visitor, selected))
         const files = found.flatMap((file) => {
-          const visible = visibleName(link, file.name)
+          const visible = shownName(visitor, file.name)
           return visible === undefined ? [] : [{ ...file, name: visible }]
         })
         const left = wholeUsesLeft(link)
         if (left !== undefined && files.length > left) throw archiveTooLarge(left)
         return { name: archiveOf(titleOf(link)), files }
       },
-      begin: (request, files) => links.countArchive(visitOf(request, 'download'), files),
+      begin: (request, files) => links.countArchive(visitorOf(request, 'read'), files),
     },
   )
 }

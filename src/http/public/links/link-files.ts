@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { narrowPrecondition } from '../../../core/auth/scope.ts'
 import { extentOf } from '../../../core/files/open-content.ts'
 import type { Links } from '../../../core/links/links.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
@@ -26,19 +27,14 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app
   serveContent(app, serving, {
     url: LINK_FILE_PATH,
     route: { config: { operation: DOWNLOAD } },
-    wanted: (request) => visitedFile(request, 'download'),
-    stat: async ({ owner, name, visible }) => {
-      const file = await repository.stat({ userId: owner.userId, name, viewer: owner })
+    wanted: (request) => visitedFile(request, 'read'),
+    stat: async ({ visitor, name, visible }) => {
+      const file = await repository.stat({ userId: visitor.userId, name, viewer: visitor })
       return { ...file, name: visible }
     },
-    open: async ({ link, owner, name, visible, select, signal }) => {
-      const opened = await repository.open({
-        userId: owner.userId,
-        name,
-        viewer: owner,
-        select,
-        signal,
-      })
+    open: async ({ visitor, name, visible, select, signal }) => {
+      const { userId } = visitor
+      const opened = await repository.open({ userId, name, viewer: visitor, select, signal })
       const { file, body } = opened
       const extent = extentOf(opened.selection)
       const shown = { ...opened, file: { ...file, name: visible } }
@@ -47,7 +43,7 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app
       const bytes = extent === 'whole' ? size : extent.last - extent.first + 1
       // Counted before the bytes are sent, so that no crash gives more, and once the content is open, so that a failure
       // costs nothing.
-      const counted = links.countDownload({ link, owner }, { bytes, size })
+      const counted = links.countDownload(visitor, { bytes, size })
       const onCut = await counted.catch((error: unknown) => {
         if (body !== undefined) discardContent({ body })
         throw error
@@ -83,18 +79,15 @@ async function drop(
   links: Links,
   receive: (target: UploadTarget) => Promise<CommittedUpload>,
 ) {
-  const { link, owner, name, visible } = visitedFile(request, 'drop')
+  const { visitor, name, visible } = visitedFile(request, 'create')
   const { headers } = request
   assertWholeFile(headers)
   const sha256 = parseReprDigest(headers['repr-digest']?.toString())
-  using _ = await links.beginDrop({ link, owner })
-  const { linkId } = link
-  const { file } = await receive({ ...owner, name, precondition: MUST_NOT_EXIST, sha256, linkId })
+  using _ = await links.beginDrop(visitor)
+  const precondition = narrowPrecondition(visitor, undefined)
+  const { file } = await receive({ subject: visitor, name, precondition, sha256 })
   return { name: visible, size: file.size, sha256: file.sha256 }
 }
-
-/** A drop never replaces a file. */
-export const MUST_NOT_EXIST = { ifNoneMatch: '*' } as const
 
 const DroppedFile = Type.Object(
   {

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
-import { nameBehind } from '../../../core/links/link.ts'
+import { narrowPrecondition } from '../../../core/auth/scope.ts'
+import { nameFor } from '../../../core/auth/subject.ts'
 import type { Operation, Schemas } from '../../openapi/operation.ts'
 import * as operations from '../uploads/operations.ts'
 import { sendTusProblem } from '../uploads/resumable.ts'
 import { type Handler, overridden, tusHandlers } from '../uploads/routes.ts'
 import { TUS_VERSION } from '../uploads/tus-headers.ts'
 import { type UploadAccess, uploadId } from '../uploads/upload-access.ts'
-import { MUST_NOT_EXIST } from './link-files.ts'
 import { LINK_SECRET } from './link-resource.ts'
-import { LINK_PATH, type LinkOptions, secretOf, visitOf } from './visit.ts'
+import { LINK_PATH, type LinkOptions, secretOf, visitorOf } from './visit.ts'
 import { toldOnDrop, toldToVisitor } from './visitor-problems.ts'
 
 /** Ends in a slash, because a file may have the name `uploads`. */
@@ -22,7 +22,7 @@ export async function linkUploadRoutes(app: FastifyInstance, options: LinkOption
   const { refuseOtherVersions: onRequest, create, cancel } = handlers
   // What an append leaves behind when it fails is garbage of the owner.
   const append: Handler = async (request, reply) => {
-    await links.admitAppend(visitOf(request, 'drop'))
+    await links.admitAppend(visitorOf(request, 'create'))
     return await handlers.append(request, reply)
   }
   app.addHook('onSend', async (_request, reply) => {
@@ -33,7 +33,7 @@ export async function linkUploadRoutes(app: FastifyInstance, options: LinkOption
   )
   app.post(LINK_UPLOADS, { config: { operation: CREATE }, onRequest }, async (request, reply) => {
     // An upload that is created counts by itself.
-    using _ = await links.beginDrop(visitOf(request, 'drop'))
+    using _ = await links.beginDrop(visitorOf(request, 'create'))
     return await create(request, reply)
   })
   app.head(LINK_UPLOAD, { config: { operation: OFFSET } }, handlers.offset)
@@ -49,23 +49,20 @@ export async function linkUploadRoutes(app: FastifyInstance, options: LinkOption
 /** An upload belongs to the link that created it, and is continued by it alone. */
 function linkAccess({ useCases: { uploads }, basePath }: LinkOptions): UploadAccess {
   return {
-    assert: (request) => void visitOf(request, 'drop'),
+    assert: (request) => void visitorOf(request, 'create'),
     create(request, { name }) {
-      const { link, owner } = visitOf(request, 'drop')
+      const subject = visitorOf(request, 'create')
       return {
-        ...owner,
-        name: nameBehind(link, name),
+        subject,
+        name: nameFor(subject, name),
         visibility: undefined,
-        precondition: MUST_NOT_EXIST,
-        linkId: link.linkId,
+        precondition: narrowPrecondition(subject, undefined),
       }
     },
     async find(request) {
-      const { link, owner } = visitOf(request, 'drop')
-      const version = uploadId(request)
-      const { userId, userCreatedAt } = owner
-      await uploads.find({ userId, userCreatedAt, version, linkId: link.linkId })
-      return { ...owner, version }
+      const upload = { subject: visitorOf(request, 'create'), version: uploadId(request) }
+      await uploads.find(upload)
+      return upload
     },
     locationOf: (request, version) => `${basePath}/links/${secretOf(request)}/uploads/${version}`,
   }

@@ -14,7 +14,7 @@ import { toldToVisitor } from './visitor-problems.ts'
 export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Promise<void> {
   const others = otherMethods(app)
   await app.register(fastifyCookie, { hook: false })
-  app.decorateRequest('visit', null)
+  app.decorateRequest('subject', null)
   app.setErrorHandler((error, request, reply) =>
     sendProblem(toldToVisitor(error, request), request, reply),
   )

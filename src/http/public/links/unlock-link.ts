@@ -6,7 +6,7 @@ import { assertSameSite } from '../../server/csrf.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import {
   credentialsOf,
-  findVisit,
+  findVisitor,
   LINK_COOKIE,
   LINK_PATH,
   type LinkOptions,
@@ -22,7 +22,7 @@ export const unlockLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (
   const onRequest: onRequestAsyncHookHandler = async (_request, reply) =>
     assertSameSite(reply, allowed)
   app.post(LINK_PATH, { ...UNLOCK, onRequest }, async (request, reply) => {
-    const { link } = await findVisit(request, links)
+    const { link } = await findVisitor(request, links)
     const { password } = request.body
     const key = await links.unlock(link, { ...credentialsOf(reply), password })
     void reply.setCookie(LINK_COOKIE, key, {

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { permits } from '../../../core/auth/scope.ts'
+import { shownName, type Visitor } from '../../../core/auth/subject.ts'
 import { invalidParameter, isAppError } from '../../../core/errors.ts'
 import { type FileName, type FileNamePrefix, isFileName } from '../../../core/files/file-name.ts'
 import type { File } from '../../../core/files/file.ts'
 import type { Repository } from '../../../core/files/repository.ts'
-import { LINK_KINDS, usesLeft, visibleName } from '../../../core/links/link.ts'
-import type { Links, Visit } from '../../../core/links/links.ts'
+import { LINK_KINDS, usesLeft } from '../../../core/links/link.ts'
+import type { Links } from '../../../core/links/links.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { addVary } from '../../headers/content-headers.ts'
@@ -16,7 +18,7 @@ import { ExpiresAt, UsesLeft } from '../../shared-routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../shared-routes/page.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../../shared-routes/pagination.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
-import { credentialsOf, findVisit, LINK_PATH, type LinkOptions } from './visit.ts'
+import { credentialsOf, findVisitor, LINK_PATH, type LinkOptions } from './visit.ts'
 
 /** What a link is, as JSON or as a page. */
 export const viewLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app, options) => {
@@ -31,14 +33,14 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app
       if (page !== undefined && wantsPage(request)) {
         return await sendPage(reply, page, links)
       }
-      const visit = await findVisit(request, links)
-      const { link } = visit
+      const visitor = await findVisitor(request, links)
+      const { link } = visitor
       void reply.header('cache-control', 'no-store')
       if (!(await links.isUnlocked(link, credentialsOf(reply))))
         return { kind: link.kind, needs_password: true }
       const { limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       const after = cursor === undefined ? undefined : parseCursor(cursor, restIn)
-      const files = await readInTurn(reply, () => filesOf(repository, visit, { after, limit }))
+      const files = await readInTurn(reply, () => filesOf(repository, visitor, { after, limit }))
       return {
         kind: link.kind,
         label: link.label,
@@ -63,7 +65,7 @@ function wantsPage({ headers }: FastifyRequest): boolean {
 async function sendPage(reply: FastifyReply, page: PageFile, links: Links): Promise<FastifyReply> {
   const { request } = reply
   try {
-    await findVisit(request, links)
+    await findVisitor(request, links)
   } catch (error) {
     if (!isAppError(error, 'not_found')) throw error
     // Not as unchanged since the link worked.
@@ -79,27 +81,24 @@ interface FilesPage {
   readonly limit: number
 }
 
-async function filesOf(
-  repository: Repository,
-  { link: { kind, target }, owner }: Visit,
-  { after, limit }: FilesPage,
-) {
-  if (kind === 'drop') return { files: [], next_cursor: null }
-  const { name, prefix } = target
+async function filesOf(repository: Repository, visitor: Visitor, { after, limit }: FilesPage) {
+  if (!permits(visitor, 'read')) return { files: [], next_cursor: null }
+  const { userId, link } = visitor
+  const { name, prefix } = link.target
   if (prefix === undefined) {
-    const file = await findOnly(repository, owner, name)
+    const file = await findOnly(repository, visitor, name)
     return { files: file === undefined ? [] : [fileReply(file)], next_cursor: null }
   }
   const found = await repository.list({
-    userId: owner.userId,
-    viewer: owner,
+    userId,
+    viewer: visitor,
     prefix,
     order: 'name',
     after: after === undefined ? undefined : { name: nameAfter(prefix, after), value: 0 },
     limit,
   })
   const visible = found.files.flatMap((file) => {
-    const shown = visibleName({ target }, file.name)
+    const shown = shownName(visitor, file.name)
     return shown === undefined ? [] : [fileReply({ ...file, name: shown })]
   })
   const next = found.next?.name.slice(prefix.length)
@@ -113,9 +112,9 @@ function nameAfter(prefix: FileNamePrefix, after: string): FileName {
   throw invalidParameter('cursor', 'The cursor is not valid for this list.')
 }
 
-async function findOnly(repository: Repository, owner: Visit['owner'], name: FileName) {
+async function findOnly(repository: Repository, visitor: Visitor, name: FileName) {
   try {
-    return await repository.stat({ userId: owner.userId, name, viewer: owner })
+    return await repository.stat({ userId: visitor.userId, name, viewer: visitor })
   } catch (error) {
     if (isAppError(error, 'not_found')) return undefined
     throw error

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Archives } from '../../../core/files/archive.ts'
 import { AppError } from '../../../core/errors.ts'
+import type { Action } from '../../../core/auth/scope.ts'
+import { nameFor, type Visitor } from '../../../core/auth/subject.ts'
 import type { FileName } from '../../../core/files/file-name.ts'
-import { type LinkKind, linkNotFound, nameBehind } from '../../../core/links/link.ts'
-import type { Links, Visit } from '../../../core/links/links.ts'
+import type { Links } from '../../../core/links/links.ts'
 import type { VisitorCredentials } from '../../../core/links/password-checks.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
@@ -13,15 +14,9 @@ import type { PageFile } from '../../pages/static-assets.ts'
 import { assertSameSite } from '../../server/csrf.ts'
 import { clientAddressOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
+import { subjectOf } from '../../server/request-subject.ts'
 import { fileNameParam } from '../../shared-routes/file-resource.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** On the routes below a link, once it was found. */
-    visit: Visit | null
-  }
-}
 
 /** What the routes below a link need. */
 export interface LinkOptions {
@@ -53,19 +48,18 @@ export function secretOf({ params }: FastifyRequest): string {
 }
 
 /** Finds the link in the path, which the log line then names by its id. Rejects as `Links.find` does. */
-export async function findVisit(
+export async function findVisitor(
   request: FastifyRequest,
   links: Links,
   options?: { readonly evenUsedUp: boolean },
-): Promise<Visit> {
-  const visit = await links.find(secretOf(request), options)
-  request.visit = visit
-  request.link = { id: visit.link.linkId }
-  return visit
+): Promise<Visitor> {
+  const visitor = await links.find(secretOf(request), options)
+  request.link = { id: visitor.link.linkId }
+  return visitor
 }
 
 /**
- * An `onRequest` hook that requires the link and its password (`link_password_required`). If the link has a password,
+ * An `onRequest` hook that makes the visitor the subject, and requires the link's password (`link_password_required`). If the link has a password,
  * refuses writes from pages of other sites (`cross_site_request`), because browsers send the cookie and Basic credentials
  * by themselves. A link that is used up still serves the uploads that it has created.
  */
@@ -73,31 +67,33 @@ export function requireLink({ useCases: { links }, allowedOrigins }: LinkOptions
   const allowed = new Set(allowedOrigins)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const evenUsedUp = 'upload_id' in (request.params as object)
-    const { link } = await findVisit(request, links, { evenUsedUp })
+    const visitor = await findVisitor(request, links, { evenUsedUp })
+    const { link } = visitor
     if (!(await links.isUnlocked(link, credentialsOf(reply)))) {
       void reply.header('www-authenticate', 'Basic realm="link", charset="UTF-8"')
       throw new AppError('link_password_required', 'This link needs its password.')
     }
     if (link.passwordHash !== undefined) assertSameSite(reply, allowed)
+    request.subject = visitor
   }
 }
 
-/** Of a request after `requireLink`. Throws `not_found` for a link of the other kind. */
-export function visitOf({ visit }: FastifyRequest, kind: LinkKind): Visit {
-  if (visit === null) throw new TypeError('The route has no hook that finds the link')
-  if (visit.link.kind !== kind) throw linkNotFound()
-  return visit
+/** Of a request after `requireLink`. Throws as `subjectOf` does. */
+export function visitorOf(request: FastifyRequest, action: Action): Visitor {
+  const subject = subjectOf(request, [action])
+  if (subject.kind !== 'visitor') throw new TypeError('The route has a hook of another subject')
+  return subject
 }
 
-/** The visit, and the file in the path, as its owner calls it and as visitors do. Throws as `nameBehind` does. */
+/** The visitor, and the file in the path, as its owner calls it and as visitors do. Throws as `nameFor` does. */
 export function visitedFile(
   request: FastifyRequest,
-  kind: LinkKind,
-): Visit & { readonly name: FileName; readonly visible: FileName } {
-  const visit = visitOf(request, kind)
+  action: Action,
+): { readonly visitor: Visitor; readonly name: FileName; readonly visible: FileName } {
+  const visitor = visitorOf(request, action)
   const { file_name } = request.params as { readonly file_name: string }
   const visible = fileNameParam(file_name)
-  return { ...visit, name: nameBehind(visit.link, visible), visible }
+  return { visitor, name: nameFor(visitor, visible), visible }
 }
 
 export function credentialsOf(reply: FastifyReply): VisitorCredentials {

@@ -4,10 +4,11 @@ import type { ErrorCode } from '../../../core/error-codes.ts'
 import { linkNotFound } from '../../../core/links/link.ts'
 
 /** Translates a refusal for a visitor: removes everything about the owner. */
-export function toldToVisitor(error: unknown, { visit }: FastifyRequest): unknown {
+export function toldToVisitor(error: unknown, { subject }: FastifyRequest): unknown {
   if (!isAppError(error)) return error
   // A drop always has `If-None-Match: *`; the visitor has sent no precondition.
-  if (isAppError(error, 'precondition_failed') && visit?.link.kind === 'drop') return nameTaken()
+  const isDrop = subject?.kind === 'visitor' && subject.link.kind === 'drop'
+  if (isDrop && isAppError(error, 'precondition_failed')) return nameTaken()
   return TOLD[error.code]?.(error) ?? error
 }
 

@@ -110,7 +110,7 @@ function createHandler(uploads: ResumableUploads, access: UploadAccess) {
     const hasContent = bodySize(headers) !== 0
     if (hasContent) assertAppendable(headers)
     const target = access.create(request, metadata)
-    const { userId, userCreatedAt, credential, reverify } = target
+    const { subject } = target
     const created = await uploads.create({
       ...target,
       length,
@@ -123,7 +123,7 @@ function createHandler(uploads: ResumableUploads, access: UploadAccess) {
     request.upload = { id: version, offset: created.offset }
     void reply.code(201).header('location', access.locationOf(request, version))
     if (!hasContent) return answerAppend(reply, created)
-    const named = { userId, userCreatedAt, credential, reverify, version }
+    const named = { subject, version }
     const append = appendOf(reply, { ...named, offset: 0, checksum })
     try {
       const appended = await uploads.append(append)
@@ -229,7 +229,7 @@ function cancelHandler(uploads: ResumableUploads, access: UploadAccess) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const named = await access.find(request)
     await discardBody(reply)
-    await named.reverify()
+    await named.subject.reverify()
     await uploads.cancel(named)
     return reply.code(204).send()
   }

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { TokenCaller } from '../../../core/auth/access-tokens.ts'
 import {
   assertCovers,
   assertMayFinish,
@@ -7,6 +6,7 @@ import {
   hasPrefix,
   narrowPrecondition,
 } from '../../../core/auth/scope.ts'
+import type { Subject, UserSubject } from '../../../core/auth/subject.ts'
 import { isAppError } from '../../../core/errors.ts'
 import type { FileName } from '../../../core/files/file-name.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
@@ -14,9 +14,9 @@ import { parseMetadata } from '../../../core/files/metadata.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import { uploadNotFound } from '../../../core/resumable/refusals.ts'
+import type { NamedUpload } from '../../../core/resumable/named-upload.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
-import type { UploadTerms } from '../../../core/uploads/upload-ledger.ts'
-import type { AuthorizedCaller } from '../../../core/users/caller.ts'
+import type { Retention } from '../../../core/uploads/upload-ledger.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { requireUser } from '../access-token.ts'
 import { askedRetention, askedVisibility, permittedVisibility } from '../files/file-upload.ts'
@@ -49,14 +49,11 @@ export interface UploadAccess {
   readonly locationOf: (request: FastifyRequest, version: Version) => string
 }
 
-interface NewUpload extends AuthorizedCaller, UploadTerms {
+interface NewUpload extends Retention {
+  readonly subject: Subject
   readonly name: FileName
   readonly visibility: Visibility | undefined
   readonly precondition: Precondition | undefined
-}
-
-interface NamedUpload extends AuthorizedCaller {
-  readonly version: Version
 }
 
 export function ownUploads(
@@ -72,7 +69,7 @@ export function ownUploads(
       // The finish reads it again from the header.
       if (metadata !== undefined) parseMetadata(metadata)
       return {
-        ...caller,
+        subject: caller,
         ...askedRetention(request, caller),
         name,
         visibility: asked ?? permittedVisibility(caller, parseVisibility(visibility)),
@@ -84,10 +81,6 @@ export function ownUploads(
   }
 }
 
-interface OwnUpload extends TokenCaller {
-  readonly version: Version
-}
-
 /**
  * The upload in the path. Throws as `requireUser` and `uploadId` do, and if another token has created an upload that this
  * one may not finish: its name, precondition, visibility and what it evicts do not change, so the commit need not ask again.
@@ -95,19 +88,16 @@ interface OwnUpload extends TokenCaller {
 export async function ownUpload(
   request: FastifyRequest,
   uploads: Pick<ResumableUploads, 'find'>,
-): Promise<OwnUpload> {
+): Promise<NamedUpload & { readonly subject: UserSubject }> {
   const caller = requireUser(request, ['create', 'replace'])
-  const version = uploadId(request)
-  const { userId, userCreatedAt, scope } = caller
-  if (scope !== undefined) {
-    const { upload } = await uploads
-      .find({ userId, userCreatedAt, version })
-      .catch((error: unknown) => {
-        // How an upload ended tells that there was one, perhaps outside the prefix.
-        throw isAppError(error, 'upload_gone') && hasPrefix(caller) ? uploadNotFound() : error
-      })
+  const named = { subject: caller, version: uploadId(request) }
+  if (caller.scope !== undefined) {
+    const { upload } = await uploads.find(named).catch((error: unknown) => {
+      // How an upload ended tells that there was one, perhaps outside the prefix.
+      throw isAppError(error, 'upload_gone') && hasPrefix(caller) ? uploadNotFound() : error
+    })
     if (!coversName(caller, upload.name)) throw uploadNotFound()
     if (upload.state !== 'finished') assertMayFinish(caller, upload)
   }
-  return { ...caller, version }
+  return named
 }

@@ -59,9 +59,9 @@ export const uploadViewRoutes: UserRoutes = async (app, { useCases: { uploads },
     UPLOAD_PATH,
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
     async (request) => {
-      const caller = await ownUpload(request, uploads)
-      const { userId, userCreatedAt, version } = caller
-      const { upload, file } = await uploads.find({ userId, userCreatedAt, version })
+      const named = await ownUpload(request, uploads)
+      const caller = named.subject
+      const { upload, file } = await uploads.find(named)
       noteOffset(request, upload.offset)
       // It may have been renamed since.
       const isShown = file !== undefined && coversName(caller, file.name)
@@ -77,9 +77,8 @@ export const uploadViewRoutes: UserRoutes = async (app, { useCases: { uploads },
     onRequest: async (request) => void requireUser(request, ['create', 'replace']),
     handler: async (request, reply) => {
       const caller = requireUser(request, ['create', 'replace'])
-      const { userId, userCreatedAt, scope: { prefix } = {} } = caller
       const list = pagedUploads((page) =>
-        readInTurn(reply, () => uploads.list({ userId, userCreatedAt, prefix, ...page })),
+        readInTurn(reply, () => uploads.list({ subject: caller, ...page })),
       )
       const { entries, next_cursor } = await readPage(request.query, list)
       const own = entries.filter((upload) => mayFinish(caller, upload))

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import type { ResumableUploads } from '../../../../src/core/resumable/resumable-uploads.ts'
-import type { AuthorizedCaller } from '../../../../src/core/users/caller.ts'
+import type { UserSubject } from '../../../../src/core/auth/subject.ts'
 import { incomingFile } from '../../../support/http/incoming-file.ts'
 import { appendIn } from '../s3-uploads.ts'
 
@@ -9,7 +9,7 @@ export type Begun = Awaited<ReturnType<typeof beginIn>>
 /** An append that has claimed its upload and sent `sent`, or all of its content, but not the end of its body. */
 export async function beginIn(
   uploads: ResumableUploads,
-  caller: AuthorizedCaller,
+  caller: UserSubject,
   { sent, ...append }: Parameters<typeof appendIn>[2] & { readonly sent?: string },
 ) {
   const content = new PassThrough()

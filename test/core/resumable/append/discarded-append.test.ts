@@ -40,7 +40,7 @@ describe('a small content in one append, on a store that could write it as the o
       const refused = { code: 'checksum_mismatch' }
       await expect(appendIn(uploads, caller, wrong)).rejects.toMatchObject(refused)
       expect([...s3.objects.keys()]).not.toContain(objectKey(caller.userId, version))
-      const named = { ...caller, version, signal: never(), shutdown: never() }
+      const named = { subject: caller, version, signal: never(), shutdown: never() }
       expect(await uploads.resume(named)).toMatchObject({ offset: 0 })
       await appendIn(uploads, caller, { version, checksum, content: 'right' })
       await expectStored('right')

@@ -9,7 +9,7 @@ describe('an append without content', () => {
     const { caller } = opened
     const uploads = opened.open()
     const { version } = await createIn(uploads, caller, undefined)
-    const upload = { ...caller, version }
+    const upload = { subject: caller, version }
     await appendIn(uploads, caller, { version, content: 'four' })
     const { signal } = new AbortController()
     const last = emptyAppend({ ...upload, signal, shutdown: signal }, 4)
@@ -27,7 +27,9 @@ describe('an append without content', () => {
     const last = { version, offset: 4, content: '', length: 4 }
     const failing = opened.open(faultyStore(objects, { append }))
     await expect(appendIn(failing, caller, last)).rejects.toMatchObject({ code: 'unavailable' })
-    expect((await uploads.find({ ...caller, version })).upload).toMatchObject({ state: 'open' })
+    expect((await uploads.find({ subject: caller, version })).upload).toMatchObject({
+      state: 'open',
+    })
     expect(await appendIn(uploads, caller, last)).toMatchObject({ offset: 4, committed: {} })
   })
 

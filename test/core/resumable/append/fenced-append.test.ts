@@ -120,7 +120,7 @@ describe('an append that takes over on local files', () => {
     // The fenced one still writes to its own file.
     await stale.end('ad')
     await next.end('s')
-    const named = { ...caller, version, signal: never(), shutdown: never() }
+    const named = { subject: caller, version, signal: never(), shutdown: never() }
     expect(await there.resume(named)).toMatchObject({ state: 'finished' })
     const stored = await read(files, objectKey(caller.userId, version))
     expect(stored?.sha256).toBe(digest(Buffer.from('good news')))

@@ -121,7 +121,7 @@ describe('an upload outlives a slow store', () => {
     const appending = append(here)
     await asked.promise
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const named = { ...caller, version, signal: never(), shutdown: never() }
+    const named = { subject: caller, version, signal: never(), shutdown: never() }
     for (const uploads of [there, here]) {
       const resumed = await passing(uploads.resume(named).catch((error: unknown) => error))
       expect(resumed).toMatchObject({ code: 'upload_busy' })

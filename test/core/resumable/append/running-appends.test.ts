@@ -29,7 +29,7 @@ describe('an upload that another instance holds', () => {
       asked.resolve()
     })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const named = { ...caller, version, signal: never(), shutdown: never() }
+    const named = { subject: caller, version, signal: never(), shutdown: never() }
     const resumed = opened.open().resume(named)
     await asked.promise
     content.end()
@@ -54,7 +54,7 @@ describe('an upload that another instance holds', () => {
       await first.end()
       second = await beginIn(here, caller, { version, offset: 3, content: 'lo' })
     })
-    const named = { ...caller, version, signal: never(), shutdown: never() }
+    const named = { subject: caller, version, signal: never(), shutdown: never() }
     expect(await opened.open().resume(named)).toMatchObject({ offset: 5 })
   })
 
@@ -73,7 +73,7 @@ describe('an upload that another instance holds', () => {
       await askToStop(asked)
       await held.end()
     })
-    const resuming = { ...caller, version, signal: never(), shutdown: never() }
+    const resuming = { subject: caller, version, signal: never(), shutdown: never() }
     expect(await here.resume(resuming)).toMatchObject({ offset: 4 })
     await stale.end()
   })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { NamedUpload } from '../../../../src/core/resumable/named-upload.ts'
 import type { ResumableUpload } from '../../../../src/core/resumable/resumable-ledger.ts'
 import type { Ports, Variant } from '../world/world.ts'
 import { digest } from './operation.ts'
@@ -142,7 +143,7 @@ interface DueKey {
 
 async function sealedUpload(
   { ledger }: Ports,
-  { userId, version }: Pick<ResumableUpload, 'userId' | 'version'>,
+  { subject: { userId }, version }: NamedUpload,
 ): Promise<ResumableUpload | undefined> {
   const found = await ledger.findResumable({ userId, version }).catch(() => undefined)
   return found?.state === 'sealed' ? found : undefined

@@ -161,11 +161,12 @@ async function request(client: Client, action: FileAction): Promise<void> {
       })
       return
     case 'remove':
-      return repository.remove({ ...caller, name })
+      await repository.remove({ subject: caller, name })
+      return
     case 'rename': {
       const newName = parseFileName(`file-${action.to}`)
       const { overwrite } = action
-      await repository.change({ ...caller, name, newName, overwrite, visibility: undefined })
+      await repository.change({ subject: caller, name, newName, overwrite, visibility: undefined })
       return
     }
     case 'retain': {
@@ -175,7 +176,7 @@ async function request(client: Client, action: FileAction): Promise<void> {
       const metadata = metadataPatchOf(action)
       const terms = { isKept, expiresAt: until && Math.trunc(until), metadata }
       const same = { newName: undefined, overwrite: false, visibility: undefined }
-      await repository.change({ ...caller, name, ...same, ...terms })
+      await repository.change({ subject: caller, name, ...same, ...terms })
       return
     }
     case 'restore':
@@ -203,13 +204,13 @@ async function batch({ operation, repository, history }: Client, action: BatchAc
     return [{ op: 'update', name, ...terms, ignoresMissing }]
   })
   if (operations.length === 0) throw versionNotFound()
-  const { files } = await repository.changeAll({ ...caller, operations })
+  const { files } = await repository.changeAll({ subject: caller, operations })
   demand(files.length === operations.length, 'I1', 'answered other operations')
 }
 
 async function pastVersions({ operation, history }: Pick<Client, 'operation' | 'history'>) {
   const { versions } = await history.list({
-    ...authorized(operation),
+    subject: authorized(operation),
     name: undefined,
     prefix: parseFileNamePrefix(''),
     after: undefined,
@@ -227,7 +228,7 @@ async function restore(client: Client, { past, overwrite }: RestoreAction): Prom
   if (chosen === undefined) throw versionNotFound()
   const { version } = chosen
   const { file } = await history.restore({
-    ...caller,
+    subject: caller,
     version,
     name,
     overwrite,
@@ -251,7 +252,7 @@ async function upload(
     timeline.add({ after: random.below(100), label: 'client leaves', run })
   }
   const answer: CommittedUpload = await repository.upload({
-    ...authorized(operation),
+    subject: authorized(operation),
     name,
     visibility: () => undefined,
     metadata: () => sentMetadata(action),
@@ -304,7 +305,7 @@ async function get({ world, operation, repository }: Client): Promise<void> {
   let opened: OpenedFile
   try {
     const signal = new AbortController().signal
-    opened = await repository.open({ userId, name, viewer: operation, signal })
+    opened = await repository.open({ userId, name, viewer: authorized(operation), signal })
   } catch (error) {
     const { most: now } = clock.shownSince(startedAt)
     const mayBeMissing = past().some(

@@ -88,7 +88,7 @@ async function create(client: Client, action: CreateAction): Promise<ModelUpload
   const { uploads } = instance
   const caller = authorized(operation)
   const created = await uploads.create({
-    ...caller,
+    subject: caller,
     name,
     length: action.isDeferred ? undefined : action.size,
     metadata: metadataHeader({ filename: name, metadata: sentMetadata(action) }),
@@ -116,7 +116,7 @@ async function create(client: Client, action: CreateAction): Promise<ModelUpload
     }
     return upload
   } catch (error) {
-    await uploads.cancel({ ...caller, version }).catch(() => undefined)
+    await uploads.cancel({ subject: caller, version }).catch(() => undefined)
     throw error
   }
 }
@@ -148,7 +148,7 @@ async function append(
   askWhichToStop(world, instance)
   try {
     const appended = await instance.uploads.append({
-      ...authorized(operation),
+      subject: authorized(operation),
       version,
       offset,
       length,
@@ -207,13 +207,13 @@ async function resume(
   upload: ModelUpload,
 ): Promise<'finished' | 'open'> {
   const { version, told: least } = upload
-  const named = { ...authorized(operation), version, signal: never(), shutdown: never() }
+  const named = { subject: authorized(operation), version, signal: never(), shutdown: never() }
   const found = await instance.uploads.resume(named)
   tellReached(upload, { offset: found.offset, length: found.length, least })
   return found.state === 'finished' ? 'finished' : 'open'
 }
 
 async function cancel({ instance, operation }: Client, upload: ModelUpload): Promise<void> {
-  await instance.uploads.cancel({ ...authorized(operation), version: upload.version })
+  await instance.uploads.cancel({ subject: authorized(operation), version: upload.version })
   demand(upload.state === 'aborted', 'I2', 'cancelled, but it can still become a file')
 }

@@ -3,10 +3,23 @@ import { createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import { AppError } from '../../../src/core/errors.ts'
 import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import type { JwtVerifier } from '../../../src/core/auth/jwt-verifier.ts'
+import { narrowPrecondition } from '../../../src/core/auth/scope.ts'
+import {
+  assertMay,
+  nameFor,
+  operatorIn,
+  scopeOfLink,
+  shownName,
+  type Visitor,
+} from '../../../src/core/auth/subject.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
+import type { Link } from '../../../src/core/links/link.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createUsers } from '../../../src/core/users/users.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { openTestCore, settle, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
+import { outcomeOf } from '../ledger/fixture.ts'
 
 const alice = parseUserId('alice')
 const invalid = { code: 'access_token_invalid' }
@@ -42,7 +55,7 @@ async function openTokens(core: TestCore) {
   return { tokens, issued, other: openInstance(core) }
 }
 
-describe('a caller who was let in', () => {
+describe('the user of a token', () => {
   it('is the user and when they were created', async () => {
     await using core = await openTestCore()
     const { tokens, issued } = await openTokens(core)
@@ -127,5 +140,90 @@ describe('a caller who was let in', () => {
     const caller = await createAccessTokens({ users, cacheMs: 0 }).authenticate(issued.secret)
     isOut = true
     await expect(caller.reverify()).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
+
+/** Of a link of `alice` with this target. */
+function visitorOf({ kind, target }: Pick<Link, 'kind' | 'target'>): Visitor {
+  const link: Link = {
+    linkId: 'link',
+    kind,
+    target,
+    label: '',
+    createdAt: 0,
+    expiresAt: undefined,
+    maxUses: undefined,
+    uses: 0,
+    useFraction: 0,
+    passwordHash: undefined,
+  }
+  const account = { userId: alice, userCreatedAt: 0, credential: 'link' }
+  const reverify = async (): Promise<void> => undefined
+  return { kind: 'visitor', ...account, link, scope: scopeOfLink(link), reverify }
+}
+
+const [a, b] = [parseFileName('a'), parseFileName('b')]
+const prefix = parseFileNamePrefix('in-')
+const notFound = { code: 'not_found' }
+
+describe('the visitor of a link', () => {
+  it('reads its files and does nothing else', () => {
+    const visitor = visitorOf({ kind: 'download', target: { prefix } })
+    assertMay(visitor, ['read'])
+    for (const action of ['create', 'replace', 'delete', 'history', 'share'] as const) {
+      expect(() => assertMay(visitor, [action])).toThrow(expect.objectContaining(notFound))
+    }
+  })
+
+  it('creates files by a drop link, replaces none and reads none', () => {
+    const visitor = visitorOf({ kind: 'drop', target: { prefix } })
+    assertMay(visitor, ['create', 'replace'])
+    expect(() => assertMay(visitor, ['read'])).toThrow(expect.objectContaining(notFound))
+    expect(narrowPrecondition(visitor, undefined)).toEqual({ ifNoneMatch: '*' })
+  })
+
+  it('sees names without the prefix of the link, and names that are nothing else not at all', () => {
+    const visitor = visitorOf({ kind: 'download', target: { prefix } })
+    expect(nameFor(visitor, a)).toBe('in-a')
+    expect(shownName(visitor, parseFileName('in-a'))).toBe('a')
+    expect(shownName(visitor, parseFileName('in-'))).toBeUndefined()
+    const long = parseFileName('a'.repeat(255))
+    expect(() => nameFor(visitor, long)).toThrow(expect.objectContaining(notFound))
+    const drop = visitorOf({ kind: 'drop', target: { prefix } })
+    expect(() => nameFor(drop, long)).toThrow(
+      expect.objectContaining({ code: 'invalid_file_name' }),
+    )
+  })
+
+  it('sees the one file of the link', () => {
+    const visitor = visitorOf({ kind: 'download', target: { name: a } })
+    expect([nameFor(visitor, a), shownName(visitor, a)]).toEqual(['a', 'a'])
+    expect(() => nameFor(visitor, b)).toThrow(expect.objectContaining(notFound))
+  })
+})
+
+const AREAS = ['files', 'history', 'links', 'uploads'] as const
+
+describe('an operator', () => {
+  it.each([
+    ['active', AREAS],
+    ['suspended', ['files', 'uploads']],
+    ['deleted', ['uploads']],
+  ] as const)('acts in the account of a user who is %s, for %j', async (status, open) => {
+    await using core = await openTestCore()
+    await createTestUser(core)
+    if (status === 'suspended') await core.users.setUserStatus(alice, status)
+    if (status === 'deleted') await core.users.deleteUser(alice)
+    const users = createUsers({ users: core.users, ledger: core.ledger })
+    const outcomes = AREAS.map((area) => outcomeOf(operatorIn(users, alice, area)))
+    const refused = status === 'suspended' ? 'user_suspended' : 'not_found'
+    const expected = AREAS.map((area) => (open.some((each) => each === area) ? 'ok' : refused))
+    expect(await Promise.all(outcomes)).toEqual(expected)
+  })
+
+  it('is told that there is no such user', async () => {
+    await using core = await openTestCore()
+    const users = createUsers({ users: core.users, ledger: core.ledger })
+    await expect(operatorIn(users, alice, 'files')).rejects.toMatchObject(notFound)
   })
 })
