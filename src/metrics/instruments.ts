@@ -216,7 +216,7 @@ export function createInstruments({
             label: 'end',
             values: ['delivered', 'failed'],
           }),
-          dropped: counter(
+          expired: counter(
             'webhook_dropped_events',
             'Events that were deleted, being too old or too many, before they were delivered.',
           ),

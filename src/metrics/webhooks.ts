@@ -15,9 +15,9 @@ export function meterWebhooks(hooks: WebhookHooks, { webhooks }: Instruments): W
       webhooks?.attempts.inc({ end: 'failed' })
       hooks.onFailed(event, reason)
     },
-    onDropped(userId, events) {
-      webhooks?.dropped.inc(events)
-      hooks.onDropped(userId, events)
+    onExpired(userId, events) {
+      webhooks?.expired.inc(events)
+      hooks.onExpired(userId, events)
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Webhook } from '../../src/core/webhooks/webhook.ts'
 
 const MINUTE_MS = 60_000
 
-it('failures make one entry a minute, and dropped events one for each user', () => {
+it('failures make one entry a minute, and expired events one for each user', () => {
   const entries: unknown[] = []
   const log = (facts: Readonly<Record<string, unknown>>) =>
     entries.push(facts['failures'] ?? facts['user_id'])
@@ -13,7 +13,7 @@ it('failures make one entry a minute, and dropped events one for each user', () 
   const hooks = logWebhooks({ warn: log, error: log } as never, () => now)
   const fail = (): void => {
     hooks.onFailed({} as Webhook, 'The receiver answered 500.')
-    for (const user of ['ann', 'bob']) hooks.onDropped(parseUserId(user), 10)
+    for (const user of ['ann', 'bob']) hooks.onExpired(parseUserId(user), 10)
   }
   for (let time = 0; time < 3; time++) fail()
   expect(entries).toEqual([1, 'ann', 'bob'])

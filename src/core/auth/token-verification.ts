@@ -141,7 +141,7 @@ interface TokenCacheOptions {
 
 export type TokenCache = ReturnType<typeof createTokenCache>
 
-/** Maximum number of hashes of valid tokens. Beyond it, those looked up longest ago are dropped. */
+/** Maximum number of hashes of valid tokens. Beyond it, those looked up longest ago are forgotten. */
 const MAX_VALID = 50_000
 
 /** Caches lookups briefly in bounded memory, so that a request costs no read. */

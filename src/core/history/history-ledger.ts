@@ -40,7 +40,7 @@ export interface RestoreVersion extends Actor, VersionRestore {
   readonly maxFiles: number
 }
 
-export interface DropPage extends Caller {
+export interface PurgePage extends Caller {
   readonly endedBy: number
   readonly limit: number
 }
@@ -48,7 +48,7 @@ export interface DropPage extends Caller {
 /**
  * PORT: the versions that users have replaced or deleted, and can restore. As every part of the ledger, it keeps the
  * contract of `UploadLedger`. A version is past from the commit that ends its file, and no version is both a file and
- * past. What is dropped becomes garbage in the same transaction.
+ * past. What is purged becomes garbage in the same transaction.
  */
 export interface HistoryLedger {
   /** Newest end first. Empty for a user who is not active. */
@@ -65,11 +65,11 @@ export interface HistoryLedger {
    */
   restoreVersion(restore: RestoreVersion): Promise<CommittedUpload>
 
-  /** Guarantees that the version is dropped. Rejects with `not_found` for one that is not known. */
-  dropVersion(version: FindPastVersion): Promise<void>
+  /** Guarantees that the version is purged. Rejects with `not_found` for one that is not known. */
+  purgeVersion(version: FindPastVersion): Promise<void>
 
-  /** Drops up to `limit` of the caller's versions that ended by then, oldest end first, and returns how many. */
-  dropHistory(page: DropPage): Promise<number>
+  /** Purges up to `limit` of the caller's versions that ended by then, oldest end first, and returns how many. */
+  purgeHistory(page: PurgePage): Promise<number>
 
   /**
    * Users with expired versions, with versions whose protection is over, or with more than their allowance; `except`
@@ -81,8 +81,8 @@ export interface HistoryLedger {
   }): Promise<readonly UserId[]>
 
   /**
-   * Drops versions of a user that have expired, or that exceed the allowance (README.md, "The allowance"), and ends the
-   * protection of those that have had it long enough. Returns how many it has dropped or left unprotected, at most
+   * Purges versions of a user that have expired, or that exceed the allowance (README.md, "The allowance"), and ends the
+   * protection of those that have had it long enough. Returns how many it has purged or left unprotected, at most
    * `limit`; less means that none is left, or that the next call continues to look for one.
    */
   trimHistory(trim: { readonly userId: UserId; readonly limit: number }): Promise<number>

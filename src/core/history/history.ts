@@ -32,7 +32,7 @@ export interface ListPast extends PastListing {
 
 export interface RestorePast extends RestoreTerms, FindPast {}
 
-export interface DropAllPast {
+export interface PurgeAllPast {
   readonly subject: Subject
   readonly signal: AbortSignal
 }
@@ -46,7 +46,7 @@ export interface HistoryOptions {
   readonly maxFiles: number
 }
 
-const DROPPED_AT_ONCE = 100
+const PURGED_AT_ONCE = 100
 
 export function createHistory(options: HistoryOptions) {
   const { ledger, objects, maxFiles } = options
@@ -85,14 +85,14 @@ export function createHistory(options: HistoryOptions) {
       const limit = limitFor(maxFiles, credential)
       return await ledger.restoreVersion({ ...actorOf(subject), ...restore, maxFiles: limit })
     },
-    /** See `HistoryLedger.dropVersion`. Reverifies the subject first. Running downloads continue. */
-    async drop({ subject, version }: FindPast): Promise<void> {
+    /** See `HistoryLedger.purgeVersion`. Reverifies the subject first. Running downloads continue. */
+    async purge({ subject, version }: FindPast): Promise<void> {
       const { userId, userCreatedAt } = subject
       await subject.reverify()
-      await ledger.dropVersion({ userId, userCreatedAt, version })
+      await ledger.purgeVersion({ userId, userCreatedAt, version })
     },
-    /** Drops all versions that have ended by the call, page by page; what is dropped stays so if the signal aborts. */
-    async dropAll({ subject, signal }: DropAllPast): Promise<void> {
+    /** Purges all versions that have ended by the call, page by page; what is purged stays so if the signal aborts. */
+    async purgeAll({ subject, signal }: PurgeAllPast): Promise<void> {
       const { userId, userCreatedAt } = subject
       await subject.reverify()
       const caller = { userId, userCreatedAt }
@@ -100,8 +100,8 @@ export function createHistory(options: HistoryOptions) {
       const { versions } = await ledger.listHistory({ ...caller, ...any, limit: 1, maxScanned: 1 })
       const endedBy = versions[0]?.endedAt
       if (endedBy === undefined) return await assertActive(ledger, caller)
-      const page = { ...caller, endedBy, limit: DROPPED_AT_ONCE }
-      while ((await ledger.dropHistory(page)) === DROPPED_AT_ONCE) await sleep(1, signal)
+      const page = { ...caller, endedBy, limit: PURGED_AT_ONCE }
+      while ((await ledger.purgeHistory(page)) === PURGED_AT_ONCE) await sleep(1, signal)
     },
   }
 }

@@ -6,12 +6,12 @@ export interface GrantPeriodLedger {
   readGrantClock(): Promise<GrantPeriod>
 
   /** Up to `limit` starts or ends after `after` and up to `to`, ordered by time and user. */
-  listGrantTurns(page: {
-    readonly kind: GrantTurnKind
-    readonly after: GrantTurn
+  listGrantBoundaries(page: {
+    readonly kind: GrantBoundaryKind
+    readonly after: GrantBoundary
     readonly to: number
     readonly limit: number
-  }): Promise<readonly GrantTurn[]>
+  }): Promise<readonly GrantBoundary[]>
 
   /**
    * Records a change if the capacity of the user has another state than was last recorded, or, if none was, than at
@@ -23,10 +23,10 @@ export interface GrantPeriodLedger {
   advanceGrantClock(to: number): Promise<void>
 }
 
-export type GrantTurnKind = 'starts' | 'ends'
+export type GrantBoundaryKind = 'starts' | 'ends'
 
 /** A grant of the user begins or ends. */
-export interface GrantTurn {
+export interface GrantBoundary {
   /** Milliseconds since 1970 by the database's clock. */
   readonly at: number
   readonly userId: UserId

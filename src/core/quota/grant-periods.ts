@@ -1,7 +1,7 @@
 import type { UserId } from '../users/user-id.ts'
-import type { GrantPeriodLedger, GrantTurn, GrantTurnKind } from './grant-period-ledger.ts'
+import type { GrantPeriodLedger, GrantBoundary, GrantBoundaryKind } from './grant-period-ledger.ts'
 
-const TURNS_PER_PAGE = 100
+const BOUNDARIES_PER_PAGE = 100
 
 /** Reading the same period again is cheaper than writing each time how far it was read. */
 const ADVANCE_MS = 10 * 60_000
@@ -16,33 +16,33 @@ export function createGrantPeriods(ledger: GrantPeriodLedger) {
     async note(signal: AbortSignal): Promise<void> {
       const { from, to } = await ledger.readGrantClock()
       const failures: unknown[] = []
-      let turns = 0
+      let boundaries = 0
       for (const kind of ['starts', 'ends'] as const) {
-        for await (const { userId } of turnsOf(ledger, { kind, from, to })) {
+        for await (const { userId } of boundariesOf(ledger, { kind, from, to })) {
           signal.throwIfAborted()
-          turns += 1
+          boundaries += 1
           await ledger.noteCapacity({ userId, since: from }).catch((error: unknown) => {
             failures.push(error)
           })
         }
       }
       if (failures.length > 0) throw failures[0]
-      if (turns > 0 || to - from > ADVANCE_MS) await ledger.advanceGrantClock(to)
+      if (boundaries > 0 || to - from > ADVANCE_MS) await ledger.advanceGrantClock(to)
     },
   }
 }
 
-async function* turnsOf(
+async function* boundariesOf(
   ledger: GrantPeriodLedger,
-  period: { readonly kind: GrantTurnKind; readonly from: number; readonly to: number },
-): AsyncGenerator<GrantTurn> {
+  period: { readonly kind: GrantBoundaryKind; readonly from: number; readonly to: number },
+): AsyncGenerator<GrantBoundary> {
   const { kind, from, to } = period
-  let after: GrantTurn = { at: from, userId: LAST_USER }
+  let after: GrantBoundary = { at: from, userId: LAST_USER }
   for (let isLast = false; !isLast;) {
-    const page = await ledger.listGrantTurns({ kind, after, to, limit: TURNS_PER_PAGE })
+    const page = await ledger.listGrantBoundaries({ kind, after, to, limit: BOUNDARIES_PER_PAGE })
     yield* page
     after = page.at(-1) ?? after
-    isLast = page.length < TURNS_PER_PAGE
+    isLast = page.length < BOUNDARIES_PER_PAGE
   }
 }
 

@@ -6,7 +6,7 @@ export interface Backlog {
 }
 
 /** Totals of all users, due or not; each covers at most as many rows as the requested cap. */
-export interface Journal {
+export interface JournalFigures {
   /** Uploads with a single request. */
   readonly reservations: number
   readonly reservedBytes: number
@@ -25,5 +25,5 @@ export interface BacklogLedger {
     readonly garbage: Backlog
   }>
 
-  measureJournal(cap: number): Promise<Journal>
+  measureJournal(cap: number): Promise<JournalFigures>
 }

@@ -39,7 +39,7 @@ interface AccountsByCreation {
 export interface HistoryFigures {
   /** In bytes; each version counts its size and 4 KiB. */
   readonly used: number
-  /** In bytes. What exceeds it is dropped, the oldest end first. */
+  /** In bytes. What exceeds it is purged, the oldest end first. */
   readonly allowance: number
   readonly count: number
   /** When the oldest version ended; `undefined` if there is none. */

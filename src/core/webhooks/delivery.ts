@@ -23,12 +23,15 @@ export interface WebhookDeliveryOptions {
 }
 
 export interface WebhookHooks {
+  /** Called for each event that was delivered. */
   readonly onDelivered: () => void
+  /** Called for each attempt that failed. */
   readonly onFailed: (webhook: Webhook, reason: string) => void
+  /** Called for each event that is parked, after `onFailed`. */
   readonly onParked: (webhook: Webhook, reason: string) => void
-  /** Events that were deleted, being too old or too many, before they were delivered. */
-  readonly onDropped: (userId: UserId, events: number) => void
-  /** The database failed. The delivery goes on. */
+  /** Called with the number of a user's events that expired, being too old or too many, before they were delivered. */
+  readonly onExpired: (userId: UserId, events: number) => void
+  /** Called for each failure of the database. The delivery goes on. */
   readonly onError: (error: unknown) => void
 }
 
@@ -97,15 +100,15 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions) {
   }
 }
 
-interface Turn extends WebhookDeliveryOptions {
+interface DeliveryRun extends WebhookDeliveryOptions {
   readonly times: WebhookTimes
   readonly lease: LeaderLease
   readonly signal: AbortSignal
 }
 
 /** Until the lease is lost. A failure that concerns one user does not stop the others. */
-async function work(queues: DueQueues, turn: Turn): Promise<void> {
-  const { ledger, lease, signal, times, hooks } = turn
+async function work(queues: DueQueues, run: DeliveryRun): Promise<void> {
+  const { ledger, lease, signal, times, hooks } = run
   while (await lease.isHeld()) {
     signal.throwIfAborted()
     const queue = await queues.take()
@@ -114,7 +117,7 @@ async function work(queues: DueQueues, turn: Turn): Promise<void> {
       continue
     }
     try {
-      const outcome = await deliver(queue, turn)
+      const outcome = await deliver(queue, run)
       if (outcome !== undefined) await ledger.settleWebhooks(outcome)
     } catch (error) {
       signal.throwIfAborted()
@@ -130,14 +133,14 @@ async function work(queues: DueQueues, turn: Turn): Promise<void> {
  * Sends the next events of a user, up to the first that fails. `undefined` if the lease or the service ended before
  * anything was done.
  */
-async function deliver(queue: WebhookQueue, turn: Turn): Promise<WebhookOutcome | undefined> {
-  const { sender, lease, signal, hooks } = turn
+async function deliver(queue: WebhookQueue, run: DeliveryRun): Promise<WebhookOutcome | undefined> {
+  const { sender, lease, signal, hooks } = run
   const endsAt = performance.now() + TURN_MS
   const { delivered } = queue
   const nothing = { queue, delivered, isPurgeDone: false, failure: undefined, parked: undefined }
   let outcome: WebhookOutcome = nothing
   let isFirst = queue.attempts === 0
-  for (const next of await nextOf(queue, turn)) {
+  for (const next of await nextOf(queue, run)) {
     const { event } = next
     if (event !== undefined) {
       if (performance.now() > endsAt) break
@@ -145,7 +148,7 @@ async function deliver(queue: WebhookQueue, turn: Turn): Promise<WebhookOutcome 
       const isOver = signal.aborted || !(await lease.isHeld(SEND_TIMEOUT_MS))
       const delivery = isOver ? undefined : await sendUntilAborted(sender, event, signal)
       if (delivery === undefined) return outcome === nothing ? undefined : outcome
-      if (!delivery.isDelivered) return failed({ event, delivery, isFirst, outcome, next }, turn)
+      if (!delivery.isDelivered) return failed({ event, delivery, isFirst, outcome, next }, run)
       hooks.onDelivered()
       isFirst = true
     }
@@ -175,8 +178,8 @@ interface Next {
   readonly isPurgeDone: boolean
 }
 
-async function nextOf(queue: WebhookQueue, turn: Turn): Promise<readonly Next[]> {
-  const { ledger, events, hooks } = turn
+async function nextOf(queue: WebhookQueue, run: DeliveryRun): Promise<readonly Next[]> {
+  const { ledger, events, hooks } = run
   const { userId, delivered, purgedAt } = queue
   const wanted = (event: Webhook) => (events.has(event.type) ? event : undefined)
   if (purgedAt !== undefined) {
@@ -186,9 +189,9 @@ async function nextOf(queue: WebhookQueue, turn: Turn): Promise<readonly Next[]>
   if (read === undefined) return []
   const { changes, latest, isDeleted } = read
   const before = (changes[0]?.sequence ?? latest.sequence + 1) - 1
-  const dropped = before - delivered
-  if (dropped > 0 && !isDeleted) hooks.onDropped(userId, dropped)
-  const skipped = dropped > 0 ? [{ event: undefined, delivered: before, isPurgeDone: false }] : []
+  const expired = before - delivered
+  if (expired > 0 && !isDeleted) hooks.onExpired(userId, expired)
+  const skipped = expired > 0 ? [{ event: undefined, delivered: before, isPurgeDone: false }] : []
   return [
     ...skipped,
     ...changes.map((change) => ({
@@ -211,7 +214,7 @@ interface Failed {
 
 function failed(
   { event, delivery, isFirst, outcome, next }: Failed,
-  { hooks, times }: Turn,
+  { hooks, times }: DeliveryRun,
 ): WebhookOutcome {
   const { queue, delivered } = outcome
   const { reason } = delivery

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type {
   GrantPeriod,
   GrantPeriodLedger,
-  GrantTurn,
+  GrantBoundary,
 } from '../../core/quota/grant-period-ledger.ts'
 import { bigint, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../ledger/operation.ts'
@@ -10,7 +10,7 @@ import { noteCapacity } from './record.ts'
 
 export const GRANT_PERIOD_OPERATIONS = {
   readGrantClock: { through: 'query', run: readGrantClock, effect: 'reads' },
-  listGrantTurns: { through: 'query', run: listGrantTurns, effect: 'reads' },
+  listGrantBoundaries: { through: 'query', run: listGrantBoundaries, effect: 'reads' },
   noteCapacity: { through: 'change', run: noteCapacitySince, effect: 'grows' },
   advanceGrantClock: { through: 'query', run: advanceGrantClock, effect: 'frees' },
 } as const satisfies Operations<GrantPeriodLedger>
@@ -39,12 +39,12 @@ async function readGrantClock({ db, now }: LedgerTx): Promise<GrantPeriod> {
   return rows[0]
 }
 
-async function listGrantTurns(
+async function listGrantBoundaries(
   { db }: LedgerTx,
-  { kind, after, to, limit }: Parameters<GrantPeriodLedger['listGrantTurns']>[0],
-): Promise<readonly GrantTurn[]> {
+  { kind, after, to, limit }: Parameters<GrantPeriodLedger['listGrantBoundaries']>[0],
+): Promise<readonly GrantBoundary[]> {
   const at = kind === 'starts' ? sql`starts_at` : sql`ends_at`
-  const { rows } = await sql<GrantTurn>`
+  const { rows } = await sql<GrantBoundary>`
     SELECT ${at} AS at, user_id AS "userId" FROM grants
     WHERE ${at} IS NOT NULL AND ${at} <= ${to} AND (${at}, user_id) > (${after.at}, ${after.userId})
     ORDER BY ${at}, user_id LIMIT ${limit}

@@ -4,7 +4,7 @@ import { versionNotFound } from '../../core/history/past-version.ts'
 import { restoreVersion } from '../files/change-files.ts'
 import { type LedgerTx, lockUser, requireActive } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../ledger/operation.ts'
-import { dropVersions, ofVersions, versionsToDrop } from './drop.ts'
+import { purgeVersions, ofVersions, versionsToPurge } from './purge-versions.ts'
 import { findPast, findPastVersion, listHistory } from './past-versions.ts'
 import { listUsersToTrim, trimHistory } from './trim.ts'
 
@@ -12,30 +12,30 @@ export const HISTORY_OPERATIONS = {
   listHistory: { through: 'readInOrder', run: listHistory, effect: 'reads' },
   findPastVersion: { through: 'query', run: findPastVersion, effect: 'reads' },
   restoreVersion: { through: 'change', run: restoreVersion, effect: 'grows' },
-  dropVersion: { through: 'changeRows', run: dropVersion, effect: 'frees' },
-  dropHistory: { through: 'changeRows', run: dropHistory, effect: 'frees' },
+  purgeVersion: { through: 'changeRows', run: purgeVersion, effect: 'frees' },
+  purgeHistory: { through: 'changeRows', run: purgeHistory, effect: 'frees' },
   listUsersToTrim: { through: 'readInOrder', run: listUsersToTrim, effect: 'reads' },
   trimHistory: { through: 'changeRows', run: trimHistory, effect: 'frees' },
 } as const satisfies Operations<HistoryLedger>
 
-async function dropVersion(tx: LedgerTx, drop: FindPastVersion): Promise<void> {
-  const { userId, version } = drop
+async function purgeVersion(tx: LedgerTx, past: FindPastVersion): Promise<void> {
+  const { userId, version } = past
   await lockUser(tx, userId)
-  await requireActive(tx, drop)
-  const found = await findPast(tx, drop)
+  await requireActive(tx, past)
+  const found = await findPast(tx, past)
   if (found === undefined) throw versionNotFound()
-  const rows = await versionsToDrop(tx, { userId, limit: 1, where: ofVersions([version]) })
-  await dropVersions(tx, { userId, rows })
+  const rows = await versionsToPurge(tx, { userId, limit: 1, where: ofVersions([version]) })
+  await purgeVersions(tx, { userId, rows })
 }
 
-async function dropHistory(
+async function purgeHistory(
   tx: LedgerTx,
-  page: Parameters<HistoryLedger['dropHistory']>[0],
+  page: Parameters<HistoryLedger['purgeHistory']>[0],
 ): Promise<number> {
   const { userId, endedBy, limit } = page
   await lockUser(tx, userId)
   await requireActive(tx, page)
   const where = sql`ended_at <= ${endedBy}`
-  const rows = await versionsToDrop(tx, { userId, limit, where })
-  return await dropVersions(tx, { userId, rows })
+  const rows = await versionsToPurge(tx, { userId, limit, where })
+  return await purgeVersions(tx, { userId, rows })
 }

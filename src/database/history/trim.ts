@@ -4,7 +4,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
 import { capacityByAnyClock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
-import { type DroppedRow, dropVersions, ofVersions, versionsToDrop } from './drop.ts'
+import { type PurgedRow, purgeVersions, ofVersions, versionsToPurge } from './purge-versions.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
 import { countProtected, PROTECTION_MS } from './protection.ts'
 
@@ -55,13 +55,13 @@ export async function trimHistory(tx: LedgerTx, trim: Trim): Promise<number> {
   return trim.limit - limit
 }
 
-async function dropExpired(tx: LedgerTx, trim: Trim): Promise<number> {
+async function purgeExpired(tx: LedgerTx, trim: Trim): Promise<number> {
   const safe = bySafeTime(tx)
   const outlived = { ...trim, where: hasOutlived(safe), order: undefined }
   const over = { ...trim, where: isOver(safe), order: sql`expires_at` }
   for (const selected of [outlived, over]) {
-    const rows = await versionsToDrop(tx, selected)
-    if (rows.length > 0) return await dropVersions(tx, { ...trim, rows })
+    const rows = await versionsToPurge(tx, selected)
+    if (rows.length > 0) return await purgeVersions(tx, { ...trim, rows })
   }
   return 0
 }
@@ -73,12 +73,12 @@ async function dropExpired(tx: LedgerTx, trim: Trim): Promise<number> {
 async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
   const { userId, limit } = trim
   const where = isReleased(bySafeTime(tx))
-  const rows = await versionsToDrop(tx, { ...trim, where })
+  const rows = await versionsToPurge(tx, { ...trim, where })
   const [first] = rows
   if (first === undefined) return 0
   const figures = await readFigures(byAnyClock(tx), userId)
   let { room } = figures
-  const kept = new Set<DroppedRow>()
+  const kept = new Set<PurgedRow>()
   for (const row of rows) {
     const bytes = withOverhead(row.size)
     if (bytes > room) continue
@@ -98,7 +98,7 @@ async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
     ? await chargedTo(tx, { userId, limit, credential: first.ended_by, onlyStored: true })
     : []
   const displaced = worth(stored, bytes - room)
-  return await dropVersions(tx, { ...trim, rows: displaced.length > 0 ? displaced : [first] })
+  return await purgeVersions(tx, { ...trim, rows: displaced.length > 0 ? displaced : [first] })
 }
 
 /**
@@ -106,21 +106,21 @@ async function releaseProtected(tx: LedgerTx, trim: Trim): Promise<number> {
  * Of several credentials, the one goes first whose versions among the newest ones make up most of the excess, and it
  * loses no more than they hold, in the order of `chargedTo`.
  */
-async function dropNarrow(tx: LedgerTx, trim: Trim): Promise<number> {
+async function purgeNarrow(tx: LedgerTx, trim: Trim): Promise<number> {
   const { excess } = await readFigures(byAnyClock(tx), trim.userId)
   if (excess === 0) return 0
   const { userId, limit } = trim
   const debtor = await findDebtor(tx, { userId, excess })
   if (debtor === undefined) return 0
   const rows = await chargedTo(tx, { userId, limit, credential: debtor.credential })
-  return await dropVersions(tx, { ...trim, rows: worth(rows, Math.min(excess, debtor.bytes)) })
+  return await purgeVersions(tx, { ...trim, rows: worth(rows, Math.min(excess, debtor.bytes)) })
 }
 
 /**
- * Oldest end first, of those that are not protected. If it passes over too many that are, it drops none, and the next call
+ * Oldest end first, of those that are not protected. If it passes over too many that are, it purges none, and the next call
  * continues behind them.
  */
-async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
+async function purgeOldest(tx: LedgerTx, trim: Trim): Promise<number> {
   const { userId, limit } = trim
   const { excess } = await readFigures(byAnyClock(tx), userId)
   if (excess === 0) return 0
@@ -129,7 +129,7 @@ async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
   const oldest = sql`
     FROM history WHERE user_id = ${userId} ${behind ?? sql``} ORDER BY ended_at, version
   `
-  const { rows } = await sql<DroppedRow>`
+  const { rows } = await sql<PurgedRow>`
     SELECT version, object_key, size, ended_by FROM (
       SELECT version, object_key, size, ended_by, is_protected
       ${oldest} LIMIT ${MOST_PASSED_OVER}
@@ -137,7 +137,7 @@ async function dropOldest(tx: LedgerTx, trim: Trim): Promise<number> {
     WHERE is_protected = 0 LIMIT ${limit}
   `.execute(tx.db)
   if (rows.length === 0) await passOver(tx, { userId, oldest })
-  return await dropVersions(tx, { ...trim, rows: worth(rows, excess) })
+  return await purgeVersions(tx, { ...trim, rows: worth(rows, excess) })
 }
 
 interface Passed {
@@ -159,7 +159,7 @@ function bySafeTime(tx: LedgerTx): LedgerTx {
   return { ...tx, now: safeNow(tx) }
 }
 
-/** The excess by which versions are dropped. */
+/** The excess by which versions are purged. */
 function byAnyClock(tx: LedgerTx): LedgerTx {
   return { ...tx, capacity: capacityByAnyClock(tx) }
 }
@@ -167,10 +167,10 @@ function byAnyClock(tx: LedgerTx): LedgerTx {
 /** In one transaction. */
 const MOST_PASSED_OVER = 20_000
 
-const STEPS = [dropExpired, releaseProtected, dropNarrow, dropOldest] as const
+const STEPS = [purgeExpired, releaseProtected, purgeNarrow, purgeOldest] as const
 
 /** The first ones that hold at least as many bytes, or all. */
-function worth(rows: readonly DroppedRow[], bytes: number): readonly DroppedRow[] {
+function worth(rows: readonly PurgedRow[], bytes: number): readonly PurgedRow[] {
   let left = bytes
   return rows.filter((row) => {
     if (left <= 0) return false
@@ -217,11 +217,11 @@ interface Charged {
 async function chargedTo(
   tx: LedgerTx,
   { userId, limit, credential, onlyStored = false }: Charged,
-): Promise<readonly DroppedRow[]> {
+): Promise<readonly PurgedRow[]> {
   const ofRank = onlyStored ? sql`AND ${RANK} < 2` : sql``
   const where = sql`${CREDENTIAL} = ${credential} ${ofRank} AND ${CHARGED}`
   const order = sql`${RANK}, ended_at, version`
-  return await versionsToDrop(tx, { userId, limit, where, order })
+  return await versionsToPurge(tx, { userId, limit, where, order })
 }
 
 interface Debtor {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Backlog, BacklogLedger, Journal } from '../../core/sweep/backlog-ledger.ts'
+import type { Backlog, BacklogLedger, JournalFigures } from '../../core/sweep/backlog-ledger.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { isLeaseOver } from './sweep.ts'
 import { safeNow } from '../clock/safe-now.ts'
@@ -35,8 +35,8 @@ async function measureBacklog(
 }
 
 /** The `>= 0` conditions match every row, so that each statement reads at most `cap` rows of its index. */
-async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
-  const pending = await sql<Omit<Journal, 'garbage'>>`
+async function measureJournal({ db }: LedgerTx, cap: number): Promise<JournalFigures> {
+  const pending = await sql<Omit<JournalFigures, 'garbage'>>`
     SELECT COUNT(*) - COUNT(r.version) AS reservations,
       ${total(sql`CASE WHEN r.version IS NULL THEN reserved_bytes ELSE 0 END`)} AS "reservedBytes",
       COUNT(r.version) AS "unfinishedUploads",
@@ -45,7 +45,7 @@ async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
           WHERE state = 'pending' AND lease_until >= 0 ORDER BY lease_until LIMIT ${cap}) AS figures
     LEFT JOIN resumable_uploads AS r ON r.version = figures.version
   `.execute(db)
-  const left = await sql<Pick<Journal, 'garbage'>>`
+  const left = await sql<Pick<JournalFigures, 'garbage'>>`
     SELECT COUNT(*) AS garbage
     FROM (SELECT not_before FROM garbage
           WHERE not_before >= 0 ORDER BY not_before, object_key LIMIT ${cap}) AS figures
@@ -53,7 +53,7 @@ async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
   return { ...NOTHING, ...pending.rows[0], ...left.rows[0] }
 }
 
-const NOTHING: Journal = {
+const NOTHING: JournalFigures = {
   reservations: 0,
   reservedBytes: 0,
   unfinishedUploads: 0,

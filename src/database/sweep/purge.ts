@@ -5,7 +5,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { delayStart } from '../clock/safe-now.ts'
 import { purgeableAt } from '../ledger/garbage.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
-import { dropPurged } from '../history/drop.ts'
+import { purgeHistoryOfDeleted } from '../history/purge-versions.ts'
 import { queuePurge } from '../webhooks/queue.ts'
 import { endResumablesOfUser, forgetUnclaimedOfUser } from '../resumable/end.ts'
 
@@ -148,7 +148,7 @@ async function forgetUser(tx: LedgerTx, { userId }: Purge): Promise<number> {
 
 const STEPS = [
   discardFiles,
-  dropPurged,
+  purgeHistoryOfDeleted,
   abortUploads,
   forgetCommitted,
   disownGarbage,

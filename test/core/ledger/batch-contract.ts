@@ -181,7 +181,7 @@ export function ledgerBatchContract(
       expect(await outcomeOf(refused)).toBe('scope_insufficient')
       const sharing = { ...scope, actions: ['read', 'share'] } as const
       expect(await outcomeOf(batch([{ ...restore(file.version), scope: sharing }]))).toBe('ok')
-      await harness.ledger.dropVersion({ ...account, ...other })
+      await harness.ledger.purgeVersion({ ...account, ...other })
       const gone = [restore(other.version), { ...restore(other.version), scope }]
       const codes = gone.map(async (each) => await outcomeOf(batch([each])))
       expect(await Promise.all(codes)).toEqual(['version_gone', 'not_found'])

@@ -85,7 +85,7 @@ export function ledgerClockContract(
     const NOBODY = { except: [], limit: 10 }
 
     describe.each(AHEAD)('%s ahead', (_name, ahead) => {
-      it('G10 drops no history, which can be restored afterwards', async () => {
+      it('G10 purges no history, which can be restored afterwards', async () => {
         await account.put('a', 10)
         const version = await account.remove('a')
         await jump(ahead)
@@ -132,7 +132,7 @@ export function ledgerClockContract(
         expect((await account.list()).map((file) => file.name)).toEqual(['cam-2', 'cam-3'])
       })
 
-      it('evicts and drops nothing for a grant that ends', async () => {
+      it('evicts and purges nothing for a grant that ends', async () => {
         const endsAt = harness.now() + KEPT_MS
         const gift = { ...grantOf(account.userId, 'gift'), bytes: 1_000_000, endsAt }
         await harness.users.putGrant(gift)
@@ -165,7 +165,7 @@ export function ledgerClockContract(
         const { version } = (await account.put('b', 11)).file
         expect(version).toBeDefined()
         const { userId } = account
-        await harness.ledger.dropHistory({
+        await harness.ledger.purgeHistory({
           ...account,
           endedBy: Number.MAX_SAFE_INTEGER,
           limit: 10,
@@ -334,7 +334,7 @@ export function ledgerClockContract(
       await harness.advance(-2 * DAY_MS)
       await account.abort(aborted)
       await resumables.abort(tailed)
-      await ledger.dropVersion({ ...account, version })
+      await ledger.purgeVersion({ ...account, version })
       await account.put('kept', 20)
       await users.deleteUser(userId)
       const purge = { userId, limit: 10 }

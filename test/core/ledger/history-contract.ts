@@ -158,7 +158,7 @@ export function ledgerHistoryContract(
       expect(await outcomeOf(account.restore(file.version))).toBe('capacity_exceeded')
     })
 
-    it('drops what exceeds the allowance, oldest end first, and counts it as garbage until then', async () => {
+    it('purges what exceeds the allowance, oldest end first, and counts it as garbage until then', async () => {
       const half = MIB / 2
       const versions = []
       for (const size of [half / 4, half / 4 + 1, half / 4 + 2, half / 4 + 3]) {
@@ -180,7 +180,7 @@ export function ledgerHistoryContract(
       expect(await figures()).toMatchObject({ versions: 3, excess: 0 })
     })
 
-    it('lists a user no more whose figures have drifted, and who has nothing to drop', async () => {
+    it('lists a user no more whose figures have drifted, and who has nothing to purge', async () => {
       await harness.driftHistory(account.userId, 2 * MIB)
       expect(await trim()).toBe(0)
       expect((await harness.history(account.userId)).excess).toBe(0)
@@ -215,16 +215,16 @@ export function ledgerHistoryContract(
       expect(recorded).toBe(120 * MIB - 3 + 3 * OVERHEAD - (await figures()).bytes)
     })
 
-    it('drops a version, and says so while its object is garbage', async () => {
+    it('purges a version, and says so while its object is garbage', async () => {
       const { file } = await account.put('a', 10)
       await account.remove('a')
       const { version } = file
       const find = () => harness.ledger.findPastVersion({ ...account, version })
-      const dropped = () => outcomeOf(harness.ledger.dropVersion({ ...account, version }))
+      const purged = () => outcomeOf(harness.ledger.purgeVersion({ ...account, version }))
       expect(await find()).toMatchObject({ version, size: 10 })
-      expect(await dropped()).toBe('ok')
+      expect(await purged()).toBe('ok')
       expect(await find()).toBe('gone')
-      expect(await dropped()).toBe('ok')
+      expect(await purged()).toBe('ok')
       expect(await outcomeOf(account.restore(version))).toBe('version_gone')
       expect(await garbage()).toEqual([keyOf(version)])
       expect(await figures()).toEqual({ bytes: 0, versions: 0, excess: 0 })
@@ -240,37 +240,37 @@ export function ledgerHistoryContract(
       ] as const) {
         const of = { ...who, version }
         expect(await harness.ledger.findPastVersion(of)).toBeUndefined()
-        expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('not_found')
+        expect(await outcomeOf(harness.ledger.purgeVersion(of))).toBe('not_found')
         expect(await outcomeOf(who.restore(version))).toBe('not_found')
       }
       await account.remove('a')
       const of = { ...other, version: file.version }
       expect(await harness.ledger.findPastVersion(of)).toBeUndefined()
-      expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('not_found')
+      expect(await outcomeOf(harness.ledger.purgeVersion(of))).toBe('not_found')
       expect(await outcomeOf(other.restore(file.version))).toBe('not_found')
       expect(await account.past()).toHaveLength(1)
     })
 
-    it('drops versions of any size', async () => {
+    it('purges versions of any size', async () => {
       await account.grant('more', 2 ** 40)
       const GIB = 2 ** 30
       for (const size of [3 * GIB, 1.5 * GIB, 1.5 * GIB + 1]) await account.put('a', size)
       await account.remove('a')
       expect(await figures()).toMatchObject({ bytes: 6 * GIB + 1 + 3 * OVERHEAD, versions: 3 })
       const page = { ...account, endedBy: 2 ** 50, limit: 100 }
-      expect(await harness.ledger.dropHistory(page)).toBe(3)
+      expect(await harness.ledger.purgeHistory(page)).toBe(3)
       expect(await figures()).toEqual({ bytes: 0, versions: 0, excess: 0 })
       const { recorded, counted } = await harness.garbageBytes(account.userId)
       expect([recorded, counted]).toEqual(Array(2).fill(6 * GIB + 1 + 3 * OVERHEAD))
     })
 
-    it('drops all versions page by page', async () => {
+    it('purges all versions page by page', async () => {
       for (const size of [1, 2, 3]) await account.put('a', size)
       await account.remove('a')
       const page = { ...account, endedBy: 2 ** 50, limit: 2 }
-      expect(await harness.ledger.dropHistory(page)).toBe(2)
-      expect(await harness.ledger.dropHistory(page)).toBe(1)
-      expect(await harness.ledger.dropHistory(page)).toBe(0)
+      expect(await harness.ledger.purgeHistory(page)).toBe(2)
+      expect(await harness.ledger.purgeHistory(page)).toBe(1)
+      expect(await harness.ledger.purgeHistory(page)).toBe(0)
       expect(await account.past()).toEqual([])
       expect(await garbage()).toHaveLength(3)
     })
@@ -302,9 +302,9 @@ export function ledgerHistoryContract(
       expect(await harness.ledger.findPastVersion({ ...account, version })).toBeUndefined()
       expect(await outcomeOf(account.restore(version))).toBe('user_suspended')
       const of = { ...account, version }
-      expect(await outcomeOf(harness.ledger.dropVersion(of))).toBe('user_suspended')
+      expect(await outcomeOf(harness.ledger.purgeVersion(of))).toBe('user_suspended')
       expect(
-        await outcomeOf(harness.ledger.dropHistory({ ...of, endedBy: 2 ** 50, limit: 1 })),
+        await outcomeOf(harness.ledger.purgeHistory({ ...of, endedBy: 2 ** 50, limit: 1 })),
       ).toBe('user_suspended')
       await harness.users.setUserStatus(account.userId, 'active')
       expect(await account.past()).toHaveLength(1)
@@ -323,7 +323,7 @@ export function ledgerHistoryContract(
       expect(await outcome()).toBe('committed')
       await account.remove('b')
       expect(await outcome()).toBe('committed')
-      await harness.ledger.dropVersion({ ...account, version })
+      await harness.ledger.purgeVersion({ ...account, version })
       expect(await outcome()).toBe('committed')
       // The object of an upload that no table names has to be removed.
       const [due] = (await harness.keys(account.userId)).garbage
@@ -363,7 +363,7 @@ export function ledgerHistoryContract(
     })
 
     it.each(Array.from({ length: 8 }, (_, round) => round))(
-      'restores a version once, and drops it or not, in any order (round %i)',
+      'restores a version once, and purges it or not, in any order (round %i)',
       async (round) => {
         const { file } = await account.put('a', 10)
         await account.remove('a')
@@ -374,7 +374,7 @@ export function ledgerHistoryContract(
           another: () =>
             round % 2 === 0
               ? outcomeOf(there.restore(version, { name: 'c' }))
-              : outcomeOf(harness.other.dropVersion({ ...account, version })),
+              : outcomeOf(harness.other.purgeVersion({ ...account, version })),
         })
         expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1)
         const { length } = await account.list()
@@ -393,7 +393,7 @@ export function ledgerHistoryContract(
         { arbitrary: fc.tuple(fc.constant('remove'), name, fc.nat(1)), weight: 2 },
         { arbitrary: fc.tuple(fc.constant('rename'), name, fc.nat(1)), weight: 1 },
         { arbitrary: fc.tuple(fc.constant('restore'), name, fc.nat(9)), weight: 3 },
-        { arbitrary: fc.tuple(fc.constant('drop'), name, fc.nat(9)), weight: 1 },
+        { arbitrary: fc.tuple(fc.constant('purge'), name, fc.nat(9)), weight: 1 },
       )
       await fc.assert(
         fc.asyncProperty(fc.array(change, { maxLength: 12 }), async (changes) => {
@@ -408,7 +408,7 @@ export function ledgerHistoryContract(
               remove: () => at.remove(on),
               rename: () => at.change(on, { newName: `${on}x`, overwrite: true }),
               restore: () => at.restore(version, { name: on, overwrite: true }),
-              drop: () => harness.ledger.dropVersion({ ...user, version }),
+              purge: () => harness.ledger.purgeVersion({ ...user, version }),
             }[what]
             await outcomeOf(does())
           }
@@ -434,7 +434,7 @@ export function ledgerHistoryContract(
     })
     afterAll(() => harness.close())
 
-    it('expires, and is then dropped', async () => {
+    it('expires, and is then purged', async () => {
       const account = await openAccount(harness)
       const { file } = await account.put('a', 1)
       await account.remove('a')

@@ -136,75 +136,75 @@ export function ledgerSweepContract(
     describe('journal', () => {
       it('keeps committed uploads for the retention, then forgets them, and no other', async () => {
         const committed = (await account.put('a', 1)).file.version
-        const dropped = await account.begin('b', 1)
-        await account.abort(dropped)
+        const abandoned = await account.begin('b', 1)
+        await account.abort(abandoned)
         const pending = await account.begin('c', 1)
         const forget = (retentionMs: number): Promise<number> =>
           harness.ledger.forgetUploads({ retentionMs, limit: 1000 })
         await forget(60_000)
         expect(await harness.journal(account.userId)).toEqual(
-          [committed, dropped, pending].toSorted(),
+          [committed, abandoned, pending].toSorted(),
         )
         await harness.advance(20)
         expect(await forget(10)).toBeGreaterThan(0)
-        expect(await harness.journal(account.userId)).toEqual([dropped, pending].toSorted())
+        expect(await harness.journal(account.userId)).toEqual([abandoned, pending].toSorted())
         expect(await account.abort(committed)).toBe('committed')
-        expect(await account.abort(dropped)).toBe('aborted')
+        expect(await account.abort(abandoned)).toBe('aborted')
         expect(await account.size('a')).toBe(1)
         await account.commit(pending, 1)
       })
 
       it('has an aborted upload due at once, and after a removal when it is as old again', async () => {
-        const dropped = await account.begin('a', 1)
+        const abandoned = await account.begin('a', 1)
         const abortedAt = harness.now()
-        await account.abort(dropped)
-        expect(await aborted()).toEqual([dropped])
+        await account.abort(abandoned)
+        expect(await aborted()).toEqual([abandoned])
         await removeDue(LONG_MS)
         expect(await aborted()).toEqual([])
         await harness.advance(2 * TIMES.recheckMs)
-        expect(await aborted()).toEqual([dropped])
+        expect(await aborted()).toEqual([abandoned])
         const min = harness.now() - abortedAt
         expect(await removeDue(LONG_MS)).toBe(0)
         const age = harness.now() - abortedAt
         expect(await aborted()).toEqual([])
         await harness.advance(age + 20)
         const [again] = await due()
-        expect(again?.version).toBe(dropped)
+        expect(again?.version).toBe(abandoned)
         // The abort itself came a little after it was asked for.
         expect((again?.removeAt ?? 0) - abortedAt).toBeGreaterThan(1.7 * min)
       })
 
       it('has an aborted upload due right after the retention, when that comes sooner', async () => {
         const retentionMs = 10 * SOON_MS
-        const dropped = await account.begin('a', 1)
-        await account.abort(dropped)
+        const abandoned = await account.begin('a', 1)
+        await account.abort(abandoned)
         await harness.advance(8 * SOON_MS)
         const removals = { removed: await due(retentionMs), failed: [], ...TIMES, retentionMs }
         const { userId } = account
         await harness.ledger.noteAbortedRemovals({ ...removals, userId, recheckMs: 1 })
         await harness.advance(2 * SOON_MS + 20)
-        expect(await due(retentionMs)).toMatchObject([{ version: dropped, isLast: true }])
+        expect(await due(retentionMs)).toMatchObject([{ version: abandoned, isLast: true }])
       })
 
       it('forgets an aborted upload by a removal that began after the retention, and by no other', async () => {
         const retentionMs = SOON_MS
-        const dropped = await account.begin('a', 1)
-        await account.abort(dropped)
+        const abandoned = await account.begin('a', 1)
+        await account.abort(abandoned)
         const early = await due(retentionMs)
         await harness.advance(retentionMs + 20)
         const late = { removed: early, failed: [], ...TIMES, retentionMs }
         const { userId } = account
         expect(await harness.ledger.noteAbortedRemovals({ ...late, userId })).toBe(0)
-        expect(await harness.journal(account.userId)).toEqual([dropped])
+        expect(await harness.journal(account.userId)).toEqual([abandoned])
         await harness.advance(TIMES.recheckMs + 20)
         expect(await removeDue(retentionMs)).toBe(1)
         expect(await harness.journal(account.userId)).toEqual([])
-        expect(await account.abort(dropped)).toBe('aborted')
+        expect(await account.abort(abandoned)).toBe('aborted')
       })
 
       it('keeps an aborted upload whose removal failed, and has it due again soon', async () => {
-        const dropped = await account.begin('a', 1)
-        await account.abort(dropped)
+        const abandoned = await account.begin('a', 1)
+        await account.abort(abandoned)
         await harness.advance(20)
         const failed = await due(0)
         expect(failed).toMatchObject([{ isLast: true }])
@@ -213,7 +213,7 @@ export function ledgerSweepContract(
         expect(await harness.ledger.noteAbortedRemovals({ ...removals, userId })).toBe(0)
         expect(await aborted()).toEqual([])
         await harness.advance(TIMES.retryMs + 20)
-        expect(await aborted()).toEqual([dropped])
+        expect(await aborted()).toEqual([abandoned])
       })
 
       it('forgets and delays no upload that is not aborted, whatever it is told was removed', async () => {

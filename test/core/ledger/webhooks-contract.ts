@@ -203,7 +203,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       await account.put('a', 4)
       await forgetChanges(harness.ledger, { lifetimeMs: LONG_AGO_MS, limit: 1000 })
       await deliver()
-      expect(receiver.dropped).toEqual([2, 1])
+      expect(receiver.expired).toEqual([2, 1])
       await account.put('a', 5)
       await deliver()
       expect(receiver.sequences()).toEqual([3, 5])
@@ -218,7 +218,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       await harness.advance(3_000)
       const failedAt = harness.now()
       await deliver()
-      expect(receiver.dropped).toEqual([1])
+      expect(receiver.expired).toEqual([1])
       const own = async () =>
         (await harness.ledger.listDueWebhooks(10_000)).find(
           ({ userId }) => userId === account.userId,
@@ -273,7 +273,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
       expect(purged?.data).toEqual({ user_id: userId })
       expect(created?.data).toMatchObject({ user_id: userId, sequence: 1, name: 'b' })
       expect(new Set(receiver.accepted.map(({ id }) => id)).size).toBe(3)
-      expect(receiver.dropped).toEqual([])
+      expect(receiver.expired).toEqual([])
     })
 
     it('events of a new user are not lost while the purge of the one before is settled', async () => {
@@ -337,7 +337,7 @@ class Receiver {
   readonly sent: Webhook[] = []
   readonly accepted: Webhook[] = []
   readonly parked: Webhook[] = []
-  readonly dropped: number[] = []
+  readonly expired: number[] = []
   readonly errors: unknown[] = []
   readonly #users: Set<string>
 
@@ -367,8 +367,8 @@ class Receiver {
     onParked: (webhook: Webhook) => {
       if (this.#users.has(webhook.userId)) this.parked.push(webhook)
     },
-    onDropped: (userId: UserId, events: number) => {
-      if (this.#users.has(userId)) this.dropped.push(events)
+    onExpired: (userId: UserId, events: number) => {
+      if (this.#users.has(userId)) this.expired.push(events)
     },
     onError: (error: unknown) => void this.errors.push(error),
   }

@@ -100,7 +100,7 @@ export async function openBed(
       await repository.change({ subject: caller, ...names, visibility: undefined, overwrite: true })
     },
     forgetHistory: async (userId) =>
-      history.dropAll({ subject: authorized(await callerNamed(users, userId)), signal: never() }),
+      history.purgeAll({ subject: authorized(await callerNamed(users, userId)), signal: never() }),
     stray: async (key, content = 'stray') => {
       await objects.put({ key, body: contentOf([Buffer.from(content)]), signal: never() })
       return key

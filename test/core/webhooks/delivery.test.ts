@@ -58,7 +58,7 @@ function bed(
     onDelivered: nothing,
     onFailed: nothing,
     onParked: nothing,
-    onDropped: nothing,
+    onExpired: nothing,
     onError: (error) => void errors.push(error),
   }
   const sender: WebhookSender = {

@@ -65,7 +65,8 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.latestSequences([userId])
   await ledger.readGrantClock()
   const turns = { after: { at: 1, userId }, to: 2, limit: 10 }
-  for (const kind of ['starts', 'ends'] as const) await ledger.listGrantTurns({ ...turns, kind })
+  for (const kind of ['starts', 'ends'] as const)
+    await ledger.listGrantBoundaries({ ...turns, kind })
   await ledger.checkBegin({ ...account, name: found.name, bytes: 1, maxFiles: 9, maxUploads: 9 })
   await users.findAccessTokenUser(digestOf(1))
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])

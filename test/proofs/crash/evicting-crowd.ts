@@ -7,7 +7,7 @@ import { readFeed } from './feed.ts'
 import type { Instance } from './instances.ts'
 import { watchQuotas } from './quotas.ts'
 import { isStatus, json, type Outcome, type Request, send } from './request.ts'
-import { Journal, settle } from './settle.ts'
+import { JournalWatch, settle } from './settle.ts'
 import { Tally } from './tally.ts'
 import type { World } from './world.ts'
 
@@ -30,7 +30,7 @@ export class Crowd {
   evicted = 0
   readonly #world: World
   readonly #instances: readonly Instance[]
-  readonly #journal: Journal
+  readonly #journal: JournalWatch
   readonly #over = new AbortController()
   readonly #agent = new Agent({ keepAlive: true })
   /** Sizes, by name. */
@@ -42,7 +42,7 @@ export class Crowd {
   constructor(world: World, instances: readonly Instance[]) {
     this.#world = world
     this.#instances = instances
-    this.#journal = new Journal(world)
+    this.#journal = new JournalWatch(world)
   }
 
   /** Works for so long, and on a slow machine until enough was evicted. */

@@ -5,7 +5,7 @@ import { uploadHead } from '../../support/http/multipart-body.ts'
 import { type RawExchange, rawRequest } from '../../support/http/raw-http.ts'
 import { contentOf } from './content.ts'
 import { Instance } from './instances.ts'
-import { Journal, settle } from './settle.ts'
+import { JournalWatch, settle } from './settle.ts'
 import { Tally } from './tally.ts'
 import { openWorld, type World, type WorldUser } from './world.ts'
 import { readUsage } from '../../support/read-usage.ts'
@@ -33,7 +33,7 @@ describe.skipIf(missing)('an instance that stands still in the middle of uploads
       const world = forTest().use(await openWorld({ postgres, s3: minio }))
       const tally = new Tally()
       const [pausing, other] = [await start(world, tally), await start(world, tally)]
-      const journal = new Journal(world)
+      const journal = new JournalWatch(world)
       const user = world.users[1] ?? world.users[0]
       for (const { name } of UPLOADS) expect((await putOld(other, { user, name })).status).toBe(200)
       const before = await readUsage(world.service.ledger, user.userId)

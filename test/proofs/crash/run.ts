@@ -6,7 +6,7 @@ import { PassingTime } from './resumable/passing-time.ts'
 import { Load } from './load.ts'
 import { Oracle } from './oracle.ts'
 import { watchQuotas } from './quotas.ts'
-import { Journal, settle } from './settle.ts'
+import { JournalWatch, settle } from './settle.ts'
 import { Tally } from './tally.ts'
 import { openWorld, type Places, type World } from './world.ts'
 
@@ -65,7 +65,7 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
     signal,
     onLastByte: (instance) => killer.onLastByte(instance),
   })
-  const journal = new Journal(world)
+  const journal = new JournalWatch(world)
   const ended = new AbortController()
   const progress = setInterval(() => onProgress(tally), PROGRESS_MS)
   const watching = Promise.all([

@@ -12,7 +12,7 @@ import { readUsage } from '../../support/read-usage.ts'
 import { authorized } from '../../support/caller.ts'
 
 /** Collects the keys of all uploads that did not succeed, while the journal still has them. */
-export class Journal {
+export class JournalWatch {
   readonly keys = new Set<ObjectKey>()
   readonly #world: World
 
@@ -44,7 +44,7 @@ export class Journal {
 export async function settle(options: {
   readonly world: World
   readonly tally: Tally
-  readonly journal: Journal
+  readonly journal: JournalWatch
   /** After which what is left counts as left for good; as many as a killed sweeper's lease lasts when left out. */
   readonly mostSweeps?: number | undefined
 }): Promise<number> {
@@ -101,7 +101,7 @@ async function sweep({ service }: World): Promise<void> {
 }
 
 /** What should be gone: objects and parts of objects that no file or past version refers to, and rows of uploads (I8). */
-async function leftovers(world: World, journal: Journal): Promise<readonly string[]> {
+async function leftovers(world: World, journal: JournalWatch): Promise<readonly string[]> {
   const { service, database, users } = world
   const { kysely } = database
   const files = (await Promise.all(users.map((user) => filesOf(world, user)))).flat()

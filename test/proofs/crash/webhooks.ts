@@ -47,7 +47,7 @@ async function deliverRest({ service }: World): Promise<void> {
     onDelivered: nothing,
     onFailed: nothing,
     onParked: nothing,
-    onDropped: nothing,
+    onExpired: nothing,
     onError: nothing,
   })
   const running = delivery?.run(stop.signal)

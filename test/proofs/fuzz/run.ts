@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Journal, settle } from '../crash/settle.ts'
+import { JournalWatch, settle } from '../crash/settle.ts'
 import { Tally } from '../crash/tally.ts'
 import { createUser, openWorld, type Places, TIMES, type World } from '../crash/world.ts'
 import { createAnswerCheck, type OpenApi } from '../../openapi/answer-check.ts'
@@ -97,7 +97,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
     } satisfies WorkerOptions)
   const progress = setInterval(() => options.onProgress?.(tally), PROGRESS_MS)
   const startedAt = performance.now()
-  const journal = new Journal(world)
+  const journal = new JournalWatch(world)
   const watched = new AbortController()
   const watching = journal.watch(watched.signal)
   let seconds = 0

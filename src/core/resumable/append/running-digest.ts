@@ -31,7 +31,7 @@ export class RunningDigest {
     }
   }
 
-  /** The hash state at exactly this offset, if it is known. States at earlier offsets are dropped. */
+  /** The hash state at exactly this offset, if it is known. States at earlier offsets are forgotten. */
   at(offset: number): Hash | undefined {
     if (offset === this.#offset) return this.#hash.copy()
     this.#copies = this.#copies.filter((copy) => copy.offset >= offset)
@@ -54,7 +54,7 @@ const MAX_UPLOADS = 1_000
 
 /**
  * The hash states of unfinished uploads whose last append ended on this instance. Without one, the whole object is read
- * at the end. The least recently used state is dropped first.
+ * at the end. The least recently used state is forgotten first.
  */
 export class DigestCache {
   readonly #digests = new BoundedMap<string, DigestAt>(MAX_UPLOADS)

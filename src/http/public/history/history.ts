@@ -94,18 +94,18 @@ export const historyRoutes: UserRoutes = async (app, options) => {
     },
   })
 
-  app.delete(PAST_VERSION, DROP, async (request, reply) => {
+  app.delete(PAST_VERSION, PURGE, async (request, reply) => {
     const version = pastVersion(request)
     await discardBody(reply)
-    if (!(await isGone(history, version))) await history.drop(version)
+    if (!(await isGone(history, version))) await history.purge(version)
     return reply.code(204).send()
   })
 
-  app.delete(HISTORY, DROP_ALL, async (request, reply) => {
+  app.delete(HISTORY, PURGE_ALL, async (request, reply) => {
     const caller = requireUser(request, ['history'])
     assertEveryName(caller)
     await discardBody(reply)
-    await history.dropAll({ subject: caller, signal: requestSignal(reply) })
+    await history.purgeAll({ subject: caller, signal: requestSignal(reply) })
     return reply.code(204).send()
   })
 
@@ -127,7 +127,7 @@ async function hidingGone<T>(caller: Scoped, found: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether there is nothing to drop. Throws `not_found` for a version that a token with a prefix does not see. */
+/** Whether there is nothing to purge. Throws `not_found` for a version that a token with a prefix does not see. */
 async function isGone(history: Pick<History, 'stat'>, wanted: OwnVersion): Promise<boolean> {
   const { subject } = wanted
   if (!hasPrefix(subject)) return false
@@ -165,7 +165,7 @@ const DOWNLOAD = {
   problems: ['not_found', 'version_gone', 'range_not_satisfiable'],
 } as const satisfies Operation
 
-const DROP = ofHistory({
+const PURGE = ofHistory({
   operationId: 'purgePastVersion',
   summary: 'Delete a replaced or deleted file for good',
   parameters: { path: { version: VERSION_PARAM } },
@@ -173,7 +173,7 @@ const DROP = ofHistory({
   problems: ['not_found'],
 })
 
-const DROP_ALL = ofHistory({
+const PURGE_ALL = ofHistory({
   operationId: 'purgeHistory',
   summary: "Delete all of the caller's replaced and deleted files for good",
   // A filter of the list, ignored here, would delete what it was to spare.

@@ -6,7 +6,7 @@ import { readUsage } from '../../../support/read-usage.ts'
 import { contentOf } from '../content.ts'
 import { Instance } from '../instances.ts'
 import { type Reply, send } from '../request.ts'
-import { Journal, settle } from '../settle.ts'
+import { JournalWatch, settle } from '../settle.ts'
 import { Tally } from '../tally.ts'
 import { openWorld, type Places, type World, type WorldUser } from '../world.ts'
 import { TUS, UPLOADS } from './client.ts'
@@ -172,7 +172,7 @@ interface Stack extends AsyncDisposable {
   readonly world: World
   readonly user: WorldUser
   readonly tally: Tally
-  readonly journal: Journal
+  readonly journal: JournalWatch
   readonly killed: Instance
   /** Where the upload begins: another instance if there are two. */
   readonly first: Instance
@@ -204,7 +204,7 @@ async function openStack(places: Places): Promise<Stack> {
     world,
     user: world.users[1] ?? world.users[0],
     tally,
-    journal: new Journal(world),
+    journal: new JournalWatch(world),
     killed,
     first: second ?? killed,
     restart: () => killed.kill(),

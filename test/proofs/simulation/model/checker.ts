@@ -200,8 +200,8 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'selectFiles':
     case 'listHistory':
     case 'findPastVersion':
-    case 'dropVersion':
-    case 'dropHistory':
+    case 'purgeVersion':
+    case 'purgeHistory':
     case 'listUsersToTrim':
     case 'trimHistory':
     case 'acquireLeaderLease':
@@ -210,7 +210,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'latestSequences':
     case 'forgetChanges':
     case 'readGrantClock':
-    case 'listGrantTurns':
+    case 'listGrantBoundaries':
     case 'latestChange':
     case 'noteCapacity':
     case 'advanceGrantClock':

@@ -101,7 +101,7 @@ function assertBehind({ timeline }: Applied, call: AppliedCall): void {
   demand(safe <= timeline.now, 'I17', `a safe time that is ${safe - timeline.now} ms ahead`)
 }
 
-/** Of a history that holds more than it may, versions are dropped at once. */
+/** Of a history that holds more than it may, versions are purged at once. */
 function isBeyondAllowance({ before, model }: Applied, userId: ModelUserId): boolean {
   const held = before.quotas.find((row) => row.user_id === userId)?.history_bytes ?? 0
   return held > (capacityOf(model.user(userId)) * HISTORY_SHARE) / 100

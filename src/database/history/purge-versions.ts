@@ -7,18 +7,18 @@ import { countHistory, withOverhead } from '../ledger/counted-bytes.ts'
 import { deletePast } from '../ledger/write-rows.ts'
 import type { HistoryRow } from '../schema.ts'
 
-interface Dropped {
+interface Purged {
   readonly userId: UserId
-  readonly rows: readonly DroppedRow[]
+  readonly rows: readonly PurgedRow[]
   /** Whether it is the purge of a deleted user, whose garbage counts against nobody. */
   readonly isPurge?: boolean
 }
 
-export type DroppedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'ended_by'>
+export type PurgedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'ended_by'>
 
 /** Under the user's lock. */
-export async function dropVersions(tx: LedgerTx, dropped: Dropped): Promise<number> {
-  const { userId, rows, isPurge = false } = dropped
+export async function purgeVersions(tx: LedgerTx, purged: Purged): Promise<number> {
+  const { userId, rows, isPurge = false } = purged
   if (rows.length === 0) return 0
   const owner = isPurge ? null : userId
   const objects = rows.map(({ object_key: objectKey, size }) => ({
@@ -47,23 +47,23 @@ interface Selected {
 }
 
 /** Oldest end first, unless `order` says otherwise. */
-export async function versionsToDrop(
+export async function versionsToPurge(
   { db }: LedgerTx,
   { userId, limit, where = sql`1 = 1`, order = sql`ended_at, version` }: Selected,
-): Promise<readonly DroppedRow[]> {
-  const { rows } = await sql<DroppedRow>`
+): Promise<readonly PurgedRow[]> {
+  const { rows } = await sql<PurgedRow>`
     SELECT version, object_key, size, ended_by FROM history
     WHERE user_id = ${userId} AND ${where} ORDER BY ${order} LIMIT ${limit}
   `.execute(db)
   return rows
 }
 
-export async function dropPurged(
+export async function purgeHistoryOfDeleted(
   tx: LedgerTx,
   { userId, limit }: { readonly userId: UserId; readonly limit: number },
 ): Promise<number> {
-  const rows = await versionsToDrop(tx, { userId, limit })
-  return await dropVersions(tx, { userId, rows, isPurge: true })
+  const rows = await versionsToPurge(tx, { userId, limit })
+  return await purgeVersions(tx, { userId, rows, isPurge: true })
 }
 
 export function ofVersions(versions: readonly Version[]): RawBuilder<unknown> {
