@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Readiness } from '../../core/readiness.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
-import { otherMethods } from '../shared-routes/method-not-allowed.ts'
-import { healthRoutes } from '../shared-routes/health.ts'
+import { otherMethods } from '../routes/method-not-allowed.ts'
+import { healthRoutes } from '../routes/health.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 
 export interface MonitoringOptions {

@@ -10,8 +10,8 @@ import {
   termsIn,
   TokenId,
   tokenPage,
-} from '../shared-routes/access-token-resource.ts'
-import { PAGE_QUERY } from '../shared-routes/pagination.ts'
+} from '../routes/access-token-resource.ts'
+import { PAGE_QUERY } from '../routes/pagination.ts'
 import { requireUser } from './access-token.ts'
 import type { UserRoutes } from './user-routes.ts'
 

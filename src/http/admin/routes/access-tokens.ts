@@ -7,8 +7,8 @@ import {
   termsIn,
   TokenId,
   tokenPage,
-} from '../../shared-routes/access-token-resource.ts'
-import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+} from '../../routes/access-token-resource.ts'
+import { PAGE_QUERY } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 

@@ -7,7 +7,7 @@ import {
   ARCHIVE_RESPONSES,
   readNames,
   selectedFiles,
-} from '../../shared-routes/archive-query.ts'
+} from '../../routes/archive-query.ts'
 import type { Audited } from '../audit.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { OF_USER } from '../route-schemas.ts'

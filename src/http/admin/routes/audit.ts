@@ -9,7 +9,7 @@ import { described } from '../../openapi/operation.ts'
 import { Query } from '../../openapi/parameters.ts'
 import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { USER_PARAM } from '../route-schemas.ts'
 

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/quota/grant-store.ts'
 import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
 

@@ -8,8 +8,8 @@ import {
   LISTING_QUERY,
   listingReply,
   SHORT_PAGES,
-} from '../../shared-routes/file-listing.ts'
-import { fileNameParam } from '../../shared-routes/file-resource.ts'
+} from '../../routes/file-listing.ts'
+import { fileNameParam } from '../../routes/file-resource.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'

@@ -3,7 +3,7 @@ import { formatTimestamp, parseTimestamp } from '../../../core/timestamp.ts'
 import type { Grant, GrantName } from '../../../core/quota/grant-store.ts'
 import { Bytes, grantReply, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { type Key, PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { type Key, PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
 

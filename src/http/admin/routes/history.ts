@@ -4,7 +4,7 @@ import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { FILE_NAME_SCHEMA, Query } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, parseCursor } from '../../shared-routes/pagination.ts'
+import { PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
 import {
   endIn,
   historyPage,
@@ -12,7 +12,7 @@ import {
   RESTORE_REQUEST,
   RestoreBody,
   VERSION,
-} from '../../shared-routes/past-version-resource.ts'
+} from '../../routes/past-version-resource.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'

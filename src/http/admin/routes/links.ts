@@ -1,6 +1,6 @@
 import { Type } from '../../openapi/type.ts'
-import { LinkId, linkPage, LinkPageReply } from '../../shared-routes/link-resource.ts'
-import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { LinkId, linkPage, LinkPageReply } from '../../routes/link-resource.ts'
+import { PAGE_QUERY } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'

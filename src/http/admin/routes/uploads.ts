@@ -2,13 +2,13 @@ import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.
 import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import { PAGE_QUERY, readPage } from '../../routes/pagination.ts'
 import {
   pagedUploads,
   UPLOAD_ID,
   uploadMembers,
   uploadSchemas,
-} from '../../shared-routes/upload-resource.ts'
+} from '../../routes/upload-resource.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'

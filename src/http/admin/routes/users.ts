@@ -11,7 +11,7 @@ import { described } from '../../openapi/operation.ts'
 import { Query } from '../../openapi/parameters.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { type Key, PAGE_QUERY, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { type Key, PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { describingUser, NO_QUERY } from '../route-schemas.ts'
 

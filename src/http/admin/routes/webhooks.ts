@@ -4,7 +4,7 @@ import { WEBHOOK_EVENTS } from '../../../core/webhooks/webhook.ts'
 import { describing } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { type Key, PAGE_QUERY, readPage } from '../../shared-routes/pagination.ts'
+import { type Key, PAGE_QUERY, readPage } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { NO_QUERY } from '../route-schemas.ts'
 

@@ -1,6 +1,6 @@
 import type { ChangePosition } from '../../../core/changes/change.ts'
 import type { Caller } from '../../../core/users/caller.ts'
-import { formatCursor, parseCursor } from '../../shared-routes/pagination.ts'
+import { formatCursor, parseCursor } from '../../routes/pagination.ts'
 
 export function formatChangeCursor(
   { userId, userCreatedAt }: Caller,

@@ -8,7 +8,7 @@ import {
   ARCHIVE_RESPONSES,
   readNames,
   selectedFiles,
-} from '../../shared-routes/archive-query.ts'
+} from '../../routes/archive-query.ts'
 import { requireUser } from '../access-token.ts'
 import type { UserRoutes } from '../user-routes.ts'
 

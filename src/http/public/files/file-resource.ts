@@ -4,7 +4,7 @@ import { nameFor, type UserSubject } from '../../../core/auth/subject.ts'
 import type { FileName } from '../../../core/files/file-name.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import { fileNameParam } from '../../shared-routes/file-resource.ts'
+import { fileNameParam } from '../../routes/file-resource.ts'
 import { requireUser } from '../access-token.ts'
 
 export const OWN_FILE_PATH = '/users/me/repo/:file_name'

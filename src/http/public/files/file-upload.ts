@@ -21,7 +21,7 @@ import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { Bytes, Count } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { assertQueryDecodable } from '../../server/query.ts'
-import { fileReply, seenFile, SeenFileReply } from '../../shared-routes/file-resource.ts'
+import { fileReply, seenFile, SeenFileReply } from '../../routes/file-resource.ts'
 import { ownFile } from './file-resource.ts'
 
 /** Parsed below, where the errors are. */

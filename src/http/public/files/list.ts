@@ -12,7 +12,7 @@ import {
   LISTING_QUERY,
   listingReply,
   SHORT_PAGES,
-} from '../../shared-routes/file-listing.ts'
+} from '../../routes/file-listing.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import { formatChangeCursor } from '../changes/cursor.ts'
 import type { UserRoutes } from '../user-routes.ts'

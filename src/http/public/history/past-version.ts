@@ -4,7 +4,7 @@ import type { FindPast } from '../../../core/history/history.ts'
 import { isVersion } from '../../../core/objects/object-key.ts'
 import { describing } from '../../openapi/operation.ts'
 import { pathNotFound } from '../../server/problem.ts'
-import { VERSION } from '../../shared-routes/past-version-resource.ts'
+import { VERSION } from '../../routes/past-version-resource.ts'
 import { requireUser } from '../access-token.ts'
 
 export const HISTORY = '/users/me/history'

@@ -3,7 +3,7 @@ import { assertCovers, narrowPrecondition, type Scoped } from '../../../core/aut
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
-import { RESTORE_REQUEST, RestoreBody } from '../../shared-routes/past-version-resource.ts'
+import { RESTORE_REQUEST, RestoreBody } from '../../routes/past-version-resource.ts'
 import { requireUser } from '../access-token.ts'
 import { committedFile, UploadedFile } from '../files/file-upload.ts'
 import { STORED_EXAMPLE } from '../files/upload.openapi.ts'

@@ -6,7 +6,7 @@ import { type Link, wholeUsesLeft } from '../../../core/links/link.ts'
 import { archiveOf, serveArchive } from '../../download/serve-archive.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { ownerOf } from '../../server/reader-slots.ts'
-import { ARCHIVE_RESPONSES } from '../../shared-routes/archive-query.ts'
+import { ARCHIVE_RESPONSES } from '../../routes/archive-query.ts'
 import { LINK_SECRET } from './link-resource.ts'
 import { LINK_PATH, type LinkOptions, visitorOf } from './visit.ts'
 

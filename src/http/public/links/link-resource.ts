@@ -13,7 +13,7 @@ import { describing } from '../../openapi/operation.ts'
 import { Prefix } from '../../openapi/parameters.ts'
 import { OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { LINK_MEMBERS } from '../../shared-routes/link-resource.ts'
+import { LINK_MEMBERS } from '../../routes/link-resource.ts'
 
 export const ofLinks = describing({ tag: 'links', credentials: 'none' })
 

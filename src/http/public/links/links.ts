@@ -1,7 +1,7 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import { sendProblem } from '../../server/problem.ts'
-import { otherMethods } from '../../shared-routes/method-not-allowed.ts'
+import { otherMethods } from '../../routes/method-not-allowed.ts'
 import { linkArchiveRoutes } from './link-archive.ts'
 import { linkFileRoutes } from './link-files.ts'
 import { linkUploadRoutes } from './link-uploads.ts'

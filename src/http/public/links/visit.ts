@@ -15,7 +15,7 @@ import { assertSameSite } from '../../server/csrf.ts'
 import { clientAddressOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { subjectOf } from '../../server/request-subject.ts'
-import { fileNameParam } from '../../shared-routes/file-resource.ts'
+import { fileNameParam } from '../../routes/file-resource.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
 /** What the routes below a link need. */

@@ -5,7 +5,7 @@ import {
   type Key,
   parseCursor,
   readPage,
-} from '../../../src/http/shared-routes/pagination.ts'
+} from '../../../src/http/routes/pagination.ts'
 
 const FAULT = { code: 'invalid_parameter', facts: { parameter: 'cursor' } }
 
