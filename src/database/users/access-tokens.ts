@@ -8,13 +8,13 @@ import {
   type Scope,
 } from '../../core/auth/scope.ts'
 import { AppError, isAppError } from '../../core/errors.ts'
-import { isJwtId } from '../../core/auth/jwt-users.ts'
 import { accessTokenInvalid, inactiveUser } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type {
   AccessToken,
   AccessTokenFilter,
   AccessTokenKey,
+  AccessTokenStore,
   AccessTokenUse,
   AccessTokenUser,
   NewAccessToken,
@@ -23,12 +23,22 @@ import { safeNow } from '../clock/safe-now.ts'
 import { explainReached, reachedBound } from '../../core/quota/shares.ts'
 import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'
 import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Operations } from '../ledger/operation.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
 import { lockKnownUser, requireUser } from './find-user.ts'
 import { hasDevice } from './grants.ts'
+import { revokeAccessToken } from './revocation.ts'
 
-export async function add(tx: LedgerTx, token: NewAccessToken): Promise<AccessToken> {
+export const ACCESS_TOKEN_OPERATIONS = {
+  addAccessToken: { through: 'transaction', run: add, effect: 'grows' },
+  findAccessTokenUser: { through: 'queryPrepared', run: findUser, effect: 'reads' },
+  recordAccessTokenUses: { through: 'query', run: recordUses, effect: 'frees' },
+  listAccessTokens: { through: 'query', run: list, effect: 'reads' },
+  revokeAccessToken: { through: 'transaction', run: revokeAccessToken, effect: 'frees' },
+} as const satisfies Operations<AccessTokenStore>
+
+async function add(tx: LedgerTx, token: NewAccessToken): Promise<AccessToken> {
   const { db, now } = tx
   const { userId, scope, parent } = token
   await lockKnownUser(tx, userId)
@@ -134,7 +144,7 @@ async function forgetEnded({ db, now }: Clocked, userId: UserId): Promise<void> 
   `.execute(db)
 }
 
-export async function findUser(
+async function findUser(
   { db, now }: Clocked,
   sha256: string,
   { evenExpired }: { readonly evenExpired: boolean } = { evenExpired: false },
@@ -165,10 +175,7 @@ type FoundRow = UserRow &
     readonly expires_in_ms: number | null
   }
 
-export async function recordUses(
-  { db, now }: Clocked,
-  uses: readonly AccessTokenUse[],
-): Promise<void> {
+async function recordUses({ db, now }: Clocked, uses: readonly AccessTokenUse[]): Promise<void> {
   if (uses.length === 0) return
   const rows = uses.map(({ sha256, agoMs }) => sql`(CAST(${sha256} AS TEXT), ${bigint(agoMs)})`)
   await sql`
@@ -180,7 +187,7 @@ export async function recordUses(
   `.execute(db)
 }
 
-export async function list(
+async function list(
   { db }: Clocked,
   { userId, parentId, page }: AccessTokenFilter,
 ): Promise<readonly AccessToken[]> {
@@ -200,77 +207,6 @@ export async function list(
 
 function madeBy(parentId: string | undefined) {
   return parentId === undefined ? sql`` : sql`AND parent_id = ${parentId}`
-}
-
-/** Under the user's lock, like `add`: otherwise a token could be made with one that is being revoked. */
-export async function revoke(
-  tx: LedgerTx,
-  { userId, tokenId, parentId }: AccessTokenKey,
-): Promise<void> {
-  const { db, now } = tx
-  await lockKnownUser(tx, userId)
-  const { rows } = await sql<Descent>`
-    SELECT token_id, parent_id FROM access_tokens WHERE user_id = ${userId}
-  `.execute(db)
-  const own = rows.find((row) => row.token_id === tokenId)
-  if (own === undefined || (parentId !== undefined && own.parent_id !== parentId)) {
-    throw new AppError('not_found', 'The user has no access token with this id.')
-  }
-  await end({ db, now }, { userId, tokenIds: descendantsOf(tokenId, rows) })
-}
-
-/** Ends the tokens, and the links that they have made. */
-async function end(
-  { db, now }: Clocked,
-  { userId, tokenIds }: { readonly userId: UserId; readonly tokenIds: ReadonlySet<string> },
-): Promise<void> {
-  const ended = sql`user_id = ${userId} AND token_id IN (${sql.join([...tokenIds])})`
-  await sql`
-    UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now}) WHERE ${ended}
-  `.execute(db)
-  await sql`DELETE FROM links WHERE ${ended}`.execute(db)
-}
-
-type Descent = Pick<AccessTokenRow, 'token_id' | 'parent_id'>
-
-/** Call it under the user's lock: ends the tokens and links that JWTs have made, and what was made with those tokens. */
-export async function revokeOfJwts({ db, now }: Clocked, userId: UserId): Promise<void> {
-  const { rows } = await sql<Descent>`
-    SELECT token_id, parent_id FROM access_tokens WHERE user_id = ${userId}
-  `.execute(db)
-  const ended = new Set<string>()
-  for (const { parent_id: parentId } of rows) {
-    if (parentId === null || !isJwtId(parentId)) continue
-    for (const id of descendantsOf(parentId, rows)) ended.add(id)
-  }
-  const { rows: makers } = await sql<{ readonly token_id: string }>`
-    SELECT DISTINCT token_id FROM links WHERE user_id = ${userId}
-  `.execute(db)
-  for (const { token_id: id } of makers) if (isJwtId(id)) ended.add(id)
-  if (ended.size > 0) await end({ db, now }, { userId, tokenIds: ended })
-}
-
-/** The token, what was made with it, with those, and so on. */
-function descendantsOf(tokenId: string, rows: readonly Descent[]): ReadonlySet<string> {
-  const children = Map.groupBy(rows, (row) => row.parent_id)
-  const found = new Set([tokenId])
-  // A set also iterates over what is added meanwhile.
-  for (const parentId of found) {
-    for (const child of children.get(parentId) ?? []) found.add(child.token_id)
-  }
-  return found
-}
-
-/** Call it under the user's lock. */
-export async function revokeOfDevice(
-  { db, now }: Clocked,
-  { userId, deviceId }: { readonly userId: UserId; readonly deviceId: string },
-): Promise<void> {
-  await sql`
-    UPDATE access_tokens SET revoked_at = ${now}
-    WHERE user_id = ${userId} AND device_id = ${deviceId} AND revoked_at IS NULL
-  `.execute(db)
-  await sql`DELETE FROM links WHERE user_id = ${userId} AND device_id = ${deviceId}`.execute(db)
 }
 
 function toAccessToken(row: AccessTokenRow): AccessToken {

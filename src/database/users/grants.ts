@@ -7,15 +7,28 @@ import type {
   GrantStore,
   NewGrant,
 } from '../../core/quota/grant-store.ts'
-import type { Clocked } from '../ledger/ledger-sql.ts'
+import { changingCapacity } from '../changes/record.ts'
+import type { Clocked, LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Operations } from '../ledger/operation.ts'
 import type { GrantRow, Tables } from '../schema.ts'
-import { requireUser } from './find-user.ts'
+import { lockKnownUser, requireUser } from './find-user.ts'
+import { revokeOfDevice } from './revocation.ts'
 
-/** Call it under the user's lock: `created` depends on a read before the write. */
-export async function put(
-  { db, now }: Clocked,
-  grant: NewGrant,
-): ReturnType<GrantStore['putGrant']> {
+export const GRANT_OPERATIONS = {
+  putGrant: { through: 'transaction', run: putGrant, effect: 'grows' },
+  revokeGrant: { through: 'transaction', run: revokeGrant, effect: 'frees' },
+  hasDevice: { through: 'query', run: hasDevice, effect: 'reads' },
+  listGrants: { through: 'query', run: listGrants, effect: 'reads' },
+} as const satisfies Operations<GrantStore>
+
+async function putGrant(tx: LedgerTx, grant: NewGrant): ReturnType<GrantStore['putGrant']> {
+  const { userId } = grant
+  await lockKnownUser(tx, userId)
+  return await changingCapacity(tx, { userId, change: () => put(tx, grant) })
+}
+
+/** Under the user's lock: `created` depends on a read before the write. */
+async function put({ db, now }: Clocked, grant: NewGrant): ReturnType<GrantStore['putGrant']> {
   const created = !(await stands(db, grant))
   const { rows } = await sql<GrantRow>`
     INSERT INTO grants (user_id, source, reference, bytes, model, starts_at, ends_at, created_at)
@@ -41,10 +54,15 @@ async function stands(
   return rows.length === 1
 }
 
-export async function revoke(
-  db: Kysely<Tables>,
-  { userId, source, reference }: GrantKey,
-): Promise<void> {
+/** Ends also the tokens and links of a device. */
+async function revokeGrant(tx: LedgerTx, grant: GrantKey): Promise<void> {
+  const { userId, source, reference } = grant
+  await lockKnownUser(tx, userId)
+  await changingCapacity(tx, { userId, change: () => remove(tx, grant) })
+  if (source === DEVICE) await revokeOfDevice(tx, { userId, deviceId: reference })
+}
+
+async function remove({ db }: Clocked, { userId, source, reference }: GrantKey): Promise<void> {
   await sql`
     DELETE FROM grants
     WHERE user_id = ${userId} AND source = ${source} AND reference = ${reference}
@@ -58,7 +76,7 @@ export async function hasDevice(
   return await stands(db, { userId, source: DEVICE, reference: deviceId })
 }
 
-export async function list(
+async function listGrants(
   { db }: Clocked,
   { userId, source, page }: GrantFilter,
 ): Promise<readonly Grant[]> {

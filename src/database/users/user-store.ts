@@ -1,21 +1,20 @@
 import { type Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
 import type { AccessTokenStore } from '../../core/auth/access-token-store.ts'
-import type { GrantKey, GrantStore, NewGrant } from '../../core/quota/grant-store.ts'
-import { DEVICE } from '../../core/quota/grants.ts'
+import type { GrantStore } from '../../core/quota/grant-store.ts'
 import { userNotFound } from '../../core/users/caller.ts'
 import { capacityState } from '../../core/quota/capacity.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
-import { changingCapacity } from '../changes/record.ts'
-import * as accessTokens from './access-tokens.ts'
+import { ACCESS_TOKEN_OPERATIONS } from './access-tokens.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { createMethods, type Operations } from '../ledger/operation.ts'
 import { toUser } from '../ledger/rows.ts'
 import { createSession, type LedgerOptions } from '../ledger/session.ts'
 import type { Database } from '../database.ts'
 import { findUser, lockKnownUser } from './find-user.ts'
-import * as grants from './grants.ts'
+import { GRANT_OPERATIONS } from './grants.ts'
+import { revokeOfJwts } from './revocation.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /** The ports of what a user has besides files. Each use case takes only those that it needs. */
@@ -27,15 +26,8 @@ export const USER_OPERATIONS = {
   findUser: { through: 'query', run: ({ db }, userId) => findUser(db, userId), effect: 'reads' },
   setUserStatus: { through: 'transaction', run: setUserStatus, effect: 'frees' },
   deleteUser: { through: 'transaction', run: deleteUser, effect: 'frees' },
-  addAccessToken: { through: 'transaction', run: accessTokens.add, effect: 'grows' },
-  findAccessTokenUser: { through: 'queryPrepared', run: accessTokens.findUser, effect: 'reads' },
-  recordAccessTokenUses: { through: 'query', run: accessTokens.recordUses, effect: 'frees' },
-  listAccessTokens: { through: 'query', run: accessTokens.list, effect: 'reads' },
-  revokeAccessToken: { through: 'transaction', run: accessTokens.revoke, effect: 'frees' },
-  putGrant: { through: 'transaction', run: putGrant, effect: 'grows' },
-  revokeGrant: { through: 'transaction', run: revokeGrant, effect: 'frees' },
-  hasDevice: { through: 'query', run: grants.hasDevice, effect: 'reads' },
-  listGrants: { through: 'query', run: grants.list, effect: 'reads' },
+  ...ACCESS_TOKEN_OPERATIONS,
+  ...GRANT_OPERATIONS,
 } as const satisfies Operations<UserStores>
 
 export function createUserStore(database: Database, options: LedgerOptions): UserStores {
@@ -77,7 +69,7 @@ async function setUserStatus(
   status: 'active' | 'suspended',
 ): Promise<User> {
   await lockKnownUser(tx, userId)
-  if (status === 'suspended') await accessTokens.revokeOfJwts(tx, userId)
+  if (status === 'suspended') await revokeOfJwts(tx, userId)
   return await setStatus(tx.db, { userId, status })
 }
 
@@ -95,17 +87,4 @@ async function setStatus(
   `.execute(db)
   if (rows[0] === undefined) throw userNotFound(userId)
   return toUser(rows[0])
-}
-
-async function putGrant(tx: LedgerTx, grant: NewGrant): ReturnType<GrantStore['putGrant']> {
-  const { userId } = grant
-  await lockKnownUser(tx, userId)
-  return await changingCapacity(tx, { userId, change: () => grants.put(tx, grant) })
-}
-
-async function revokeGrant(tx: LedgerTx, grant: GrantKey): Promise<void> {
-  const { userId, source, reference } = grant
-  await lockKnownUser(tx, userId)
-  await changingCapacity(tx, { userId, change: () => grants.revoke(tx.db, grant) })
-  if (source === DEVICE) await accessTokens.revokeOfDevice(tx, { userId, deviceId: reference })
 }
