@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as iteration, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Deadline } from '../core/async/deadline.ts'
 import { AppError } from '../core/errors.ts'
@@ -84,19 +84,19 @@ const QUIET_MS = 1_000
 const LOOK_MS = 50
 
 /**
- * Resolves when closing the listener resets no connection in the accept queue: after a short event-loop turn that
- * accepts none. (In a long turn, one can arrive after the poll.) Before that comes a quiet period, as answered clients
+ * Resolves when closing the listener resets no connection in the accept queue: after a short event-loop iteration that
+ * accepts none. (In a long one, one can arrive after the poll.) Before that comes a quiet period, as answered clients
  * reconnect; it shrinks, so that a flood delays this by 2 s at most. The caller holds back requests: answers would
- * cause connections, work would cause long turns.
+ * cause connections, work would cause long iterations.
  */
 export async function emptyQueue(connections: OpenConnections): Promise<void> {
   const endsAt = performance.now() + EMPTYING_MS
-  // The current turn does not poll the queue again.
-  await turn()
+  // The current iteration does not poll the queue again.
+  await iteration()
   for (let startedAt = performance.now(); startedAt < endsAt;) {
-    await turn()
+    await iteration()
     const now = performance.now()
-    const isShort = now - startedAt < SHORT_TURN_MS
+    const isShort = now - startedAt < SHORT_ITERATION_MS
     if (isShort && startedAt - connections.lastChangedAt() > (endsAt - now) * QUIET_SHARE) return
     startedAt = now
   }
@@ -107,13 +107,13 @@ const EMPTYING_MS = 2_000
 /** Length of the quiet period, as a share of the remaining time. */
 const QUIET_SHARE = 0.1
 
-/** An idle turn takes 0.01 ms. */
-const SHORT_TURN_MS = 0.1
+/** An idle one takes 0.01 ms. */
+const SHORT_ITERATION_MS = 0.1
 
 /** Closes idle connections while a listener ends; a late request still gets its answer. */
 export function closeIdleFromNowOn(connections: OpenConnections): Disposable {
   const close = (): void => connections.closeIdle(LAST_IDLE_MS)
-  // One turn later, so that requests that arrived during a stall of the process are read first.
+  // One iteration later, so that requests that arrived during a stall of the process are read first.
   const timer = setInterval(() => setImmediate(close), LOOK_MS)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

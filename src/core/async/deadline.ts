@@ -1,27 +1,27 @@
 import { addAbortListener } from 'node:events'
 
 /**
- * Calls `onLate` after `ms` and one more turn of the event loop. After a stall (for example of a suspended machine),
+ * Calls `onLate` after `ms` and one more event-loop iteration. After a stall (for example of a suspended machine),
  * timers run before sockets and other threads are read, so an answer that has already arrived would count as late.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout
-  #lastTurn: NodeJS.Immediate | undefined
+  #lastIteration: NodeJS.Immediate | undefined
 
   constructor(ms: number, onLate: () => void) {
     this.#timer = setTimeout(() => {
-      this.#lastTurn = setImmediate(onLate)
+      this.#lastIteration = setImmediate(onLate)
     }, ms)
   }
 
   /** Restarts the time, even after it has passed. */
   refresh(): void {
-    clearImmediate(this.#lastTurn)
+    clearImmediate(this.#lastIteration)
     this.#timer.refresh()
   }
 
   clear(): void {
-    clearImmediate(this.#lastTurn)
+    clearImmediate(this.#lastIteration)
     clearTimeout(this.#timer)
   }
 
@@ -74,7 +74,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** As `AbortSignal.timeout`, with the extra turn of `Deadline`. */
+/** As `AbortSignal.timeout`, with the extra iteration of `Deadline`. */
 export function timeoutSignal(ms: number): AbortSignal {
   const controller = new AbortController()
   new Deadline(ms, () => controller.abort(timeoutError(ms))).unref()

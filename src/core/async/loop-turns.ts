@@ -1,7 +1,7 @@
 /**
- * Shares a budget of each turn of the event loop between owners: short blocking work runs until it has taken `budgetMs`
- * of the turn, and the rest in later turns. Owners take turns, and the work of one runs in call order. So other work
- * never waits for more than one piece beyond the budget.
+ * Shares a budget of each iteration of the event loop between owners: short blocking work runs until it has taken
+ * `budgetMs` of it, and the rest in later iterations. Owners take turns, and the work of one runs in call order. So
+ * other work never waits for more than one piece beyond the budget.
  */
 export class LoopTurns {
   readonly #budgetMs: number
@@ -14,7 +14,7 @@ export class LoopTurns {
     this.#budgetMs = budgetMs
   }
 
-  /** Runs `work` now if nothing else waits and the turn has time left. Does nothing if it waits already. */
+  /** Runs `work` now if nothing else waits and the iteration has time left. Does nothing if it waits already. */
   add(owner: string, work: () => void): void {
     const own = this.#waiting.get(owner) ?? new Set()
     this.#waiting.set(owner, own.add(work))

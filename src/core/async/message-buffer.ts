@@ -1,4 +1,4 @@
-/** Hands over the items of one event-loop turn together, in order; `schedule` can choose another moment. */
+/** Hands over the items of one event-loop iteration together, in order; `schedule` can choose another moment. */
 export class MessageBuffer<T> {
   #items: T[] = []
   readonly #take: (items: readonly T[]) => void

@@ -29,8 +29,8 @@ export interface ThreadOptions {
 }
 
 /**
- * A thread that answers calls of plain data. All calls of one event-loop turn are one message, and so are all answers.
- * It never restarts: once it has ended, every call rejects.
+ * A thread that answers calls of plain data. All calls of one event-loop iteration are one message, and so are all
+ * answers. It never restarts: once it has ended, every call rejects.
  */
 export class Thread<C> {
   readonly #options: ThreadOptions
@@ -96,7 +96,7 @@ export class Thread<C> {
     deadline.clear()
   }
 
-  /** A call that cannot be cloned must not fail the other calls of its turn. */
+  /** A call that cannot be cloned must not fail the other calls of its message. */
   #sendCalls(calls: readonly ThreadCall<C>[]): void {
     try {
       this.#send(calls)

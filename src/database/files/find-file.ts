@@ -100,7 +100,7 @@ export function createReadBatches<K, V>(
   let answers: Promise<readonly V[]>
 
   async function readTogether(keys: readonly K[]): Promise<readonly V[]> {
-    // Lets reads that arrived on other connections in this turn join.
+    // Lets reads that arrived on other connections in this iteration join.
     await setImmediate()
     if (gathering === keys) gathering = undefined
     return await readAll(keys)

@@ -99,7 +99,7 @@ export function createBatcher(options: BatcherOptions): Batcher {
   async function start(): Promise<void> {
     if (running === MAX_RUNNING) return
     running += 1
-    // Lets calls that arrived on other connections in this turn join.
+    // Lets calls that arrived on other connections in this iteration join.
     await setImmediate()
     for (let batch = next(); batch.size > 0; batch = next()) await run(batch)
     running -= 1

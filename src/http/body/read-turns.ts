@@ -5,7 +5,7 @@ import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
 import { LoopTurns } from '../../core/async/loop-turns.ts'
 import { SocketReads } from './socket-reads.ts'
 
-/** Small chunks per connection and event-loop turn that are not throttled. */
+/** Small chunks per connection and event-loop iteration that are not throttled. */
 const FREE_CHUNKS = 16
 
 /** Of all throttled connections together. Node's parser takes about 1 us per chunk, so this is about 2 % of a core. */
@@ -22,32 +22,32 @@ const MS_PER_BYTE = 0.25 / 1024
 /** What an ordinary request takes to begin. */
 const ORDINARY_MS = 0.5
 
-/** So much waste in one event-loop turn starts the slicing. */
+/** So much waste in one event-loop iteration starts the slicing. */
 const EXPENSIVE_MS = 4
 
-/** How long slices are read in one event-loop turn. */
-const TURN_MS = 1
+/** How long slices are read in one event-loop iteration. */
+const ITERATION_MS = 1
 
 const SLICING_MS = 10_000
 
 /**
  * Bounds what parsing costs: one read of a connection brings up to 64 KiB, which can be 11,000 chunks of one byte or
- * 3,500 requests, takes Node's parser 15 ms or more and can't be stopped, and one event-loop turn reads all
+ * 3,500 requests, takes Node's parser 15 ms or more and can't be stopped, and one event-loop iteration reads all
  * connections.
  *
  * - **Throttling.** A connection with many small chunks is paused until they are paid for.
- * - **Slicing.** Once the waste of one event-loop turn is expensive, all connections are read in slices of 1 KiB, for
- *   1 ms per event-loop turn, and client addresses take turns. It ends after 10 s.
+ * - **Slicing.** Once the waste of one event-loop iteration is expensive, all connections are read in slices of 1 KiB,
+ *   for 1 ms per iteration, and client addresses take turns. It ends after 10 s.
  */
 export class ReadTurns {
   readonly #requestOf: (socket: Socket) => IncomingMessage | undefined
   readonly #open = new Map<Socket, SocketReads>()
-  readonly #turns = new LoopTurns(TURN_MS)
-  /** Small chunks of this event-loop turn, and those that throttled connections have yet to pay for. */
+  readonly #turns = new LoopTurns(ITERATION_MS)
+  /** Small chunks of this event-loop iteration, and those that throttled connections have yet to pay for. */
   readonly #chunks = new Map<SocketReads, number>()
   readonly #payments = new FairSemaphore({ permits: 1 })
   #slicing: NodeJS.Timeout | undefined
-  /** The last request of this turn that may be expensive: when it began, and the bytes of its read. */
+  /** The last request of this iteration that may be expensive: when it began, and the bytes of its read. */
   #suspect: { readonly since: number; readonly bytes: number } | undefined
   #isResetDue = false
   #wastedMs = 0
@@ -81,7 +81,7 @@ export class ReadTurns {
     return this.#open.get(socket)
   }
 
-  /** Measures how long Node's parser takes for a chunked or ignored request, if another one begins in this turn. */
+  /** Measures how long Node's parser takes for a chunked or ignored request, if another begins in this iteration. */
   begin(request: IncomingMessage, { isIgnored }: { readonly isIgnored: boolean }): void {
     this.#endMeasurement()
     const bytes = this.of(request.socket)?.newBytes() ?? 0
@@ -89,7 +89,7 @@ export class ReadTurns {
     if (isIgnored) this.#waste(MS_PER_IGNORED_REQUEST)
     if (!isChunked && !isIgnored) return
     this.#suspect = { since: performance.now(), bytes }
-    this.#resetAfterTurn()
+    this.#resetAfterIteration()
   }
 
   /**
@@ -105,14 +105,14 @@ export class ReadTurns {
   }
 
   #waste(ms: number): void {
-    this.#resetAfterTurn()
+    this.#resetAfterIteration()
     this.#wastedMs += ms
     if (this.#wastedMs < EXPENSIVE_MS || this.#slicing !== undefined) return
     this.#slicing = setTimeout(this.#endSlicing, SLICING_MS).unref()
     for (const reads of this.#open.values()) reads.slice()
   }
 
-  #resetAfterTurn(): void {
+  #resetAfterIteration(): void {
     if (this.#isResetDue) return
     this.#isResetDue = true
     setImmediate(() => {

@@ -9,7 +9,7 @@ const SMALL_BYTES = 256
 const SLICE_BYTES = 1024
 
 /** How long one connection is read before the next one's turn. */
-const TURN_MS = 0.25
+const READ_MS = 0.25
 
 export interface SocketReadsOptions {
   readonly socket: Socket
@@ -122,7 +122,7 @@ export class SocketReads {
   /** Has Node parse what a turn allows. Returns whether bytes are left for the next turn. */
   read(): boolean {
     const { socket } = this
-    const until = performance.now() + TURN_MS
+    const until = performance.now() + READ_MS
     do {
       if (!this.#canRead()) return false
       const { readableLength } = socket

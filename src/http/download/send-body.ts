@@ -48,7 +48,7 @@ export async function sendBody(reply: FastifyReply, options: SendBodyOptions): P
 /** `takenBytes` lags by up to one write: a reader at 1.5 KiB/s still shows progress within three minutes. */
 const MAX_WRITE_BYTES = 256 * 1024
 
-/** Chunks of one event-loop turn or one write take one system call. A chunk is released once written. */
+/** Chunks of one event-loop iteration or one write take one system call. A chunk is released once written. */
 function writeBatches(
   reply: FastifyReply,
   { body, release }: SendBodyOptions,

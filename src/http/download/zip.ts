@@ -69,7 +69,7 @@ const GATHERED_BYTES = 16 * 1024
 
 /**
  * Joins small chunks, of which every file has three, and lets the event loop run after each: thousands of small files
- * would otherwise be read in one turn.
+ * would otherwise be read in one iteration of the event loop.
  */
 async function* gatherSmall(
   chunks: AsyncIterable<Uint8Array>,

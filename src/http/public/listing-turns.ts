@@ -57,21 +57,22 @@ export function createListingTurns(options: {
     try {
       return await read()
     } finally {
-      // The first turn serializes the page.
+      // The first iteration serializes the page.
       setImmediate(charge)
-      afterTurns(TURNS_BETWEEN, () => permit.release())
+      afterIterations(ITERATIONS_BETWEEN, () => permit.release())
     }
   }
 }
 
 /**
- * Turns of the event loop between two listings. The first one serializes the page. In each, Node accepts one new connection
- * of a listener: with a listing in every turn, those of others would wait behind as many connections as a client opens.
+ * Iterations of the event loop between two listings. The first one serializes the page. In each, Node accepts one new
+ * connection of a listener: with a listing in every one, those of others would wait behind as many connections as a
+ * client opens.
  */
-export const TURNS_BETWEEN = 32
+export const ITERATIONS_BETWEEN = 32
 
-function afterTurns(turns: number, run: () => void): void {
-  setImmediate(() => (turns > 1 ? afterTurns(turns - 1, run) : run()))
+function afterIterations(count: number, run: () => void): void {
+  setImmediate(() => (count > 1 ? afterIterations(count - 1, run) : run()))
 }
 
 /** On PostgreSQL a listing mostly waits for the network, with one of ten connections. */

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as iteration } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { LoopTurns } from '../../../src/core/async/loop-turns.ts'
 
@@ -19,19 +19,19 @@ function work(name: string, ms: number): () => void {
   }
 }
 
-it('work that fits into the turn of the event loop runs at once, and the rest in later turns', async () => {
+it('work that fits into the iteration of the event loop runs at once, and the rest in later ones', async () => {
   const turns = new LoopTurns(2)
   for (const name of ['a', 'b', 'c', 'd', 'e']) turns.add('ann', work(name, 1))
   expect(ran).toEqual(['a', 'b'])
-  await turn()
+  await iteration()
   expect(ran).toEqual(['a', 'b', 'c', 'd'])
   turns.add('ann', work('f', 5))
   turns.add('ann', work('g', 1))
-  await turn()
+  await iteration()
   expect(ran).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
-  await turn()
+  await iteration()
   expect(ran.at(-1)).toBe('g')
-  await turn()
+  await iteration()
   turns.add('ann', work('h', 1))
   expect(ran.at(-1)).toBe('h')
 })
@@ -40,7 +40,7 @@ it('owners take turns, and the work of one keeps its order', async () => {
   const turns = new LoopTurns(1)
   for (const name of ['a', 'b', 'c']) turns.add('ann', work(name, 1))
   for (const name of ['d', 'e']) turns.add('bob', work(name, 1))
-  while (ran.length < 5) await turn()
+  while (ran.length < 5) await iteration()
   expect(ran).toEqual(['a', 'b', 'd', 'c', 'e'])
 })
 
@@ -53,9 +53,9 @@ it('work that adds itself runs once per turn, behind that of others', async () =
   turns.add('ann', again)
   turns.add('ann', again)
   turns.add('bob', work('other', 1))
-  await turn()
-  await turn()
-  await turn()
+  await iteration()
+  await iteration()
+  await iteration()
   expect(ran).toEqual(['again', 'again', 'other', 'again'])
 })
 

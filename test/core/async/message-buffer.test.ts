@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MessageBuffer } from '../../../src/core/async/message-buffer.ts'
 
 describe('what is added to a buffer', () => {
-  it('hands over what one turn of the event loop brings together and in order, later messages apart', async () => {
+  it('hands over what one iteration of the event loop brings together and in order, later messages apart', async () => {
     const taken: (readonly number[])[] = []
     const buffer = new MessageBuffer<number>((items) => taken.push(items))
     for (const item of [1, 2, 3]) buffer.add(item)

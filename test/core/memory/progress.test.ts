@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as iteration } from 'node:timers/promises'
 import { assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MemoryAllocation } from '../../../src/core/memory/allocation.ts'
@@ -56,7 +56,7 @@ describe('uploads that gather parts', () => {
           return new Upload({ memory, size, heldBefore, userId: `user-${at % 3}`, memoryUse })
         })
         for (;;) {
-          await turn()
+          await iteration()
           const clients = uploads.flatMap(({ sendPiece }) => sendPiece ?? [])
           const sent = uploads.flatMap(({ underWay }) => underWay)
           const isStores = clients.length === 0 || (sent.length > 0 && random.chance(stores))
@@ -85,7 +85,7 @@ describe('an upload beside a crowd of another user', () => {
     const ann = new Upload({ memory, size: 20 * MIB, userId: 'ann', memoryUse })
     let waitedMs = 0
     for (; !ann.isOver && waitedMs < 600_000; waitedMs += pieceMs) {
-      for (await turn(); ann.sendPiece !== undefined; await turn()) ann.sendPiece()
+      for (await iteration(); ann.sendPiece !== undefined; await iteration()) ann.sendPiece()
       for (const sent of ann.underWay) sent()
       await crowd.pass(pieceMs)
     }
@@ -119,7 +119,7 @@ class Crowd {
     for (const { sendPiece, underWay } of this.#uploads) {
       for (const go of [sendPiece, ...underWay]) go?.()
     }
-    await turn()
+    await iteration()
     this.turnedAway += this.#uploads.filter(({ isTaken }) => isTaken).length
     this.#uploads = this.#uploads.map((upload) =>
       upload.isOver ? new Upload(this.#options) : upload,
@@ -137,7 +137,7 @@ async function expectAllIsThere(memory: UploadMemory): Promise<void> {
     memoryUse,
     senders: BUDGET / PART,
   })
-  for (await turn(); upload.sendPiece !== undefined; await turn()) upload.sendPiece()
+  for (await iteration(); upload.sendPiece !== undefined; await iteration()) upload.sendPiece()
   // The next piece waits in hand.
   expect(memoryUse.held).toBe(BUDGET / 2 + PIECE)
 }

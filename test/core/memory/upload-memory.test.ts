@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as iteration } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MemoryAllocation } from '../../../src/core/memory/allocation.ts'
 import type { Permit } from '../../../src/core/async/fair-semaphore.ts'
@@ -67,7 +67,7 @@ async function admit(memory: UploadMemory, userId = 'ann'): Promise<Upload> {
 
 /** Lets all that is under way come to rest. */
 async function rest(): Promise<void> {
-  for (let turns = 0; turns < 5; turns++) await turn()
+  for (let turns = 0; turns < 5; turns++) await iteration()
 }
 
 async function pass(ms: number): Promise<void> {

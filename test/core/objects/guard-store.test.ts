@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as iteration } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { guardStore } from '../../../src/core/objects/guard-store.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
@@ -118,7 +118,7 @@ describe('E23 a guarded store', () => {
       throw outage()
     }
     const readIdentity = async () => {
-      await turn()
+      await iteration()
       return found
     }
     const store = guard({ faults: { append, readIdentity } })

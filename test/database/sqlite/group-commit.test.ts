@@ -57,7 +57,7 @@ describe('group commit', () => {
   }
   const commits = (): number => events.filter((event) => event === 'COMMIT').length
 
-  it('has all transactions of one turn share a COMMIT, in their order', async () => {
+  it('has all transactions of one iteration of the event loop share a COMMIT, in their order', async () => {
     const keys = ['a', 'b', 'c', 'd']
     const answers = await Promise.all(keys.map((key) => transact((tx) => put(tx, key))))
     expect(answers).toEqual(keys)

@@ -66,7 +66,7 @@ async function exchange(client: Socket, text: string | Buffer): Promise<string> 
   return answer.toString()
 }
 
-/** Several are read in one event-loop turn: only the next request tells how long the one before took. */
+/** Several are read in one event-loop iteration: only the next request tells how long the one before took. */
 async function startSlicing(): Promise<void> {
   const idle = await Promise.all(Array.from({ length: 10 }, openIdle))
   const replies = await Promise.all(idle.map((client) => exchange(client, SMALL_CHUNKS)))
@@ -77,22 +77,25 @@ async function startSlicing(): Promise<void> {
 it.each([
   ['of small chunks', SMALL_CHUNKS, 60],
   ['of many requests', GET.repeat(2_300), 5_000],
-])('after expensive reads %s, few requests begin in one event-loop turn', async (_, text, most) => {
-  const idle = await Promise.all(Array.from({ length: 200 }, openIdle))
-  const perTurn: number[] = [0]
-  app.server.on('request', () => (perTurn[0] = (perTurn[0] ?? 0) + 1))
-  const ended = new Set<Socket>()
-  for (const client of idle) {
-    const end = (): void => void ended.add(client)
-    client.once('data', end).once('close', end).write(text)
-  }
-  while (ended.size < idle.length) {
-    await setImmediate()
-    perTurn.unshift(0)
-  }
-  expect(Math.max(...perTurn)).toBeLessThan(most)
-  expect(perTurn.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(200)
-})
+])(
+  'after expensive reads %s, few requests begin in one event-loop iteration',
+  async (_, text, most) => {
+    const idle = await Promise.all(Array.from({ length: 200 }, openIdle))
+    const perTurn: number[] = [0]
+    app.server.on('request', () => (perTurn[0] = (perTurn[0] ?? 0) + 1))
+    const ended = new Set<Socket>()
+    for (const client of idle) {
+      const end = (): void => void ended.add(client)
+      client.once('data', end).once('close', end).write(text)
+    }
+    while (ended.size < idle.length) {
+      await setImmediate()
+      perTurn.unshift(0)
+    }
+    expect(Math.max(...perTurn)).toBeLessThan(most)
+    expect(perTurn.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(200)
+  },
+)
 
 it('what handlers do between ordinary requests in chunks starts no slicing', async () => {
   onHandler = () => {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as iteration } from 'node:timers/promises'
 import fastify, { type FastifyReply } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import { capacityRoutes } from '../../../src/http/public/capacity.ts'
@@ -9,7 +9,7 @@ import { uploadViewRoutes } from '../../../src/http/public/uploads/view.ts'
 import {
   createListingTurns,
   MAX_WAITING,
-  TURNS_BETWEEN,
+  ITERATIONS_BETWEEN,
 } from '../../../src/http/public/listing-turns.ts'
 import { authorized } from '../../support/caller.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
@@ -49,7 +49,7 @@ function bed(options: { readonly waitMs?: number; readonly shares?: Shares } = {
     },
     answerOldest: async (): Promise<void> => {
       reading.shift()?.('a page')
-      for (let turns = 0; turns < TURNS_BETWEEN + 2; turns += 1) await turn()
+      for (let count = 0; count < ITERATIONS_BETWEEN + 2; count += 1) await iteration()
     },
   }
 }
@@ -57,7 +57,7 @@ function bed(options: { readonly waitMs?: number; readonly shares?: Shares } = {
 it('two listings are read at once, and owners take turns', async () => {
   const { ask, begun, answerOldest } = bed()
   const asked = ['ann', 'ann', 'ann', 'ann', 'bob', 'zed'].map((owner) => ask(owner).outcome)
-  await turn()
+  await iteration()
   expect(begun).toEqual(['ann', 'ann'])
   await answerOldest()
   expect(begun).toEqual(['ann', 'ann', 'bob'])
@@ -78,22 +78,22 @@ it('an owner who has to pause after a long listing keeps no turn from others', a
     },
   })
   for (const owner of ['ann', 'ann', 'bob', 'zed']) ask(owner)
-  for (let turns = 0; turns < 4; turns += 1) await turn()
+  for (let count = 0; count < 4; count += 1) await iteration()
   expect(begun).toEqual(['bob', 'zed'])
   await answerOldest()
   expect(charged).toEqual(['user bob'])
   paused.clear()
   end()
-  for (let turns = 0; turns < 4; turns += 1) await turn()
+  for (let count = 0; count < 4; count += 1) await iteration()
   expect(begun).toEqual(['bob', 'zed', 'ann'])
 })
 
 it('the event loop makes many turns between two listings, in each of which it accepts a connection', async () => {
   const { ask, begun, answerOldest } = bed()
   for (const owner of ['ann', 'ann', 'bob']) ask(owner)
-  await turn()
+  await iteration()
   const answering = answerOldest()
-  for (let turns = 0; turns < 30; turns += 1) await turn()
+  for (let count = 0; count < 30; count += 1) await iteration()
   expect(begun).toHaveLength(2)
   await answering
   expect(begun).toHaveLength(3)
@@ -103,7 +103,7 @@ it('an owner with many waiting listings is refused, others are not, and one that
   const { ask, begun, answerOldest } = bed()
   const asked = [ask('ann'), ask('ann')]
   // These are read, and wait no more.
-  await turn()
+  await iteration()
   for (let at = 0; at < MAX_WAITING; at += 1) asked.push(ask('ann'))
   expect(await ask('ann').outcome).toBe('too_many_requests')
   asked[5]?.leave()
@@ -141,7 +141,7 @@ it('the listings of files and of unfinished uploads, and capacities, take turns 
   }
   const urls = ['/users/me/repo', '/users/me/uploads', '/users/me/capacity', '/users/ann/repo']
   for (const url of urls) void app.inject(url).catch(() => undefined)
-  for (let turns = 0; turns < 20; turns += 1) await turn()
+  for (let count = 0; count < 20; count += 1) await iteration()
   expect(lists.toSorted()).toEqual(['capacity', 'files', 'uploads'])
 })
 

@@ -189,7 +189,7 @@ it('a request that arrives between the answer and the end of its connection is i
   const other = open()
   other.write(GET)
   await once(other, 'data')
-  // Both are read in one turn, in this order.
+  // Both are read in one iteration of the event loop, in this order.
   other.write('GET /end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   client.write('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx')
   await once(other.resume(), 'close')

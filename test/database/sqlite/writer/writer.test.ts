@@ -248,7 +248,7 @@ describe('a writer', () => {
     const account = await openAccount({ ledger, users })
     writer.start()
     const good = account.begin('a', 1)
-    // Both are of one turn of the event loop, so they are one message.
+    // Both are of one iteration of the event loop, so they are one message.
     const bad = users.createUser((() => 'bob') as unknown as UserId)
     await expect(bad).rejects.toThrow('could not be cloned')
     await good

@@ -40,7 +40,7 @@ describe('the writer of a pack', () => {
   const pragma = (name: string): number =>
     Number(Object.values(pack.prepare(`PRAGMA ${name}`).get() ?? {})[0])
 
-  it('makes the changes of one turn in one transaction, and tells of none before it is durable', async () => {
+  it('makes the changes of one event-loop iteration in one transaction, and tells of none before it is durable', async () => {
     const exec = pack.exec.bind(pack)
     const told: string[] = []
     vi.spyOn(pack, 'exec').mockImplementation((sql) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as iteration } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
@@ -72,7 +72,7 @@ describe('small objects in local files', () => {
     expect(await read(key)).toBeUndefined()
   })
 
-  it('are read and listed for a moment of each turn of the event loop', async () => {
+  it('are read and listed for a moment of each iteration of the event loop', async () => {
     const keys = Array.from({ length: 6 }, () => freshKey('ab'))
     for (const key of keys) await putWhole(key, Buffer.from(key))
     let nowMs = 0
@@ -84,7 +84,7 @@ describe('small objects in local files', () => {
       count += 1
       return content
     })
-    await turn()
+    await iteration()
     expect(count).toBeLessThan(keys.length)
     expect(await Promise.all(reads)).toEqual(keys.map((key) => Buffer.from(key)))
     const iterated = vi.spyOn(StatementSync.prototype, 'iterate')
