@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import { BoundedMap } from '../../core/bounded-map.ts'
 import { AppError } from '../../core/errors.ts'
 import { NEVER } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
@@ -9,6 +8,7 @@ import type { Slot } from '../statement.ts'
 import type { Eviction, Shortage } from './evictable.ts'
 import { COUNTED_BYTES } from './counted-bytes.ts'
 import { bigint, type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import { isSame, type Position } from './unfinished-searches.ts'
 
 /** A file that may be evicted. */
 export interface Candidate {
@@ -91,86 +91,6 @@ export async function untilFound<T>(transaction: () => Promise<T>): Promise<T> {
 
 /** Enough for 5 million files. */
 const MAX_SEARCHES = 1_000
-
-/** A place in the order of age. */
-interface Position {
-  readonly age: number
-  readonly named: string
-}
-
-const BEGINNING: Position = { age: 0, named: '' }
-
-function isSame(a: Position, b: Position): boolean {
-  return a.age === b.age && a.named === b.named
-}
-
-/**
- * Where the search for the oldest files of a prefix continues. Whatever is written has the time of its writing, so
- * nothing comes to stand before a position that was found to be the first. For a clock that was wrong, positions are
- * forgotten.
- */
-export class EvictionSearches {
-  readonly #searches = new BoundedMap<string, Search>(MAX_KEPT)
-  readonly #clock: () => number
-
-  constructor(clock: () => number = () => performance.now()) {
-    this.#clock = clock
-  }
-
-  startOf(eviction: Eviction): Position {
-    const own = this.#ownOf(eviction)
-    if (own !== undefined) return own.position
-    const found = this.#searches.get(keyOf(eviction))
-    return found === undefined || this.#ageOf(found) > MAX_SEARCH_MS ? BEGINNING : found.position
-  }
-
-  /** `isOwn`: for a second, and for uploads of the same name only. */
-  continue(eviction: Eviction, position: Position, { isOwn = false } = {}): void {
-    const isKeptApart = isOwn || this.#ownOf(eviction) !== undefined
-    const key = isKeptApart ? ownKeyOf(eviction) : keyOf(eviction)
-    const isNew = isSame(this.startOf(eviction), BEGINNING)
-    const since = isNew ? this.#clock() : (this.#searches.get(key)?.since ?? this.#clock())
-    this.#searches.set(key, { position: { age: position.age, named: position.named }, since })
-  }
-
-  /** Returns false if the search has begun so recently that its end is one. */
-  restart(eviction: Eviction): boolean {
-    const keys = [keyOf(eviction), ownKeyOf(eviction)]
-    const found = keys.flatMap((key) => this.#searches.get(key) ?? [])
-    if (found.length === 0 || found.some((each) => this.#ageOf(each) <= MAX_REFUSING_MS))
-      return false
-    for (const key of keys) this.#searches.delete(key)
-    return true
-  }
-
-  #ownOf(eviction: Eviction): Search | undefined {
-    const own = this.#searches.get(ownKeyOf(eviction))
-    return own !== undefined && this.#ageOf(own) <= MAX_REFUSING_MS ? own : undefined
-  }
-
-  #ageOf({ since }: Search): number {
-    return this.#clock() - since
-  }
-}
-
-interface Search {
-  readonly position: Position
-  /** When it began at the oldest file. */
-  readonly since: number
-}
-
-const MAX_KEPT = 1_000
-const MAX_SEARCH_MS = 60_000
-/** A refusal rests on a search that is no older. */
-const MAX_REFUSING_MS = 1_000
-
-function keyOf({ userId, prefix }: Eviction): string {
-  return `${userId}/${prefix}`
-}
-
-function ownKeyOf(eviction: Eviction): string {
-  return `${keyOf(eviction)}/${eviction.name}`
-}
 
 function isMade({ bytes, files }: Shortage, found: readonly Candidate[]): boolean {
   return found.length >= files && found.reduce((sum, { freed }) => sum + freed, 0) >= bytes

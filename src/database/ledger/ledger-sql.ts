@@ -18,7 +18,7 @@ import type { Database, Execute, Fragments } from '../database.ts'
 import type { Build, Compiler, Slot } from '../statement.ts'
 import type { BoundedMap } from '../../core/bounded-map.ts'
 import type { EndPosition } from '../../core/history/history-ledger.ts'
-import type { EvictionSearches } from './eviction-search.ts'
+import type { UnfinishedSearches } from './unfinished-searches.ts'
 import { safeNow } from '../clock/safe-now.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
@@ -53,7 +53,7 @@ export interface LedgerTx extends Rule, Clocked {
   readonly baseCapacity: number
   readonly compile: Compiler<Rule>
   readonly execute: Execute
-  readonly searches: EvictionSearches
+  readonly searches: UnfinishedSearches
   /**
    * Up to where, oldest end first, a user's versions are all protected, so that the next search for others begins there.
    * An end never comes to stand before an earlier one.

@@ -6,9 +6,9 @@ import { createCompiler, PREPARED } from '../statement.ts'
 import { tooLate } from '../repeats.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { createBatcher, createBatchLocks } from './batcher.ts'
-import { EvictionSearches } from './eviction-search.ts'
 import { capacityInForce, type LedgerTx } from './ledger-sql.ts'
 import { type OwnTimes, timesOf } from './times.ts'
+import { UnfinishedSearches } from './unfinished-searches.ts'
 
 type Work<T> = (tx: LedgerTx) => Promise<T>
 
@@ -47,7 +47,7 @@ export function createSession(database: Database, options: LedgerOptions) {
   }
   const compile = createCompiler(kysely, rule)
   const memory = {
-    searches: new EvictionSearches(),
+    searches: new UnfinishedSearches(),
     passedOver: new BoundedMap<UserId, EndPosition>(MAX_PASSED_OVER),
   }
   const common = { ...rule, ...memory, forUpdate, indexOf, baseCapacity, compile, keepIndexOrder }

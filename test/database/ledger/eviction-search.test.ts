@@ -3,7 +3,8 @@ import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { evictionOf } from '../../../src/database/ledger/evictable.ts'
-import { EvictionSearches, untilFound } from '../../../src/database/ledger/eviction-search.ts'
+import { untilFound } from '../../../src/database/ledger/eviction-search.ts'
+import { UnfinishedSearches } from '../../../src/database/ledger/unfinished-searches.ts'
 
 const FIRST = { age: 0, named: '' }
 
@@ -16,7 +17,7 @@ function evictionWith(prefix: string, user = 'ann') {
 
 describe('where a search for files to evict continues', () => {
   it('is of a user and a prefix', () => {
-    const searches = new EvictionSearches()
+    const searches = new UnfinishedSearches()
     const position = { age: 5, named: 'cam-1' }
     searches.continue(evictionWith('cam-'), position)
     expect(searches.startOf(evictionWith('cam-'))).toEqual(position)
@@ -26,7 +27,7 @@ describe('where a search for files to evict continues', () => {
 
   it('is the beginning again a minute after the search began, however far it has come since', () => {
     let now = 0
-    const searches = new EvictionSearches(() => now)
+    const searches = new UnfinishedSearches(() => now)
     const eviction = evictionWith('cam-')
     searches.continue(eviction, { age: 5, named: 'a' })
     now = 59_000
@@ -39,7 +40,7 @@ describe('where a search for files to evict continues', () => {
 
   it('is the beginning for a refusal, unless the search began within the last second', () => {
     let now = 0
-    const searches = new EvictionSearches(() => now)
+    const searches = new UnfinishedSearches(() => now)
     const eviction = evictionWith('cam-')
     expect(searches.restart(eviction)).toBe(false)
     searches.continue(eviction, { age: 5, named: 'a' })
@@ -51,7 +52,7 @@ describe('where a search for files to evict continues', () => {
   })
 
   it('is kept for a thousand searches', () => {
-    const searches = new EvictionSearches()
+    const searches = new UnfinishedSearches()
     for (let at = 0; at <= 1_000; at++) searches.continue(evictionWith(`p${at}`), FIRST)
     searches.continue(evictionWith('p0'), { age: 1, named: 'a' })
     expect(searches.startOf(evictionWith('p0'))).toEqual({ age: 1, named: 'a' })
