@@ -1,13 +1,14 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { type Caller, callerOf } from '../../src/core/users/caller.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Ledger } from '../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../src/database/ledger.ts'
 import { objectKey, createVersion } from '../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
-import type * as Ledgers from '../../src/database/ledger/ledger.ts'
+import type * as Ledgers from '../../src/database/ledger.ts'
 import type * as Migrations from '../../src/database/migrate.ts'
 import type * as Postgres from '../../src/database/postgres/postgres.ts'
 import type * as Sqlite from '../../src/database/sqlite/sqlite.ts'
@@ -79,7 +80,9 @@ interface Preparation {
 }
 
 async function prepare({ engine, source, users: count, opened }: Preparation): Promise<Subject> {
-  const { createLedger } = await load<typeof Ledgers>(source, 'ledger/ledger')
+  // A version before 2026-11-29 has it in the folder.
+  const isOlder = existsSync(resolve(source, 'database/ledger/ledger.ts'))
+  const { createLedger } = await load<typeof Ledgers>(source, isOlder ? 'ledger/ledger' : 'ledger')
   const { migrate } = await load<typeof Migrations>(source, 'migrate')
   const { createUserStore } = await load<typeof UserStores>(source, 'users/user-store')
   const database = await open(source, await engine.createDatabase())

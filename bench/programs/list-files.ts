@@ -8,7 +8,7 @@ import {
 } from '../../src/core/files/listing.ts'
 import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createLedger, type Ledger } from '../../src/database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import { spreadOf } from '../measure/statistics.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseConfig } from '../config/parsers.ts'
 import { fileIdOf } from '../core/same-file.ts'
-import type { Ledger } from '../database/ledger/ledger.ts'
+import type { Ledger } from '../database/ledger.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import { SqliteInstances } from '../database/sqlite/instances.ts'
 import { Writer } from '../database/sqlite/writer/writer.ts'

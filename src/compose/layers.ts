@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import type { LedgerSpace } from '../core/uploads/ledger-space.ts'
 import type { Database } from '../database/database.ts'
-import { createLedger, type Ledger } from '../database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../database/ledger.ts'
 import type { LedgerOptions } from '../database/ledger/session.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
 import { createUserStore, type UserStores } from '../database/users/user-store.ts'

@@ -1,5 +1,5 @@
 import type { LedgerSpace, LedgerWrite } from '../core/uploads/ledger-space.ts'
-import { LEDGER_OPERATIONS } from './ledger/ledger.ts'
+import { LEDGER_OPERATIONS } from './ledger.ts'
 import type { Method, Operation } from './ledger/operation.ts'
 import { USER_OPERATIONS } from './users/user-store.ts'
 

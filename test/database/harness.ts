@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { createLedger } from '../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../src/database/ledger.ts'
 import type { LedgerOptions } from '../../src/database/ledger/session.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import {

@@ -6,7 +6,7 @@ import type { FileOperation } from '../../src/core/files/operation.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion, type Version } from '../../src/core/objects/object-key.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createLedger } from '../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../src/database/ledger.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../src/database/ledger.ts'
 import type { Usage } from '../../src/core/users/account-ledger.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { createVerifier, type Verifier } from '../../src/core/verify/verifier.ts'
 import type { Finding, Verification, VerifyRequest } from '../../src/core/verify/verify-run.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createLedger, type Ledger } from '../../src/database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../src/database/ledger.ts'
 import { createInventory } from '../../src/database/verify/inventory.ts'
 import { GARBAGE_DELAY_MS } from './service/test-core.ts'
 

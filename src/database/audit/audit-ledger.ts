@@ -5,7 +5,7 @@ import type {
   NewOperatorAction,
   OperatorAction,
 } from '../../core/audit/audit-ledger.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../ledger/operation.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'

@@ -8,7 +8,7 @@ import { type AccountDates, DATE_COLUMNS, nextDate } from '../ledger/dates.ts'
 import { bigint, capacityInForce, type LedgerTx, run } from '../ledger/ledger-sql.ts'
 import { insertion } from '../ledger/insert-rows.ts'
 import { USAGE_COLUMNS } from '../ledger/rows.ts'
-import { queueChanges } from '../webhooks/queue.ts'
+import { queueChanges } from './webhook-queue.ts'
 import type { ChangeRow } from '../schema.ts'
 import type { Slot } from '../statement.ts'
 

@@ -3,7 +3,7 @@ import type { ClockLedger, StoredClock } from '../../core/clock/clock-ledger.ts'
 import type { LedgerTx, Rule } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
-import { SAFE_CLOCK } from './safe-now.ts'
+import { SAFE_CLOCK } from '../ledger/safe-now.ts'
 import { HOLDER_MS } from '../../core/resumable/append/append-recorder.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { EndPosition, HistoryLedger } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
 import { capacityByAnyClock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { type PurgedRow, purgeVersions, ofVersions, versionsToPurge } from './purge-versions.ts'

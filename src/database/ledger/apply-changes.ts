@@ -12,7 +12,7 @@ import {
   noteState,
   recordChanges,
 } from '../changes/record.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from './safe-now.ts'
 import type { Slot } from '../statement.ts'
 import {
   bigint,

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { delayStart } from '../clock/safe-now.ts'
+import { delayStart } from './safe-now.ts'
 import { insertion } from './insert-rows.ts'
 import type { Rule } from './ledger-sql.ts'
 import { garbageBytes } from './counted-bytes.ts'

@@ -32,7 +32,7 @@ import {
 } from '../ledger/ledger-sql.ts'
 import { fromRow, type Row, toUser } from '../ledger/rows.ts'
 import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import type { Operations } from '../ledger/operation.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
 import { requireValidToken } from '../users/access-tokens.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../core/overview/overview-ledger.ts'
 import type { Account } from '../../core/users/account-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { type AccountRow, toAccount, USAGE_COLUMNS } from '../ledger/rows.ts'
 import type { Operations } from '../ledger/operation.ts'

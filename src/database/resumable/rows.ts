@@ -7,7 +7,7 @@ import type {
 } from '../../core/resumable/resumable-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { PieceRow, ResumableUploadRow, UploadRow } from '../schema.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import type { Clock, Clocked } from '../ledger/ledger-sql.ts'
 
 type UploadColumns = Pick<

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Backlog, BacklogLedger, JournalFigures } from '../../core/sweep/backlog-ledger.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { isLeaseOver } from './sweep.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import type { Operations } from '../ledger/operation.ts'
 
 export const BACKLOG_OPERATIONS = {

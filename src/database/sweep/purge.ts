@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { delayStart } from '../clock/safe-now.ts'
+import { delayStart } from '../ledger/safe-now.ts'
 import { purgeableAt } from '../ledger/garbage.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { purgeHistoryOfDeleted } from '../history/purge-versions.ts'
-import { queuePurge } from '../webhooks/queue.ts'
+import { queuePurge } from '../changes/webhook-queue.ts'
 import { endResumablesOfUser, forgetUnclaimedOfUser } from '../resumable/end.ts'
 
 /** Works on one user per call, so that it holds one user's lock, and only briefly. */

@@ -7,7 +7,7 @@ import type {
 } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'
 import { isUsable } from '../links/link-ledger.ts'
 import { bigint, type Clock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'

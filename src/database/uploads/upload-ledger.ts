@@ -8,7 +8,7 @@ import type {
   PendingUpload,
 } from '../../core/uploads/upload-ledger.ts'
 import { objectKey } from '../../core/objects/object-key.ts'
-import { delayStart } from '../clock/safe-now.ts'
+import { delayStart } from '../ledger/safe-now.ts'
 import {
   bigint,
   findUpload,

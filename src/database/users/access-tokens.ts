@@ -19,7 +19,7 @@ import type {
   AccessTokenUser,
   NewAccessToken,
 } from '../../core/auth/access-token-store.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import { explainReached, reachedBound } from '../../core/quota/shares.ts'
 import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'
 import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'

@@ -7,7 +7,7 @@ import type {
 } from '../../core/webhooks/webhook-ledger.ts'
 import { changesAfter, type ReadRow, toChangesRead } from '../changes/read.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
-import { safeNow } from '../clock/safe-now.ts'
+import { safeNow } from '../ledger/safe-now.ts'
 import type { Operations } from '../ledger/operation.ts'
 import type { Session } from '../ledger/session.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'

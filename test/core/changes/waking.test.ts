@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { waking } from '../../../src/core/changes/feed.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 
 const CHANGES = ['commit', 'deleteFile', 'updateFile', 'changeFiles', 'restoreVersion'] as const
 

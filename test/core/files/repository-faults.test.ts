@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { AbortUpload, BeginUpload } from '../../../src/core/uploads/upload-ledger.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import type { NamedObject } from '../../../src/core/objects/object-key.ts'
 import {
   commitLost,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../../../src/core/files/listing.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { authorized } from '../../support/caller.ts'
 import {

@@ -6,7 +6,7 @@ import { createFeed, type Feed } from '../../../src/core/changes/feed.ts'
 import type { File } from '../../../src/core/files/file.ts'
 import { createGrantPeriods } from '../../../src/core/quota/grant-periods.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import {
   type Account,
   BASE_CAPACITY,

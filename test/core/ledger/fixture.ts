@@ -18,7 +18,7 @@ import type {
 import type { DeleteFile, ListFiles, UpdateFile } from '../../../src/core/files/file-ledger.ts'
 import type { ListHistory, RestoreVersion } from '../../../src/core/history/history-ledger.ts'
 import type { PastVersion } from '../../../src/core/history/past-version.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
 import { outage } from '../../support/faults/faults.ts'
 import { never } from '../../support/objects.ts'

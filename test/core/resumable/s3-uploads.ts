@@ -1,5 +1,5 @@
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { FreeSpace } from '../../../src/core/uploads/free-space.ts'
 import type { AppendToUpload } from '../../../src/core/resumable/append/append.ts'

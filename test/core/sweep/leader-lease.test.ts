@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import {
   openTestCore,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import { outage } from '../../support/faults/faults.ts'
 import {

@@ -5,7 +5,7 @@ import { objectKey, createVersion } from '../../../src/core/objects/object-key.t
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../../src/database/ledger.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'

@@ -1,7 +1,7 @@
 import { callerNamed } from '../../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import {
   objectKey,
   type ObjectKey,

@@ -1,7 +1,7 @@
 import { callerNamed } from '../../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { reserve, type Reservation } from '../../../src/core/uploads/reservation.ts'
 import { outage } from '../../support/faults/faults.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { objectKey, type Version } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { faultyStore } from '../../support/faults/faults.ts'

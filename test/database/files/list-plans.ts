@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/files/listing.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { explainAll, recording } from '../postgres/hot-reads.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { type Account, openAccount, outcomeOf } from '../../core/ledger/fixture.ts'

@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { BASE_CAPACITY, openAccount } from '../../core/ledger/fixture.ts'
 import {

@@ -1,7 +1,7 @@
 import { callerNamed } from '../../support/caller.ts'
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountOf, BASE_CAPACITY, outcomeOf } from '../../core/ledger/fixture.ts'

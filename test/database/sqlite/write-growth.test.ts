@@ -16,7 +16,7 @@ import { growthOf, type LedgerSpace } from '../../../src/core/uploads/ledger-spa
 import { type Actor, callerOf } from '../../../src/core/users/caller.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../../src/database/ledger.ts'
 import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
 import { guardWrites } from '../../../src/database/operations.ts'
 import { createMemoryFolder } from '../../support/servers/local-server.ts'

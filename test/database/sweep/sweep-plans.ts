@@ -3,7 +3,7 @@ import { objectKey, createVersion } from '../../../src/core/objects/object-key.t
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { explainAll, recording } from '../postgres/hot-reads.ts'
 

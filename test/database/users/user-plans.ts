@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
 import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { explainAll, recording } from '../postgres/hot-reads.ts'
 

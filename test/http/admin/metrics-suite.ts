@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { createInstruments } from '../../../src/metrics/instruments.ts'
 import { createMetrics, type MetricsOptions } from '../../../src/metrics/metrics.ts'
 import { meterSweeper } from '../../../src/metrics/sweeps.ts'

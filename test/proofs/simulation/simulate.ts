@@ -1,4 +1,4 @@
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { FakeS3 } from '../../support/faults/fake-s3.ts'
 import { createChecker } from './model/checker.ts'

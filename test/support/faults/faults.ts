@@ -2,7 +2,7 @@ import { onAbort } from '../../../src/core/async/on-abort.ts'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../../src/core/errors.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import { chunksOf, discardBody, type ObjectStore } from '../../../src/core/objects/object-store.ts'
 
 /** What a port rejects with when what is behind it fails. */

@@ -10,7 +10,7 @@ import {
   type FailedAttemptLimiter,
   type FailedAttemptPolicy,
 } from '../../../src/core/auth/failed-attempt-limiter.ts'
-import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { SweepReport } from '../../../src/core/sweep/sweeper.ts'
 import type { ResumableUploads } from '../../../src/core/resumable/resumable-uploads.ts'

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Thread } from '../../../core/async/thread.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
+import type { Ledger } from '../../ledger.ts'
 import type { UserStores } from '../../users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { mapWrites, type OperationCall, type PortName } from '../../operations.ts'

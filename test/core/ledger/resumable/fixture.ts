@@ -1,6 +1,6 @@
 import { parseFileName } from '../../../../src/core/files/file-name.ts'
 import type { AbortUpload } from '../../../../src/core/uploads/upload-ledger.ts'
-import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../../src/database/ledger.ts'
 import {
   createVersion,
   objectKey,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../../src/database/ledger.ts'
 import { createS3Store } from '../../../../src/object-store/s3/store.ts'
 import { outage } from '../../../support/faults/faults.ts'
 import { never } from '../../../support/objects.ts'

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi
 import { openEmbedded } from '../../../../src/compose/embedded.ts'
 import type { UploadOutcome } from '../../../../src/core/uploads/upload-ledger.ts'
 import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'
-import { createLedger, type Ledger } from '../../../../src/database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../../../src/database/ledger.ts'
 import { migrate } from '../../../../src/database/migrate.ts'
 import { openSqlite } from '../../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../../src/database/users/user-store.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../../src/database/ledger.ts'
 import type { Variant, World } from '../world/world.ts'
 
 /** Statements that destroy by a clock that can be wrong. The checker must find them all. */

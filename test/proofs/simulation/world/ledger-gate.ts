@@ -1,4 +1,4 @@
-import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../../src/database/ledger.ts'
 import { outage } from '../../../support/faults/faults.ts'
 import { DATABASE_TIMEOUT_MS, MAX_ZOMBIE_MS } from '../plan/parameters.ts'
 import { type AppliedCall, type AskedCall, latency, type Seam } from './seam.ts'

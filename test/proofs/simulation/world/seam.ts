@@ -1,4 +1,4 @@
-import type { Ledger } from '../../../../src/database/ledger/ledger.ts'
+import type { Ledger } from '../../../../src/database/ledger.ts'
 import type { Faults } from './faults.ts'
 import type { Random } from '../plan/random.ts'
 import type { Actor, Timeline } from './timeline.ts'
