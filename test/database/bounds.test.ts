@@ -30,7 +30,7 @@ import { MAX_REASON_LENGTH } from '../../src/webhooks/sender.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import type { Database } from '../../src/database/database.ts'
-import { parseMetadata as parseUploadMetadata } from '../../src/http/public/uploads/tus-headers.ts'
+import { parseMetadata as parseUploadMetadata } from '../../src/http/routes/uploads/tus-headers.ts'
 import { MAX_RECEIPT_BYTES, MAX_STATE_BYTES } from '../support/recorded-upload.ts'
 
 describe('the bounds that the README of the database states', () => {

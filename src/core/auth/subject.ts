@@ -7,6 +7,8 @@ import {
   parseFileNamePrefix,
 } from '../files/file-name.ts'
 import { type Link, linkNotFound } from '../links/link.ts'
+import { uploadNotFound } from '../resumable/refusals.ts'
+import type { ResumableUpload } from '../resumable/resumable-ledger.ts'
 import { type Actor, callerOf, inactiveUser, userNotFound } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { UserStatus } from '../users/user-store.ts'
@@ -15,6 +17,7 @@ import type { AccessTokenUser } from './access-token-store.ts'
 import {
   type Action,
   assertCovers,
+  assertMayFinish,
   assertPermits,
   coversName,
   permits,
@@ -141,6 +144,16 @@ export function shownName(subject: Subject, name: FileName): FileName | undefine
   if (target.name !== undefined) return target.name
   const rest = name.slice(target.prefix.length)
   return isFileName(rest) ? rest : undefined
+}
+
+/**
+ * Throws unless the subject may continue this upload, which another token of the user may have created: `not_found`
+ * outside the scope's prefix, else as `assertMayFinish` does. The name, precondition, visibility and what the upload
+ * evicts do not change, so the commit need not ask again. Of a link, the ledger finds its own uploads only (`linkIdOf`).
+ */
+export function assertMayContinue(subject: Subject, upload: ResumableUpload): void {
+  if (!coversName(subject, upload.name)) throw uploadNotFound()
+  if (upload.state !== 'finished') assertMayFinish(subject, upload)
 }
 
 /** Who reads files of this owner: a token for a part of another account counts as none. */

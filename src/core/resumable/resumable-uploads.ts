@@ -1,5 +1,7 @@
 import { confirmRefusal } from '../async/confirm-refusal.ts'
-import type { Subject } from '../auth/subject.ts'
+import { hasPrefix } from '../auth/scope.ts'
+import { assertMayContinue, type Subject } from '../auth/subject.ts'
+import { isAppError } from '../errors.ts'
 import type { File } from '../files/file.ts'
 import type { Version } from '../objects/object-key.ts'
 import {
@@ -165,6 +167,18 @@ export function createResumableUploads(options: ResumableOptions) {
     return { upload: await confirmed(upload), file }
   }
 
+  async function permit(request: NamedUpload): Promise<void> {
+    const { subject } = request
+    try {
+      const { upload } = await find(request)
+      assertMayContinue(subject, upload)
+    } catch (error) {
+      // How an upload ended tells a token that there was one, perhaps outside the prefix.
+      const isHidden = subject.kind === 'user' && hasPrefix(subject)
+      throw isHidden && isAppError(error, 'upload_gone') ? uploadNotFound() : error
+    }
+  }
+
   async function cancel(request: NamedUpload): Promise<void> {
     const upload = await existing(namedBy(request))
     // An operator may repeat it. That the upload has ended was only read.
@@ -189,6 +203,8 @@ export function createResumableUploads(options: ResumableOptions) {
      * name that the creation gave. Rejects with `not_found` and `upload_gone`, and as `finishUpload` does.
      */
     resume: (request: ResumeUpload) => confirmingRefusal(resume(request)),
+    /** Rejects unless the subject may continue the upload, as `find` and `assertMayContinue` do. */
+    permit: (upload: NamedUpload) => confirmingRefusal(permit(upload)),
     /** Stops no append. Rejects with `not_found`, and with `upload_gone` if the upload has ended without a file. */
     find: (upload: NamedUpload) => confirmingRefusal(find(upload)),
     /** The account's unfinished uploads, oldest first, as far as their names are within the subject's scope. */

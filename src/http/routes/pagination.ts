@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import { invalidParameter } from '../../core/errors.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/pagination.ts'
@@ -21,6 +22,11 @@ export const PAGE_QUERY = Query({
 })
 
 export type PageQuery = Static<typeof PAGE_QUERY>
+
+/** Runs the read of a list, at once or in turn. */
+export type ReadList = <T>(reply: FastifyReply, read: () => Promise<T>) => Promise<T>
+
+export const readAtOnce: ReadList = (_reply, read) => read()
 
 export type Key = readonly (string | number)[]
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { metadataValues } from '../../../src/core/resumable/upload-metadata.ts'
-import { parseMetadata } from '../../../src/http/public/uploads/tus-headers.ts'
+import { parseMetadata } from '../../../src/http/routes/uploads/tus-headers.ts'
 
 const keys = (count: number): string =>
   ['filename YQ==', ...Array.from({ length: count - 1 }, (_, index) => `key-${index}`)].join(',')

@@ -2,13 +2,9 @@ import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.
 import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/upload-state.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, readPage } from '../../routes/pagination.ts'
-import {
-  pagedUploads,
-  UPLOAD_ID,
-  uploadMembers,
-  uploadSchemas,
-} from '../../routes/upload-resource.ts'
+import { PAGE_QUERY, readAtOnce } from '../../routes/pagination.ts'
+import { addUploadList } from '../../routes/uploads/list.ts'
+import { UPLOAD_ID, uploadMembers, uploadSchemas } from '../../routes/uploads/upload-resource.ts'
 import type { OperatorPlugin } from '../operator-routes.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
@@ -20,14 +16,10 @@ export const uploadRoutes: OperatorPlugin = async (
   const preHandler = operatorHook(users, 'uploads')
   const collection = '/admin/users/:user_id/uploads'
 
-  app.get(collection, { ...UPLOADS.list, preHandler }, async (request) => {
-    const subject = operatorOf(request)
-    const list = pagedUploads((page) => uploads.list({ subject, ...page }))
-    const { entries, next_cursor } = await readPage(request.query, list)
-    return {
-      uploads: entries.map((upload) => uploadMembers(upload, unfinishedState(upload))),
-      next_cursor,
-    }
+  addUploadList(app, uploads, {
+    route: { method: 'GET', url: collection, ...UPLOADS.list, preHandler },
+    readList: readAtOnce,
+    show: (_subject, upload) => uploadMembers(upload, unfinishedState(upload)),
   })
 
   app.delete(

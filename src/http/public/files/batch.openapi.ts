@@ -5,7 +5,7 @@ import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { OneOf } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type SeenFile, SeenFileReply } from '../../routes/file-resource.ts'
-import { RemainingCapacity } from './file-upload.ts'
+import { RemainingCapacity } from '../../routes/files/stored-file.ts'
 import { type AskedTerms, PARSED_TERMS, TERMS } from './update.ts'
 
 export const OPS = ['delete', 'rename', 'update', 'restore'] as const

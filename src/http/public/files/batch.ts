@@ -22,7 +22,7 @@ import { requireUser, scopeFirst } from '../access-token.ts'
 import { permittedRestore, RESTORE_ACTIONS } from '../history/restore.ts'
 import type { UserRoutes } from '../user-routes.ts'
 import { type AskedOperation, BATCH, OPS } from './batch.openapi.ts'
-import { remainingCapacity } from './file-upload.ts'
+import { remainingCapacity } from '../../routes/files/stored-file.ts'
 import { changesTerms, permittedChange, TERMS } from './update.ts'
 
 /** A batch holds its body in memory, which nothing else counts. */

@@ -8,7 +8,7 @@ import { Type } from '../../openapi/type.ts'
 import { fileNameParam } from '../../routes/file-resource.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import type { UserRoutes } from '../user-routes.ts'
-import { DOWNLOADS } from './download.openapi.ts'
+import { DOWNLOADS } from '../../routes/files/download.openapi.ts'
 
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 

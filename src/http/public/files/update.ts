@@ -20,7 +20,7 @@ import { seenFile, SeenFileReply } from '../../routes/file-resource.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
 import type { UserRoutes } from '../user-routes.ts'
 import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
-import { permittedVisibility } from './file-upload.ts'
+import { permittedVisibility } from '../../routes/files/upload-query.ts'
 
 /** What a change can set, besides the name. */
 export const TERMS = {

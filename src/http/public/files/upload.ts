@@ -2,21 +2,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter } from '../../../core/errors.ts'
 import { parseVisibility } from '../../../core/files/file.ts'
 import { type Metadata, parseMetadata } from '../../../core/files/metadata.ts'
-import { describeStored } from '../../headers/content-headers.ts'
+import { narrowPrecondition } from '../../../core/auth/scope.ts'
+import { assertWholeFile, describeStored } from '../../headers/content-headers.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseFileMetadata } from '../../headers/file-metadata.ts'
 import type { FileForm } from '../../multipart/file-form.ts'
 import type { UserRoutes } from '../user-routes.ts'
-import { OWN_FILE_PATH } from './file-resource.ts'
+import { OWN_FILE_PATH, ownFile } from './file-resource.ts'
+import { UploadedFile, uploadedFile } from '../../routes/files/stored-file.ts'
+import { FORM_UPLOAD, RAW_UPLOAD } from '../../routes/files/upload.openapi.ts'
 import {
+  askedRetention,
   askedVisibility,
   permittedVisibility,
   UPLOAD_QUERY,
-  UploadedFile,
-  uploadedFile,
-  uploadTarget,
-} from './file-upload.ts'
+} from '../../routes/files/upload-query.ts'
 import { ignoreContentType, receiveBody, receiveForm } from './receive-file.ts'
-import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
 
 export const uploadRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
   const schema = { querystring: UPLOAD_QUERY, response: { 200: UploadedFile } }
@@ -52,6 +54,20 @@ export const uploadRoutes: UserRoutes = async (app, { useCases: { repository } }
   }
   const put = { schema, onRequest: ignoreContentType, config: { operation: RAW_UPLOAD } }
   app.put(OWN_FILE_PATH, put, storeBody)
+}
+
+/** What the head of an upload says about the file. Throws as the parsers of its parts do. */
+function uploadTarget(request: FastifyRequest) {
+  const { headers } = request
+  const { subject, name } = ownFile(request, ['create', 'replace'])
+  assertWholeFile(headers)
+  return {
+    subject,
+    name,
+    ...askedRetention(request, subject),
+    precondition: narrowPrecondition(subject, parseWritePrecondition(headers)),
+    sha256: parseReprDigest(headers['repr-digest']?.toString()),
+  }
 }
 
 function metadataIn(form: FileForm): Metadata | undefined {

@@ -23,7 +23,7 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
 import { endIn, HistoryPage, historyPage } from '../../routes/past-version-resource.ts'
 import { requireUser } from '../access-token.ts'
-import { CONDITIONS, REDIRECTED_RESPONSES } from '../files/download.openapi.ts'
+import { CONDITIONS, REDIRECTED_RESPONSES } from '../../routes/files/download.openapi.ts'
 import type { UserRoutes } from '../user-routes.ts'
 import {
   HISTORY,

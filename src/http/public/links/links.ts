@@ -4,7 +4,7 @@ import { sendProblem } from '../../server/problem.ts'
 import { otherMethods } from '../../routes/method-not-allowed.ts'
 import { linkArchiveRoutes } from './link-archive.ts'
 import { linkFileRoutes } from './link-files.ts'
-import { linkUploadRoutes } from './link-uploads.ts'
+import { dropRoutes } from './drops.ts'
 import { unlockLinkRoutes } from './unlock-link.ts'
 import { viewLinkRoutes } from './view-link.ts'
 import { type LinkOptions, requireLink } from './visit.ts'
@@ -24,7 +24,7 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
     scope.addHook('onRequest', requireLink(options))
     await scope.register(linkFileRoutes, options)
     await scope.register(linkArchiveRoutes, options)
-    await scope.register(linkUploadRoutes, options)
+    await scope.register(dropRoutes, options)
   })
   await app.register(others)
 }

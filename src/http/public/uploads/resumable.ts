@@ -1,43 +1,45 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, isAppError } from '../../../core/errors.ts'
-import { uploadBusy } from '../../../core/resumable/refusals.ts'
-import { sendProblem } from '../../server/problem.ts'
+import * as operations from '../../routes/uploads/operations.ts'
+import { addTusRoutes, speakTus } from '../../routes/uploads/tus.ts'
+import {
+  CHECKSUM_ALGORITHMS,
+  TUS_EXTENSIONS,
+  TUS_VERSION,
+} from '../../routes/uploads/tus-headers.ts'
+import { UPLOAD_QUERY } from '../../routes/files/upload-query.ts'
 import { otherMethods } from '../../routes/method-not-allowed.ts'
 import type { UserRoutes } from '../user-routes.ts'
-import { tusRoutes } from './routes.ts'
-import { TUS_VERSION } from './tus-headers.ts'
-import { noteOffset } from './upload-access.ts'
-import { uploadViewRoutes } from './view.ts'
+import { UPLOAD_PATH, UPLOADS_PATH, uploadViewRoutes } from './view.ts'
 
 /** All paths of resumable uploads. Every response, including refusals, has the version of tus. */
 export const resumableRoutes: UserRoutes = async (app, options) => {
+  const { useCases, basePath, limits } = options
   const others = otherMethods(app)
-  app.addHook('onSend', async (_request, reply) => {
-    void reply.headers({ 'tus-resumable': TUS_VERSION, 'cache-control': 'no-store' })
+  speakTus(app)
+  const headers = {
+    'tus-version': TUS_VERSION,
+    'tus-max-size': limits.maxFileSize,
+    'tus-extension': TUS_EXTENSIONS,
+    'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
+  }
+  const preflightMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const
+  const config = { preflightMethods, operation: operations.DISCOVER }
+  app.options(UPLOADS_PATH, { config }, async (_request, reply) =>
+    reply.code(204).headers(headers).send(),
+  )
+  addTusRoutes(app, useCases.uploads, {
+    urls: [UPLOADS_PATH, `${UPLOADS_PATH}/`],
+    uploadUrl: UPLOAD_PATH,
+    operations: {
+      create: operations.CREATE,
+      offset: operations.OFFSET,
+      append: operations.APPEND,
+      cancel: operations.CANCEL,
+      override: operations.OVERRIDE,
+    },
+    allow: 'GET, HEAD, PATCH, DELETE',
+    querystring: UPLOAD_QUERY,
+    locationOf: (_request, version) => `${basePath}${UPLOADS_PATH}/${version}`,
   })
-  app.setErrorHandler(sendTusProblem)
-  await app.register(tusRoutes, options)
   await app.register(uploadViewRoutes, options)
   await app.register(others)
-}
-
-/** After a 423, tus clients repeat a HEAD. After any other refusal they upload everything again. */
-export function sendTusProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  if (isAppError(error, 'tus_version_unsupported')) void reply.header('tus-version', TUS_VERSION)
-  if (isAppError(error, 'offset_mismatch')) {
-    const offset = Number(error.facts['offset'])
-    noteOffset(request, offset)
-    void reply.header('upload-offset', offset)
-  }
-  const isHead = request.method === 'HEAD' && request.headers['tus-resumable'] !== undefined
-  if (!isHead || !isAppError(error, 'unavailable')) return sendProblem(error, request, reply)
-  request.log.error({ err: error, code: error.code }, 'request failed')
-  const { message, cause, dependency } = error
-  const facts = { ...error.facts, ...uploadBusy().facts }
-  const busy = new AppError('upload_busy', message, {
-    cause,
-    facts,
-    dependency,
-  })
-  return sendProblem(busy, request, reply)
 }

@@ -1,4 +1,4 @@
-import { coversName, mayFinish, type Scoped } from '../../../core/auth/scope.ts'
+import { coversName, type Scoped } from '../../../core/auth/scope.ts'
 import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import type { FoundUpload } from '../../../core/resumable/resumable-uploads.ts'
 import { metadataValues } from '../../../core/resumable/upload-metadata.ts'
@@ -7,12 +7,16 @@ import type { Operation } from '../../openapi/operation.ts'
 import { Page, Strings } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type SeenFile, seenFile, SeenFileReply } from '../../routes/file-resource.ts'
-import { PAGE_QUERY, readPage } from '../../routes/pagination.ts'
-import { pagedUploads, uploadMembers, uploadSchemas } from '../../routes/upload-resource.ts'
+import { PAGE_QUERY } from '../../routes/pagination.ts'
+import { addUploadList } from '../../routes/uploads/list.ts'
+import { UPLOAD_ID_PARAM } from '../../routes/uploads/operations.ts'
+import { namedUpload, noteOffset, UPLOAD_ACTIONS } from '../../routes/uploads/request-upload.ts'
+import { uploadMembers, uploadSchemas } from '../../routes/uploads/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
 import type { UserRoutes } from '../user-routes.ts'
-import { UPLOAD_ID_PARAM } from './operations.ts'
-import { noteOffset, ownUpload, UPLOAD_PATH, UPLOADS_PATH } from './upload-access.ts'
+
+export const UPLOADS_PATH = '/users/me/uploads'
+export const UPLOAD_PATH = `${UPLOADS_PATH}/:upload_id`
 
 export const UploadReply = Type.Object(
   {
@@ -38,13 +42,13 @@ export const UploadReply = Type.Object(
   { title: 'Upload', description: 'A resumable upload.' },
 )
 
-export function uploadReply(caller: Scoped, { upload, file }: FoundUpload) {
+export function uploadReply(subject: Scoped, { upload, file }: FoundUpload) {
   const { visibility, metadata } = upload
   return {
     ...uploadMembers(upload, upload.state === 'finished' ? 'finished' : unfinishedState(upload)),
     visibility: visibility ?? null,
     metadata: Object.fromEntries(metadataValues(metadata)),
-    file: file === undefined ? null : seenFile(caller, file),
+    file: file === undefined ? null : seenFile(subject, file),
   }
 }
 
@@ -59,34 +63,26 @@ export const uploadViewRoutes: UserRoutes = async (app, { useCases: { uploads },
     UPLOAD_PATH,
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
     async (request) => {
-      const named = await ownUpload(request, uploads)
-      const caller = named.subject
+      const named = await namedUpload(request, uploads)
+      const { subject } = named
       const { upload, file } = await uploads.find(named)
       noteOffset(request, upload.offset)
       // It may have been renamed since.
-      const isShown = file !== undefined && coversName(caller, file.name)
-      return uploadReply(caller, { upload, file: isShown ? file : undefined })
+      const isShown = file !== undefined && coversName(subject, file.name)
+      return uploadReply(subject, { upload, file: isShown ? file : undefined })
     },
   )
 
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: UPLOADS_PATH,
-    schema: { querystring: PAGE_QUERY, response: { 200: UploadPage } },
-    config: { operation: LIST },
-    onRequest: async (request) => void requireUser(request, ['create', 'replace']),
-    handler: async (request, reply) => {
-      const caller = requireUser(request, ['create', 'replace'])
-      const list = pagedUploads((page) =>
-        readInTurn(reply, () => uploads.list({ subject: caller, ...page })),
-      )
-      const { entries, next_cursor } = await readPage(request.query, list)
-      const own = entries.filter((upload) => mayFinish(caller, upload))
-      return {
-        uploads: own.map((upload) => uploadReply(caller, { upload, file: undefined })),
-        next_cursor,
-      }
+  addUploadList(app, uploads, {
+    route: {
+      method: ['GET', 'HEAD'],
+      url: UPLOADS_PATH,
+      schema: { querystring: PAGE_QUERY, response: { 200: UploadPage } },
+      config: { operation: LIST },
+      onRequest: async (request) => void requireUser(request, UPLOAD_ACTIONS),
     },
+    readList: readInTurn,
+    show: (subject, upload) => uploadReply(subject, { upload, file: undefined }),
   })
 }
 

@@ -1,5 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/errors.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, isAppError } from '../../../core/errors.ts'
+import type { Version } from '../../../core/objects/object-key.ts'
 import type { AnnouncedAppend, AppendToUpload } from '../../../core/resumable/append/append.ts'
 import { mayTellOffset, uploadBusy } from '../../../core/resumable/refusals.ts'
 import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
@@ -8,67 +9,113 @@ import { discardBody } from '../../body/discard-body.ts'
 import { assertRawBody, openRawBody } from '../../body/raw-body.ts'
 import { assertMediaType, bodySize } from '../../headers/content-headers.ts'
 import { formatReprDigest, parseReprDigest } from '../../headers/repr-digest.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import { sendProblem } from '../../server/problem.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
+import { subjectOf } from '../../server/request-subject.ts'
 import { tellToContinue } from '../../server/unread-body.ts'
-import { UPLOAD_QUERY } from '../files/file-upload.ts'
-import type { UserRoutes } from '../user-routes.ts'
-import * as operations from './operations.ts'
+import type { UPLOAD_QUERY } from '../files/upload-query.ts'
+import { namedUpload, newUpload, noteOffset, UPLOAD_ACTIONS } from './request-upload.ts'
 import {
   APPEND_MEDIA_TYPE,
   assertTusVersion,
-  CHECKSUM_ALGORITHMS,
   invalid,
   parseChecksum,
   parseLength,
   parseMetadata,
   parseNewLength,
   parseOffset,
-  TUS_EXTENSIONS,
   TUS_VERSION,
 } from './tus-headers.ts'
-import {
-  noteOffset,
-  ownUploads,
-  UPLOAD_PATH,
-  type UploadAccess,
-  UPLOADS_PATH,
-} from './upload-access.ts'
 
-/** tus 1.0.0. */
-export const tusRoutes: UserRoutes = async (app, { useCases: { uploads }, basePath, limits }) => {
-  const access = ownUploads(uploads, basePath)
-  const handlers = tusHandlers(uploads, access)
-  const { refuseOtherVersions: onRequest, create, append, cancel } = handlers
-  const headers = {
-    'tus-version': TUS_VERSION,
-    'tus-max-size': limits.maxFileSize,
-    'tus-extension': TUS_EXTENSIONS,
-    'tus-checksum-algorithm': CHECKSUM_ALGORITHMS.join(','),
+/** tus 1.0.0 (https://tus.io/protocols/resumable-upload), for the subjects of one path. */
+export interface TusMount {
+  /** Of the collection: a POST creates an upload. The first one is documented. */
+  readonly urls: readonly string[]
+  /** Of an upload. */
+  readonly uploadUrl: string
+  readonly operations: Readonly<
+    Record<'create' | 'offset' | 'append' | 'cancel' | 'override', Operation>
+  >
+  /** The methods of an upload, for `Allow`. */
+  readonly allow: string
+  /** What the query of a creation may say of the file. */
+  readonly querystring?: typeof UPLOAD_QUERY
+  /** For `Location`. */
+  readonly locationOf: (request: FastifyRequest, version: Version) => string
+  /** If set, called before an upload is created, and disposed after that. */
+  readonly admitCreation?: (request: FastifyRequest) => Promise<Disposable>
+  /** If set, called before each append. */
+  readonly admitAppend?: (request: FastifyRequest) => Promise<void>
+}
+
+/** Adds the routes to a scope that `speakTus` has prepared. */
+export function addTusRoutes(
+  app: FastifyInstance,
+  uploads: ResumableUploads,
+  mount: TusMount,
+): void {
+  const { urls, uploadUrl, operations, querystring } = mount
+  const append = appendHandler(uploads, mount)
+  const cancel = cancelHandler(uploads)
+  const create = createHandler(uploads, mount)
+  const schema = querystring === undefined ? {} : { querystring }
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    subjectOf(request, UPLOAD_ACTIONS)
+    assertTusVersion(request.headers)
   }
-  const preflightMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const
-  const config = { preflightMethods, operation: operations.DISCOVER }
-  app.options(UPLOADS_PATH, { config }, async (_request, reply) =>
-    reply.code(204).headers(headers).send(),
-  )
-  for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`]) {
-    const operation = url === UPLOADS_PATH ? operations.CREATE : undefined
-    const schema = { querystring: UPLOAD_QUERY }
+  for (const url of urls) {
+    const operation = url === urls[0] ? operations.create : undefined
     app.post(url, { schema, config: { operation }, onRequest }, create)
   }
-  app.head(UPLOAD_PATH, { config: { operation: operations.OFFSET } }, handlers.offset)
-  app.patch(UPLOAD_PATH, { config: { operation: operations.APPEND }, onRequest }, append)
-  app.delete(UPLOAD_PATH, { config: { operation: operations.CANCEL }, onRequest }, cancel)
+  app.head(uploadUrl, { config: { operation: operations.offset } }, offsetHandler(uploads))
+  app.patch(uploadUrl, { config: { operation: operations.append }, onRequest }, append)
+  app.delete(uploadUrl, { config: { operation: operations.cancel }, onRequest }, cancel)
   app.post(
-    UPLOAD_PATH,
-    { config: { operation: operations.OVERRIDE }, onRequest },
-    overridden({ append, cancel }, 'GET, HEAD, PATCH, DELETE'),
+    uploadUrl,
+    { config: { operation: operations.override }, onRequest },
+    overridden({ append, cancel }, mount),
   )
 }
 
+/** Makes every answer of the scope, refusals included, say the version of tus. `told` says what its clients are told. */
+export function speakTus(
+  app: FastifyInstance,
+  told: (error: unknown, request: FastifyRequest) => unknown = (error) => error,
+): void {
+  app.addHook('onSend', async (_request, reply) => {
+    void reply.headers({ 'tus-resumable': TUS_VERSION, 'cache-control': 'no-store' })
+  })
+  app.setErrorHandler((error, request, reply) =>
+    sendTusProblem(told(error, request), request, reply),
+  )
+}
+
+/** After a 423, tus clients repeat a HEAD. After any other refusal they upload everything again. */
+function sendTusProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (isAppError(error, 'tus_version_unsupported')) void reply.header('tus-version', TUS_VERSION)
+  if (isAppError(error, 'offset_mismatch')) {
+    const offset = Number(error.facts['offset'])
+    noteOffset(request, offset)
+    void reply.header('upload-offset', offset)
+  }
+  const isHead = request.method === 'HEAD' && request.headers['tus-resumable'] !== undefined
+  if (!isHead || !isAppError(error, 'unavailable')) return sendProblem(error, request, reply)
+  request.log.error({ err: error, code: error.code }, 'request failed')
+  const { message, cause, dependency } = error
+  const facts = { ...error.facts, ...uploadBusy().facts }
+  const busy = new AppError('upload_busy', message, {
+    cause,
+    facts,
+    dependency,
+  })
+  return sendProblem(busy, request, reply)
+}
+
 /** For clients that can send neither PATCH nor DELETE, such as Java's HttpURLConnection. */
-export function overridden(
+function overridden(
   { append, cancel }: Record<'append' | 'cancel', Handler>,
-  allow: string,
+  { allow }: TusMount,
 ): Handler {
   return async (request, reply) => {
     const method = request.headers['x-http-method-override']?.toString().toUpperCase()
@@ -79,27 +126,16 @@ export function overridden(
   }
 }
 
-export function tusHandlers(uploads: ResumableUploads, access: UploadAccess) {
-  return {
-    /** An `onRequest` hook. */
-    refuseOtherVersions: async (request: FastifyRequest): Promise<void> => {
-      access.assert(request)
-      assertTusVersion(request.headers)
-    },
-    create: createHandler(uploads, access),
-    append: appendHandler(uploads, access),
-    offset: offsetHandler(uploads, access),
-    cancel: cancelHandler(uploads, access),
-  }
-}
-
-export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 const CONCAT =
   'is not supported: send a file as one upload (`parallelUploads: 1` of Uppy and tus-js-client)'
 
-function createHandler(uploads: ResumableUploads, access: UploadAccess) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
+function createHandler(
+  uploads: ResumableUploads,
+  { admitCreation, locationOf }: TusMount,
+): Handler {
+  const create: Handler = async (request, reply) => {
     const { headers } = request
     if (headers['upload-concat'] !== undefined) {
       throw invalid('Upload-Concat', CONCAT)
@@ -109,7 +145,7 @@ function createHandler(uploads: ResumableUploads, access: UploadAccess) {
     const checksum = parseChecksum(headers)
     const hasContent = bodySize(headers) !== 0
     if (hasContent) assertAppendable(headers)
-    const target = access.create(request, metadata)
+    const target = newUpload(request, metadata)
     const { subject } = target
     const created = await uploads.create({
       ...target,
@@ -121,7 +157,7 @@ function createHandler(uploads: ResumableUploads, access: UploadAccess) {
     })
     const { version } = created
     request.upload = { id: version, offset: created.offset }
-    void reply.code(201).header('location', access.locationOf(request, version))
+    void reply.code(201).header('location', locationOf(request, version))
     if (!hasContent) return answerAppend(reply, created)
     const named = { subject, version }
     const append = appendOf(reply, { ...named, offset: 0, checksum })
@@ -135,6 +171,12 @@ function createHandler(uploads: ResumableUploads, access: UploadAccess) {
       throw error
     }
   }
+  if (admitCreation === undefined) return create
+  return async (request, reply) => {
+    // An upload that is created counts by itself.
+    using _ = await admitCreation(request)
+    return await create(request, reply)
+  }
 }
 
 /** Refuses a body before the request can stop a running append. */
@@ -143,13 +185,14 @@ function assertAppendable(headers: FastifyRequest['headers']): void {
   assertRawBody(headers)
 }
 
-function appendHandler(uploads: ResumableUploads, access: UploadAccess) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
+function appendHandler(uploads: ResumableUploads, { admitAppend }: TusMount): Handler {
+  return async (request, reply) => {
     const { headers } = request
+    if (admitAppend !== undefined) await admitAppend(request)
     assertAppendable(headers)
     const offset = parseOffset(headers)
     const append = appendOf(reply, {
-      ...(await access.find(request)),
+      ...(await namedUpload(request, uploads)),
       offset,
       sha256: parseReprDigest(headers['repr-digest']?.toString()),
       length: parseLength(headers),
@@ -199,9 +242,9 @@ function isLeftUnanswered(reply: FastifyReply, { offset, cut }: Appended): boole
   return true
 }
 
-function offsetHandler(uploads: ResumableUploads, access: UploadAccess) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const named = await access.find(request)
+function offsetHandler(uploads: ResumableUploads): Handler {
+  return async (request, reply) => {
+    const named = await namedUpload(request, uploads)
     // Pages of other sites can send a HEAD without this header, so it must change nothing.
     const speaksTus = request.headers['tus-resumable'] !== undefined
     if (speaksTus) assertTusVersion(request.headers)
@@ -225,9 +268,9 @@ function tellUpload(reply: FastifyReply, upload: ResumableUpload): FastifyReply 
     : reply.header('upload-length', length)
 }
 
-function cancelHandler(uploads: ResumableUploads, access: UploadAccess) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const named = await access.find(request)
+function cancelHandler(uploads: ResumableUploads): Handler {
+  return async (request, reply) => {
+    const named = await namedUpload(request, uploads)
     await discardBody(reply)
     await named.subject.reverify()
     await uploads.cancel(named)

@@ -1,7 +1,7 @@
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import type { Operation, Schemas } from '../../openapi/operation.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
-import { UPLOAD_ID } from '../../routes/upload-resource.ts'
+import { UPLOAD_ID } from './upload-resource.ts'
 import { RETENTION, REPR_DIGEST as WHOLE_DIGEST } from '../files/upload.openapi.ts'
 import { APPEND_MEDIA_TYPE, TUS_VERSION } from './tus-headers.ts'
 
