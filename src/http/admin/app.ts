@@ -14,11 +14,8 @@ import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { createAdminSessions } from './admin-session.ts'
 import { createAudit } from './audit.ts'
 import { bearerPlugin, createOperatorAuth } from './operator-auth.ts'
-import {
-  addOperatorRoutes,
-  type OperatorUseCases,
-  takeOperatorRequests,
-} from './operator-routes.ts'
+import type { OperatorUseCases } from './operator-plugin.ts'
+import { addOperatorRoutes, takeOperatorRequests } from './operator-routes.ts'
 import { archiveRoutes } from './routes/archive.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 import { sessionRoutes } from './routes/session.ts'

@@ -8,11 +8,8 @@ import { parseUserId } from '../../core/users/user-id.ts'
 import { createZip } from '../download/zip.ts'
 import { decorateListener, IDLE_TIMEOUT_MS, REQUEST_RULES } from '../server/listener.ts'
 import { appErrorOf } from '../server/problem.ts'
-import {
-  addOperatorRoutes,
-  type OperatorUseCases,
-  takeOperatorRequests,
-} from './operator-routes.ts'
+import type { OperatorUseCases } from './operator-plugin.ts'
+import { addOperatorRoutes, takeOperatorRequests } from './operator-routes.ts'
 
 export interface InProcessOptions {
   readonly useCases: OperatorUseCases & { readonly archives: Archives }

@@ -13,12 +13,12 @@ import {
 } from '../routes/access-token-resource.ts'
 import { PAGE_QUERY } from '../routes/pagination.ts'
 import { requireUser } from './access-token.ts'
-import type { UserRoutes } from './user-routes.ts'
+import type { UserPlugin } from './user-plugin.ts'
 
 const TOKENS = '/users/me/access-tokens'
 
 /** Users create, list and revoke tokens, for their devices and for other people. */
-export const accessTokenRoutes: UserRoutes = async (
+export const accessTokenRoutes: UserPlugin = async (
   app,
   { useCases: { accessTokens }, readInTurn },
 ) => {

@@ -13,7 +13,8 @@ import { linkRoutes } from './links/links.ts'
 import { createListingTurns } from './listing-turns.ts'
 import { LoopShares } from './loop-shares.ts'
 import { ownSessionRoutes, sessionRoutes } from './session.ts'
-import { addUserRoutes, type Limits, type PublicUseCases } from './user-routes.ts'
+import type { Limits, PublicUseCases } from './user-plugin.ts'
+import { addUserRoutes } from './user-routes.ts'
 
 export interface AppOptions {
   readonly meter: RequestMeter

@@ -7,7 +7,7 @@ import { described } from '../openapi/operation.ts'
 import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { requireUser } from './access-token.ts'
-import type { UserRoutes } from './user-routes.ts'
+import type { UserPlugin } from './user-plugin.ts'
 
 const GrantInForce = Type.Object(
   {
@@ -71,7 +71,7 @@ const Reply = Type.Object(
  * `GET /users/me/capacity`: one consistent snapshot with the grants that add up to the capacity, then the unfinished
  * uploads.
  */
-export const capacityRoutes: UserRoutes = async (
+export const capacityRoutes: UserPlugin = async (
   app,
   { useCases: { repository }, limits, readInTurn },
 ) => {

@@ -1,17 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { ACTIONS } from '../../core/auth/scope.ts'
-import type { Feed } from '../../core/changes/feed.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Archives } from '../../core/files/archive.ts'
-import type { Repository } from '../../core/files/repository.ts'
-import type { History } from '../../core/history/history.ts'
-import type { Links } from '../../core/links/links.ts'
-import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
-import type { Readiness } from '../../core/readiness.ts'
-import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
-import type { Downloads } from '../download/downloads.ts'
-import type { FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { otherMethods } from '../routes/method-not-allowed.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { accessTokenRoutes } from './access-tokens.ts'
@@ -26,39 +15,8 @@ import { updateRoutes } from './files/update.ts'
 import { uploadRoutes } from './files/upload.ts'
 import { historyRoutes } from './history/history.ts'
 import { ownLinkRoutes } from './links/own-links.ts'
-import type { ReadInTurn } from './listing-turns.ts'
-import type { LoopShares } from './loop-shares.ts'
 import { resumableRoutes } from './uploads/resumable.ts'
-
-export interface PublicUseCases {
-  readonly repository: Repository
-  readonly history: History
-  readonly archives: Archives
-  readonly uploads: ResumableUploads
-  readonly feed: Feed
-  readonly accessTokens: AccessTokens
-  readonly links: Links
-  readonly readiness: Readiness
-}
-
-export interface Limits {
-  readonly maxFiles: number
-  /** In bytes. */
-  readonly maxFileSize: number
-}
-
-export interface UserRoutesOptions {
-  readonly useCases: PublicUseCases
-  readonly limits: Limits
-  readonly downloads: Downloads
-  readonly redirect: DownloadRedirect | undefined
-  readonly basePath: string
-  readonly allowedOrigins: readonly string[]
-  readonly shares: LoopShares
-  readonly readInTurn: ReadInTurn
-}
-
-export type UserRoutes = FastifyPluginAsyncTypebox<UserRoutesOptions>
+import type { UserRoutesOptions } from './user-plugin.ts'
 
 const ROUTES = [
   uploadRoutes,

@@ -2,7 +2,7 @@ import fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import { batchRoutes } from '../../../src/http/public/files/batch.ts'
 import type { LoopShares } from '../../../src/http/public/loop-shares.ts'
-import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-routes.ts'
+import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-plugin.ts'
 import { authorized } from '../../support/caller.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 

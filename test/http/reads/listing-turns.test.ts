@@ -4,7 +4,7 @@ import fastify, { type FastifyReply } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import { capacityRoutes } from '../../../src/http/public/capacity.ts'
 import { listRoutes } from '../../../src/http/public/files/list.ts'
-import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-routes.ts'
+import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-plugin.ts'
 import { uploadViewRoutes } from '../../../src/http/public/uploads/view.ts'
 import {
   createListingTurns,

@@ -4,7 +4,7 @@ import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenFile } from '../../../src/core/files/repository.ts'
 import { type ReaderSlot, ReaderSlots } from '../../../src/http/server/reader-slots.ts'
-import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-routes.ts'
+import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-plugin.ts'
 import { downloadRoutes } from '../../../src/http/public/files/download.ts'
 
 const STRANGER = { isUser: false }

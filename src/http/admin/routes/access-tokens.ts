@@ -9,7 +9,7 @@ import {
   tokenPage,
 } from '../../routes/access-token-resource.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 
 export const accessTokenRoutes: OperatorPlugin = async (

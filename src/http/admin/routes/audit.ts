@@ -10,7 +10,7 @@ import { Query } from '../../openapi/parameters.ts'
 import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { USER_PARAM } from '../route-schemas.ts'
 
 export const auditRoutes: OperatorPlugin = async (app, { useCases: { auditTrail } }) => {

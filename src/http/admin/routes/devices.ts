@@ -4,7 +4,7 @@ import type { Grant } from '../../../core/quota/grant-store.ts'
 import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
 
 export const deviceRoutes: OperatorPlugin = async (app, { useCases: { grants }, audit }) => {

@@ -10,7 +10,7 @@ import {
   SHORT_PAGES,
 } from '../../routes/file-listing.ts'
 import { fileNameParam } from '../../routes/file-resource.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 

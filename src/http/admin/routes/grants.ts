@@ -4,7 +4,7 @@ import type { Grant, GrantName } from '../../../core/quota/grant-store.ts'
 import { Bytes, grantReply, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type Key, PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
 
 export const grantRoutes: OperatorPlugin = async (app, { useCases: { grants }, audit }) => {

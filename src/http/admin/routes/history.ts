@@ -13,7 +13,7 @@ import {
   RestoreBody,
   VERSION,
 } from '../../routes/past-version-resource.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 

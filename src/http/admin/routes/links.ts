@@ -1,7 +1,7 @@
 import { Type } from '../../openapi/type.ts'
 import { LinkId, linkPage, LinkPageReply } from '../../routes/link-resource.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 

@@ -3,7 +3,7 @@ import { described } from '../../openapi/operation.ts'
 import { Bytes, Count, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { logAudit } from '../audit.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { NO_QUERY } from '../route-schemas.ts'
 import { User } from './users.ts'
 

@@ -5,7 +5,7 @@ import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readAtOnce } from '../../routes/pagination.ts'
 import { addUploadList } from '../../routes/uploads/list.ts'
 import { UPLOAD_ID, uploadMembers, uploadSchemas } from '../../routes/uploads/upload-resource.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
 

@@ -12,7 +12,7 @@ import { Query } from '../../openapi/parameters.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type Key, PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { describingUser, NO_QUERY } from '../route-schemas.ts'
 
 export const userRoutes: OperatorPlugin = async (app, { useCases: { users }, audit }) => {

@@ -5,7 +5,7 @@ import { describing } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type Key, PAGE_QUERY, readPage } from '../../routes/pagination.ts'
-import type { OperatorPlugin } from '../operator-routes.ts'
+import type { OperatorPlugin } from '../operator-plugin.ts'
 import { NO_QUERY } from '../route-schemas.ts'
 
 export const webhookRoutes: OperatorPlugin = async (

@@ -17,7 +17,7 @@ import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { formatChangeCursor, parseChangeCursor } from './cursor.ts'
 import { lastEventId, sendEvents, wantsEventStream } from './event-stream.ts'
 
@@ -112,7 +112,7 @@ const EXAMPLE = {
 }
 
 /** `GET /users/me/changes`: pages of changes, long polling, and server-sent events. */
-export const changesRoutes: UserRoutes = async (app, { useCases: { feed }, readInTurn }) => {
+export const changesRoutes: UserPlugin = async (app, { useCases: { feed }, readInTurn }) => {
   app.route({
     method: 'GET',
     url: '/users/me/changes',

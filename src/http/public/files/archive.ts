@@ -10,9 +10,9 @@ import {
   selectedFiles,
 } from '../../routes/archive-query.ts'
 import { requireUser } from '../access-token.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 
-export const archiveRoutes: UserRoutes = async (
+export const archiveRoutes: UserPlugin = async (
   app,
   { useCases: { archives }, downloads, readInTurn },
 ) => {

@@ -20,7 +20,7 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { seenFile } from '../../routes/file-resource.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
 import { permittedRestore, RESTORE_ACTIONS } from '../history/restore.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { type AskedOperation, BATCH, OPS } from './batch.openapi.ts'
 import { remainingCapacity } from '../../routes/files/stored-file.ts'
 import { changesTerms, permittedChange, TERMS } from './update.ts'
@@ -29,7 +29,7 @@ import { changesTerms, permittedChange, TERMS } from './update.ts'
 const LIMITS = { perOwner: 2, total: 16, counted: 'batches in progress' }
 
 /** `POST /users/me/batch`: several changes in one transaction. */
-export const batchRoutes: UserRoutes = async (app, { useCases: { repository }, shares }) => {
+export const batchRoutes: UserPlugin = async (app, { useCases: { repository }, shares }) => {
   const slots = new ReaderSlots(LIMITS)
 
   app.post(

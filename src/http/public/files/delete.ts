@@ -1,10 +1,10 @@
 import { discardBody } from '../../body/discard-body.ts'
 import { described } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
 
-export const deleteRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
+export const deleteRoutes: UserPlugin = async (app, { useCases: { repository } }) => {
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
     const file = ownFile(request, ['delete'])
     const precondition = writePrecondition(request, file.subject)

@@ -7,13 +7,13 @@ import { serveContent } from '../../download/serve-content.ts'
 import { Type } from '../../openapi/type.ts'
 import { fileNameParam } from '../../routes/file-resource.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { DOWNLOADS } from '../../routes/files/download.openapi.ts'
 
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 
 /** Conditions are evaluated only if the caller may see the file, so that they reveal nothing to anyone else. */
-export const downloadRoutes: UserRoutes = async (app, { useCases: { repository }, ...serving }) => {
+export const downloadRoutes: UserPlugin = async (app, { useCases: { repository }, ...serving }) => {
   serveContent(app, serving, {
     url: '/users/:user_id/repo/:file_name',
     route: { schema: { params: Params }, config: { operation: DOWNLOADS } },

@@ -15,7 +15,7 @@ import {
 } from '../../routes/file-listing.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import { formatChangeCursor } from '../changes/cursor.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 
 const Reply = Page(
   'FilePage',
@@ -33,7 +33,7 @@ const Reply = Page(
   'One page of a listing.',
 )
 
-export const listRoutes: UserRoutes = async (
+export const listRoutes: UserPlugin = async (
   app,
   { useCases: { repository, feed }, readInTurn },
 ) => {

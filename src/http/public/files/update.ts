@@ -18,7 +18,7 @@ import { Type } from '../../openapi/type.ts'
 import { sendProblem } from '../../server/problem.ts'
 import { seenFile, SeenFileReply } from '../../routes/file-resource.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
 import { permittedVisibility } from '../../routes/files/upload-query.ts'
 
@@ -81,7 +81,7 @@ const Body = Type.Object(
   },
 )
 
-export const updateRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
+export const updateRoutes: UserPlugin = async (app, { useCases: { repository } }) => {
   // Checked first, so that only a client with a token and a file name learns what the body should look like. Which action
   // a token lacks that permits none of them is said by the body.
   const onRequest = async (request: FastifyRequest) => {

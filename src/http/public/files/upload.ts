@@ -8,7 +8,7 @@ import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { parseFileMetadata } from '../../headers/file-metadata.ts'
 import type { FileForm } from '../../multipart/file-form.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { OWN_FILE_PATH, ownFile } from './file-resource.ts'
 import { UploadedFile, uploadedFile } from '../../routes/files/stored-file.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from '../../routes/files/upload.openapi.ts'
@@ -20,7 +20,7 @@ import {
 } from '../../routes/files/upload-query.ts'
 import { ignoreContentType, receiveBody, receiveForm } from './receive-file.ts'
 
-export const uploadRoutes: UserRoutes = async (app, { useCases: { repository } }) => {
+export const uploadRoutes: UserPlugin = async (app, { useCases: { repository } }) => {
   const schema = { querystring: UPLOAD_QUERY, response: { 200: UploadedFile } }
 
   const storeForm = async (request: FastifyRequest, reply: FastifyReply) => {

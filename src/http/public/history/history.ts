@@ -24,7 +24,7 @@ import { PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
 import { endIn, HistoryPage, historyPage } from '../../routes/past-version-resource.ts'
 import { requireUser } from '../access-token.ts'
 import { CONDITIONS, REDIRECTED_RESPONSES } from '../../routes/files/download.openapi.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import {
   HISTORY,
   ofHistory,
@@ -47,7 +47,7 @@ const QUERY = Query({
 })
 
 /** What the caller has replaced and deleted: list, download, restore and purge. */
-export const historyRoutes: UserRoutes = async (app, options) => {
+export const historyRoutes: UserPlugin = async (app, options) => {
   const { useCases, readInTurn } = options
   const { history } = useCases
 

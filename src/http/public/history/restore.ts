@@ -7,10 +7,10 @@ import { RESTORE_REQUEST, RestoreBody } from '../../routes/past-version-resource
 import { requireUser } from '../access-token.ts'
 import { committedFile, UploadedFile } from '../../routes/files/stored-file.ts'
 import { STORED_EXAMPLE } from '../../routes/files/upload.openapi.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
 
-export const restoreRoutes: UserRoutes = async (app, { useCases: { history } }) => {
+export const restoreRoutes: UserPlugin = async (app, { useCases: { history } }) => {
   const onRequest = async (request: FastifyRequest) => {
     pastVersion(request)
     requireUser(request, RESTORE_ACTIONS)

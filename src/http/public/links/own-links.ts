@@ -8,13 +8,13 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { LinkId, linkPage, LinkPageReply, linkReply } from '../../routes/link-resource.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { CreatedLinkReply, LinkBody, linkTermsIn } from './link-resource.ts'
 
 const LINKS = '/users/me/links'
 
 /** Users create, list and revoke links for people without an account. */
-export const ownLinkRoutes: UserRoutes = async (
+export const ownLinkRoutes: UserPlugin = async (
   app,
   { useCases: { links }, basePath, readInTurn },
 ) => {

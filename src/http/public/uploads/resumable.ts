@@ -7,11 +7,11 @@ import {
 } from '../../routes/uploads/tus-headers.ts'
 import { UPLOAD_QUERY } from '../../routes/files/upload-query.ts'
 import { otherMethods } from '../../routes/method-not-allowed.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 import { UPLOAD_PATH, UPLOADS_PATH, uploadViewRoutes } from './view.ts'
 
 /** All paths of resumable uploads. Every response, including refusals, has the version of tus. */
-export const resumableRoutes: UserRoutes = async (app, options) => {
+export const resumableRoutes: UserPlugin = async (app, options) => {
   const { useCases, basePath, limits } = options
   const others = otherMethods(app)
   speakTus(app)

@@ -13,7 +13,7 @@ import { UPLOAD_ID_PARAM } from '../../routes/uploads/operations.ts'
 import { namedUpload, noteOffset, UPLOAD_ACTIONS } from '../../routes/uploads/request-upload.ts'
 import { uploadMembers, uploadSchemas } from '../../routes/uploads/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
-import type { UserRoutes } from '../user-routes.ts'
+import type { UserPlugin } from '../user-plugin.ts'
 
 export const UPLOADS_PATH = '/users/me/uploads'
 export const UPLOAD_PATH = `${UPLOADS_PATH}/:upload_id`
@@ -58,7 +58,7 @@ export const UploadPage = Page(
   'A page of unfinished uploads.',
 )
 
-export const uploadViewRoutes: UserRoutes = async (app, { useCases: { uploads }, readInTurn }) => {
+export const uploadViewRoutes: UserPlugin = async (app, { useCases: { uploads }, readInTurn }) => {
   app.get(
     UPLOAD_PATH,
     { schema: { response: { 200: UploadReply } }, config: { operation: LOOK } },
