@@ -1,7 +1,7 @@
 import type { DatabaseConfig } from '../config/parsers.ts'
 import { fileIdOf } from '../core/same-file.ts'
 import type { Ledger } from '../database/ledger.ts'
-import type { LedgerOptions } from '../database/ledger/session.ts'
+import type { LedgerOptions } from '../database/operations/session.ts'
 import { SqliteInstances } from '../database/sqlite/instances.ts'
 import { Writer } from '../database/sqlite/writer/writer.ts'
 

@@ -29,8 +29,8 @@ import { SWEEP_OPERATIONS } from './sweep/sweep-ledger.ts'
 import { UPLOAD_OPERATIONS } from './uploads/upload-ledger.ts'
 import { ACCOUNT_OPERATIONS } from './users/accounts.ts'
 import { WEBHOOK_OPERATIONS } from './webhooks/webhook-ledger.ts'
-import { createMethods, type Operations } from './ledger/operation.ts'
-import { createSession, type LedgerOptions } from './ledger/session.ts'
+import { createMethods, type Operations } from './operations/operation.ts'
+import { createSession, type LedgerOptions } from './operations/session.ts'
 
 /** All ports of the ledger. Each use case takes only those that it needs. */
 export interface Ledger

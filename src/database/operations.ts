@@ -1,6 +1,6 @@
 import type { LedgerSpace, LedgerWrite } from '../core/uploads/ledger-space.ts'
 import { LEDGER_OPERATIONS } from './ledger.ts'
-import type { Method, Operation } from './ledger/operation.ts'
+import type { Method, Operation } from './operations/operation.ts'
 import { USER_OPERATIONS } from './users/user-store.ts'
 
 const OPERATIONS = { ledger: LEDGER_OPERATIONS, users: USER_OPERATIONS } as const

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
-import type { LedgerOptions } from '../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../src/database/operations/session.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import {
   type Audit,

@@ -7,7 +7,7 @@ import type {
 } from '../../core/audit/audit-ledger.ts'
 import { safeNow } from '../ledger/safe-now.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'
 
 export const AUDIT_OPERATIONS = {

@@ -5,7 +5,7 @@ import type {
   GrantBoundary,
 } from '../../core/quota/grant-period-ledger.ts'
 import { bigint, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 import { noteCapacity } from './record.ts'
 
 export const GRANT_PERIOD_OPERATIONS = {

@@ -5,8 +5,8 @@ import type { CapacityState } from '../../core/quota/capacity.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import type { Operations } from '../ledger/operation.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../operations/operation.ts'
+import type { Session } from '../operations/session.ts'
 import type { ChangeRow, QuotaRow } from '../schema.ts'
 
 export const CHANGE_OPERATIONS = {

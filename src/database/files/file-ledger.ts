@@ -6,7 +6,7 @@ import type {
 } from '../../core/files/file-ledger.ts'
 import type { FileOperation } from '../../core/files/operation.ts'
 import type { LedgerWrite } from '../../core/uploads/ledger-space.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 import { createFindFile } from './find-file.ts'
 import { listFiles } from './list.ts'
 import { changeFiles, deleteFile, updateFile } from './change-files.ts'

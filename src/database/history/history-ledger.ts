@@ -3,7 +3,7 @@ import type { FindPastVersion, HistoryLedger } from '../../core/history/history-
 import { versionNotFound } from '../../core/history/past-version.ts'
 import { restoreVersion } from '../files/change-files.ts'
 import { type LedgerTx, lockUser, requireActive } from '../ledger/ledger-sql.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 import { purgeVersions, ofVersions, versionsToPurge } from './purge-versions.ts'
 import { findPast, findPastVersion, listHistory } from './past-versions.ts'
 import { listUsersToTrim, trimHistory } from './trim.ts'

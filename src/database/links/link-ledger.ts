@@ -33,7 +33,7 @@ import {
 import { fromRow, type Row, toUser } from '../ledger/rows.ts'
 import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
 import { safeNow } from '../ledger/safe-now.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
 import { requireValidToken } from '../users/access-tokens.ts'
 

@@ -11,7 +11,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { safeNow } from '../ledger/safe-now.ts'
 import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { type AccountRow, toAccount, USAGE_COLUMNS } from '../ledger/rows.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 
 export const OVERVIEW_OPERATIONS = {
   measureUsers: { through: 'query', run: measureUsers, effect: 'reads' },

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { CreateResumable, ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
 import { limitFor } from '../../core/quota/shares.ts'
-import type { BatchStatement } from '../ledger/batcher.ts'
+import type { BatchStatement } from '../operations/batcher.ts'
 import {
   assertPrecondition,
   bigint,

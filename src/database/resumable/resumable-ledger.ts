@@ -6,8 +6,8 @@ import type {
   Unfinished,
 } from '../../core/resumable/resumable-ledger.ts'
 import { untilFound } from '../ledger/eviction-search.ts'
-import type { Operations } from '../ledger/operation.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../operations/operation.ts'
+import type { Session } from '../operations/session.ts'
 import { askToStop, claimAppend, claimFinish, endFinish, fence } from './claim.ts'
 import { CREATE_STATEMENT, createResumable } from './create.ts'
 import { isPrepared, prepare } from './prepare.ts'

@@ -3,7 +3,7 @@ import type { Backlog, BacklogLedger, JournalFigures } from '../../core/sweep/ba
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { isLeaseOver } from './sweep.ts'
 import { safeNow } from '../ledger/safe-now.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 
 export const BACKLOG_OPERATIONS = {
   measureBacklog: { through: 'readInOrder', run: measureBacklog, effect: 'reads' },

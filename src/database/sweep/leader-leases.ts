@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type LeaderLeases, LONGEST_LEASE_MS } from '../../core/sweep/leader-lease.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 
 export const LEADER_LEASE_OPERATIONS = {
   acquireLeaderLease: { through: 'query', run: acquire, effect: 'frees' },

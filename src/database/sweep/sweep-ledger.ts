@@ -1,5 +1,5 @@
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
 import {
   forgetChanges,

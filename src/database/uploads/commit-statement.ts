@@ -5,7 +5,7 @@ import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-le
 import type { Usage } from '../../core/users/account-ledger.ts'
 import { shareOf } from '../../core/quota/shares.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
-import type { BatchStatement } from '../ledger/batcher.ts'
+import type { BatchStatement } from '../operations/batcher.ts'
 import { removableAt } from '../ledger/garbage.ts'
 import type { Rule } from '../ledger/ledger-sql.ts'
 import { countHistory, garbageBytes, metadataBytesOf } from '../ledger/counted-bytes.ts'

@@ -19,7 +19,7 @@ import {
   type LedgerTx,
 } from '../ledger/ledger-sql.ts'
 import { type AccountRow, toAccount, USAGE_COLUMNS, usageIn } from '../ledger/rows.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 
 export const ACCOUNT_OPERATIONS = {
   findAccount: { through: 'query', run: findAccount, effect: 'reads' },

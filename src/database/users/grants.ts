@@ -9,7 +9,7 @@ import type {
 } from '../../core/quota/grant-store.ts'
 import { changingCapacity } from '../changes/record.ts'
 import type { Clocked, LedgerTx } from '../ledger/ledger-sql.ts'
-import type { Operations } from '../ledger/operation.ts'
+import type { Operations } from '../operations/operation.ts'
 import type { GrantRow, Tables } from '../schema.ts'
 import { lockKnownUser, requireUser } from './find-user.ts'
 import { revokeOfDevice } from './revocation.ts'

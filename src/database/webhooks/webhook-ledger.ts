@@ -8,8 +8,8 @@ import type {
 import { changesAfter, type ReadRow, toChangesRead } from '../changes/read.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { safeNow } from '../ledger/safe-now.ts'
-import type { Operations } from '../ledger/operation.ts'
-import type { Session } from '../ledger/session.ts'
+import type { Operations } from '../operations/operation.ts'
+import type { Session } from '../operations/session.ts'
 import { fromRow, type Row } from '../ledger/rows.ts'
 import type { UserRow } from '../schema.ts'
 

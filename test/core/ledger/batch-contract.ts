@@ -5,7 +5,7 @@ import { type File, NEVER } from '../../../src/core/files/file.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { type FileOperation, MAX_OPERATIONS } from '../../../src/core/files/operation.ts'
 import { createVersion, type Version } from '../../../src/core/objects/object-key.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   described,
   performAll,

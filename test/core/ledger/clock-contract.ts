@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSafeClock, type SafeClock } from '../../../src/core/clock/safe-clock.ts'
 import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   type Account,
   grantOf,

@@ -1,4 +1,4 @@
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { accountsContract } from '../users/accounts-contract.ts'
 import { userStoreContract } from '../users/user-store-contract.ts'
 import { ledgerAuditContract } from './audit-contract.ts'

@@ -4,7 +4,7 @@ import { type File, NEVER } from '../../../src/core/files/file.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { lastModified } from '../../../src/core/files/last-modified.ts'
 import type { FileOperation } from '../../../src/core/files/operation.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { type Account, type LedgerHarness, LONG_MS, openAccount, outcomeOf } from './fixture.ts'
 
 /** The dates of an account, whatever the clock does. */

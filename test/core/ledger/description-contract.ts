@@ -6,7 +6,7 @@ import {
   NO_METADATA,
   parseMetadata,
 } from '../../../src/core/files/metadata.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { resumablesOf } from './resumable/fixture.ts'
 import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import {

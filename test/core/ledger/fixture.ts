@@ -19,7 +19,7 @@ import type { DeleteFile, ListFiles, UpdateFile } from '../../../src/core/files/
 import type { ListHistory, RestoreVersion } from '../../../src/core/history/history-ledger.ts'
 import type { PastVersion } from '../../../src/core/history/past-version.ts'
 import type { Ledger } from '../../../src/database/ledger.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'

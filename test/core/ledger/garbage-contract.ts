@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   type Account,
   accountOf,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { createVersion, objectKey } from '../../../src/core/objects/object-key.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   type Account,
   digestOf,

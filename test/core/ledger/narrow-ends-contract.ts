@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { type Account, LONG_MS, type LedgerHarness, openAccount, outcomeOf } from './fixture.ts'
 
 const DAY_MS = 24 * 60 * 60_000

@@ -4,7 +4,7 @@ import { isAppError } from '../../../src/core/errors.ts'
 import { NEVER } from '../../../src/core/files/file.ts'
 import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import type { CommittedUpload } from '../../../src/core/uploads/upload-ledger.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   type Account,
   LONG_MS,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LONGEST_LEASE_MS } from '../../../src/core/sweep/leader-lease.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import type { Ledger } from '../../../src/database/ledger.ts'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import type { ObjectKey, Version } from '../../../src/core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../../../src/core/sweep/sweep-ledger.ts'
 import {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LedgerOptions } from '../../../src/database/ledger/session.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
 import type { LedgerHarness } from '../../core/ledger/fixture.ts'

@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger.ts'
 import type { UserStores } from '../../users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { mapWrites, type OperationCall, type PortName } from '../../operations.ts'
-import type { LedgerOptions } from '../../ledger/session.ts'
+import type { LedgerOptions } from '../../operations/session.ts'
 
 /**
  * A thread for writes, so that disk writes delay no request. The first operation with `startsWriter` starts it. Until

@@ -28,6 +28,7 @@ import { ledgerPreconditionContract } from '../../../core/ledger/precondition-co
 import { ledgerRaceContract } from '../../../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../../../core/ledger/sweep-contract.ts'
 import { resumableLedgerContract } from '../../../core/ledger/resumable/contract.ts'
+import { resumablesOf } from '../../../core/ledger/resumable/fixture.ts'
 import { userStoreContract } from '../../../core/users/user-store-contract.ts'
 import { createFolder, openWriterHarness } from '../harness.ts'
 import { readUsage } from '../../../support/read-usage.ts'
@@ -218,6 +219,22 @@ describe('a writer', () => {
     await ports.ledger.check()
     expect(posted).not.toHaveBeenCalled()
     await account.begin('a', 1)
+    expect(posted).toHaveBeenCalledOnce()
+  })
+
+  it('starts its thread with a resumable upload', async () => {
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    await resumablesOf(ports.ledger, account).create('a', 1)
+    expect(posted).toHaveBeenCalledOnce()
+  })
+
+  it('starts its thread with an append to an upload that an earlier process created', async () => {
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    const upload = await resumablesOf(ports.direct, account).create('a', 1)
+    expect(posted).not.toHaveBeenCalled()
+    await resumablesOf(ports.ledger, account).hold(upload)
     expect(posted).toHaveBeenCalledOnce()
   })
 

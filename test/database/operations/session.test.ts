@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { LedgerTx } from '../../../src/database/ledger/ledger-sql.ts'
-import { createSession } from '../../../src/database/ledger/session.ts'
+import { createSession } from '../../../src/database/operations/session.ts'
 import { createMemoryFolder } from '../../support/servers/local-server.ts'
 import { openMigrated } from '../../support/service/migrated-file.ts'
 

@@ -1,8 +1,8 @@
 import type { LedgerWrite, WriteKind } from '../../core/uploads/ledger-space.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type BatchStatement, inBatches } from './batcher.ts'
-import { untilFound } from './eviction-search.ts'
-import type { LedgerTx } from './ledger-sql.ts'
+import { untilFound } from '../ledger/eviction-search.ts'
+import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import type { Session } from './session.ts'
 
 /** A row for each method of the port. One that is missing, or is no method of the port, does not compile. */
@@ -14,7 +14,7 @@ export type Method = (...args: never[]) => Promise<unknown>
 
 /**
  * What an operation is: its function, how that reaches the database, and what it writes. The methods of the ports
- * (`createMethods`), the calls of the writer thread (`sqlite/writer/`) and the checks of free space (`../operations.ts`)
+ * (`createMethods`), the calls of the writer thread (`sqlite/writer/`) and the checks of free space (`database/operations.ts`)
  * follow from the rows.
  */
 export type Operation<M extends Method = Method> = Traits<M> &

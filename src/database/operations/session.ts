@@ -6,9 +6,9 @@ import { createCompiler, PREPARED } from '../statement.ts'
 import { tooLate } from '../repeats.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { createBatcher, createBatchLocks } from './batcher.ts'
-import { capacityInForce, type LedgerTx } from './ledger-sql.ts'
-import { type OwnTimes, timesOf } from './times.ts'
-import { UnfinishedSearches } from './unfinished-searches.ts'
+import { capacityInForce, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { type OwnTimes, timesOf } from '../ledger/times.ts'
+import { UnfinishedSearches } from '../ledger/unfinished-searches.ts'
 
 type Work<T> = (tx: LedgerTx) => Promise<T>
 

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/core/errors.ts'
 import type { BeginUpload } from '../../../src/core/uploads/upload-ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Batch } from '../../../src/database/database.ts'
-import { createBatcher, inBatches } from '../../../src/database/ledger/batcher.ts'
+import { createBatcher, inBatches } from '../../../src/database/operations/batcher.ts'
 
 const QUEUE_TIMEOUT_MS = 10_000
 

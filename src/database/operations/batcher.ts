@@ -5,7 +5,7 @@ import type { Batch, RunBatch } from '../database.ts'
 import { tooLate } from '../repeats.ts'
 import type { Tables } from '../schema.ts'
 import { compileOnce, type Statement } from '../statement.ts'
-import type { Rule } from './ledger-sql.ts'
+import type { Rule } from '../ledger/ledger-sql.ts'
 
 /**
  * The second formulation of an operation: one PostgreSQL statement, under the user's lock from an earlier one. It takes
