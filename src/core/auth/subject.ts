@@ -1,5 +1,6 @@
 import { type Watch, watchEvery } from '../async/watch-every.ts'
 import { isAppError } from '../errors.ts'
+import type { SelectedFiles } from '../files/file-ledger.ts'
 import {
   type FileName,
   isFileName,
@@ -20,6 +21,7 @@ import {
   assertMayFinish,
   assertPermits,
   coversName,
+  narrowPrefix,
   permits,
   readsForUser,
   type Scope,
@@ -144,6 +146,13 @@ export function shownName(subject: Subject, name: FileName): FileName | undefine
   if (target.name !== undefined) return target.name
   const rest = name.slice(target.prefix.length)
   return isFileName(rest) ? rest : undefined
+}
+
+/** The part of these files that the subject sees. Throws `scope_insufficient` for names outside the scope's prefix. */
+export function narrowSelection(subject: Subject, asked: SelectedFiles): SelectedFiles {
+  if (asked.names === undefined) return { prefix: narrowPrefix(subject, asked.prefix) }
+  for (const name of asked.names) assertCovers(subject, name)
+  return asked
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Subject } from '../auth/subject.ts'
+import { shownName, type Subject } from '../auth/subject.ts'
 import { AppError } from '../errors.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
@@ -26,8 +26,9 @@ export function createArchives(options: ArchivesOptions) {
 
   return {
     /**
-     * Guarantees the versions that are current at one instant, in the order of their names. Rejects with `not_found` if
-     * a name has no file, with `archive_too_large` (fact `max_files`), and tells an inactive user so.
+     * Guarantees the versions that are current at one instant, in the order of their names, under the names that the
+     * subject sees. Rejects with `not_found` if a name has no file, with `archive_too_large` (fact `max_files`), and
+     * tells an inactive user so.
      */
     async list(subject: Subject, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
       if (subject.kind !== 'operator') await assertActive(ledger, subject)
@@ -36,7 +37,11 @@ export function createArchives(options: ArchivesOptions) {
       const files = await ledger.selectFiles({ userId, userCreatedAt, selected, limit })
       if (files.length === limit) throw archiveTooLarge(maxFiles)
       assertFound(files, selected)
-      return files
+      if (subject.kind !== 'visitor') return files
+      return files.flatMap((file) => {
+        const name = shownName(subject, file.name)
+        return name === undefined ? [] : [{ ...file, name }]
+      })
     },
     /**
      * Opens the version that was listed, also if it has been replaced or deleted since: its object stays in the store
