@@ -6,7 +6,7 @@ import { partSizeFor } from '../object-store/s3/part-size.ts'
 import { readBrand } from './brand.ts'
 import { createReader, type Environment, type Reader } from './reader.ts'
 import { readTraces } from './tracing.ts'
-import { isLoopback, isDefaultCredential } from './default-credentials.ts'
+import { isDefaultCredential } from './default-credentials.ts'
 import {
   parseBasePath,
   parseBoolean,
@@ -30,7 +30,7 @@ import {
   parseWebhookEvents,
   parseWebhookSecrets,
 } from './parsers.ts'
-import { parsePublicEndpoint, parseUrl } from './urls.ts'
+import { isLoopback, parsePublicEndpoint, parseUrl } from './urls.ts'
 
 /** docs/configuration.md explains each setting. */
 export type Config = Readonly<ReturnType<typeof readSettings>>

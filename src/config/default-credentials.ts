@@ -15,8 +15,3 @@ const WELL_KNOWN_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
 export function isDefaultCredential(id: string | undefined, secret: string | undefined): boolean {
   return secret !== undefined && (WELL_KNOWN_KEYS.get(id ?? '') ?? []).includes(secret)
 }
-
-export function isLoopback(url: string | undefined): boolean {
-  const host = url === undefined ? undefined : URL.parse(url)?.hostname
-  return host !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
-}

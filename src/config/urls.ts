@@ -73,3 +73,9 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
   6669, 6679, 6697, 10080,
 ])
+
+/** Whether the host is this machine, by name or address. */
+export function isLoopback(url: string | undefined): boolean {
+  const host = url === undefined ? undefined : URL.parse(url)?.hostname
+  return host !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
+}

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../core/errors.ts'
 import { MissingObject } from '../core/files/open-content.ts'
-import type { Repository } from '../core/files/repository.ts'
+import type { Repository } from '../core/repository.ts'
 import type { History } from '../core/history/history.ts'
 import type { Instruments } from './instruments.ts'
 

@@ -1,4 +1,4 @@
-import type { FileChange } from '../files/change.ts'
+import type { FileChange } from '../files/file-change.ts'
 import type { FileVersion } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { CapacityState } from '../quota/capacity.ts'

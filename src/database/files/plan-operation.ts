@@ -1,6 +1,6 @@
 import { assertMaySetVisibility, coversName } from '../../core/auth/scope.ts'
 import type { AppError } from '../../core/errors.ts'
-import type { FileChange } from '../../core/files/change.ts'
+import type { FileChange } from '../../core/files/file-change.ts'
 import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
 import type {
   FileDeletion,

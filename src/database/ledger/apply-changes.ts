@@ -1,6 +1,6 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import { eventOf } from '../../core/changes/change.ts'
-import type { FileChange } from '../../core/files/change.ts'
+import type { FileChange } from '../../core/files/file-change.ts'
 import { countedBytes, type File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Actor, Caller } from '../../core/users/caller.ts'

@@ -1,4 +1,4 @@
-import { type FileChange, isDiscarded } from '../../core/files/change.ts'
+import { type FileChange, isDiscarded } from '../../core/files/file-change.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { PastVersion } from '../../core/history/past-version.ts'

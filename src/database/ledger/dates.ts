@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { FileChange } from '../../core/files/change.ts'
+import type { FileChange } from '../../core/files/file-change.ts'
 import type { File } from '../../core/files/file.ts'
 import { dateAfter, lastModified } from '../../core/files/last-modified.ts'
 import { bigint } from './ledger-sql.ts'

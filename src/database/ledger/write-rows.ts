@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { FileChange } from '../../core/files/change.ts'
+import type { FileChange } from '../../core/files/file-change.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { Version } from '../../core/objects/object-key.ts'

@@ -1,6 +1,6 @@
 import type { AuditTrail } from '../../core/audit/audit-trail.ts'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
-import type { Repository } from '../../core/files/repository.ts'
+import type { Repository } from '../../core/repository.ts'
 import type { History } from '../../core/history/history.ts'
 import type { Links } from '../../core/links/links.ts'
 import type { OverviewReader } from '../../core/overview/overview.ts'

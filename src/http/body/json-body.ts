@@ -8,7 +8,7 @@ import type {
 import { formatError, isAppError } from '../../core/errors.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 import { tellToContinue } from '../server/unread-body.ts'
-import { addRouteHook } from '../routes/route-hooks.ts'
+import { addRouteHook } from './route-hooks.ts'
 import { atMost, bodyTooLarge, RequestBody } from './request-body.ts'
 
 declare module 'fastify' {

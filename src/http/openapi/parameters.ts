@@ -6,7 +6,7 @@ import {
   MAX_FILE_NAME_BYTES,
 } from '../../core/files/file-name.ts'
 import { USER_ID_PATTERN } from '../../core/users/user-id.ts'
-import { addRouteHook } from '../routes/route-hooks.ts'
+import { addRouteHook } from '../body/route-hooks.ts'
 import type { Schemas } from './operation.ts'
 import { Type } from './type.ts'
 

@@ -1,7 +1,7 @@
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { Feed } from '../../core/changes/feed.ts'
 import type { Archives } from '../../core/files/archive.ts'
-import type { Repository } from '../../core/files/repository.ts'
+import type { Repository } from '../../core/repository.ts'
 import type { History } from '../../core/history/history.ts'
 import type { Links } from '../../core/links/links.ts'
 import type { DownloadRedirect } from '../../core/objects/download-urls.ts'

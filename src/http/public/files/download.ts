@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { assertPermits } from '../../../core/auth/scope.ts'
 import { fileNotFound } from '../../../core/files/file.ts'
-import type { ReadFile } from '../../../core/files/repository.ts'
+import type { ReadFile } from '../../../core/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import { Type } from '../../openapi/type.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Visibility } from '../../../core/files/file.ts'
-import type { Repository } from '../../../core/files/repository.ts'
+import type { Repository } from '../../../core/repository.ts'
 import { bodyMediaTypeOf } from '../../../core/files/media-type.ts'
 import type { Metadata } from '../../../core/files/metadata.ts'
 import type { UploadTarget } from '../../../core/uploads/upload.ts'

@@ -14,7 +14,7 @@ import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger
 import type { FileOperation } from '../../../../src/core/files/operation.ts'
 import type { Precondition } from '../../../../src/core/files/precondition.ts'
 import { MissingObject, type OpenedFile } from '../../../../src/core/files/open-content.ts'
-import type { Repository } from '../../../../src/core/files/repository.ts'
+import type { Repository } from '../../../../src/core/repository.ts'
 import type { History } from '../../../../src/core/history/history.ts'
 import { versionNotFound } from '../../../../src/core/history/past-version.ts'
 import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'

@@ -2,7 +2,7 @@ import type { ClockLedger } from '../../../../src/core/clock/clock-ledger.ts'
 import { createSafeClock, type SafeClock } from '../../../../src/core/clock/safe-clock.ts'
 import type { Ledger } from '../../../../src/database/ledger.ts'
 import type { ObjectStore } from '../../../../src/core/objects/object-store.ts'
-import { createRepository, type Repository } from '../../../../src/core/files/repository.ts'
+import { createRepository, type Repository } from '../../../../src/core/repository.ts'
 import {
   createResumableUploads,
   type ResumableUploads,

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { AbortUpload, BeginUpload } from '../../../src/core/uploads/upload-ledger.ts'
-import type { Ledger } from '../../../src/database/ledger.ts'
-import type { NamedObject } from '../../../src/core/objects/object-key.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
+import type { AbortUpload, BeginUpload } from '../../src/core/uploads/upload-ledger.ts'
+import type { Ledger } from '../../src/database/ledger.ts'
+import type { NamedObject } from '../../src/core/objects/object-key.ts'
 import {
   commitLost,
   commitUnanswered,
@@ -12,8 +12,8 @@ import {
   onceFailing,
   outage,
   truncatingPut,
-} from '../../support/faults/faults.ts'
-import { incomingFile, stalledContent } from '../../support/http/incoming-file.ts'
+} from '../support/faults/faults.ts'
+import { incomingFile, stalledContent } from '../support/http/incoming-file.ts'
 import {
   LEASE_MS,
   leftovers,
@@ -23,9 +23,9 @@ import {
   settle,
   sweepOnce,
   type TestCore,
-} from '../../support/service/test-core.ts'
-import { openOverwrite, openTestRepository } from '../../support/service/test-repository.ts'
-import { outcomeOf } from '../ledger/fixture.ts'
+} from '../support/service/test-core.ts'
+import { openOverwrite, openTestRepository } from '../support/service/test-repository.ts'
+import { outcomeOf } from './ledger/fixture.ts'
 
 const unavailable = { code: 'unavailable' }
 

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { FileVersion } from '../../../src/core/files/file.ts'
-import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { OpenObject } from '../../../src/core/objects/object-store.ts'
-import { MissingObject } from '../../../src/core/files/open-content.ts'
-import { onceFailing, outage } from '../../support/faults/faults.ts'
-import { bytesOf, streamOf } from '../../support/objects.ts'
-import { GARBAGE_DELAY_MS, openTestCore, sweepOnce } from '../../support/service/test-core.ts'
-import { openOverwrite, openTestRepository } from '../../support/service/test-repository.ts'
+import type { FileVersion } from '../../src/core/files/file.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
+import type { OpenObject } from '../../src/core/objects/object-store.ts'
+import { MissingObject } from '../../src/core/files/open-content.ts'
+import { onceFailing, outage } from '../support/faults/faults.ts'
+import { bytesOf, streamOf } from '../support/objects.ts'
+import { GARBAGE_DELAY_MS, openTestCore, sweepOnce } from '../support/service/test-core.ts'
+import { openOverwrite, openTestRepository } from '../support/service/test-repository.ts'
 
 const unavailable = { code: 'unavailable' }
 

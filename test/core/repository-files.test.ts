@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import { MAX_SCANNED_FILES } from '../../../src/core/files/listing.ts'
-import type { Ledger } from '../../../src/database/ledger.ts'
-import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { authorized } from '../../support/caller.ts'
+import { parseFileName, parseFileNamePrefix } from '../../src/core/files/file-name.ts'
+import { MAX_SCANNED_FILES } from '../../src/core/files/listing.ts'
+import type { Ledger } from '../../src/database/ledger.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
+import { authorized } from '../support/caller.ts'
 import {
   GARBAGE_DELAY_MS,
   leftovers,
@@ -11,8 +11,8 @@ import {
   openTestCore,
   settle,
   sweepOnce,
-} from '../../support/service/test-core.ts'
-import { openTestRepository } from '../../support/service/test-repository.ts'
+} from '../support/service/test-core.ts'
+import { openTestRepository } from '../support/service/test-repository.ts'
 
 const [a, b] = [parseFileName('a'), parseFileName('b')]
 const ALL = { prefix: parseFileNamePrefix(''), order: 'name', after: undefined, limit: 10 } as const

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { PutObject } from '../../../src/core/objects/object-store.ts'
-import { incomingFile, stalledContent } from '../../support/http/incoming-file.ts'
-import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../../support/service/test-core.ts'
-import { openTestRepository } from '../../support/service/test-repository.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
+import type { PutObject } from '../../src/core/objects/object-store.ts'
+import { incomingFile, stalledContent } from '../support/http/incoming-file.ts'
+import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../support/service/test-core.ts'
+import { openTestRepository } from '../support/service/test-repository.ts'
 
 const THREE_BYTES = { min: 3, announced: 3 }
 

@@ -4,21 +4,26 @@ import {
   type Subject,
   type UserSubject,
   type Visitor,
-} from '../auth/subject.ts'
-import { assertActive, inactiveUser } from '../users/caller.ts'
-import { fileNotFound, type File } from './file.ts'
-import { limitFor } from '../quota/shares.ts'
-import type { FileName } from './file-name.ts'
-import { type Audience, type ListedFiles, type Listing, MAX_SCANNED_FILES } from './listing.ts'
-import type { AccountLedger } from '../users/account-ledger.ts'
-import type { ChangedFiles, FileLedger } from './file-ledger.ts'
-import { openContent, type SelectContent } from './open-content.ts'
-import type { ResumableLedger } from '../resumable/resumable-ledger.ts'
-import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
-import { createUploads, type UploadsOptions } from '../uploads/upload.ts'
-import type { Version } from '../objects/object-key.ts'
-import type { UserId } from '../users/user-id.ts'
-import type { UploadLedger } from '../uploads/upload-ledger.ts'
+} from './auth/subject.ts'
+import { assertActive, inactiveUser } from './users/caller.ts'
+import { fileNotFound, type File } from './files/file.ts'
+import { limitFor } from './quota/shares.ts'
+import type { FileName } from './files/file-name.ts'
+import {
+  type Audience,
+  type ListedFiles,
+  type Listing,
+  MAX_SCANNED_FILES,
+} from './files/listing.ts'
+import type { AccountLedger } from './users/account-ledger.ts'
+import type { ChangedFiles, FileLedger } from './files/file-ledger.ts'
+import { openContent, type SelectContent } from './files/open-content.ts'
+import type { ResumableLedger } from './resumable/resumable-ledger.ts'
+import type { FileDeletion, FileOperation, FileUpdate } from './files/operation.ts'
+import { createUploads, type UploadsOptions } from './uploads/upload.ts'
+import type { Version } from './objects/object-key.ts'
+import type { UserId } from './users/user-id.ts'
+import type { UploadLedger } from './uploads/upload-ledger.ts'
 
 export interface ListRepository extends Listing {
   /** `undefined` without an access token. */
