@@ -79,7 +79,10 @@ export function createSession(database: Database, options: LedgerOptions) {
     batcher:
       runBatch &&
       createBatcher({ runBatch, locks: createBatchLocks(kysely), inOrder, queueTimeoutMs }),
-    /** Runs one transaction. */
+    /**
+     * Runs one transaction, durable when it resolves. `sqlite/group-commit.ts` has the COMMIT, on the writer thread; that of
+     * PostgreSQL is in `postgres/connection.ts`.
+     */
     transaction: <T>(work: Work<T>) => database.transaction((db) => work(txOn(db))),
     /** Runs one transaction in order with the user's other changes. Its statements are prepared. */
     change: <T>(userId: UserId, work: Work<T>) =>

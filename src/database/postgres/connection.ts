@@ -34,7 +34,7 @@ export function createRunBatch({ pool, isFailure }: ConnectionOptions): RunBatch
     const connection = new PostgresConnection(await pool.connect(), { isFailure, names })
     try {
       const queries = await lockAndTake(connection, { lock, take })
-      return queries && (await commitTogether(connection, queries))
+      return queries && (await commitBatch(connection, queries))
     } finally {
       connection.release()
     }
@@ -74,7 +74,7 @@ function assertSendable(queries: readonly CompiledQuery[]): void {
   }
 }
 
-async function commitTogether(connection: PostgresConnection, queries: readonly CompiledQuery[]) {
+async function commitBatch(connection: PostgresConnection, queries: readonly CompiledQuery[]) {
   const answers: Promise<QueryResult<unknown>>[] = []
   for (const query of queries) answers.push(connection.executeQuery(query))
   const committed = connection.executeQuery(COMMIT)

@@ -38,7 +38,7 @@ export function createGroupCommit(options: GroupCommitOptions): Transact {
       await setImmediate()
       const pause = queue.pause()
       if (pause > 0) await setTimeout(Math.min(pause, MAX_PAUSE_MS))
-      else await commitTogether(queue, shares, options)
+      else await commitGroup(queue, shares, options)
     }
     isRunning = false
   }
@@ -71,7 +71,7 @@ interface Member {
 
 type Tell = () => void
 
-async function commitTogether(
+async function commitGroup(
   queue: TurnQueue<Member>,
   shares: TimeShares,
   options: GroupCommitOptions,

@@ -167,7 +167,7 @@ async function receive(
     if (failure === undefined) assertChecksum(request, checksum)
     const { durable, isInterrupted = false } = stored
     const { digests } = options
-    return await record(append, { durable, failure, isInterrupted, digest, digests })
+    return await endAppend(append, { durable, failure, isInterrupted, digest, digests })
   } catch (error) {
     claim?.release()
     throw error
@@ -233,11 +233,11 @@ interface Ended {
   readonly digests: DigestCache
 }
 
-/** Seals an upload that has all its bytes. A broken body is no failure if some of its bytes were stored. */
-async function record(append: Append, ended: Ended): Promise<AppendResult> {
+/** Records what is durable, and seals an upload that has all its bytes. A broken body is no failure if some of its bytes were stored. */
+async function endAppend(append: Append, ended: Ended): Promise<AppendResult> {
   const { upload, running, recorder } = append
   const { durable, failure, isInterrupted, digest, digests } = ended
-  if (recorder.isAtomic && failure !== undefined) return await recordNothing(append, failure)
+  if (recorder.isAtomic && failure !== undefined) return await endWithoutBytes(append, failure)
   if (isTooLong(failure)) {
     await recorder.discard()
     throw failure
@@ -265,8 +265,8 @@ async function record(append: Append, ended: Ended): Promise<AppendResult> {
   throw storedNothing(failure)
 }
 
-/** A client whose append was taken over is told nothing, as by `record`. */
-async function recordNothing(append: Append, failure: unknown): Promise<AppendResult> {
+/** A client whose append was taken over is told nothing, as by `endAppend`. */
+async function endWithoutBytes(append: Append, failure: unknown): Promise<AppendResult> {
   const { upload, running, recorder } = append
   const cut = running.stopped()
   if (cut !== 'superseded' && !recorder.isFenced) throw storedNothing(failure)
