@@ -81,7 +81,7 @@ interface Preparation {
 
 async function prepare({ engine, source, users: count, opened }: Preparation): Promise<Subject> {
   // A version before 2026-11-29 has it in the folder.
-  const isOlder = existsSync(resolve(source, 'database/ledger/ledger.ts'))
+  const isOlder = existsSync(resolve(source, 'database/ledger.ts'))
   const { createLedger } = await load<typeof Ledgers>(source, isOlder ? 'ledger/ledger' : 'ledger')
   const { migrate } = await load<typeof Migrations>(source, 'migrate')
   const { createUserStore } = await load<typeof UserStores>(source, 'users/user-store')
@@ -137,17 +137,16 @@ async function uploadUntil(
 ): Promise<number> {
   const caller = users[client % users.length]
   if (caller === undefined) throw new Error('There is no user')
-  const limits = { maxFiles: Number.MAX_SAFE_INTEGER, maxUploads: 1000 }
   let uploads = 0
   for (; performance.now() < end; uploads++) {
     const version = createVersion()
     const name = parseFileName(`${client}-${end}-${uploads >> 1}`)
     const key = objectKey(caller.userId, version)
     const upload = { ...caller, version, name, objectKey: key, bytes: 4096, leaseMs: 60_000 }
-    await ledger.begin({ ...upload, ...limits })
+    await ledger.begin(upload)
     await setTimeout(putMs * (0.5 + Math.random()))
     const content = { size: 4096, sha256: SHA256, visibility: undefined }
-    await ledger.commit({ ...caller, version, ...content, ...limits })
+    await ledger.commit({ ...caller, version, ...content })
   }
   return uploads
 }

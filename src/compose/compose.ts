@@ -169,7 +169,7 @@ interface Opened {
 
 function createUseCases(config: Config, opened: Opened) {
   const { database, ledgerOptions, ledgerSpace, overrides } = opened
-  const { maxFileSize, maxFiles, maxUploads, maxUnfinished, lifetimeMs } = config
+  const { maxFileSize, lifetimeMs } = config
   const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
   const { ports, unmetered, instruments, readiness, memory } = createPorts(config, opened)
   const { users, objects } = ports
@@ -183,12 +183,10 @@ function createUseCases(config: Config, opened: Opened) {
     memory,
     space,
     maxFileSize,
-    maxFiles,
-    maxUploads,
     leaseMs,
     reverifyMs,
   })
-  const history = createHistory({ ledger, objects, maxFiles })
+  const history = createHistory({ ledger, objects })
   const { onStored, onReread, onLost, onTail } = createUploadHooks(instruments)
   const uploads = meterAppends(
     createResumableUploads({
@@ -197,8 +195,6 @@ function createUseCases(config: Config, opened: Opened) {
       memory,
       space,
       maxFileSize,
-      maxFiles,
-      maxUnfinished,
       lifetimeMs,
       reverifyMs,
       onStored,
@@ -332,12 +328,14 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
 
 function ledgerOptionsOf(config: Config, overrides: Overrides): Required<LedgerOptions> {
   const { baseCapacity, webhooks, historyLifetimeMs, historyShare } = config
+  const { maxFiles, maxUploads, maxUnfinished } = config
   const { garbageDelayMs = config.garbageDelayMs, retentionMs, purgeDelayMs } = overrides
   return {
     baseCapacity,
     queuesWebhooks: webhooks !== undefined,
     historyLifetimeMs,
     historyShare,
+    limits: { maxFiles, maxUploads, maxUnfinished },
     times: { garbageDelayMs, retentionMs, purgeDelayMs },
   }
 }

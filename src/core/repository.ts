@@ -7,7 +7,6 @@ import {
 } from './auth/subject.ts'
 import { assertActive, inactiveUser } from './users/caller.ts'
 import { fileNotFound, type File } from './files/file.ts'
-import { limitFor } from './quota/shares.ts'
 import type { FileName } from './files/file-name.ts'
 import {
   type Audience,
@@ -61,7 +60,7 @@ export interface RepositoryOptions extends UploadsOptions {
 }
 
 export function createRepository(options: RepositoryOptions) {
-  const { ledger, objects, maxFiles } = options
+  const { ledger, objects } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
     const seenBy = audienceOf(userId, viewer)
@@ -146,8 +145,7 @@ export function createRepository(options: RepositoryOptions) {
     /** See `FileLedger.changeFiles`. Reverifies the subject first. Touches no content. */
     async changeAll({ subject, operations }: ChangeFiles): Promise<ChangedFiles> {
       await subject.reverify()
-      const limit = limitFor(maxFiles, subject.credential)
-      return await ledger.changeFiles({ ...actorOf(subject), operations, maxFiles: limit })
+      return await ledger.changeFiles({ ...actorOf(subject), operations })
     },
   }
 }

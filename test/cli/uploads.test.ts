@@ -183,8 +183,6 @@ describe('uploads release --finished', () => {
       objectKey: objectKey(ALICE, version),
       name: parseFileName(name),
       bytes,
-      maxFiles: 100,
-      maxUploads: 100,
       leaseMs: 60_000,
     })
     return version

@@ -35,8 +35,15 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
   return {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),
-    ledgerWith: ({ times, ...own }) =>
-      createLedger(database, { ...options, ...own, times: { ...options.times, ...times } }),
+    with: ({ limits, times, ...own }) => {
+      const merged = {
+        ...options,
+        ...own,
+        limits: { ...options.limits, ...limits },
+        times: { ...options.times, ...times },
+      }
+      return { ledger: createLedger(database, merged), other: createLedger(twin, merged) }
+    },
     users: createUserStore(database, options),
     ...clock,
     audit: async (userId) => {

@@ -103,7 +103,7 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
     const options = { baseCapacity: BASE_CAPACITY, historyLifetimeMs: LONG_MS }
     const ledger = createLedger(database, options)
     const batch = async (operations: readonly FileOperation[]) =>
-      await ledger.changeFiles({ ...account, operations, maxFiles: 100 })
+      await ledger.changeFiles({ ...account, operations })
     const deleteAndRestore = async (names: readonly string[]): Promise<void> => {
       const versions: Version[] = []
       for (const name of names) versions.push((await account.put(name, 1)).file.version)

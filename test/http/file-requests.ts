@@ -145,8 +145,7 @@ export async function beginUpload(
   const version = createVersion()
   const caller = await callerNamed(users, userId)
   const file = { name: parseFileName(name), version, objectKey: objectKey(userId, version) }
-  const limits = { leaseMs, maxFiles: 1000, maxUploads: 1000 }
-  await ledger.begin({ ...caller, ...file, ...limits, bytes })
+  await ledger.begin({ ...caller, ...file, leaseMs, bytes })
   return version
 }
 
@@ -159,7 +158,7 @@ export async function commitUnsent(
   const version = await beginUpload(service, user, { name, bytes: size })
   const caller = await callerNamed(service.users, user.userId)
   const file = { version, size, sha256: '0'.repeat(64), visibility: undefined }
-  await service.ledger.commit({ ...caller, ...file, maxFiles: 1000 })
+  await service.ledger.commit({ ...caller, ...file })
 }
 
 /** The etag that a reply names, as a header has it. */

@@ -45,7 +45,6 @@ export interface UpdateFile extends Actor, FileUpdate {}
 export interface ChangeFiles extends Actor {
   /** At least one. */
   readonly operations: readonly FileOperation[]
-  readonly maxFiles: number
 }
 
 export interface ChangedFiles {

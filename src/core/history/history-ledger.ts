@@ -36,9 +36,7 @@ export interface FindPastVersion extends Caller {
   readonly version: Version
 }
 
-export interface RestoreVersion extends Actor, VersionRestore {
-  readonly maxFiles: number
-}
+export interface RestoreVersion extends Actor, VersionRestore {}
 
 export interface PurgePage extends Caller {
   readonly endedBy: number

@@ -3,7 +3,6 @@ import { actorOf, type Subject } from '../auth/subject.ts'
 import { EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
 import { openContent, type SelectContent } from '../files/open-content.ts'
-import { limitFor } from '../quota/shares.ts'
 import type { RestoreTerms } from '../files/operation.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Version } from '../objects/object-key.ts'
@@ -43,13 +42,12 @@ export type History = ReturnType<typeof createHistory>
 export interface HistoryOptions {
   readonly ledger: HistoryLedger & AccountLedger
   readonly objects: ObjectStore
-  readonly maxFiles: number
 }
 
 const PURGED_AT_ONCE = 100
 
 export function createHistory(options: HistoryOptions) {
-  const { ledger, objects, maxFiles } = options
+  const { ledger, objects } = options
 
   async function stat({ subject, version }: FindPast): Promise<PastVersion> {
     const { userId, userCreatedAt } = subject
@@ -79,11 +77,10 @@ export function createHistory(options: HistoryOptions) {
     /** See `HistoryLedger.restoreVersion`. Reverifies the subject first. */
     async restore(past: RestorePast): Promise<CommittedUpload> {
       const { subject, version, name, overwrite, precondition } = past
-      const { scope, credential } = subject
+      const { scope } = subject
       await subject.reverify()
       const restore = { version, name, overwrite, precondition, scope }
-      const limit = limitFor(maxFiles, credential)
-      return await ledger.restoreVersion({ ...actorOf(subject), ...restore, maxFiles: limit })
+      return await ledger.restoreVersion({ ...actorOf(subject), ...restore })
     },
     /** See `HistoryLedger.purgeVersion`. Reverifies the subject first. Running downloads continue. */
     async purge({ subject, version }: FindPast): Promise<void> {

@@ -6,12 +6,17 @@ import type { UserStatus } from '../users/user-store.ts'
 import { availableBytes } from './capacity.ts'
 import { limitFor, type Reached, reachedBound, tooManyOf } from './shares.ts'
 
-export interface QuotaLimits extends Caller {
+/** Of each account. A narrow credential has a share of each (`shareOf`). */
+export interface AccountLimits {
   readonly maxFiles: number
-  /** Not tested if omitted. */
-  readonly maxUploads?: number
-  /** Maximum number of unfinished resumable uploads, including this one. Not tested if omitted. */
-  readonly maxUnfinished?: number
+  /** Uploads in progress, except resumable ones that no request holds. */
+  readonly maxUploads: number
+  /** Unfinished resumable uploads. */
+  readonly maxUnfinished: number
+}
+
+/** Whose upload, or other change, the quota refuses. */
+export interface RefusedCaller extends Caller {
   /** The narrow credential that begins the upload, or has begun it. */
   readonly credential?: string | undefined
 }
@@ -36,7 +41,10 @@ export interface QuotaState {
 }
 
 export interface Refused {
-  readonly limits: QuotaLimits
+  readonly caller: RefusedCaller
+  readonly limits: AccountLimits
+  /** The limit of uploads that applies besides the others. */
+  readonly counted: 'maxUploads' | 'maxUnfinished' | undefined
   /** In bytes. */
   readonly requested: number
   /** How many files more there would be. */
@@ -58,12 +66,20 @@ export const ACCOUNT_FIGURES: ReadonlySet<string> = new Set([
 ])
 
 /** Why the quota refuses an upload, in the order of `UploadLedger.begin` and `createResumable`. */
-export function refusalOf({ limits, requested, newFiles, state }: Refused): AppError {
-  if (state?.createdAt !== limits.userCreatedAt) return inactiveUser(undefined)
+export function refusalOf({
+  caller,
+  limits,
+  counted,
+  requested,
+  newFiles,
+  state,
+}: Refused): AppError {
+  if (state?.createdAt !== caller.userCreatedAt) return inactiveUser(undefined)
   if (state.status !== 'active') return inactiveUser(state.status)
   const { usage, uploads, own, garbageWaitMs, unfinished } = state
-  const { maxUploads, maxUnfinished } = limits
-  const maxFiles = limitFor(limits.maxFiles, limits.credential)
+  const maxUploads = counted === 'maxUploads' ? limits.maxUploads : undefined
+  const maxUnfinished = counted === 'maxUnfinished' ? limits.maxUnfinished : undefined
+  const maxFiles = limitFor(limits.maxFiles, caller.credential)
   const running =
     maxUploads !== undefined && reachedBound(maxUploads, { all: uploads, own: own?.uploads })
   if (running) return uploadCountExceeded(running)

@@ -23,7 +23,7 @@ export async function createUpload(
   options: ResumableOptions,
   request: CreateUpload,
 ): Promise<ResumableUpload> {
-  const { ledger, objects, maxFiles, maxUnfinished } = options
+  const { ledger, objects } = options
   const { subject, name, length, metadata, visibility, precondition } = request
   const { evict, expiresInMs, sha256: expectedSha256 } = request
   if (precondition !== undefined) assertStorable(precondition)
@@ -39,8 +39,6 @@ export async function createUpload(
     objectKey: key,
     partSize: objects.partSizeFor(length),
     expectedSha256,
-    maxFiles,
-    maxUnfinished,
     emptyLifetimeMs: EMPTY_LIFETIME_MS,
     maxLifetimeMs: MAX_LIFETIME_MS,
   })

@@ -101,14 +101,14 @@ async function endedSince(
 
 /** Repeats a commit whose outcome is unknown: for the same version, its result is the same. */
 async function commit(
-  { ledger, maxFiles }: FinishOptions,
+  { ledger }: FinishOptions,
   subject: Subject,
   { upload, stored }: { readonly upload: ResumableUpload; readonly stored: StoredObject },
 ): Promise<CommittedUpload> {
   const { version, visibility, precondition, linkId, evict, expiresInMs } = upload
   const { size, sha256 } = stored
   const { mediaType, metadata } = sentDescription(upload)
-  const terms = { version, precondition, linkId, evict, maxFiles }
+  const terms = { version, precondition, linkId, evict }
   const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
   const finished = { ...actorOf(subject), ...terms, ...content }
   try {

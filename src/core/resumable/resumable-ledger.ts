@@ -71,9 +71,6 @@ export interface CreateResumable extends Actor, AnnouncedUpload, Pick<UploadTerm
   readonly objectKey: ObjectKey
   readonly partSize: number
   readonly expectedSha256: string | undefined
-  readonly maxFiles: number
-  /** Maximum number of the user's unfinished resumable uploads, including this one. */
-  readonly maxUnfinished: number
   /** The lifetime of an upload without bytes. */
   readonly emptyLifetimeMs: number
   /** The maximum lifetime of an upload. */
@@ -99,7 +96,6 @@ export interface PrepareAppend extends Caller {
   readonly length?: number | undefined
   /** Declares the digest of the whole content. The declaration may be repeated. */
   readonly sha256?: string | undefined
-  readonly maxFiles: number
 }
 
 export interface ClaimResumable extends Caller {

@@ -6,8 +6,6 @@ import type { Durable, Piece } from '../objects/append-store.ts'
 
 export interface ResumableOptions extends StorageOptions {
   readonly ledger: ResumableLedger & UploadLedger & FileLedger
-  /** Per user; 0 refuses every creation. */
-  readonly maxUnfinished: number
   /** The lifetime of an upload without progress. */
   readonly lifetimeMs: number
   /** Called after a finish has committed the file, with its size in bytes. */

@@ -10,9 +10,6 @@ export interface CheckBegin extends Actor {
   readonly name: FileName
   /** The part of the new file's size that is known so far; 0 reserves nothing. */
   readonly bytes: number
-  readonly maxFiles: number
-  /** Maximum number of uploads in progress, including this one. */
-  readonly maxUploads: number
   readonly precondition?: Precondition | undefined
   /** If set, the commit may evict files with this prefix to make room. */
   readonly evict?: FileNamePrefix | undefined
@@ -65,7 +62,6 @@ export interface CommitUpload extends Actor, UploadTerms, SentDescription {
   readonly sha256: string
   /** `undefined` keeps the visibility of the replaced file; a new file is `private`. */
   readonly visibility: Visibility | undefined
-  readonly maxFiles: number
   readonly precondition?: Precondition | undefined
 }
 

@@ -36,13 +36,10 @@ export interface StorageOptions {
   readonly space?: FreeSpace | undefined
   /** Maximum size of a file in bytes. */
   readonly maxFileSize: number
-  readonly maxFiles: number
   readonly reverifyMs?: number | undefined
 }
 
 export interface UploadsOptions extends StorageOptions {
-  /** Maximum number of uploads in progress per user, across all instances. */
-  readonly maxUploads: number
   /** How long a reservation lasts after its process has ended. */
   readonly leaseMs: number
   readonly undoMs?: number
@@ -82,7 +79,7 @@ export interface AdmitFile extends UploadTarget {
 
 /** Implements the life of an upload (ARCHITECTURE.md). */
 export function createUploads(options: UploadsOptions) {
-  const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
+  const { ledger, objects, memory, space, maxFileSize } = options
   const { leaseMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
   const { commitMs = COMMIT_MS } = options
 
@@ -102,8 +99,8 @@ export function createUploads(options: UploadsOptions) {
     using allocation = await memory.allocate({ userId, credential, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
-    const terms = { ...actorOf(subject), version, precondition, linkId, evict, maxFiles }
-    const begun = { ...terms, name, objectKey: key, maxUploads, leaseMs }
+    const terms = { ...actorOf(subject), version, precondition, linkId, evict }
+    const begun = { ...terms, name, objectKey: key, leaseMs }
     using reservation = await reserve({ ledger, upload: begun, size: incoming.size })
     using access = watchAccess(subject, reverifyMs)
     let isUntouched = false
@@ -189,8 +186,7 @@ export function createUploads(options: UploadsOptions) {
   async function admit(request: AdmitFile): Promise<void> {
     const { subject, name, min: bytes, precondition, evict } = request
     await assertAcceptable(options, request, { min: bytes, expectedBytes: bytes })
-    const asked = { ...actorOf(subject), name, bytes, precondition, evict }
-    await ledger.checkBegin({ ...asked, maxFiles, maxUploads })
+    await ledger.checkBegin({ ...actorOf(subject), name, bytes, precondition, evict })
   }
 
   return { upload, admit }

@@ -59,8 +59,6 @@ function currentFile({ file }: Planned): File {
 
 interface Terms extends Actor {
   readonly byOperator?: boolean | undefined
-  /** Set if files may be restored, since nothing else can exceed it. */
-  readonly maxFiles?: number | undefined
 }
 
 interface Performed {
@@ -85,7 +83,7 @@ interface Perform {
 /** Plans the operations in memory, one after the other, and applies all that they change at once. */
 async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
   const { terms, operations, refusalOf } = request
-  const { userId, userCreatedAt, credential, byOperator, maxFiles } = terms
+  const { userId, userCreatedAt, credential, byOperator } = terms
   await lockUser(tx, userId)
   const held = await readHoldings(tx, { userId, userCreatedAt, credential, operations })
   const planned: Planned[] = []
@@ -102,7 +100,6 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
       changes: planned.flatMap((each) => each.changes),
       now: held.now,
       by: byOperator === true ? 'operator' : undefined,
-      restore: maxFiles === undefined ? undefined : { maxFiles },
     })
     const made = planned.map((each) => ({ ...each, file: each.file && dated(each.file) }))
     return { planned: made, usage }

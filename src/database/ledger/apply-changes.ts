@@ -36,19 +36,16 @@ interface Changes extends Actor {
   readonly changes: readonly FileChange[]
   /** The time by the clock. */
   readonly now: number
-  /** Set for the commit of an upload: its reservation, which the changes release, and the user's file limit. */
+  /** Set for the commit of an upload: its reservation, which the changes release. */
   readonly upload?:
     | {
         readonly ownReserved: number
-        readonly maxFiles: number
         /** The narrow credential that has begun it. */
         readonly credential: string | null
         /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
         readonly room: Room | undefined
       }
     | undefined
-  /** Set for changes that may restore files. */
-  readonly restore?: { readonly maxFiles: number } | undefined
   /** Set for those who may also end files of a suspended user. The sweep has found the user itself. */
   readonly by?: 'operator' | 'sweep' | undefined
 }
@@ -62,10 +59,9 @@ interface Changes extends Actor {
  * together leave.
  */
 export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Applied> {
-  const { userId, userCreatedAt, credential, now, upload } = applied
+  const { userId, userCreatedAt, credential, now, upload, by } = applied
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
-  const restore = applied.restore ?? (isGrowth(applied, figures) ? GROWTH : undefined)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
   const values = {
     userId,
@@ -75,12 +71,10 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
     now,
     freedAt: freedDate(changes),
     ownReserved: upload?.ownReserved ?? 0,
-    maxFiles: (upload ?? restore)?.maxFiles ?? 0,
-    credential: upload?.credential ?? null,
+    credential: bearerOf(applied),
   }
-  const { by } = applied
-  const { rows } = await move(tx, { upload, restore, by }, values)
-  if (rows[0] === undefined) throw await refusal(tx, { ...applied, restore }, figures)
+  const { rows } = await move(tx, { upload, by }, values)
+  if (rows[0] === undefined) throw await refusal(tx, applied, figures)
   const { at } = rows[0]
   const { changes: made, dated } = dateChanges(changes, rows[0])
   await writeRows(tx, { userId, changes: made, credential, at })
@@ -91,33 +85,30 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
   return { usage, dated }
 }
 
-/** Whether metadata grow, which needs room as a restore does. */
-function isGrowth({ upload, by }: Changes, { growth }: { readonly growth: number }): boolean {
-  return upload === undefined && by === undefined && growth > 0
+/** The narrow credential whose share of the limits holds. */
+function bearerOf({ upload, credential }: Changes): string | null {
+  return upload === undefined ? (credential ?? null) : upload.credential
 }
 
-/** It adds no files. */
-const GROWTH: Changes['restore'] = { maxFiles: Number.MAX_SAFE_INTEGER }
+/** Whether files are restored or metadata grow, for which there must be room. */
+function isGrowth({ growth, newFiles }: Pick<Figures, 'growth' | 'newFiles'>): boolean {
+  return growth > 0 || newFiles > 0
+}
 
 export interface Applied extends Pick<DatedChanges, 'dated'> {
   readonly usage: Usage
 }
 
-async function refusal(
-  tx: LedgerTx,
-  { userId, userCreatedAt, upload, restore, by }: Changes,
-  { size, newFiles }: ReturnType<typeof figuresOf>,
-): Promise<Error> {
-  const { maxFiles } = upload ?? restore ?? {}
-  if (maxFiles === undefined) {
+async function refusal(tx: LedgerTx, applied: Changes, figures: Figures): Promise<Error> {
+  const { userId, userCreatedAt, upload, by } = applied
+  if (upload === undefined && !isGrowth(figures)) {
     const byOperator = by === 'operator'
     const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
     return reason ?? new TypeError('An active user has no quota')
   }
   const { ownReserved, room } = upload ?? {}
-  const need = { size, newFiles, ownReserved }
-  const isNarrow = upload !== undefined && upload.credential !== null
-  return await refusalReason(tx, { userId, userCreatedAt, maxFiles }, { need, room, isNarrow })
+  const caller = { userId, userCreatedAt, credential: bearerOf(applied) ?? undefined }
+  return await refusalReason(tx, caller, { need: { ...figures, ownReserved }, room })
 }
 
 /** Tells expired files that have expired by the safe time from the others, whose content must not be destroyed. */
@@ -139,6 +130,8 @@ async function withCertainty(
 export function endExpired(expired: File | undefined): readonly FileChange[] {
   return expired === undefined ? [] : [{ type: 'expired', old: expired }]
 }
+
+type Figures = ReturnType<typeof figuresOf>
 
 function figuresOf(rule: Rule, changes: readonly FileChange[]) {
   let [size, usedBytes, files] = [0, 0, 0]
@@ -182,12 +175,13 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
 /** Runs the one of the statements below whose rule applies. */
 function move(
   tx: LedgerTx,
-  { upload, restore, by }: Pick<Changes, 'upload' | 'restore' | 'by'>,
-  values: Move & NeedValues & ReturnType<typeof figuresOf>,
+  { upload, by }: Pick<Changes, 'upload' | 'by'>,
+  values: Move & NeedValues & Figures,
 ): Promise<QueryResult<Usage & FeedEnd>> {
   if (upload?.room) return run(tx, MOVES.evicting, { ...values, ...upload.room })
   if (upload) return run(tx, MOVES.upload, values)
-  return run(tx, MOVES[restore ? 'restore' : (by ?? 'owner')], values)
+  if (by === undefined && isGrowth(values)) return run(tx, MOVES.growth, values)
+  return run(tx, MOVES[by ?? 'owner'], values)
 }
 
 interface Move extends Caller, Counted {
@@ -209,7 +203,7 @@ const MOVES = {
     moveFigures(slot, rule, mayCommit(rule, needFrom(slot))),
   evicting: (slot: Slot<Move & NeedValues & Room>, rule: Rule) =>
     moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)))),
-  restore: (slot: Slot<Move & NeedValues>, rule: Rule) =>
+  growth: (slot: Slot<Move & NeedValues>, rule: Rule) =>
     moveFigures(slot, rule, fitsQuota(rule, needFrom(slot))),
 } as const
 

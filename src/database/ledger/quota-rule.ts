@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import { countedBytes, type File } from '../../core/files/file.ts'
-import { limitFor, shareOf } from '../../core/quota/shares.ts'
+import { shareOf } from '../../core/quota/shares.ts'
 import { inline, type Slot } from '../statement.ts'
 import { begunBy, bigint, isActive, type Rule, runningUploads, text } from './ledger-sql.ts'
 import {
@@ -29,45 +29,37 @@ export interface UploadNeed extends Need {
   readonly size: Sql
   /** How many files more there will be; not positive for an overwrite. */
   readonly newFiles: Sql
-  readonly maxFiles: Sql
   /** The narrow credential that begins the upload, or has begun it; NULL, or left out, for the account itself. */
   readonly credential?: Sql | undefined
 }
 
-/** The limit that the number of uploads must be below for another one to be let in. */
-export interface Most {
-  readonly all: Sql
-  /** Of one narrow credential. */
-  readonly own: Sql
+type By = Pick<UploadNeed, 'credential'>
+
+/** As `limitFor`. */
+function limitBy(limit: number, { credential }: By): Sql {
+  if (credential === undefined) return sql.lit(limit)
+  const forNarrow = sql.lit(shareOf(limit).all)
+  return sql`CASE WHEN ${credential} IS NULL THEN ${sql.lit(limit)} ELSE ${forNarrow} END`
 }
 
-/** The values of a `Most`. */
-export interface MostValues {
-  readonly most: number
-  readonly mostOwn: number
-}
-
-/** The values for a limit that holds for all, of which a narrow credential has a share. */
-export function mostValues(limit: number, credential: string | undefined): MostValues {
-  return { most: limitFor(limit, credential), mostOwn: shareOf(limit).own }
-}
-
-export function mostIn(slot: Slot<MostValues>): Most {
-  return { all: bigint(slot('most')), own: bigint(slot('mostOwn')) }
+/** Of a limit, what one narrow credential may have. */
+function shareBy(limit: number): Sql {
+  return sql.lit(shareOf(limit).own)
 }
 
 /** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
-export function mayBegin(rule: Rule, need: UploadNeed, most: Most): RawBuilder<boolean> {
+export function mayBegin(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
   const { now } = rule
+  const { maxUploads } = rule.limits
   const { credential } = need
   return sql<boolean>`(
-    ${mayCommit(rule, need)} AND ${runningUploads(now)} < ${most.all}
-    ${ifNarrow(need, sql`${runningUploads(now, credential)} < ${most.own}`)}
+    ${mayCommit(rule, need)} AND ${runningUploads(now)} < ${limitBy(maxUploads, need)}
+    ${ifNarrow(need, sql`${runningUploads(now, credential)} < ${shareBy(maxUploads)}`)}
   )`
 }
 
 /** SQL for what a narrow credential is held to in addition. */
-function ifNarrow({ credential }: Pick<UploadNeed, 'credential'>, rule: Sql): Sql {
+function ifNarrow({ credential }: By, rule: Sql): Sql {
   return credential === undefined ? sql`` : sql`AND (${credential} IS NULL OR ${rule})`
 }
 
@@ -79,7 +71,7 @@ export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
 /** The part of `mayCommit` about garbage. */
 export function mayLeaveGarbage(
   rule: Pick<Rule, 'capacity'>,
-  need: Sizes & Pick<UploadNeed, 'credential'>,
+  need: Sizes & By,
 ): RawBuilder<boolean> {
   return sql<boolean>`(
     ${isGarbageBounded(rule, need)} ${ifNarrow(need, isGarbageBoundedForNarrow(rule, need))}
@@ -94,16 +86,13 @@ export interface Announcement {
 }
 
 /** As `mayBegin`, for a resumable upload. */
-export function mayCreate(
-  rule: Rule,
-  need: UploadNeed & Announcement,
-  most: Most,
-): RawBuilder<boolean> {
+export function mayCreate(rule: Rule, need: UploadNeed & Announcement): RawBuilder<boolean> {
   const { now } = rule
+  const { maxUnfinished } = rule.limits
   const { credential } = need
   return sql<boolean>`(
-    ${mayCommit(rule, need)} AND ${unfinishedUploads(now).count} < ${most.all}
-    ${ifNarrow(need, sql`${unfinishedUploads(now, { credential }).count} < ${most.own}`)}
+    ${mayCommit(rule, need)} AND ${unfinishedUploads(now).count} < ${limitBy(maxUnfinished, need)}
+    ${ifNarrow(need, sql`${unfinishedUploads(now, { credential }).count} < ${shareBy(maxUnfinished)}`)}
     AND ${mayAnnounce(rule, need)}
   )`
 }
@@ -149,9 +138,10 @@ export function unfinishedUploads(now: RawBuilder<number>, which: WhichUploads =
 
 /** The part of `mayCommit` about the capacity and the number of files: all of it for bytes that are stored already. */
 export function fitsQuota(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  const { userCreatedAt, newFiles, maxFiles, evictable } = need
+  const { userCreatedAt, newFiles, evictable } = need
+  const maxFiles = limitBy(rule.limits.maxFiles, need)
   const orEvicting =
-    evictable === undefined ? sql`` : sql`OR ${filesToEvict(need)} <= ${evictable.files}`
+    evictable === undefined ? sql`` : sql`OR ${filesToEvict(rule, need)} <= ${evictable.files}`
   return sql<boolean>`(
     ${isActive(userCreatedAt)}
     AND (${newFiles} <= 0 OR file_count + ${newFiles} <= ${maxFiles} ${orEvicting})
@@ -196,7 +186,7 @@ export function shortageOf(
   const bytes = bytesToEvict(rule, need, unclaimedByOthers(inline(eviction)).reserved)
   return sql<Shortage>`
     SELECT ${values.growth === 0 ? sql`0` : bytes} AS bytes,
-      ${values.newFiles === 0 ? sql`0` : filesToEvict(need)} AS files
+      ${values.newFiles === 0 ? sql`0` : filesToEvict(rule, need)} AS files
     FROM quotas WHERE user_id = ${eviction.userId}
   `
 }
@@ -205,8 +195,8 @@ function bytesToEvict({ capacity }: Rule, need: Need, unclaimed: Sql): Sql {
   return sql`used_bytes + ${reservedWith(need)} - ${unclaimed} - ${capacity}`
 }
 
-function filesToEvict({ newFiles, maxFiles }: UploadNeed): Sql {
-  return sql`file_count + ${newFiles} - ${maxFiles}`
+function filesToEvict({ limits }: Rule, need: UploadNeed): Sql {
+  return sql`file_count + ${need.newFiles} - ${limitBy(limits.maxFiles, need)}`
 }
 
 /** Of all uploads, if this one reserves its growth. */
@@ -271,10 +261,9 @@ interface Upload {
   readonly ownReserved: number
 }
 
-interface Limits {
+interface Uploader {
   readonly userCreatedAt: number
-  readonly maxFiles: number
-  readonly credential?: string | undefined
+  readonly credential?: string | null | undefined
 }
 
 export function needOf(values: NeedValues, room: Room | undefined): UploadNeed {
@@ -284,7 +273,6 @@ export function needOf(values: NeedValues, room: Room | undefined): UploadNeed {
 /** The values in an `UploadNeed`. */
 export interface NeedValues {
   readonly userCreatedAt: number
-  readonly maxFiles: number
   readonly size: number
   readonly growth: number
   readonly ownReserved: number
@@ -293,14 +281,12 @@ export interface NeedValues {
 }
 
 export function needValues(
-  { userCreatedAt, maxFiles: limit, credential }: Limits,
+  { userCreatedAt, credential = null }: Uploader,
   { size, replaced, ownReserved }: Upload,
 ): NeedValues {
   const newFiles = replaced === undefined ? 1 : 0
   const growth = growthOver(replaced, size)
-  const maxFiles = limitFor(limit, credential)
-  const by = credential ?? null
-  return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles, credential: by }
+  return { userCreatedAt, size, growth, ownReserved, newFiles, credential }
 }
 
 export function needFrom(slot: Slot<NeedValues>, evictable?: Evictable): UploadNeed {
@@ -310,7 +296,6 @@ export function needFrom(slot: Slot<NeedValues>, evictable?: Evictable): UploadN
     growth: bigint(slot('growth')),
     ownReserved: bigint(slot('ownReserved')),
     newFiles: bigint(slot('newFiles')),
-    maxFiles: bigint(slot('maxFiles')),
     credential: text(slot('credential')),
     evictable,
   }

@@ -1,6 +1,11 @@
 import { sql } from 'kysely'
 import type { AppError } from '../../core/errors.ts'
-import { type QuotaLimits, type QuotaState, refusalOf } from '../../core/quota/refusal.ts'
+import {
+  type QuotaState,
+  type Refused as Refusal,
+  type RefusedCaller,
+  refusalOf,
+} from '../../core/quota/refusal.ts'
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserRow } from '../schema.ts'
@@ -30,8 +35,8 @@ interface Refused {
   readonly announcement?: Need & Announcement
   /** Set for an upload that evicts. */
   readonly room?: Room | undefined
-  /** Whether a narrow credential has begun the upload; by default, if the limits have one. */
-  readonly isNarrow?: boolean | undefined
+  /** See `refusalOf`. */
+  readonly counted?: Refusal['counted']
 }
 
 type StateRow = Usage &
@@ -48,19 +53,19 @@ type StateRow = Usage &
 /** Call this under the lock of the failed rule, so that the reason still holds. */
 export async function refusalReason(
   tx: LedgerTx,
-  limits: QuotaLimits,
-  { need, announcement, room, isNarrow = limits.credential !== undefined }: Refused,
+  caller: RefusedCaller,
+  { need, announcement, room, counted }: Refused,
 ): Promise<AppError> {
-  const { db, now, capacity } = tx
+  const { db, now, capacity, limits } = tx
   const { size: requested, newFiles, ownReserved } = need
-  const credential = limits.credential === undefined ? undefined : sql`${limits.credential}`
+  const credential = caller.credential === undefined ? undefined : sql`${caller.credential}`
   const isBounded =
     ownReserved === undefined
       ? sql`1 = 1`
       : mayLeaveGarbage(tx, {
           size: bigint(requested),
           ownReserved: bigint(ownReserved),
-          credential: isNarrow ? sql`'narrow'` : sql`NULL`,
+          credential: credential === undefined ? sql`NULL` : sql`'narrow'`,
         })
   const whole = room && (await findAllRoom(tx, room))
   const evictable = whole && evictableIn(inline(whole))
@@ -77,9 +82,10 @@ export async function refusalReason(
       CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
       ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes
     FROM quotas JOIN users ON users.id = quotas.user_id
-    WHERE quotas.user_id = ${limits.userId} AND status <> 'deleted'
+    WHERE quotas.user_id = ${caller.userId} AND status <> 'deleted'
   `.execute(db)
-  return refusalOf({ limits, requested, newFiles, state: rows[0] && toState(rows[0], whole) })
+  const state = rows[0] && toState(rows[0], whole)
+  return refusalOf({ caller, limits, counted, requested, newFiles, state })
 }
 
 /** Without garbage, the history exceeds its allowance until the next sweep. */

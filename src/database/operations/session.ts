@@ -1,4 +1,5 @@
 import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
+import type { AccountLimits } from '../../core/quota/refusal.ts'
 import type { EndPosition } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database } from '../database.ts'
@@ -20,6 +21,12 @@ const MAX_PASSED_OVER = 1_000
 /** Equals the default wait for a connection. */
 const QUEUE_TIMEOUT_MS = 10_000
 
+const NO_LIMITS: AccountLimits = {
+  maxFiles: Number.MAX_SAFE_INTEGER,
+  maxUploads: Number.MAX_SAFE_INTEGER,
+  maxUnfinished: Number.MAX_SAFE_INTEGER,
+}
+
 export interface LedgerOptions {
   readonly baseCapacity: number
   /** Whether changes and purges are to be delivered by webhooks; false by default. */
@@ -28,6 +35,8 @@ export interface LedgerOptions {
   readonly historyLifetimeMs?: number | undefined
   /** The allowance for them, in per cent of the capacity. */
   readonly historyShare?: number | undefined
+  /** There is no limit of a kind that is left out. */
+  readonly limits?: Partial<AccountLimits> | undefined
   readonly times?: OwnTimes | undefined
 }
 
@@ -42,6 +51,7 @@ export function createSession(database: Database, options: LedgerOptions) {
     queuesWebhooks,
     historyLifetimeMs,
     historyShare,
+    limits: { ...NO_LIMITS, ...options.limits },
     times: timesOf(options.times),
     textList,
   }

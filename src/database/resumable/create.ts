@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { CreateResumable, ResumableUpload } from '../../core/resumable/resumable-ledger.ts'
-import { limitFor } from '../../core/quota/shares.ts'
 import type { BatchStatement } from '../operations/batcher.ts'
 import {
   assertPrecondition,
@@ -13,7 +12,7 @@ import {
 import { evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
-import { mayCreate, mostIn, mostValues, needOf, needValues } from '../ledger/quota-rule.ts'
+import { mayCreate, needOf, needValues } from '../ledger/quota-rule.ts'
 import { fileNamed } from '../ledger/read-files.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
@@ -46,8 +45,7 @@ export async function createResumable(
     version: sql`${version}`,
     announced: bigint(size),
   }
-  const most = mostIn(inline(mostValues(upload.maxUnfinished, credential)))
-  const mayReserve = mayCreate(tx, announcement, most)
+  const mayReserve = mayCreate(tx, announcement)
   const first = reservedAtFirst(need, credential)
   const reserved = await sql`
     UPDATE quotas
@@ -55,7 +53,8 @@ export async function createResumable(
     WHERE user_id = ${userId} AND ${mayReserve}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, upload, { need, announcement, room })
+    const refused = { need, announcement, room, counted: 'maxUnfinished' } as const
+    throw await refusalReason(tx, upload, refused)
   }
 
   const leaseMs = firstLeaseMs(upload)
@@ -124,12 +123,10 @@ export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> 
       if (expected === undefined) return undefined
       return statement({
         ...resumableValues(upload),
-        ...mostValues(upload.maxUnfinished, credential),
         userCreatedAt: upload.userCreatedAt,
         name: upload.name,
         objectKey: upload.objectKey,
         bytes: upload.length ?? 0,
-        maxFiles: limitFor(upload.maxFiles, credential),
         leaseMs: firstLeaseMs(upload),
         credential,
         expected,
@@ -145,7 +142,7 @@ function createStatement(rule: Rule, slot: Slot<CreateValues>, isNarrow: boolean
     version: slot('version'),
     announced: bytesOf(slot),
   }
-  const { reserved, insert } = reservation(rule, slot, mayCreate(rule, need, mostIn(slot)))
+  const { reserved, insert } = reservation(rule, slot, mayCreate(rule, need))
   return sql`
     WITH ${reserved}, begun AS (
       ${insert} RETURNING ${UPLOAD_COLUMNS}

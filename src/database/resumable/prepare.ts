@@ -15,7 +15,6 @@ import {
 } from '../ledger/ledger-sql.ts'
 import { type Eviction, evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
-import { shareOf } from '../../core/quota/shares.ts'
 import {
   growthOver,
   mayAnnounce,
@@ -135,10 +134,6 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
       ELSE ${size} - COALESCE(${COUNTED_BYTES}, 0) END`,
     ownReserved: sql`uploads.reserved_bytes`,
     newFiles: sql`CASE WHEN files.version IS NULL THEN 1 ELSE 0 END`,
-    maxFiles: sql`CASE
-      WHEN uploads.credential IS NULL THEN ${bigint(append.maxFiles)}
-      ELSE ${bigint(shareOf(append.maxFiles).all)}
-    END`,
     credential: sql`uploads.credential`,
   }
   const more = sql`

@@ -3,13 +3,12 @@ import { NEVER } from '../../core/files/file.ts'
 import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
-import { limitFor } from '../../core/quota/shares.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { BatchStatement } from '../operations/batcher.ts'
 import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { Tables } from '../schema.ts'
-import { compileOnce, inline, type Slot, type Statement } from '../statement.ts'
+import { compileOnce, type Slot, type Statement } from '../statement.ts'
 import { evictableIn, evictionOf, type Room } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import {
@@ -20,16 +19,7 @@ import {
   run,
   text,
 } from '../ledger/ledger-sql.ts'
-import {
-  mayBegin,
-  mostIn,
-  type MostValues,
-  mostValues,
-  needFrom,
-  needOf,
-  type NeedValues,
-  needValues,
-} from '../ledger/quota-rule.ts'
+import { mayBegin, needFrom, needOf, type NeedValues, needValues } from '../ledger/quota-rule.ts'
 import { fileNamed } from '../ledger/read-files.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { assertMayBeginDrop } from '../links/link-ledger.ts'
@@ -45,7 +35,9 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   const room = await findRoom(tx, need, evictionOf(upload))
   const first = reservedAtFirst(need, credential)
   const reserved = await reserve(tx, { upload, need, first, room })
-  if (reserved.numAffectedRows !== 1n) throw await refusalReason(tx, upload, { need, room })
+  if (reserved.numAffectedRows !== 1n) {
+    throw await refusalReason(tx, upload, { need, room, counted: 'maxUploads' })
+  }
   const isEvicting = room ? 1 : 0
   const values = { version, userId, name, objectKey, first, isEvicting, leaseMs } as const
   await run(tx, insertUpload, { ...values, credential: credential ?? null })
@@ -67,25 +59,24 @@ interface Reserving {
 }
 
 function reserve(tx: LedgerTx, { upload, need, first, room }: Reserving) {
-  const { userId, credential } = upload
-  const values = { ...need, userId, first, ...mostValues(upload.maxUploads, credential) }
+  const values = { ...need, userId: upload.userId, first }
   return room === undefined
     ? run(tx, reservePlainly, values)
     : run(tx, reserveEvicting, { ...values, ...room })
 }
 
-interface Reserve extends NeedValues, MostValues {
+interface Reserve extends NeedValues {
   readonly userId: UserId
   /** As `reservedAtFirst`. */
   readonly first: number
 }
 
 function reservePlainly(slot: Slot<Reserve>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot), mostIn(slot)))
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot)))
 }
 
 function reserveEvicting(slot: Slot<Reserve & Room>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot)), mostIn(slot)))
+  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot))))
 }
 
 function reserveWhere(slot: Slot<Reserve>, mayReserve: RawBuilder<boolean>) {
@@ -120,22 +111,23 @@ export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
 export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  const { userId, credential } = upload
+  const { userId } = upload
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const room = await findRoom(tx, need, evictionOf(upload))
-  const most = mostIn(inline(mostValues(upload.maxUploads, credential)))
-  const isAccepted = mayBegin(tx, needOf(need, room), most)
+  const isAccepted = mayBegin(tx, needOf(need, room))
   const { rows } = await sql`
     SELECT 1 FROM quotas WHERE user_id = ${userId} AND ${isAccepted}
   `.execute(tx.db)
-  if (rows.length === 0) throw await refusalReason(tx, upload, { need, room })
+  if (rows.length === 0) {
+    throw await refusalReason(tx, upload, { need, room, counted: 'maxUploads' })
+  }
 }
 
 /** `begin` as one statement. Returns no row if the file of that name has expired. */
 export const BEGIN_STATEMENT: BatchStatement<BeginUpload, void> = {
   compile: (db, rule) => {
     const statement = byKind<ReserveValues>(db, (slot, isNarrow) => {
-      const mayReserve = mayBegin(rule, statementNeed(slot, isNarrow), mostIn(slot))
+      const mayReserve = mayBegin(rule, statementNeed(slot, isNarrow))
       const { reserved, insert } = reservation(rule, slot, mayReserve)
       return sql`WITH ${reserved} ${insert} RETURNING version`
     })
@@ -143,21 +135,18 @@ export const BEGIN_STATEMENT: BatchStatement<BeginUpload, void> = {
       const { credential } = upload
       const expected = expectedBy(upload)
       if (expected === undefined) return undefined
-      const maxFiles = limitFor(upload.maxFiles, credential)
-      const most = mostValues(upload.maxUploads, credential)
-      return statement({ ...upload, ...most, credential, maxFiles, expected })
+      return statement({ ...upload, credential, expected })
     }
   },
   toResult: () => undefined,
 }
 
 /** The values of a statement that reserves the bytes of an upload, and inserts its row. */
-export interface ReserveValues extends Caller, Expected, MostValues {
+export interface ReserveValues extends Caller, Expected {
   readonly version: Version
   readonly name: FileName
   readonly objectKey: ObjectKey
   readonly bytes: number
-  readonly maxFiles: number
   readonly leaseMs: number
   readonly credential: string | undefined
 }
@@ -183,7 +172,6 @@ export function statementNeed(slot: Slot<ReserveValues>, isNarrow: boolean) {
     growth: sql`growth.bytes`,
     ownReserved: sql`0`,
     newFiles: sql`growth.new_files`,
-    maxFiles: slot('maxFiles'),
     credential: isNarrow ? text(slot('credential')) : undefined,
   }
 }

@@ -3,7 +3,6 @@ import { type File, NEVER } from '../../core/files/file.ts'
 import { NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
-import { shareOf } from '../../core/quota/shares.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
 import type { BatchStatement } from '../operations/batcher.ts'
 import { removableAt } from '../ledger/garbage.ts'
@@ -29,17 +28,13 @@ export const COMMIT_STATEMENT: BatchStatement<CommitUpload, CommittedUpload> = {
     return (upload) => {
       const expected = expectedBy(upload)
       if (expected === undefined) return undefined
-      const narrowMaxFiles = shareOf(upload.maxFiles).all
-      return statement({ ...upload, narrowMaxFiles, expected })
+      return statement({ ...upload, expected })
     }
   },
   toResult: toCommitted,
 }
 
-interface CommitValues extends CommitUpload, Expected {
-  /** For the upload of a narrow credential. */
-  readonly narrowMaxFiles: number
-}
+type CommitValues = CommitUpload & Expected
 
 type CommittedRow = File & Usage & { readonly replaced: boolean }
 
@@ -58,10 +53,6 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
     growth: sql`change.growth`,
     ownReserved: sql`change.reserved`,
     newFiles: sql`CASE WHEN change.replaced THEN 0 ELSE 1 END`,
-    maxFiles: sql`CASE
-      WHEN change.credential IS NULL THEN CAST(${slot('maxFiles')} AS BIGINT)
-      ELSE CAST(${slot('narrowMaxFiles')} AS BIGINT)
-    END`,
     credential: sql`change.credential`,
   }
   return sql`

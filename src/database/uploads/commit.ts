@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { countedBytes, type File, NEVER } from '../../core/files/file.ts'
 import { metadataBytes, NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
-import { limitFor } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
 import { ONE_USE, linkNotFound } from '../../core/links/link.ts'
@@ -37,10 +36,12 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const file = committedFile(upload, { found, old })
   const { userId, userCreatedAt, version, evict } = upload
   const { reserved: ownReserved } = found
-  const maxFiles = limitFor(upload.maxFiles, found.credential ?? undefined)
   const eviction = evictionOf({ userId, version, name: found.name, evict })
   const size = countedBytes(file)
-  const need = needValues({ userCreatedAt, maxFiles }, { size, replaced, ownReserved })
+  const need = needValues(
+    { userCreatedAt, credential: found.credential },
+    { size, replaced, ownReserved },
+  )
   const { room, evicted } = eviction ? await makeRoom(tx, need, eviction) : {}
   if (found.state !== 'pending') throw await lostReason(tx, upload)
   await assertPrecondition(tx, upload, old)
@@ -56,7 +57,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, maxFiles, credential: found.credential, room },
+    upload: { ownReserved, credential: found.credential, room },
   })
   const outcome: Outcome = {
     file: dated(file),

@@ -79,7 +79,6 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   const { userCreatedAt } = upload
   const more = {
     userCreatedAt,
-    maxFiles: 0,
     size: bytes,
     growth,
     ownReserved: 0,
@@ -104,7 +103,7 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
     const need = { size: bytes, newFiles: 0 }
-    throw await refusalReason(tx, { userId, userCreatedAt, maxFiles: 0 }, { need, room })
+    throw await refusalReason(tx, { userId, userCreatedAt }, { need, room })
   }
 }
 

@@ -8,6 +8,7 @@ import { createVersion, type Version } from '../../../src/core/objects/object-ke
 import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   described,
+  MAX_FILES,
   performAll,
   performBatch,
   picture,
@@ -44,8 +45,10 @@ export function ledgerBatchContract(
       account = await openAccount(harness)
     })
 
-    const batch = (operations: readonly FileOperation[], maxFiles = 1000) =>
-      harness.ledger.changeFiles({ ...account, operations, maxFiles })
+    const batch = (operations: readonly FileOperation[], maxFiles?: number) => {
+      const { ledger } = maxFiles === undefined ? harness : harness.with({ limits: { maxFiles } })
+      return ledger.changeFiles({ ...account, operations })
+    }
     const names = async () => (await account.list()).map((file) => file.name)
     const changes = async () => {
       const read = await harness.ledger.readChanges({ ...account, after: 0, limit: 1000 })
@@ -57,6 +60,7 @@ export function ledgerBatchContract(
     it('do what their operations do one after the other, or nothing; only the end has to fit', async () => {
       const property = fc.asyncProperty(story, fc.boolean(), async (told, keepsHistory) => {
         const used = keepsHistory ? harness : forgetful
+        const ledger = keepsHistory ? limited : limitedForgetful
         const [one, other] = [await openAccount(used), await openAccount(used)]
         const batched = await tell({ harness: used, account: one }, told)
         const single = await tell({ harness: used, account: other }, told)
@@ -65,7 +69,7 @@ export function ledgerBatchContract(
         await other.grant('unlimited', 1_000_000)
         const before = await picture({ harness: used, told: batched })
         const expected = await performAll(single, { batch: told.batch, limits })
-        const done = await performBatch(batched, { ledger: used.ledger, batch: told.batch })
+        const done = await performBatch(batched, { ledger, batch: told.batch })
         const after = await picture({ harness: used, told: batched })
         const shown = (files: readonly (File | undefined)[], { versions }: Told) =>
           files.map((file) => file && described(file, (each) => versions.indexOf(each as Version)))
@@ -78,6 +82,9 @@ export function ledgerBatchContract(
         expect('code' in done ? limits : done.usage).toEqual(await one.usage())
       })
       const forgetful = await open({ baseCapacity: 100 })
+      const limits = { maxFiles: MAX_FILES }
+      const { ledger: limited } = harness.with({ limits })
+      const { ledger: limitedForgetful } = forgetful.with({ limits })
       try {
         await fc.assert(property, { numRuns: runs })
       } finally {
@@ -243,7 +250,7 @@ export function ledgerBatchContract(
       ['two instances', () => harness.other],
     ] as const)('on %s', (_, another) => {
       const send = (ledger: LedgerHarness['ledger'], operations: readonly FileOperation[]) =>
-        ledger.changeFiles({ ...account, operations, maxFiles: 1000 })
+        ledger.changeFiles({ ...account, operations })
 
       it('meet as a whole: one of two that need the same files wins all of them', async () => {
         for (let round = 0; round < 16; round++) {

@@ -209,8 +209,7 @@ export async function performBatch(
 ): Promise<ChangedFiles | Refusal> {
   const { userId, userCreatedAt } = told.account
   const operations = batch.map((each) => operationOf(told, each))
-  const terms = { maxFiles: MAX_FILES }
-  return await refusedOrDone(ledger.changeFiles({ userId, userCreatedAt, operations, ...terms }))
+  return await refusedOrDone(ledger.changeFiles({ userId, userCreatedAt, operations }))
 }
 
 /** Everything that can be seen of an account, with puts for versions, and without times and the capacity. */

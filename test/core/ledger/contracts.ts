@@ -1,4 +1,3 @@
-import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { accountsContract } from '../users/accounts-contract.ts'
 import { userStoreContract } from '../users/user-store-contract.ts'
 import { ledgerAuditContract } from './audit-contract.ts'
@@ -11,7 +10,7 @@ import { ledgerEvictionContract } from './eviction-contract.ts'
 import { ledgerEvictionSearchContract } from './eviction-search-contract.ts'
 import { ledgerFilesContract } from './files-contract.ts'
 import { ledgerFilesRaceContract } from './files-race-contract.ts'
-import type { LedgerHarness } from './fixture.ts'
+import type { OpenHarness } from './fixture.ts'
 import { ledgerGarbageContract } from './garbage-contract.ts'
 import { ledgerHistoryContract } from './history-contract.ts'
 import { ledgerIdentityContract } from './identity-contract.ts'
@@ -27,8 +26,6 @@ import { ledgerRetentionContract } from './retention-contract.ts'
 import { ledgerRollUpContract } from './roll-up-contract.ts'
 import { ledgerSweepContract } from './sweep-contract.ts'
 import { ledgerWebhooksContract } from './webhooks-contract.ts'
-
-type OpenHarness = (options?: Partial<LedgerOptions>) => Promise<LedgerHarness>
 
 /** Users and their tokens, and what is told of them. */
 export function accountContracts(name: string, open: OpenHarness): void {

@@ -247,8 +247,7 @@ async function performBatch(
     { op: 'update', name: newName, newName: name, ...lenient },
   )
   const { userId, userCreatedAt } = account
-  const terms = { maxFiles: 1000 }
-  await outcomeOf(harness.ledger.changeFiles({ userId, userCreatedAt, operations, ...terms }))
+  await outcomeOf(harness.ledger.changeFiles({ userId, userCreatedAt, operations }))
 }
 
 async function feed({ harness, account }: World, after = 0) {

@@ -8,7 +8,6 @@ export function ledgerEvictionSearchContract(
   open: () => Promise<LedgerHarness>,
 ): void {
   describe(`the search for files to evict on ${name}`, () => {
-    const limits = { maxFiles: 100_000 }
     const cam = parseFileNamePrefix('cam-')
     let harness: LedgerHarness
     let account: Account
@@ -36,8 +35,8 @@ export function ledgerEvictionSearchContract(
     /** The names of what it evicts. */
     const record = async (upload: string, size: number, evict = cam) => {
       const { sequence: after } = (await harness.ledger.latestChange(account)) ?? { sequence: 0 }
-      const version = await account.begin(upload, size, { evict, ...limits })
-      await account.commit(version, size, { evict, ...limits })
+      const version = await account.begin(upload, size, { evict })
+      await account.commit(version, size, { evict })
       expect(await account.usage()).toMatchObject(await harness.audit(account.userId))
       const read = await harness.ledger.readChanges({ ...account, after, limit: 9 })
       return (read?.changes ?? []).flatMap((change) =>
@@ -55,7 +54,7 @@ export function ledgerEvictionSearchContract(
 
     it('goes back to an older file that an earlier search had to spare', async () => {
       await fill(['doc-', 12_000], ['cam-', 2_500])
-      const replacing = await account.begin('cam-00001', 1, limits)
+      const replacing = await account.begin('cam-00001', 1)
       expect(await record('new-1', 1)).toEqual(['cam-00002'])
       await account.abort(replacing)
       expect(await record('new-2', 1)).toEqual(['cam-00001'])
@@ -63,7 +62,7 @@ export function ledgerEvictionSearchContract(
 
     it('goes on behind files that it spares, which the search of another upload finds', async () => {
       await fill(['doc-', 3_000], ['cam-1', 1], ['doz-', 8_000], ['cam-2', 2_500])
-      const replacing = await account.begin('cam-100001', 1, limits)
+      const replacing = await account.begin('cam-100001', 1)
       expect(await record('new-1', 1)).toEqual(['cam-200001'])
       await account.abort(replacing)
       expect(await record('new-2', 1)).toEqual(['cam-100001'])
@@ -77,12 +76,10 @@ export function ledgerEvictionSearchContract(
     it('is refused when nothing has the prefix, and when all that has it is kept', async () => {
       await fill(['cam-', 2_500], ['doc-', 12_000])
       const none = parseFileNamePrefix('none-')
-      const refused = await refusalOf(account.begin('new', 1, { evict: none, ...limits }))
+      const refused = await refusalOf(account.begin('new', 1, { evict: none }))
       expect(refused).toMatchObject({ code: 'capacity_exceeded', facts: { evictable: 0 } })
       await harness.keepFiles(account.userId, 'cam-')
-      expect(await outcomeOf(account.begin('new', 1, { evict: cam, ...limits }))).toBe(
-        'capacity_exceeded',
-      )
+      expect(await outcomeOf(account.begin('new', 1, { evict: cam }))).toBe('capacity_exceeded')
       await harness.advance(1)
       await account.change('cam-00007', { isKept: false })
       expect(await record('new', 1)).toEqual(['cam-00007'])
@@ -90,7 +87,7 @@ export function ledgerEvictionSearchContract(
 
     it('considers as many files as one transaction reads, from the first with the prefix on', async () => {
       await fill(['cam-1', 1], ['doc-', 5_100], ['cam-2', 2_500])
-      const upload = (size: number) => account.begin('new', size, { evict: cam, ...limits })
+      const upload = (size: number) => account.begin('new', size, { evict: cam })
       expect(await refusalOf(upload(2))).toMatchObject({ facts: { evictable: 1 } })
       expect(await record('new-1', 1)).toEqual(['cam-100001'])
       expect(await record('new-2', 2)).toEqual(['cam-200001', 'cam-200002'])

@@ -125,7 +125,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         const { file } = await account.put('a', 60)
         await account.put('b', 30)
         await account.begin('c', 5)
-        await account.through(harness.ledgerWith(GARBAGE_DELAY)).remove('a')
+        await account.through(harness.with(GARBAGE_DELAY).ledger).remove('a')
         expect(await account.size('a')).toBeUndefined()
         expect(await account.usage()).toMatchObject({ used: 30, reserved: 5, fileCount: 1 })
         await expectGarbage(file.objectKey, GARBAGE_DELAY_MS)
@@ -215,7 +215,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
       it('onto an existing name replaces that file when told to', async () => {
         const a = await account.put('a', 60)
         const b = await account.put('b', 30, { visibility: 'public' })
-        const delayed = account.through(harness.ledgerWith(GARBAGE_DELAY))
+        const delayed = account.through(harness.with(GARBAGE_DELAY).ledger)
         const changed = await delayed.change('a', { newName: 'b', overwrite: true })
         const { updatedAt, modifiedAt } = changed
         expect(changed).toEqual({ ...a.file, name: 'b', updatedAt, modifiedAt })

@@ -34,8 +34,8 @@ export interface LedgerHarness {
   readonly ledger: Ledger
   /** A second one on connections of its own, as another instance has it. */
   readonly other: Ledger
-  /** One on the connections of `ledger` that has these options, and otherwise the same. */
-  ledgerWith(options: Partial<LedgerOptions>): Ledger
+  /** Both on the same connections, with these options besides the others. */
+  with(options: Partial<LedgerOptions>): Pick<LedgerHarness, 'ledger' | 'other'>
   readonly users: UserStores
   /** The database's clock, which stands still. */
   now(): number
@@ -69,6 +69,9 @@ export interface LedgerHarness {
   keepFiles(userId: UserId, prefix: string): Promise<void>
   close(): Promise<void>
 }
+
+/** The options are those besides what all harnesses have. */
+export type OpenHarness = (options?: Partial<LedgerOptions>) => Promise<LedgerHarness>
 
 export interface AddedFiles {
   /** Of their names, which end in five digits from 00001. */
@@ -162,8 +165,7 @@ export function accountOf(parts: {
   const account: Account = {
     ...caller,
     begin: async (name, bytes, options = {}) => {
-      const limits = { maxFiles: 1000, maxUploads: 1000 }
-      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS, ...limits }
+      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS }
       await ledger.begin({ ...caller, ...upload, ...options })
       return options.version ?? upload.version
     },
@@ -174,7 +176,6 @@ export function accountOf(parts: {
         size,
         sha256: digestOf(size),
         visibility: undefined,
-        maxFiles: 1000,
         ...options,
       }),
     put: async (name, size, options = {}) =>
@@ -229,7 +230,6 @@ export function accountOf(parts: {
         ...caller,
         version,
         overwrite: false,
-        maxFiles: 1000,
         ...options,
         name: name === undefined ? undefined : parseFileName(name),
       }),

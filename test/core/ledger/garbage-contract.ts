@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger.ts'
-import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   type Account,
   accountOf,
@@ -26,10 +25,7 @@ const CAPACITY = 100 * MIB
 const AT_ONCE = { times: { garbageDelayMs: 0 } } as const
 
 /** The bound of what one user's replaced and deleted objects hold, of the port `Ledger`. */
-export function ledgerGarbageContract(
-  name: string,
-  open: (options?: Partial<LedgerOptions>) => Promise<LedgerHarness>,
-): void {
+export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`garbage in the ledger on ${name}`, () => {
     let harness: LedgerHarness
     let account: Account
@@ -51,7 +47,9 @@ export function ledgerGarbageContract(
 
     it('lets a file be replaced until three times the capacity are held, and not once more', async () => {
       await overwrite(50 * MIB, 3)
-      const sooner = account.through(harness.ledgerWith({ times: { garbageDelayMs: LONG_MS / 2 } }))
+      const sooner = account.through(
+        harness.with({ times: { garbageDelayMs: LONG_MS / 2 } }).ledger,
+      )
       await sooner.put('a', 50 * MIB)
       await account.put('a', 50 * MIB)
       const refusal = await refusalOf(account.begin('a', 50 * MIB))
@@ -131,7 +129,7 @@ export function ledgerGarbageContract(
     })
 
     it('gives way as the sweeper removes the garbage', async () => {
-      const atOnce = account.through(harness.ledgerWith(AT_ONCE))
+      const atOnce = account.through(harness.with(AT_ONCE).ledger)
       for (let round = 0; round < 5; round += 1) await atOnce.put('a', 50 * MIB)
       expect(await outcomeOf(account.begin('a', 50 * MIB))).toBe('too_many_requests')
       await harness.advance(1)
@@ -163,14 +161,11 @@ export function ledgerGarbageContract(
     })
 
     it('is recorded as its rows add up while files come and go and sweeps forget it, on two instances', async () => {
-      await using opened = new AsyncDisposableStack()
-      const harness = await open(AT_ONCE)
-      opened.defer(() => harness.close())
-      const account = await openAccount(harness)
-      await account.grant('more', CAPACITY - BASE_CAPACITY)
-      const both = [account, account.through(harness.other)]
+      const { ledger, other } = harness.with(AT_ONCE)
+      const [here, there] = [account.through(ledger), account.through(other)]
+      const both = [here, there]
       const work = Array.from({ length: 36 }, async (_, index) => {
-        const [mine, name] = [both[index % 2] ?? account, `f${index % 5}`]
+        const [mine, name] = [both[index % 2] ?? here, `f${index % 5}`]
         await mine.put(name, index)
         if (index % 3 === 0) await outcomeOf(mine.remove(name))
         if (index % 4 === 0) {
@@ -179,8 +174,8 @@ export function ledgerGarbageContract(
         if (index % 5 === 0) await removeGarbage(index % 2 ? harness.ledger : harness.other, mine)
       })
       await Promise.all(work)
-      await account.put('f0', 1)
-      await account.put('f0', 2)
+      await here.put('f0', 1)
+      await here.put('f0', 2)
       const { recorded, counted } = await harness.garbageBytes(account.userId)
       expect(recorded).toBe(counted)
       expect(counted).toBeGreaterThan(OVERHEAD)

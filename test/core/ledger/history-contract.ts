@@ -150,8 +150,9 @@ export function ledgerHistoryContract(
       await account.put('b', 1)
       const before = [await account.usage(), await account.past(), await figures()]
       expect(await outcomeOf(account.restore(file.version))).toBe('capacity_exceeded')
-      const maxFiles = { name: 'c', maxFiles: 1 }
-      expect(await outcomeOf(account.restore(file.version, maxFiles))).toBe('file_count_exceeded')
+      const full = account.through(harness.with({ limits: { maxFiles: 1 } }).ledger)
+      const refused = full.restore(file.version, { name: 'c' })
+      expect(await outcomeOf(refused)).toBe('file_count_exceeded')
       expect([await account.usage(), await account.past(), await figures()]).toEqual(before)
       await account.begin('d', MIB - 1)
       await account.remove('b')
@@ -520,7 +521,6 @@ export function ledgerHistoryContract(
           { op: 'delete', name },
           { op: 'restore', version, name: undefined, overwrite: false },
         ],
-        maxFiles: 10,
       })
       expect(files[1]).toMatchObject({ version, expiresAt: file.expiresAt })
     })

@@ -66,8 +66,10 @@ export function ledgerIdentityContract(name: string, open: () => Promise<LedgerH
           }
         }
       }
-      expect(await outcomeOf(former.begin('c', 1, { maxFiles: 0 }))).toBe('access_token_invalid')
-      expect(await outcomeOf(former.begin('c', 1, { maxUploads: 0 }))).toBe('access_token_invalid')
+      for (const limits of [{ maxFiles: 0 }, { maxUploads: 0 }]) {
+        const full = former.through(harness.with({ limits }).ledger)
+        expect(await outcomeOf(full.begin('c', 1))).toBe('access_token_invalid')
+      }
       expect(await everything()).toEqual(before)
     })
 

@@ -32,16 +32,19 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
     }
 
     describe('uploads under way', () => {
-      const two = { maxUploads: 2 }
-      const outcome = (name: string) => outcomeOf(account.begin(name, 0, two))
+      let limited: Account
+      beforeEach(() => {
+        limited = account.through(harness.with({ limits: { maxUploads: 2 } }).ledger)
+      })
+      const outcome = (name: string) => outcomeOf(limited.begin(name, 0))
       const running = () => harness.runningUploads(account.userId)
 
       it('H12 are no more than a user may have, overwrites and empty files among them', async () => {
         await account.put('a', 5)
-        await account.begin('a', 5, two)
-        await account.begin('b', 0, two)
+        await limited.begin('a', 5)
+        await limited.begin('b', 0)
         expect(await running()).toBe(2)
-        const refusal = await refusalOf(account.begin('a', 30, two))
+        const refusal = await refusalOf(limited.begin('a', 30))
         expect(refusal).toMatchObject({ code: 'too_many_requests', facts: { retry_after: 5 } })
         expect(await outcome('c')).toBe('too_many_requests')
         expect(await account.usage()).toMatchObject({ used: 5, reserved: 0, fileCount: 1 })
@@ -50,13 +53,13 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
       })
 
       it('H12 make room when they are committed, aborted or lose their lease', async () => {
-        const committed = await account.begin('a', 0, two)
-        const aborted = await account.begin('b', 0, two)
+        const committed = await limited.begin('a', 0)
+        const aborted = await limited.begin('b', 0)
         expect(await outcome('c')).toBe('too_many_requests')
         await account.commit(committed, 0)
         expect(await outcome('c')).toBe('ok')
         await account.abort(aborted)
-        await account.begin('d', 0, { ...two, leaseMs: 1000 })
+        await limited.begin('d', 0, { leaseMs: 1000 })
         expect(await outcome('e')).toBe('too_many_requests')
         await harness.advance(1001)
         expect(await running()).toBe(1)
@@ -65,11 +68,13 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
       })
 
       it('are counted after the precondition is met and before the files and the bytes', async () => {
-        for (const name of ['a', 'b']) await account.begin(name, 0, two)
-        const full = { ...two, maxFiles: 0 }
-        expect(await outcomeOf(account.begin('c', 101, full))).toBe('too_many_requests')
-        const demanding = { ...two, precondition: { ifMatch: '*' } as const }
-        expect(await outcomeOf(account.begin('c', 0, demanding))).toBe('precondition_failed')
+        for (const name of ['a', 'b']) await limited.begin(name, 0)
+        const full = account.through(
+          harness.with({ limits: { maxUploads: 2, maxFiles: 0 } }).ledger,
+        )
+        expect(await outcomeOf(full.begin('c', 101))).toBe('too_many_requests')
+        const demanding = { precondition: { ifMatch: '*' } as const }
+        expect(await outcomeOf(limited.begin('c', 0, demanding))).toBe('precondition_failed')
         await harness.users.setUserStatus(account.userId, 'suspended')
         expect(await outcome('c')).toBe('user_suspended')
       })

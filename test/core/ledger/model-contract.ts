@@ -12,23 +12,20 @@ import {
   LONG_MS,
   type LedgerHarness,
   openAccount,
+  type OpenHarness,
   outcomeOf,
 } from './fixture.ts'
 import { type Answer, LedgerModel } from './ledger-model.ts'
 
 /** Any sequence of operations answers and ends as a plain model in memory says, step by step. */
-export function ledgerModelContract(
-  name: string,
-  open: () => Promise<LedgerHarness>,
-  runs: number,
-): void {
+export function ledgerModelContract(name: string, open: OpenHarness, runs: number): void {
   describe(`ledger against its model on ${name}`, () => {
     let harness: LedgerHarness
     /** Kinds of operations with what they came to. */
     const seen = new Set<string>()
 
     beforeAll(async () => {
-      harness = await open()
+      harness = await open({ limits: { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS } })
     })
     afterAll(() => harness.close())
 
@@ -292,8 +289,7 @@ async function begin(
   const { owner, name, bytes, evict, credential } = upload
   const version = createVersion()
   const precondition = preconditionOf(owner, upload)
-  const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS }
-  const terms = { ...limits, precondition, evict: prefixOf(evict), credential }
+  const terms = { precondition, evict: prefixOf(evict), credential }
   const { userId, userCreatedAt } = owner.account
   const asked = { userId, userCreatedAt, name: parseFileName(name), bytes, ...terms }
   const mayBegin = await answerOf(harness.ledger.checkBegin(asked))
@@ -326,8 +322,8 @@ async function settle({ harness, uploads, seen }: World, operation: Settle): Pro
   } else {
     const precondition = preconditionOf(owner, { name, demand: operation.demand })
     const expiresInMs = { never: undefined, soon: 1, late: LONG_MS }[expiry]
-    const limits = { maxFiles: MAX_FILES, precondition, visibility, evict, expiresInMs }
-    const { answer, value } = await resultOf(account.commit(version, bytes, limits))
+    const terms = { precondition, visibility, evict, expiresInMs }
+    const { answer, value } = await resultOf(account.commit(version, bytes, terms))
     if (!model.isCommitted(version)) stamp(model, value?.file, expiresInMs)
     expect(answer).toEqual(
       model.commit(version, { size: bytes, precondition, visibility, expiresInMs }),

@@ -72,9 +72,8 @@ export function ledgerNarrowContract(name: string, open: () => Promise<LedgerHar
       })
 
       it('are a quarter of the running uploads for each, and not the last tenth for all', async () => {
-        const limits = { maxUploads: 12 }
-        const begin = (each: string, credential?: string) =>
-          account.begin(each, 1, { ...limits, credential })
+        const limited = account.through(harness.with({ limits: { maxUploads: 12 } }).ledger)
+        const begin = (each: string, credential?: string) => limited.begin(each, 1, { credential })
         for (let index = 0; index < 3; index++) await begin(`camera-${index}`, 'camera')
         expect(await refusalOf(begin('camera-3', 'camera'))).toMatchObject({
           code: 'too_many_requests',
@@ -95,18 +94,18 @@ export function ledgerNarrowContract(name: string, open: () => Promise<LedgerHar
       })
 
       it('leave the last tenth of the files to others', async () => {
-        const limits = { maxFiles: 10 }
+        const limited = account.through(harness.with({ limits: { maxFiles: 10 } }).ledger)
         for (let index = 0; index < 8; index++) await account.put(`old-${index}`, 0)
-        const last = await account.begin('last', 0, { ...limits, ...camera })
-        const late = await account.begin('late', 0, { ...limits, ...camera })
-        await account.commit(last, 0, limits)
-        expect(await outcomeOf(account.commit(late, 0, limits))).toBe('file_count_exceeded')
-        expect(await refusalOf(account.begin('new', 0, { ...limits, ...camera }))).toMatchObject({
+        const last = await limited.begin('last', 0, camera)
+        const late = await limited.begin('late', 0, camera)
+        await limited.commit(last, 0)
+        expect(await outcomeOf(limited.commit(late, 0))).toBe('file_count_exceeded')
+        expect(await refusalOf(limited.begin('new', 0, camera))).toMatchObject({
           code: 'file_count_exceeded',
           facts: { max_files: 9 },
         })
-        await account.begin('last', 0, { ...limits, ...camera })
-        await account.commit(await account.begin('own', 0, limits), 0, limits)
+        await limited.begin('last', 0, camera)
+        await limited.put('own', 0)
       })
 
       it('leave others room for their garbage', async () => {
@@ -184,8 +183,9 @@ export function ledgerNarrowContract(name: string, open: () => Promise<LedgerHar
       })
 
       it('are a quarter of the unfinished uploads for each, and not the last tenth for all', async () => {
+        const limited = uploads.through(harness.with({ limits: { maxUnfinished: 8 } }).ledger)
         const create = (each: string, credential?: string) =>
-          uploads.create(each, 1, { maxUnfinished: 8, credential })
+          limited.create(each, 1, { credential })
         await create('a', 'camera')
         await create('b', 'camera')
         expect(await refusalOf(create('c', 'camera'))).toMatchObject({

@@ -108,7 +108,7 @@ export function ledgerNarrowEndsContract(
           const { userId, userCreatedAt } = account
           const caller = { userId, userCreatedAt, credential: THIEF }
           const operations = [{ op: 'delete', name: parseFileName(file) }] as const
-          await harness.ledger.changeFiles({ ...caller, operations, maxFiles: 10 })
+          await harness.ledger.changeFiles({ ...caller, operations })
         },
       ],
     ])('spares for a day what it %s and others had stored', async (_how, end) => {
@@ -271,8 +271,7 @@ export function ledgerNarrowEndsContract(
         async (file: string) => {
           const { userId, userCreatedAt } = account
           const operations = [{ op: 'delete', name: parseFileName(file) }] as const
-          const caller = { userId, userCreatedAt, maxFiles: 10 }
-          await harness.ledger.changeFiles({ ...caller, operations })
+          await harness.ledger.changeFiles({ userId, userCreatedAt, operations })
         },
       ],
     ])('goes first also if the account %s what it has stored', async (_how, end) => {

@@ -67,9 +67,10 @@ export function ledgerPreconditionContract(name: string, open: () => Promise<Led
       const options = { precondition: { ifMatch: ['another'] } }
       await expectRefused(() => account.change('a', { newName: 'b', ...options }), CODE)
       await expectRefused(() => account.begin('a', 999, options), CODE)
-      await expectRefused(() => account.begin('c', 999, { ...options, maxFiles: 0 }), CODE)
+      const full = account.through(harness.with({ limits: { maxFiles: 0 } }).ledger)
+      await expectRefused(() => full.begin('c', 999, options), CODE)
       const pending = await account.begin('c', 1)
-      await expectRefused(() => account.commit(pending, 999, { ...options, maxFiles: 0 }), CODE)
+      await expectRefused(() => full.commit(pending, 999, options), CODE)
     })
 
     it('come after what the user may do at all, at every write', async () => {

@@ -110,20 +110,20 @@ export function ledgerRetentionContract(
 
       it('needs room for the file and for its bytes', async () => {
         await fill(['cam-1', 10], ['other', 80])
-        const both = { evict: cam, maxFiles: 2 }
-        const refused = await refusalOf(account.begin('cam-2', 30, both))
+        const full = account.through(harness.with({ limits: { maxFiles: 2 } }).ledger)
+        const refused = await refusalOf(full.begin('cam-2', 30, { evict: cam }))
         expect(refused).toMatchObject({ code: 'capacity_exceeded', facts: { evictable: 10 } })
       })
 
       it('is refused for its bytes where only the number of files can be made room for', async () => {
         await fill(['cam-1', 10], ['cam-2', 10], ['other', 70])
-        const limits = { evict: cam, maxFiles: 3 }
-        expect(await refusalOf(account.begin('cam-3', 31, limits))).toMatchObject({
+        const full = account.through(harness.with({ limits: { maxFiles: 3 } }).ledger)
+        expect(await refusalOf(full.begin('cam-3', 31, { evict: cam }))).toMatchObject({
           code: 'capacity_exceeded',
           facts: { evictable: 20 },
         })
-        const version = await account.begin('cam-3', 30, limits)
-        expect(await refusalOf(account.commit(version, 31, limits))).toMatchObject({
+        const version = await full.begin('cam-3', 30, { evict: cam })
+        expect(await refusalOf(full.commit(version, 31, { evict: cam }))).toMatchObject({
           code: 'capacity_exceeded',
           facts: { evictable: 20 },
         })
@@ -149,17 +149,16 @@ export function ledgerRetentionContract(
       })
 
       it('evicts at most 1,000 files', async () => {
-        const large = { maxFiles: 2_000 }
         await account.grant('more', 1_100)
         for (let first = 0; first < 1_200; first += 100) {
           const some = Array.from({ length: 100 }, (_, at) => `cam-${first + at}`)
           await Promise.all(
-            some.map(async (each) => account.commit(await account.begin(each, 1, large), 1, large)),
+            some.map(async (each) => account.commit(await account.begin(each, 1), 1)),
           )
         }
-        const refused = await refusalOf(account.begin('other', 1_001, { evict: cam, ...large }))
+        const refused = await refusalOf(account.begin('other', 1_001, { evict: cam }))
         expect(refused.facts).toMatchObject({ evictable: 1_000, used: 1_200 })
-        const { evicted } = await record('other', 1_000, large)
+        const { evicted } = await record('other', 1_000)
         expect(evicted).toEqual({ files: 1_000, bytes: 1_000 })
         expect(await audited()).toMatchObject({ used: 1_200, fileCount: 201 })
         const read = await harness.ledger.readChanges({ ...account, after: 1_200, limit: 1_001 })

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LONGEST_LEASE_MS } from '../../../src/core/sweep/leader-lease.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import type { Ledger } from '../../../src/database/ledger.ts'
-import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import type { ObjectKey, Version } from '../../../src/core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../../../src/core/sweep/sweep-ledger.ts'
 import {
@@ -12,6 +11,7 @@ import {
   type LedgerHarness,
   LONG_MS,
   openAccount,
+  type OpenHarness,
   outcomeOf,
 } from './fixture.ts'
 
@@ -24,10 +24,7 @@ const PURGED_MS = 1_500
 const TIMES = { recheckMs: 400, retryMs: 400 } as const
 
 /** The rules of the port `Ledger` on users that stop and on what the sweeper takes up. */
-export function ledgerSweepContract(
-  name: string,
-  open: (options?: Partial<LedgerOptions>) => Promise<LedgerHarness>,
-): void {
+export function ledgerSweepContract(name: string, open: OpenHarness): void {
   describe(`ledger and sweeper on ${name}`, () => {
     let harness: LedgerHarness
     let account: Account
@@ -42,7 +39,7 @@ export function ledgerSweepContract(
 
     /** The account on an instance whose garbage waits so long. */
     const withDelay = (garbageDelayMs: number): Account =>
-      account.through(harness.ledgerWith({ times: { garbageDelayMs } }))
+      account.through(harness.with({ times: { garbageDelayMs } }).ledger)
     const expired = async (): Promise<readonly Version[]> => {
       const uploads = await harness.ledger.listExpiredUploads({ limit: 1000 })
       return uploads.filter(({ userId }) => userId === account.userId).map(({ version }) => version)
@@ -373,7 +370,8 @@ export function ledgerSweepContract(
         const pending = await account.begin('b', 10)
         await harness.users.setUserStatus(account.userId, 'suspended')
         expect(await outcomeOf(account.begin('c', 0))).toBe('user_suspended')
-        expect(await outcomeOf(account.begin('c', 9_999, { maxFiles: 0 }))).toBe('user_suspended')
+        const full = account.through(harness.with({ limits: { maxFiles: 0 } }).ledger)
+        expect(await outcomeOf(full.begin('c', 9_999))).toBe('user_suspended')
         expect(await outcomeOf(account.commit(pending, 10))).toBe('user_suspended')
         expect(await account.size('a')).toBeUndefined()
         expect(await account.usage()).toMatchObject({ used: 10, reserved: 10 })

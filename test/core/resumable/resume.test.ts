@@ -14,7 +14,7 @@ it('a HEAD that is fenced while it seals an upload does not report the length (I
   const named = { subject: caller, version, signal: never(), shutdown: never() }
   await appendIn(opened.open(), caller, { version, content: 'hello' })
   // An append has declared the length and then died.
-  await ledger.prepareAppend({ ...caller, version, bytes: 5, length: 5, maxFiles: 10 })
+  await ledger.prepareAppend({ ...caller, version, bytes: 5, length: 5 })
 
   const append: typeof objects.append = async (request) => {
     const { epoch = 0 } = (await ledger.findResumable({ ...caller, version })) ?? {}

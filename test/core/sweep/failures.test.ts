@@ -29,8 +29,6 @@ async function abandonedUpload(core: TestCore, user: string): Promise<UserId> {
     objectKey: objectKey(userId, version),
     bytes: 5,
     leaseMs: LEASE_MS,
-    maxFiles: 1_000,
-    maxUploads: 1_000,
   })
   return userId
 }

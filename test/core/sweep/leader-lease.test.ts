@@ -36,8 +36,7 @@ async function standingSweep(core: TestCore) {
 async function expiredUpload(core: TestCore) {
   const [userId, version] = [await createTestUser(core), createVersion()]
   const caller = await callerNamed(core.users, userId)
-  const limits = { maxFiles: 9, maxUploads: 9 }
-  const upload = { ...caller, version, name: parseFileName('a'), bytes: 5, ...limits }
+  const upload = { ...caller, version, name: parseFileName('a'), bytes: 5 }
   const key = objectKey(userId, version)
   await core.ledger.begin({ ...upload, objectKey: key, leaseMs: 1_000 })
   core.clock.now += 1_000

@@ -39,8 +39,7 @@ describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
     )
     const [userId, version] = [user.userId, createVersion()]
     const key = { version, objectKey: objectKey(userId, version), name: parseFileName('a') }
-    const limits = { leaseMs: 0, maxFiles: 10, maxUploads: 10 }
-    await ledger.begin({ userId, userCreatedAt: user.createdAt, ...key, bytes: 5, ...limits })
+    await ledger.begin({ userId, userCreatedAt: user.createdAt, ...key, bytes: 5, leaseMs: 0 })
     return userId
   }
 

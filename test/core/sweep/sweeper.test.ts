@@ -53,8 +53,7 @@ async function crashedUpload(
   const key = objectKey(userId, version)
   const caller = await callerNamed(core.users, userId)
   const names = { ...caller, version, name: parseFileName(name), objectKey: key }
-  const limits = { leaseMs: LEASE_MS, maxFiles: 1000, maxUploads: 1000 }
-  await core.ledger.begin({ ...names, bytes, ...limits })
+  await core.ledger.begin({ ...names, bytes, leaseMs: LEASE_MS })
   await putObject(core, key)
   return { userId, version, key }
 }

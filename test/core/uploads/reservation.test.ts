@@ -20,7 +20,6 @@ interface Sizes {
 interface Options extends Sizes {
   readonly ledger?: Partial<Ledger>
   readonly leaseMs?: number
-  readonly maxFiles?: number
 }
 
 async function reserved(core: TestCore): Promise<number | undefined> {
@@ -29,12 +28,11 @@ async function reserved(core: TestCore): Promise<number | undefined> {
 
 /** Reserves for a new file of the user `alice`; the test must stop what it gets. */
 async function reserveIn(core: TestCore, options: Options): Promise<Reservation> {
-  const { announced, min = announced ?? 0, leaseMs = LEASE_MS, maxFiles = 10 } = options
+  const { announced, min = announced ?? 0, leaseMs = LEASE_MS } = options
   const [userId, version] = [await createTestUser(core), createVersion()]
   const caller = await callerNamed(core.users, userId)
   const names = { ...caller, name: parseFileName('file'), version }
-  const limits = { leaseMs, maxFiles, maxUploads: 10 }
-  const upload = { ...names, objectKey: objectKey(userId, version), ...limits }
+  const upload = { ...names, objectKey: objectKey(userId, version), leaseMs }
   const max = options.max === undefined ? {} : { max: options.max }
   const ledger = { ...core.ledger, ...options.ledger }
   return await reserve({ ledger, upload, size: { announced, min, ...max } })
@@ -117,8 +115,8 @@ describe('a reservation with an announced size', () => {
   })
 
   it('does not try the least size when it was refused for another reason', async () => {
-    await using core = await openTestCore()
-    const refused = reserveIn(core, { announced: 150, min: 60, maxFiles: 0 })
+    await using core = await openTestCore({ limits: { maxFiles: 0 } })
+    const refused = reserveIn(core, { announced: 150, min: 60 })
     await expect(refused).rejects.toMatchObject({ code: 'file_count_exceeded' })
   })
 })

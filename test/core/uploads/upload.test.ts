@@ -110,8 +110,8 @@ describe('the precondition of an upload', () => {
   })
 
   it('comes before the largest file, that before the number of files, that before the capacity', async () => {
-    await using core = await openTestCore({ baseCapacity: 5 })
-    const options = { maxFileSize: 10, maxFiles: 1 }
+    await using core = await openTestCore({ baseCapacity: 5, limits: { maxFiles: 1 } })
+    const options = { maxFileSize: 10 }
     const { upload, repository, caller } = await openTestRepository(core, options)
     await upload('a', 'old')
     const outcomes = async (name: string, min: number, precondition: Precondition = {}) => {

@@ -58,8 +58,7 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
         const key = objectKey(ALICE, version)
         const caller = await callerNamed(bed.users, ALICE)
         const upload = { ...caller, name: parseFileName('x'), version, objectKey: key }
-        const limits = { leaseMs: 60_000, maxFiles: 10, maxUploads: 10 }
-        await bed.ledger.begin({ ...upload, bytes: 5, ...limits })
+        await bed.ledger.begin({ ...upload, bytes: 5, leaseMs: 60_000 })
         await bed.stray(key)
         return version
       }
@@ -167,7 +166,6 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
         version,
         name: parseFileName('d'),
         overwrite: false,
-        maxFiles: 10,
       })
       expect((await verify(bed)).findings).toMatchObject([{ ...finding, name: 'd' }])
     })

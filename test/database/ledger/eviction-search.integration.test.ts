@@ -28,8 +28,9 @@ describe.skipIf(inject('postgres') === undefined)('the search for files to evict
     await harness.addFiles(userId, { prefix: 'cam-', count: 3_000, since: 20_000 })
     await harness.keepFiles(userId, 'cam-')
     const statements: CompiledQuery[] = []
-    const ledger = createLedger(recordingRuns(database, statements), { baseCapacity: 0 })
-    const upload = { ...account, name: parseFileName('new'), bytes: 1, maxFiles: 0, maxUploads: 9 }
+    const options = { baseCapacity: 0, limits: { maxFiles: 0 } }
+    const ledger = createLedger(recordingRuns(database, statements), options)
+    const upload = { ...account, name: parseFileName('new'), bytes: 1 }
     const evict = parseFileNamePrefix('cam-')
     await expect(ledger.checkBegin({ ...upload, evict })).rejects.toMatchObject({
       code: 'file_count_exceeded',

@@ -54,7 +54,8 @@ describe.skipIf(server === undefined)('the quota rule on PostgreSQL', () => {
     own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url })
     users = createUserStore(database, { baseCapacity: BASE_CAPACITY })
-    const settings = { baseCapacity: BASE_CAPACITY }
+    const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS }
+    const settings = { baseCapacity: BASE_CAPACITY, limits }
     ledgers = [
       createLedger(database, settings),
       createLedger({ ...database, runBatch: undefined }, settings),
@@ -127,10 +128,9 @@ async function perform(side: Side, operation: Operation): Promise<Outcome | unde
   switch (operation.kind) {
     case 'begin': {
       const { name, bytes, credential } = operation
-      const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS, credential }
-      const asked = { ...account, name: parseFileName(name), bytes, ...limits }
+      const asked = { ...account, name: parseFileName(name), bytes, credential }
       const foreseen = await outcomeOf(ledger.checkBegin(asked))
-      const begun = account.begin(name, bytes, limits)
+      const begun = account.begin(name, bytes, { credential })
       const outcome = await outcomeOf(begun)
       expectSame(foreseen, outcome)
       if (outcome.code === 'done') versions.push(await begun)
@@ -139,7 +139,7 @@ async function perform(side: Side, operation: Operation): Promise<Outcome | unde
     case 'commit': {
       const version = versions.at(-1 - operation.upload)
       if (version === undefined) return undefined
-      return outcomeOf(account.commit(version, operation.bytes, { maxFiles: MAX_FILES }))
+      return outcomeOf(account.commit(version, operation.bytes))
     }
     case 'extend': {
       const version = versions.at(-1 - operation.upload)

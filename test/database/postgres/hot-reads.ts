@@ -67,7 +67,7 @@ async function runHotReads(database: Database): Promise<void> {
   const turns = { after: { at: 1, userId }, to: 2, limit: 10 }
   for (const kind of ['starts', 'ends'] as const)
     await ledger.listGrantBoundaries({ ...turns, kind })
-  await ledger.checkBegin({ ...account, name: found.name, bytes: 1, maxFiles: 9, maxUploads: 9 })
+  await ledger.checkBegin({ ...account, name: found.name, bytes: 1 })
   await users.findAccessTokenUser(digestOf(1))
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens({ userId })

@@ -24,7 +24,6 @@ import { openMigrated } from '../../support/service/migrated-file.ts'
 
 const PAGE_BYTES = 4096
 const FILES = 1_500
-const TERMS = { maxFiles: 1e6, maxUploads: 1e6 }
 const OPTIONS = {
   baseCapacity: 2 ** 40,
   historyLifetimeMs: 86_400_000,
@@ -83,7 +82,7 @@ describe('F08 a growing write adds no more to the disk of an embedded database t
 
   async function store(at: number): Promise<void> {
     const version = createVersion()
-    const upload = { ...actor, ...TERMS, version, name: nameOf(at), precondition: undefined }
+    const upload = { ...actor, version, name: nameOf(at), precondition: undefined }
     const key = objectKey(actor.userId, version)
     await ledger.begin({ ...upload, objectKey: key, bytes: 1, leaseMs: 60_000 })
     const content = { size: 1, sha256: 'a'.repeat(64), visibility: 'public' } as const
@@ -91,7 +90,7 @@ describe('F08 a growing write adds no more to the disk of an embedded database t
   }
 
   async function change(operations: readonly FileOperation[]): Promise<void> {
-    await ledger.changeFiles({ ...actor, ...TERMS, operations })
+    await ledger.changeFiles({ ...actor, operations })
   }
 
   const kinds: Readonly<Record<string, (round: number) => Promise<unknown>>> = {

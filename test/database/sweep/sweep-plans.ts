@@ -68,10 +68,12 @@ export async function explainChanges(database: Database, explain: string): Promi
 /** The plan of what an upload that evicts could evict. */
 export async function explainEvictable(database: Database, explain: string): Promise<string> {
   const statements: CompiledQuery[] = []
-  const ledger = createLedger(recordingRuns(database, statements), { baseCapacity: 0 })
+  const limits = { maxFiles: 0, maxUploads: 1 }
+  const options = { baseCapacity: 0, limits }
+  const ledger = createLedger(recordingRuns(database, statements), options)
   const caller = { userId: USER, userCreatedAt: 1, name: parseFileName('a') }
-  const limits = { bytes: 1, maxFiles: 0, maxUploads: 1, evict: parseFileNamePrefix('a') }
-  await ledger.checkBegin({ ...caller, ...limits }).catch(() => undefined)
+  const evict = parseFileNamePrefix('a')
+  await ledger.checkBegin({ ...caller, bytes: 1, evict }).catch(() => undefined)
   const evicting = statements.filter((statement) => /FROM files/.test(statement.sql))
   return (await explainAll({ database, statements: evicting, explain })).join('\n')
 }

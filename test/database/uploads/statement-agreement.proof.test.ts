@@ -8,6 +8,7 @@ import { parseMetadata } from '../../../src/core/files/metadata.ts'
 import { createVersion, objectKey, type Version } from '../../../src/core/objects/object-key.ts'
 import type { Batch, Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger.ts'
+import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
 import { type Account, LONG_MS, openAccount } from '../../core/ledger/fixture.ts'
@@ -31,15 +32,15 @@ const expiresInMs = fc.constantFrom(undefined, undefined, undefined, 1_000, 3 * 
 const target = fc.nat({ max: 2 })
 
 const precondition = fc.constantFrom(...Array<undefined>(8), 'none', 'current', 'current', 'stale')
-const maxFiles = fc.constantFrom(2, 10, 10, 10, 10)
+/** Which limits the ledger has that does it. */
+const limits = fc.constantFrom(...Array<'ample'>(6).fill('ample'), 'fewFiles', 'fewUploads', 'few')
 
 const beginning = {
   name,
   size,
   credential,
   precondition,
-  maxUploads: fc.constantFrom(2, 20, 20, 20),
-  maxFiles,
+  limits,
 }
 const committing = {
   target: fc.constantFrom(0, 0, 0, 1, 2),
@@ -51,7 +52,7 @@ const committing = {
   mediaType: fc.constantFrom(undefined, null, parseMediaType('text/plain')),
   visibility: fc.constantFrom(undefined, undefined, 'public'),
   precondition,
-  maxFiles,
+  limits,
 }
 
 const operation = fc.oneof(
@@ -108,8 +109,17 @@ type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never
 type Begin = Omit<Operation & { readonly kind: 'begin' }, 'kind'>
 type Commit = Omit<Operation & { readonly kind: 'commit' }, 'kind'>
 
+const LIMITS = {
+  ample: { maxFiles: 10, maxUploads: 20 },
+  fewFiles: { maxFiles: 2, maxUploads: 20 },
+  fewUploads: { maxFiles: 10, maxUploads: 2 },
+  few: { maxFiles: 2, maxUploads: 2 },
+} as const
+
 interface Side {
   readonly account: Account
+  /** The same account, by the limits. */
+  readonly limited: Readonly<Record<keyof typeof LIMITS, Account>>
   readonly users: UserStores
   /** In the order of their creation. */
   readonly versions: Version[]
@@ -168,9 +178,17 @@ describe.skipIf(server === undefined)('the statements of uploads on PostgreSQL',
         { ...timed, runBatch: undefined },
       ].map(async (each) => {
         const options = { baseCapacity: 3_000, historyLifetimeMs, historyShare: 50 }
-        const ledger = createLedger(each, { ...options, queuesWebhooks: true })
+        const ledgerWith = (limits: LedgerOptions['limits']) =>
+          createLedger(each, { ...options, queuesWebhooks: true, limits })
         const users = createUserStore(database, { baseCapacity: 0 })
-        return { account: await openAccount({ ledger, users }), users, versions: [] }
+        const account = await openAccount({ ledger: ledgerWith({}), users })
+        const limited = {
+          ample: account.through(ledgerWith(LIMITS.ample)),
+          fewFiles: account.through(ledgerWith(LIMITS.fewFiles)),
+          fewUploads: account.through(ledgerWith(LIMITS.fewUploads)),
+          few: account.through(ledgerWith(LIMITS.few)),
+        }
+        return { account, limited, users, versions: [] }
       }),
     )
   }
@@ -238,7 +256,8 @@ async function outcomeOf(call: Promise<unknown>): Promise<unknown> {
   }
 }
 
-async function perform({ account, users, versions }: Side, operation: Operation): Promise<unknown> {
+async function perform(side: Side, operation: Operation): Promise<unknown> {
+  const { account, limited, users, versions } = side
   const preconditionOf = async (kind: string | undefined, file: string) => {
     if (kind === undefined) return undefined
     if (kind === 'none') return { ifNoneMatch: '*' } as const
@@ -246,20 +265,21 @@ async function perform({ account, users, versions }: Side, operation: Operation)
     const etag = kind === 'current' && current !== undefined ? current.version : versions[0]
     return etag === undefined ? undefined : ({ ifMatch: [etag] } as const)
   }
-  const begin = async ({ name: file, size: bytes, ...options }: Begin) => {
+  const begin = async ({ name: file, size: bytes, limits: by, ...options }: Begin) => {
     const version = createVersion()
     versions.push(version)
-    return await account.begin(file, bytes, {
+    return await limited[by].begin(file, bytes, {
       ...options,
       version,
       objectKey: objectKey(account.userId, version),
       precondition: await preconditionOf(options.precondition, file),
     })
   }
-  const commit = async ({ target: at, size: bytes, digest, ...options }: Commit, file = 'a') => {
+  const commit = async (asked: Commit, file = 'a') => {
+    const { target: at, size: bytes, digest, limits: by, ...options } = asked
     const version = versions.at(-1 - at)
     if (version === undefined) return undefined
-    return await account.commit(version, bytes, {
+    return await limited[by].commit(version, bytes, {
       ...options,
       sha256: digest.repeat(64),
       precondition: await preconditionOf(options.precondition, file),

@@ -32,9 +32,7 @@ export function secrecyTimingSuite(open: OpenService): void {
   describe('how long it takes to refuse', () => {
     const limits = {
       maxFileSize: MIB,
-      maxFiles: 10,
       memory: ampleMemory(),
-      maxUploads: 10,
       leaseMs: 60_000,
     }
     let service: TestService

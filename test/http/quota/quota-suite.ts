@@ -407,8 +407,7 @@ function leasesSuite(open: OpenService): void {
       const key = objectKey(userId, version)
       const caller = await callerNamed(service.users, userId)
       const lost = { ...caller, version, objectKey: key, name: parseFileName('b') }
-      const limits = { leaseMs: 50, maxFiles: 10, maxUploads: 10 }
-      await service.ledger.begin({ ...lost, bytes: 99_000, ...limits })
+      await service.ledger.begin({ ...lost, bytes: 99_000, leaseMs: 50 })
       await put(service.objects, { key, content: Buffer.from('what was stored by then') })
       const content = randomBytes(10_000)
       expectProblem(await upload(service, { user: placed.user, name: 'c', content }), FULL)

@@ -261,7 +261,7 @@ async function fill(
   { ledger, users }: TestService,
   { user: { userId }, names }: { user: TestUser; names: readonly string[] },
 ): Promise<void> {
-  const limits = { maxFiles: 2000, maxUploads: 10, leaseMs: 60_000 }
+  const limits = { leaseMs: 60_000 }
   const sha256 = digest(Buffer.alloc(0))
   const caller = await callerNamed(users, userId)
   for (const name of names.map(parseFileName)) {

@@ -80,7 +80,7 @@ function orderSuite(open: OpenService, uploadFaults: readonly Fault[]): void {
       service = await open({ maxFiles: 2, maxFileSize: 100_000, maxUploads: 1 })
       placed = await placeFull(service)
       busy = await placeFull(service)
-      await beginUpload(service, busy.user)
+      await beginUpload(service, busy.user, { name: 'file.bin' })
     })
     afterAll(() => service.stop())
 

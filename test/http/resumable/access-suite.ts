@@ -241,8 +241,6 @@ async function createExpired({ users, ledger }: TestService, user: TestUser): Pr
     visibility: undefined,
     precondition: undefined,
     expectedSha256: undefined,
-    maxFiles: 1000,
-    maxUnfinished: 1000,
     emptyLifetimeMs: -60 * 60_000,
     maxLifetimeMs: 60_000,
   })

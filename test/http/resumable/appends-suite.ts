@@ -180,7 +180,7 @@ export function appendsSuite(open: OpenService): void {
       const upload = await createUpload(service, { user, length: 'deferred' })
       await appended(service, upload, { body: 'four' })
       const caller = await callerNamed(service.users, user.userId)
-      const declared = { version: upload.id, bytes: 4, length: 4, maxFiles: 1000 }
+      const declared = { version: upload.id, bytes: 4, length: 4 }
       await service.ledger.prepareAppend({ ...caller, ...declared })
       expect((await head(service, upload, {})).status).toBe(423)
       expect((await append(service, upload, { offset: 3, body: 'x' })).status).toBe(423)

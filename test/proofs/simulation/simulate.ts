@@ -7,7 +7,14 @@ import { conduct, crash } from './model/conduct.ts'
 import { DatabaseClock } from './world/database-clock.ts'
 import { type Call, createFaults } from './world/faults.ts'
 import { Model } from './model/model.ts'
-import { GARBAGE_DELAY_MS, HISTORY_SHARE, RETENTION_MS } from './plan/parameters.ts'
+import {
+  GARBAGE_DELAY_MS,
+  HISTORY_SHARE,
+  MAX_FILES,
+  MAX_UNFINISHED,
+  MAX_UPLOADS,
+  RETENTION_MS,
+} from './plan/parameters.ts'
 import type { Plan } from './plan/plan.ts'
 import { comeToRest, drain } from './model/quiescence.ts'
 import { createRandom } from './plan/random.ts'
@@ -90,7 +97,13 @@ function createWorld(options: WorldOptions): World {
   const bucket = new FakeS3()
   const operations: World['operations'] = []
   const times = { garbageDelayMs: GARBAGE_DELAY_MS, retentionMs: RETENTION_MS }
-  const ledgerOptions = { baseCapacity, historyLifetimeMs, historyShare: HISTORY_SHARE, times }
+  const ledgerOptions = {
+    baseCapacity,
+    historyLifetimeMs,
+    historyShare: HISTORY_SHARE,
+    limits: { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS, maxUnfinished: MAX_UNFINISHED },
+    times,
+  }
   const ledger = createLedger(database, ledgerOptions)
   const faults = createFaults({ random, rate: plan.faultRate, planned: plan.plannedFaults })
   return {
@@ -113,6 +126,7 @@ function createWorld(options: WorldOptions): World {
     }),
     database,
     ledger: { ...ledger, ...(plan.sweepsMeet ? { acquireLeaderLease: async () => true } : {}) },
+    ledgerOptions,
     users: createUserStore(database, ledgerOptions),
     ledgerReader,
     bucket,

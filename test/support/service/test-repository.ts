@@ -26,8 +26,6 @@ export interface TestRepositoryOptions {
   readonly memory?: UploadMemory
   readonly space?: FreeSpace | undefined
   readonly maxFileSize?: number
-  readonly maxFiles?: number
-  readonly maxUploads?: number
   readonly leaseMs?: number
   /** How often a caller is verified again while a file comes, in milliseconds. */
   readonly reverifyMs?: number
@@ -68,8 +66,8 @@ export async function openTestRepository(
   core: TestCore,
   options: TestRepositoryOptions = {},
 ): Promise<TestRepository> {
-  const { maxFileSize = 2 ** 30, maxFiles = 1000, leaseMs = LEASE_MS } = options
-  const { maxUploads = 1000, reverifyMs = 60_000 } = options
+  const { maxFileSize = 2 ** 30, leaseMs = LEASE_MS } = options
+  const { reverifyMs = 60_000 } = options
   const userId = await createTestUser(core)
   const caller = authorized(await callerNamed(core.users, userId))
   const viewedBy = (viewer: UserId): UserSubject =>
@@ -80,8 +78,6 @@ export async function openTestRepository(
     memory: options.memory ?? ampleMemory(),
     ...(options.space && { space: options.space }),
     maxFileSize,
-    maxFiles,
-    maxUploads,
     leaseMs,
     reverifyMs,
     ...(options.undoMs === undefined ? {} : { undoMs: options.undoMs }),

@@ -81,7 +81,7 @@ export async function appendBytes(
   request: AppendToUpload,
   found: ResumableUpload,
 ): Promise<AppendResult> {
-  const { ledger, maxFiles } = options
+  const { ledger } = options
   const { subject, version, length, sha256, signal } = request
   const { userId, userCreatedAt } = subject
   const upload = { ...found, length: found.length ?? length }
@@ -90,7 +90,7 @@ export async function appendBytes(
   const { credential, offset } = upload
   const arrived = offset > UNRESERVED_BYTES ? offset : 0
   const reserved = credential === undefined ? bytes : arrived
-  const prepared = { userId, userCreatedAt, version, bytes, reserved, maxFiles, length, sha256 }
+  const prepared = { userId, userCreatedAt, version, bytes, reserved, length, sha256 }
   await ledger.prepareAppend(prepared)
   // It neither adds a byte nor seals the upload, so it need not claim it.
   if (request.bodySize === 0 && upload.offset !== upload.length) {
@@ -107,7 +107,7 @@ export async function appendBytes(
     isAtomic: request.checksum !== undefined,
   })
   const extend = (bytes: number): Promise<void> =>
-    ledger.prepareAppend({ userId, userCreatedAt, version, bytes, maxFiles })
+    ledger.prepareAppend({ userId, userCreatedAt, version, bytes })
   const covered = credential === undefined ? bytes : Math.max(offset, UNRESERVED_BYTES)
   const reservation = new GrowingReservation({ covered, max: upload.length, extend })
   const append = { ...claimed, allocation, running, recorder, reservation }

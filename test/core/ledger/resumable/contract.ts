@@ -1,4 +1,4 @@
-import type { LedgerHarness } from '../fixture.ts'
+import type { OpenHarness } from '../fixture.ts'
 import { resumableAppendContract } from './append-contract.ts'
 import { resumableCreationContract } from './creation-contract.ts'
 import { resumableEndContract } from './end-contract.ts'
@@ -7,11 +7,7 @@ import { resumableRaceContract } from './race-contract.ts'
 import { resumableTailsContract } from './tails-contract.ts'
 
 /** The rules of the port `ResumableLedger`. */
-export function resumableLedgerContract(
-  name: string,
-  open: () => Promise<LedgerHarness>,
-  runs: number,
-): void {
+export function resumableLedgerContract(name: string, open: OpenHarness, runs: number): void {
   resumableCreationContract(name, open)
   resumableAppendContract(name, open)
   resumableTailsContract(name, open)

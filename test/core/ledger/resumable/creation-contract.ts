@@ -86,11 +86,15 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
       it('is refused as an upload is, in the same order, and then changes nothing', async () => {
         await account.put('a', 60)
         await uploads.create('b', 5)
-        const tooMany = { maxUnfinished: 1, maxFiles: 1 }
+        const full = uploads.through(
+          harness.with({ limits: { maxUnfinished: 1, maxFiles: 1 } }).ledger,
+        )
+        const withFiles = uploads.through(harness.with({ limits: { maxFiles: 1 } }).ledger)
+        const demanding = { precondition: { ifMatch: '*' } } as const
         const codes = [
-          await outcomeOf(uploads.create('c', 50, { ...tooMany, precondition: { ifMatch: '*' } })),
-          await outcomeOf(uploads.create('c', 50, tooMany)),
-          await outcomeOf(uploads.create('c', 50, { maxFiles: 1 })),
+          await outcomeOf(full.create('c', 50, demanding)),
+          await outcomeOf(full.create('c', 50)),
+          await outcomeOf(withFiles.create('c', 50)),
           await outcomeOf(uploads.create('c', 50)),
         ]
         expect(codes).toEqual([
@@ -100,8 +104,7 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
           'capacity_exceeded',
         ])
         await harness.users.setUserStatus(account.userId, 'suspended')
-        const asked = { ...tooMany, precondition: { ifMatch: '*' } as const }
-        expect(await outcomeOf(uploads.create('c', 50, asked))).toBe('user_suspended')
+        expect(await outcomeOf(full.create('c', 50, demanding))).toBe('user_suspended')
         expect(await account.usage()).toMatchObject({ used: 60, reserved: 5, fileCount: 1 })
         expect(await measureUnfinished()).toEqual({ count: 1, bytes: 5 })
         await sums()
@@ -114,11 +117,11 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
       })
 
       it('R28 stops at the limit on unfinished uploads, and says the figures', async () => {
-        const limit = { maxUnfinished: 2 }
+        const limited = uploads.through(harness.with({ limits: { maxUnfinished: 2 } }).ledger)
         await account.begin('plain', 1)
-        await uploads.create('a', 10, limit)
-        const second = await uploads.create('b', 20, limit)
-        const refusal = await refusalOf(uploads.create('c', 0, limit))
+        await limited.create('a', 10)
+        const second = await limited.create('b', 20)
+        const refusal = await refusalOf(limited.create('c', 0))
         expect(refusal.code).toBe('unfinished_uploads_exceeded')
         expect(refusal.facts).toEqual({
           unfinished_count: 2,
@@ -126,15 +129,18 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
           max_unfinished_uploads: 2,
         })
         const neighbour = await openAccount(harness)
-        await resumablesOf(harness.ledger, neighbour).create('a', 1, { maxUnfinished: 1 })
+        const { ledger } = harness.with({ limits: { maxUnfinished: 1 } })
+        await resumablesOf(ledger, neighbour).create('a', 1)
         await uploads.abort(second, { endedAs: 'cancelled' })
-        await uploads.create('c', 0, limit)
-        expect(await outcomeOf(uploads.create('d', 0, limit))).toBe('unfinished_uploads_exceeded')
+        await limited.create('c', 0)
+        expect(await outcomeOf(limited.create('d', 0))).toBe('unfinished_uploads_exceeded')
       })
 
       it('is off with a limit of none', async () => {
-        const refused = uploads.create('a', 0, { maxUnfinished: 0 })
-        expect(await outcomeOf(refused)).toBe('unfinished_uploads_exceeded')
+        const { ledger } = harness.with({ limits: { maxUnfinished: 0 } })
+        expect(await outcomeOf(uploads.through(ledger).create('a', 0))).toBe(
+          'unfinished_uploads_exceeded',
+        )
       })
 
       it('R28 lets overwrites announce as much as the capacity, or a single one as much as it likes', async () => {
@@ -156,7 +162,10 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
 
     describe('the limit on uploads under way', () => {
       const running = () => harness.runningUploads(account.userId)
-      const begin = (name: string) => outcomeOf(account.begin(name, 0, { maxUploads: 2 }))
+      const begin = (name: string) => {
+        const { ledger } = harness.with({ limits: { maxUploads: 2 } })
+        return outcomeOf(account.through(ledger).begin(name, 0))
+      }
 
       it('H12 counts a resumable upload while an append holds it, and no other', async () => {
         const idle = await uploads.create('a', 10)
@@ -242,7 +251,9 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
       it('is refused when the files are too many by then', async () => {
         const upload = await uploads.create('a', 5)
         await account.put('b', 1)
-        expect(await prepared(upload, { bytes: 5, maxFiles: 1 })).toBe('file_count_exceeded')
+        const full = uploads.through(harness.with({ limits: { maxFiles: 1 } }).ledger)
+        const refused = full.prepare(upload, { bytes: 5 })
+        expect(await outcomeOf(refused)).toBe('file_count_exceeded')
       })
 
       it('R27 reserves a deferred length step by step, and declares one', async () => {

@@ -67,8 +67,6 @@ export function resumablesOf(ledger: Ledger, { userId, userCreatedAt }: Caller):
         visibility: undefined,
         precondition: undefined,
         expectedSha256: undefined,
-        maxFiles: 1000,
-        maxUnfinished: 1000,
         emptyLifetimeMs: DAY_MS,
         maxLifetimeMs: 7 * DAY_MS,
         ...options,
@@ -80,7 +78,7 @@ export function resumablesOf(ledger: Ledger, { userId, userCreatedAt }: Caller):
       return found
     },
     prepare: ({ version }, options) =>
-      ledger.prepareAppend({ ...caller, version, bytes: 0, maxFiles: 1000, ...options }),
+      ledger.prepareAppend({ ...caller, version, bytes: 0, ...options }),
     claim: ({ version }, options = {}) =>
       ledger.claimAppend({
         ...caller,

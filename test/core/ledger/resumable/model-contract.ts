@@ -7,6 +7,7 @@ import {
   type LedgerHarness,
   LONG_MS,
   openAccount,
+  type OpenHarness,
   outcomeOf,
 } from '../fixture.ts'
 import { DAY_MS, type Resumables, resumablesOf, TAIL_RETENTION_MS } from './fixture.ts'
@@ -14,18 +15,14 @@ import { type ModelUpload, ResumableModel } from './model.ts'
 import { ALL_OUTCOMES, type Operation, operations } from './operations.ts'
 
 /** Any sequence of operations on resumable uploads answers and ends as a plain model in memory says, step by step. */
-export function resumableModelContract(
-  name: string,
-  open: () => Promise<LedgerHarness>,
-  runs: number,
-): void {
+export function resumableModelContract(name: string, open: OpenHarness, runs: number): void {
   describe(`resumable uploads against their model on ${name}`, () => {
     let harness: LedgerHarness
     /** Kinds of operations with what they came to. */
     const seen = new Set<string>()
 
     beforeAll(async () => {
-      harness = await open()
+      harness = await open({ limits: LIMITS })
     })
     afterAll(() => harness.close())
 
@@ -67,14 +64,12 @@ interface World {
   readonly claims: TrackedClaim[]
 }
 
-const MAX_FILES = 2
-const MAX_UNFINISHED = 2
+const LIMITS = { maxFiles: 2, maxUnfinished: 2 } as const
 
 async function openWorld(harness: LedgerHarness): Promise<World> {
   const account = await openAccount(harness)
   const resumables = resumablesOf(harness.ledger, account)
-  const limits = { base: BASE_CAPACITY, maxFiles: MAX_FILES, maxUnfinished: MAX_UNFINISHED }
-  const model = new ResumableModel(limits)
+  const model = new ResumableModel({ base: BASE_CAPACITY, ...LIMITS })
   return { harness, account, resumables, model, uploads: [], claims: [] }
 }
 
@@ -147,8 +142,6 @@ async function create(world: World, operation: Operation): Promise<string> {
   const created = resumables.create(name, length, {
     emptyLifetimeMs,
     maxLifetimeMs: 2 * DAY_MS,
-    maxFiles: MAX_FILES,
-    maxUnfinished: MAX_UNFINISHED,
     precondition: upload.isNew ? { ifNoneMatch: '*' } : undefined,
   })
   const outcome = same(await outcomeOf(created), model.create(upload))
@@ -171,7 +164,7 @@ async function change(
       const length = flag && upload.length === undefined ? bytes : undefined
       const declared = other === 3 ? bytes : length
       const wanted = { bytes: declared ?? upload.length ?? bytes, length: declared }
-      const prepared = resumables.prepare(named, { ...wanted, maxFiles: MAX_FILES })
+      const prepared = resumables.prepare(named, wanted)
       return same(await outcomeOf(prepared), model.prepare(upload, wanted.bytes, declared))
     }
     case 'claim': {
@@ -208,8 +201,7 @@ async function change(
     case 'commit': {
       if (!upload.isSealed) return undefined
       const precondition = upload.isNew ? ({ ifNoneMatch: '*' } as const) : undefined
-      const terms = { maxFiles: MAX_FILES, precondition }
-      const committed = account.commit(version, upload.offset, terms)
+      const committed = account.commit(version, upload.offset, { precondition })
       return same(await outcomeOf(committed), model.commit(upload))
     }
   }
@@ -278,8 +270,8 @@ async function surround(world: World, operation: Operation): Promise<string | un
   const { kind, name, bytes, other } = operation
   if (kind === 'put') {
     const put = async () => {
-      const version = await account.begin(name, bytes, { maxFiles: MAX_FILES })
-      await account.commit(version, bytes, { maxFiles: MAX_FILES })
+      const version = await account.begin(name, bytes)
+      await account.commit(version, bytes)
     }
     return same(await outcomeOf(put()), model.put(name, bytes))
   }

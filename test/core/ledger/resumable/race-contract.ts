@@ -197,8 +197,9 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
     })
 
     it('R28 of 40 creations lets in exactly as many as may be unfinished', async () => {
+      const { ledger, other } = harness.with({ limits: { maxUnfinished: 7 } })
       const creations = Array.from({ length: 40 }, (_, at) =>
-        (at % 2 === 0 ? uploads : elsewhere).create(`f${at % 30}`, 1, { maxUnfinished: 7 }),
+        uploads.through(at % 2 === 0 ? ledger : other).create(`f${at % 30}`, 1),
       )
       const outcomes = await Promise.all(creations.map(outcomeOf))
       expect(count(outcomes, 'ok')).toBe(7)
@@ -258,8 +259,9 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
       expect(count(outcomes, 'too_many_requests')).toBe(30)
       const [linkId] = linkIds
       expect(await outcomeOf(account.begin('f', 1, { linkId }))).toBe('too_many_requests')
-      await account.begin('own', 1, { maxUploads: 51 })
-      await uploads.create('own', 1, { maxUnfinished: 52 })
+      const { ledger } = harness.with({ limits: { maxUploads: 51, maxUnfinished: 52 } })
+      await account.through(ledger).begin('own', 1)
+      await uploads.through(ledger).create('own', 1)
       await sums()
     })
 

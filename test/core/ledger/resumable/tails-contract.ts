@@ -282,7 +282,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await uploads.hold(upload, { offset: 3, tailKey: running })
       await harness.users.deleteUser(account.userId)
       const purge = { userId: account.userId, limit: 100 }
-      const purging = harness.ledgerWith({ times: { purgeDelayMs: TAIL_RETENTION_MS } })
+      const purging = harness.with({ times: { purgeDelayMs: TAIL_RETENTION_MS } }).ledger
       while ((await purging.purgeDeletedUsers(purge)) > 0);
       await expectLeft(tail, running)
       expect((await harness.keys(account.userId)).garbage).toHaveLength(2)

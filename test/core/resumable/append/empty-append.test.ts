@@ -38,7 +38,7 @@ describe('an append without content', () => {
     const { caller, core, objects } = opened
     const { version } = await createIn(opened.open(), caller, undefined)
     const { userId, userCreatedAt } = caller
-    const declared = { userId, userCreatedAt, version, bytes: 0, maxFiles: 10, length: 0 }
+    const declared = { userId, userCreatedAt, version, bytes: 0, length: 0 }
     const ledger: typeof core.ledger = {
       ...core.ledger,
       async claimAppend(claim) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ObjectKey } from '../../../../src/core/objects/object-key.ts'
 import { INSERT_PAST } from '../../../../src/database/ledger/rows.ts'
-import type { Variant } from '../world/world.ts'
+import { ledgerWith, type Variant } from '../world/world.ts'
 import { withoutCapacity } from './without-capacity.ts'
 
 /** Bugs that a history could have. The checker must find them all. */
@@ -29,9 +29,10 @@ export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'refuses a restore that fits': {
-    sharedLedger: ({ ledger }) => ({
-      restoreVersion: (request) => ledger.restoreVersion({ ...request, maxFiles: 1 }),
-    }),
+    sharedLedger: (world) => {
+      const strict = ledgerWith(world, { maxFiles: 1 })
+      return { restoreVersion: (request) => strict.restoreVersion(request) }
+    },
   },
 
   'tells no one of a restore': {

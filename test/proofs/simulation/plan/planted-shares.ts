@@ -1,6 +1,7 @@
 import { capacityExceeded } from '../../../../src/core/quota/refusal.ts'
 import { readUsage } from '../../../support/read-usage.ts'
-import type { Variant } from '../world/world.ts'
+import { ledgerWith, type Variant } from '../world/world.ts'
+import { MAX_FILES, MAX_UNFINISHED, MAX_UPLOADS } from './parameters.ts'
 import { withoutCapacity } from './without-capacity.ts'
 
 /** Bugs in what metadata count, and in what narrow credentials get. The checker must find them all. */
@@ -33,27 +34,30 @@ export const PLANTED_SHARE_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'gives a narrow credential the whole limit of uploads': {
-    sharedLedger: ({ ledger }) => ({
-      begin: (upload) =>
-        ledger.begin({ ...upload, maxUploads: upload.maxUploads * (upload.credential ? 4 : 1) }),
-    }),
+    sharedLedger: (world) => {
+      const narrow = ledgerWith(world, { maxUploads: 4 * MAX_UPLOADS })
+      return { begin: (upload) => (upload.credential ? narrow : world.ledger).begin(upload) }
+    },
   },
 
   'gives a narrow credential the whole limit of unfinished uploads': {
-    sharedLedger: ({ ledger }) => ({
-      createResumable: (upload) =>
-        ledger.createResumable({
-          ...upload,
-          maxUnfinished: upload.maxUnfinished * (upload.credential ? 4 : 1),
-        }),
-    }),
+    sharedLedger: (world) => {
+      const narrow = ledgerWith(world, { maxUnfinished: 4 * MAX_UNFINISHED })
+      return {
+        createResumable: (upload) =>
+          (upload.credential ? narrow : world.ledger).createResumable(upload),
+      }
+    },
   },
 
   'gives narrow credentials the last file': {
-    sharedLedger: ({ ledger }) => ({
-      begin: (upload) => ledger.begin({ ...upload, maxFiles: upload.maxFiles + 1 }),
-      commit: (upload) => ledger.commit({ ...upload, maxFiles: upload.maxFiles + 1 }),
-    }),
+    sharedLedger: (world) => {
+      const lax = ledgerWith(world, { maxFiles: MAX_FILES + 1 })
+      return {
+        begin: (upload) => lax.begin(upload),
+        commit: (upload) => lax.commit(upload),
+      }
+    },
   },
 
   'takes all narrow credentials for one': {

@@ -7,8 +7,8 @@ import type { BeginUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import { createSweeper } from '../../../../src/core/sweep/sweeper.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { Ledger } from '../../../../src/database/ledger.ts'
-import { LEASE_MS, RETENTION_MS } from './parameters.ts'
-import type { Variant } from '../world/world.ts'
+import { LEASE_MS, MAX_UPLOADS, RETENTION_MS } from './parameters.ts'
+import { ledgerWith, type Variant } from '../world/world.ts'
 import { readUsage } from '../../../support/read-usage.ts'
 import { withoutCapacity } from './without-capacity.ts'
 
@@ -45,9 +45,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'lets in one upload too many': {
-    sharedLedger: ({ ledger }) => ({
-      begin: (upload) => ledger.begin({ ...upload, maxUploads: upload.maxUploads + 1 }),
-    }),
+    sharedLedger: (world) => {
+      const lax = ledgerWith(world, { maxUploads: MAX_UPLOADS + 1 })
+      return { begin: (upload) => lax.begin(upload) }
+    },
   },
 
   'counts uploads whose lease is over': {
@@ -57,8 +58,8 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
           SELECT COUNT(*) AS uploads FROM uploads
           WHERE user_id = ${upload.userId} AND state = 'pending'
         `.execute(database.kysely)
-        if ((rows[0]?.uploads ?? 0) >= upload.maxUploads) {
-          throw uploadCountExceeded({ bound: upload.maxUploads, of: 'user' })
+        if ((rows[0]?.uploads ?? 0) >= MAX_UPLOADS) {
+          throw uploadCountExceeded({ bound: MAX_UPLOADS, of: 'user' })
         }
         return ledger.begin(upload)
       },

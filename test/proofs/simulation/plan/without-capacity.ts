@@ -4,7 +4,6 @@ import type { UserId } from '../../../../src/core/users/user-id.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../../../src/database/ledger.ts'
 import type { QuotaRow } from '../../../../src/database/schema.ts'
-import { GARBAGE_DELAY_MS, HISTORY_SHARE, RETENTION_MS } from './parameters.ts'
 import type { World } from '../world/world.ts'
 
 /**
@@ -12,13 +11,11 @@ import type { World } from '../world/world.ts'
  * own: what uses this is no bug of the feed.
  */
 export async function withoutCapacity<T>(
-  { database, ledger, historyLifetimeMs }: World,
+  { database, ledger, ledgerOptions }: World,
   userId: UserId,
   work: (boundless: Ledger) => Promise<T>,
 ): Promise<T> {
-  const history = { historyLifetimeMs, historyShare: HISTORY_SHARE }
-  const times = { garbageDelayMs: GARBAGE_DELAY_MS, retentionMs: RETENTION_MS }
-  const boundless = createLedger(database, { baseCapacity: 2 ** 40, ...history, times })
+  const boundless = createLedger(database, { ...ledgerOptions, baseCapacity: 2 ** 40 })
   const told = await tellState(database, userId, null)
   try {
     return await work(boundless)

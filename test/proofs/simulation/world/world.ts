@@ -1,6 +1,7 @@
 import type { ClockLedger } from '../../../../src/core/clock/clock-ledger.ts'
 import { createSafeClock, type SafeClock } from '../../../../src/core/clock/safe-clock.ts'
-import type { Ledger } from '../../../../src/database/ledger.ts'
+import { createLedger, type Ledger } from '../../../../src/database/ledger.ts'
+import type { LedgerOptions } from '../../../../src/database/operations/session.ts'
 import type { ObjectStore } from '../../../../src/core/objects/object-store.ts'
 import { createRepository, type Repository } from '../../../../src/core/repository.ts'
 import {
@@ -22,9 +23,6 @@ import {
   EVENT_LIFETIME_MS,
   LEASE_MS,
   MAX_FILE_SIZE,
-  MAX_FILES,
-  MAX_UNFINISHED,
-  MAX_UPLOADS,
   PART_SIZE,
   RETENTION_MS,
 } from '../plan/parameters.ts'
@@ -41,6 +39,7 @@ export interface World extends Seam {
   readonly database: Database
   /** What all instances share: the ledger on the database, without a network before it. */
   readonly ledger: Ledger
+  readonly ledgerOptions: LedgerOptions
   readonly users: UserStores
   readonly ledgerReader: LedgerReader
   readonly bucket: FakeS3
@@ -85,6 +84,14 @@ export interface Instance {
   readonly gate: BucketGate
 }
 
+/** A ledger on the same database that has other limits. */
+export function ledgerWith({ database, ledgerOptions }: World, limits: LedgerOptions['limits']) {
+  return createLedger(database, {
+    ...ledgerOptions,
+    limits: { ...ledgerOptions.limits, ...limits },
+  })
+}
+
 /** Undefined where the clock does not jump. */
 export function safeClockOf(
   { isClockSafe, timeline }: Pick<World, 'isClockSafe' | 'timeline'>,
@@ -114,13 +121,12 @@ export function startInstance(world: World, process: Process): Instance {
     ...ports,
     memory: ampleMemory(),
     maxFileSize: MAX_FILE_SIZE,
-    maxFiles: MAX_FILES,
   }
-  const repository = createRepository({ ...settings, maxUploads: MAX_UPLOADS, leaseMs: LEASE_MS })
+  const repository = createRepository({ ...settings, leaseMs: LEASE_MS })
   const lifetimeMs = world.uploadLifetimeMs
   const start: Actor = { process, name: 'start', operation: undefined }
   const uploads = world.timeline.runAs(start, () =>
-    createResumableUploads({ ...settings, maxUnfinished: MAX_UNFINISHED, lifetimeMs }),
+    createResumableUploads({ ...settings, lifetimeMs }),
   )
   const { retentionMs = RETENTION_MS } = variant
   return {
