@@ -1,18 +1,16 @@
-import { EVERY_NAME, parseFileName } from '../../../core/files/file-name.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
-import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { FILE_NAME_SCHEMA, Query } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
+import { PAGE_QUERY, readAtOnce } from '../../routes/pagination.ts'
+import { addHistoryList } from '../../routes/history/list.ts'
 import {
-  endIn,
-  historyPage,
   HistoryPage,
   RESTORE_REQUEST,
   RestoreBody,
   VERSION,
-} from '../../routes/past-version-resource.ts'
+} from '../../routes/history/past-version-resource.ts'
+import { addRestore } from '../../routes/history/restore.ts'
 import type { OperatorPlugin } from '../operator-plugin.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
@@ -24,38 +22,29 @@ export const historyRoutes: OperatorPlugin = async (
   const preHandler = operatorHook(users, 'history')
   const collection = '/admin/users/:user_id/history'
 
-  app.get(collection, { ...HISTORY.list, preHandler }, async (request) => {
-    const { name, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
-    const found = await history.list({
-      subject: operatorOf(request),
-      name: nameOf(name),
-      prefix: EVERY_NAME,
-      after: cursor === undefined ? undefined : parseCursor(cursor, endIn),
-      limit,
-    })
-    return historyPage(found)
+  addHistoryList(app, history, {
+    route: { method: 'GET', url: collection, ...HISTORY.list, preHandler },
+    readList: readAtOnce,
   })
 
-  app.post(
-    `${collection}/:version/restore`,
-    { ...HISTORY.restore, preHandler },
-    async (request) => {
-      const { user_id, version } = request.params
-      const { name, overwrite = false } = request.body
-      const { file, replaced } = await history.restore({
-        subject: operatorOf(request),
-        version,
-        name: nameOf(name),
-        overwrite,
-      })
-      await audit(request, { action: 'history.restore', user_id, version, overwrite })
-      return { name: file.name, version: file.version, size: file.size, replaced }
+  addRestore(app, history, {
+    route: {
+      method: 'POST',
+      url: `${collection}/:version/restore`,
+      ...HISTORY.restore,
+      preHandler,
     },
-  )
-}
-
-function nameOf(name: string | undefined) {
-  return name === undefined ? undefined : parseFileName(name)
+    async onRestored(request, { version, overwrite }) {
+      const { userId: user_id } = operatorOf(request)
+      await audit(request, { action: 'history.restore', user_id, version, overwrite })
+    },
+    show: (_subject, { file, replaced }) => ({
+      name: file.name,
+      version: file.version,
+      size: file.size,
+      replaced,
+    }),
+  })
 }
 
 const QUERY = Query({

@@ -1,38 +1,23 @@
-import {
-  assertCovers,
-  assertEveryName,
-  coversName,
-  hasPrefix,
-  narrowPrefix,
-  type Scoped,
-} from '../../../core/auth/scope.ts'
+import { assertEveryName, coversName, hasPrefix, type Scoped } from '../../../core/auth/scope.ts'
 import { isAppError } from '../../../core/errors.ts'
-import { parseFileName, parseFileNamePrefix } from '../../../core/files/file-name.ts'
 import type { FileVersion } from '../../../core/files/file.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
-import type { History } from '../../../core/history/history.ts'
+import type { FindPast, History } from '../../../core/history/history.ts'
 import { type PastVersion, versionNotFound } from '../../../core/history/past-version.ts'
-import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA, Prefix, Query } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
-import { assertQueryDecodable } from '../../server/query.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
-import { endIn, HistoryPage, historyPage } from '../../routes/past-version-resource.ts'
+import { PAGE_QUERY } from '../../routes/pagination.ts'
+import { addHistoryList } from '../../routes/history/list.ts'
+import { HistoryPage } from '../../routes/history/past-version-resource.ts'
+import { pastVersion } from '../../routes/history/restore.ts'
 import { requireUser } from '../access-token.ts'
 import { CONDITIONS, REDIRECTED_RESPONSES } from '../../routes/files/download.openapi.ts'
 import type { UserPlugin } from '../user-plugin.ts'
-import {
-  HISTORY,
-  ofHistory,
-  type OwnVersion,
-  PAST_VERSION,
-  pastVersion,
-  VERSION_PARAM,
-} from './past-version.ts'
+import { HISTORY, ofHistory, PAST_VERSION, VERSION_PARAM } from './past-version.ts'
 import { restoreRoutes } from './restore.ts'
 
 const QUERY = Query({
@@ -51,30 +36,14 @@ export const historyRoutes: UserPlugin = async (app, options) => {
   const { useCases, readInTurn } = options
   const { history } = useCases
 
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: HISTORY,
-    ...LISTING,
-    onRequest: async (request) => void requireUser(request, ['history']),
-    handler: async (request, reply) => {
-      const caller = requireUser(request, ['history'])
-      const { name, prefix = '', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
-      assertQueryDecodable(request)
-      const asked = name === undefined ? undefined : parseFileName(name)
-      const within = parseFileNamePrefix(prefix)
-      if (asked !== undefined) assertCovers(caller, asked)
-      const page = {
-        subject: caller,
-        name: asked,
-        // The name takes precedence.
-        prefix: asked === undefined ? narrowPrefix(caller, within) : within,
-        after: cursor === undefined ? undefined : parseCursor(cursor, endIn),
-        limit,
-      }
-      const found = await readInTurn(reply, () => history.list(page))
-      void reply.header('cache-control', 'no-store')
-      return historyPage(found)
+  addHistoryList(app, history, {
+    route: {
+      method: ['GET', 'HEAD'],
+      url: HISTORY,
+      ...LISTING,
+      onRequest: async (request) => void requireUser(request, ['history']),
     },
+    readList: readInTurn,
   })
 
   serveContent(app, options, {
@@ -128,7 +97,7 @@ async function hidingGone<T>(caller: Scoped, found: Promise<T>): Promise<T> {
 }
 
 /** Whether there is nothing to purge. Throws `not_found` for a version that a token with a prefix does not see. */
-async function isGone(history: Pick<History, 'stat'>, wanted: OwnVersion): Promise<boolean> {
+async function isGone(history: Pick<History, 'stat'>, wanted: FindPast): Promise<boolean> {
   const { subject } = wanted
   if (!hasPrefix(subject)) return false
   try {

@@ -1,43 +1,26 @@
 import type { FastifyRequest } from 'fastify'
-import { assertCovers, narrowPrecondition, type Scoped } from '../../../core/auth/scope.ts'
-import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import { narrowPrecondition } from '../../../core/auth/scope.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
-import { RESTORE_REQUEST, RestoreBody } from '../../routes/past-version-resource.ts'
-import { requireUser } from '../access-token.ts'
 import { committedFile, UploadedFile } from '../../routes/files/stored-file.ts'
 import { STORED_EXAMPLE } from '../../routes/files/upload.openapi.ts'
+import { RESTORE_REQUEST, RestoreBody } from '../../routes/history/past-version-resource.ts'
+import { addRestore, pastVersion, RESTORE_ACTIONS } from '../../routes/history/restore.ts'
+import { requireUser } from '../access-token.ts'
 import type { UserPlugin } from '../user-plugin.ts'
-import { ofHistory, PAST_VERSION, pastVersion, VERSION_PARAM } from './past-version.ts'
+import { ofHistory, PAST_VERSION, VERSION_PARAM } from './past-version.ts'
 
 export const restoreRoutes: UserPlugin = async (app, { useCases: { history } }) => {
   const onRequest = async (request: FastifyRequest) => {
     pastVersion(request)
     requireUser(request, RESTORE_ACTIONS)
   }
-  app.post(`${PAST_VERSION}/restore`, { ...RESTORE, onRequest }, async (request) => {
-    const { subject, version } = pastVersion(request)
-    const { name, overwrite } = permittedRestore(subject, request.body)
-    const precondition = narrowPrecondition(subject, parseWritePrecondition(request.headers))
-    const restored = await history.restore({ subject, version, name, overwrite, precondition })
-    return committedFile(subject, restored)
+  addRestore(app, history, {
+    route: { method: 'POST', url: `${PAST_VERSION}/restore`, ...RESTORE, onRequest },
+    preconditionOf: ({ headers }, subject) =>
+      narrowPrecondition(subject, parseWritePrecondition(headers)),
+    show: committedFile,
   })
-}
-
-/** Besides `history`, a restore needs one of these: it puts a file under a name, as an upload does. */
-export const RESTORE_ACTIONS = ['create', 'replace'] as const
-
-/**
- * The name and what happens to a file that has it. Throws `invalid_file_name`, and `scope_insufficient` for a name outside
- * the prefix.
- */
-export function permittedRestore(
-  caller: Scoped,
-  asked: { readonly name?: string | undefined; readonly overwrite?: boolean | undefined },
-): { readonly name: FileName | undefined; readonly overwrite: boolean } {
-  const name = asked.name === undefined ? undefined : parseFileName(asked.name)
-  if (name !== undefined) assertCovers(caller, name)
-  return { name, overwrite: asked.overwrite ?? false }
 }
 
 const RESTORE = ofHistory({
