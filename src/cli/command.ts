@@ -25,6 +25,7 @@ export interface Transfer {
 }
 
 interface CopyOptions {
+  /** Called whenever more bytes have moved. */
   readonly onProgress: (transfer: Transfer) => void
   readonly signal: AbortSignal
 }

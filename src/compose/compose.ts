@@ -187,7 +187,7 @@ function createUseCases(config: Config, opened: Opened) {
     reverifyMs,
   })
   const history = createHistory({ ledger, objects })
-  const { onStored, onReread, onLost, onTail } = createUploadHooks(instruments)
+  const { onStored, onReread, onLost, onAppended } = createUploadHooks(instruments)
   const uploads = meterAppends(
     createResumableUploads({
       ledger,
@@ -200,7 +200,7 @@ function createUseCases(config: Config, opened: Opened) {
       onStored,
       onReread,
       onLost,
-      onTail,
+      onAppended,
     }),
     instruments,
   )

@@ -14,7 +14,7 @@ export function createUploadHooks(instruments: Instruments) {
       rereadBytes.inc(bytes)
     },
     onLost: () => lostUploads.inc(),
-    onTail: ({ stored, readBack }: TailBytes) => {
+    onAppended: ({ stored, readBack }: TailBytes) => {
       tailBytes.inc({ way: 'stored' }, stored)
       tailBytes.inc({ way: 'read_back' }, readBack)
     },

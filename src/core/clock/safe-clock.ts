@@ -30,7 +30,7 @@ export interface SteadyClock {
 }
 
 export interface ClockHooks {
-  /** The clock is so much ahead of the safe time. */
+  /** Called at each reading with how much the clock is ahead of the safe time. */
   readonly onLead: (ms: number) => void
   /** Called once for each jump, in the instance that notices it; negative if the clock went back. */
   readonly onJump: (ms: number, leadMs: number) => void
@@ -119,7 +119,8 @@ export function createSafeClock(options: SafeClockOptions) {
   /** Keeps what says most of how far the safe time has come. */
   function see(time: SafeTime): void {
     const at = steady.now()
-    const reached = seen?.time.turns === time.turns ? seen.time.safe + (at - seen.at) : -Infinity
+    const reached =
+      seen?.time.stepsBack === time.stepsBack ? seen.time.safe + (at - seen.at) : -Infinity
     if (reached < time.safe) seen = { time, at }
   }
 
@@ -157,7 +158,7 @@ export function createSafeClock(options: SafeClockOptions) {
     }: { readonly isTrusted?: boolean | undefined } = {}): Promise<void> {
       const { stored, before, reading, jumpMs } = await readClocks()
       const isTaken = before === undefined || isTrusted
-      const time = isTaken ? trust(reading, (before?.turns ?? 0) + 1) : advance(before, reading)
+      const time = isTaken ? trust(reading, (before?.stepsBack ?? 0) + 1) : advance(before, reading)
       const isBack = jumpMs < -JUMP_MS
       const longest = {
         leaseMs,

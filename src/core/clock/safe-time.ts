@@ -20,7 +20,7 @@ export interface SafeTime {
   readonly at: number
   readonly boot: string
   /** How often the clock went back behind the safe time, by more than a second. */
-  readonly turns: number
+  readonly stepsBack: number
   /** From the smallest to the largest, and from the one held longest to the newest. */
   readonly leads: readonly Lead[]
 }
@@ -54,8 +54,8 @@ export function advance(before: SafeTime, reading: ClockReading): SafeTime {
   const reached = before.safe + elapsedMs
   const now = { read, database, at, boot }
   if (read <= reached) {
-    const turns = before.turns + (read < reached - STEP_MS ? 1 : 0)
-    return { ...now, safe: read, turns, leads: [] }
+    const stepsBack = before.stepsBack + (read < reached - STEP_MS ? 1 : 0)
+    return { ...now, safe: read, stepsBack, leads: [] }
   }
   const leads = lengthen(before.leads, { lead: read - reached, elapsedMs })
   const believed = leads.findLast(({ ms, heldMs }) => heldMs >= Math.min(ms, MAX_HELD_MS))?.ms ?? 0
@@ -63,7 +63,7 @@ export function advance(before: SafeTime, reading: ClockReading): SafeTime {
   return {
     ...now,
     safe: reached + believed,
-    turns: before.turns,
+    stepsBack: before.stepsBack,
     leads: held.map(({ ms, heldMs }) => ({ ms: ms - believed, heldMs })),
   }
 }
@@ -82,8 +82,8 @@ function lengthen(
 }
 
 /** The time of a first reading, or of one that an operator vouches for. */
-export function trust({ read, database, at, boot }: ClockReading, turns = 0): SafeTime {
-  return { safe: read, read, database, at, boot, turns, leads: [] }
+export function trust({ read, database, at, boot }: ClockReading, stepsBack = 0): SafeTime {
+  return { safe: read, read, database, at, boot, stepsBack, leads: [] }
 }
 
 /** The bounds of the time that has passed, which may be all that is known of it. */
@@ -131,7 +131,7 @@ export function elapsedSince(
   }: { readonly at: number; readonly boot: string; readonly seen: Seen | undefined },
 ): number | undefined {
   if (time.boot === boot && at >= time.at) return at - time.at
-  if (seen === undefined || seen.time.turns !== time.turns) return undefined
+  if (seen === undefined || seen.time.stepsBack !== time.stepsBack) return undefined
   return Math.max(0, seen.time.safe + (at - seen.at) - time.safe)
 }
 

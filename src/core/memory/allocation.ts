@@ -24,6 +24,7 @@ export interface ReceivedBytes {
 export interface AllocationOptions {
   readonly userId: string
   readonly parts: FairSemaphore
+  /** Called when the allocation is disposed of. */
   readonly onEnd: (allocation: MemoryAllocation) => void
 }
 

@@ -3,8 +3,9 @@ export interface CopyPack {
   readonly from: string
   /** Path of another one, which is created if it is missing. */
   readonly to: string
+  /** Called for each page of objects, with all that were copied so far. */
   readonly onProgress: (copied: CopiedObjects) => void
-  /** Called for an object that is damaged. The others are copied. */
+  /** Called for each object that is damaged. The others are copied. */
   readonly onUnreadable: (unreadable: UnreadableObject) => void
   readonly signal: AbortSignal
 }

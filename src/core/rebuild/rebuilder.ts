@@ -35,6 +35,7 @@ export interface RebuildRequest {
   readonly onFinding: (finding: RebuildFinding) => void
   /** Called once if an earlier run was interrupted, whose work is done again. */
   readonly onRestart: () => void
+  /** Called for each page and each chunk of an object that is read, with the counts so far. */
   readonly onProgress: (counts: RebuildCounts) => void
   readonly signal: AbortSignal
 }

@@ -15,7 +15,7 @@ export interface ResumableOptions extends StorageOptions {
   /** Called when an upload has ended because the store no longer has its bytes. */
   readonly onLost?: (() => void) | undefined
   /** Called after each append. */
-  readonly onTail?: ((bytes: TailBytes) => void) | undefined
+  readonly onAppended?: ((bytes: TailBytes) => void) | undefined
 }
 
 /** Bytes of tail objects that one append has stored, and that it has read back. */

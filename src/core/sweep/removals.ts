@@ -13,8 +13,11 @@ export interface RemovalRun {
   readonly retentionMs: number
   /** The safe time, if the ledger could not store it. */
   readonly safe?: number | undefined
+  /** Called for each object that was removed. */
   readonly onRemoved: () => void
+  /** Called for each object that was not. */
   readonly onFailed: (error: unknown) => void
+  /** Called for each page, with how many of its uploads the journal has forgotten. */
   readonly onForgotten: (uploads: number) => void
 }
 

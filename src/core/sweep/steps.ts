@@ -16,12 +16,14 @@ export interface SweepRun extends RemovalRun, ExpiryRun {
   readonly eventLifetimeMs?: number
   /** Up to which user old changes are forgotten. */
   readonly changesSwept: { last: UserId | undefined }
+  /** Called for each page, with its rows. */
   readonly onPurged: (rows: number) => void
 }
 
 export interface ExpiryRun {
   readonly ledger: SweepLedger & UploadLedger
   readonly signal: AbortSignal
+  /** Called for each page, with how many of its uploads were aborted. */
   readonly onExpired: (uploads: number) => void
 }
 
@@ -95,7 +97,7 @@ export function fileExpirer({ ledger }: SweepRun, failures: Failures): Step {
 /** Small, because PostgreSQL takes 0.3 ms for each version while it holds the user's lock. */
 const VERSIONS_PER_PAGE = 10
 
-/** Each call drops a page of each of some users' versions that have expired or exceed the allowance. */
+/** Each call purges a page of each of some users' versions that have expired or exceed the allowance. */
 export function historyTrimmer({ ledger }: SweepRun, failures: Failures): Step {
   return async () => {
     const users = await ledger.listUsersToTrim({ except: failures.users(), limit: USERS_PER_PAGE })

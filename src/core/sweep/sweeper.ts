@@ -38,6 +38,7 @@ export interface SweeperOptions {
 
 export interface SweepRequest {
   readonly signal: AbortSignal
+  /** Called for each page and each object, with the figures so far. */
   readonly onProgress?: (figures: SweepFigures) => void
   /** After this time the sweep leaves the rest to the next one; no limit by default. */
   readonly maxMs?: number | undefined

@@ -33,6 +33,7 @@ export interface StoreContentOptions {
   readonly metadata: () => ObjectMetadata
   readonly incoming: IncomingFile
   readonly memory: BodyMemory & Pick<MemoryAllocation, 'watch'>
+  /** As for `put`. */
   readonly onUntouched?: () => void
   readonly signal: AbortSignal
 }

@@ -58,7 +58,7 @@ export interface UploadTarget extends Retention {
 
 export interface UploadFile extends UploadTarget {
   /**
-   * Called after the end of the request. If it throws, the upload is refused. `undefined` keeps the visibility of the
+   * Called once, after the end of the request. If it throws, the upload is refused. `undefined` keeps the visibility of the
    * replaced file; a new file is private.
    */
   readonly visibility: () => Visibility | undefined

@@ -55,6 +55,7 @@ export interface VerifyRequest {
   readonly readOneIn: number | undefined
   /** Called with each finding; none is kept. */
   readonly onFinding: (finding: Finding) => void
+  /** Called for each page and each user, with the figures so far. */
   readonly onProgress?: (verification: Verification) => void
   readonly signal: AbortSignal
 }

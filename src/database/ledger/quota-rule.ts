@@ -210,7 +210,7 @@ export const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
 const GARBAGE = sql`(garbage_bytes + history_excess)`
 
 // An aborted upload counts as garbage until its row is deleted, because what it left in the store is kept as long. So
-// does what the history has beyond its allowance, until the sweep drops it.
+// does what the history has beyond its allowance, until the sweep purges it.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
 function isGarbageBounded({ capacity }: Pick<Rule, 'capacity'>, sizes: Sizes) {

@@ -17,6 +17,7 @@ export interface SocketReadsOptions {
   readonly request: () => IncomingMessage | undefined
   /** Called when a sliced connection can be read. It then waits for `read`. */
   readonly onReadable: () => void
+  /** Called for each chunk of a body below `SMALL_BYTES`. */
   readonly onSmallChunk: () => void
 }
 

@@ -37,6 +37,7 @@ export interface CopyDatabase {
   readonly bucket: string
   readonly key: string
   readonly file: string
+  /** Called whenever more bytes have moved. */
   readonly onProgress: (progress: CopyProgress) => void
   readonly signal: AbortSignal
 }

@@ -34,6 +34,7 @@ export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | '
   readonly open?: OpenMultipart | undefined
   /** Called before the first part is sent to an upload that was created. */
   readonly onCreated?: (upload: OpenMultipart) => void
+  /** Called for each part that the store has confirmed. */
   readonly onSent: (part: SentPart, upload: OpenMultipart) => void
 }
 

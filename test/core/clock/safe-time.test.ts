@@ -73,13 +73,13 @@ describe('the safe time', () => {
   it('is the clock while that does not jump', () => {
     const machine = new Machine()
     machine.run(HOUR)
-    expect(machine.time).toMatchObject({ safe: machine.clock, leads: [], turns: 0 })
+    expect(machine.time).toMatchObject({ safe: machine.clock, leads: [], stepsBack: 0 })
   })
 
   it('follows the clock back at once', () => {
     const machine = new Machine()
     machine.ahead = -2 * HOUR
-    expect(machine.pass(EVERY)).toMatchObject({ safe: machine.clock, turns: 1 })
+    expect(machine.pass(EVERY)).toMatchObject({ safe: machine.clock, stepsBack: 1 })
   })
 
   it.each([
@@ -94,7 +94,7 @@ describe('the safe time', () => {
     expect(machine.lead()).toBe(ahead)
     machine.ahead = 0
     machine.pass(EVERY)
-    expect(machine.time).toMatchObject({ safe: machine.clock, leads: [], turns: 0 })
+    expect(machine.time).toMatchObject({ safe: machine.clock, leads: [], stepsBack: 0 })
   })
 
   it.each([
@@ -238,7 +238,7 @@ describe('the time since a reading', () => {
     const seen = { time: { ...time, safe: START - 12_000 }, at: 100_000 }
     expect(elapsedSince(time, { at: 120_000, boot: 'other', seen })).toBe(8_000)
     expect(elapsedSince(time, { at: 105_000, boot: 'other', seen })).toBe(0)
-    const turned = { ...time, turns: 1 }
+    const turned = { ...time, stepsBack: 1 }
     expect(elapsedSince(turned, { at: 120_000, boot: 'other', seen })).toBeUndefined()
   })
 })

@@ -160,7 +160,7 @@ async function receive(
     const { bodySize } = request
     const stored = await storeBytes(options, append, { body: meter.stream, bodySize, signal })
     if (stored === undefined) return await endLost(options, append)
-    options.onTail?.(tailBytes(append.tail, stored.durable))
+    options.onAppended?.(tailBytes(append.tail, stored.durable))
     // `incoming.end` of a body that was not read to its end reports only that.
     const failure = stored.failure ?? (await refusalOf(flow)) ?? (await failureOf(incoming.end()))
     if (access.lost.aborted) throw access.lost.reason
