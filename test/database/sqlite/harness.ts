@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
+import { createLedger } from '../../../src/database/ledger.ts'
 import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
+import { createUserStore } from '../../../src/database/users/user-store.ts'
 import type { LedgerHarness } from '../../core/ledger/fixture.ts'
 import { failOnDeath } from '../../support/runner/fail-on-death.ts'
 import { createMemoryFolder } from '../../support/servers/local-server.ts'
@@ -18,24 +21,31 @@ export async function openSqliteHarness(
   return harness
 }
 
-/** As `openSqliteHarness`, with the changes of each of the two instances in a thread of its own. */
+/**
+ * As `openSqliteHarness`, with the changes of each of the two instances in a thread of its own. What the rows of the
+ * operations do not send there cannot write.
+ */
 export async function openWriterHarness(
   ledgerOptions?: Partial<LedgerOptions>,
 ): Promise<LedgerHarness> {
   const { harness, file, clock } = await openFile(ledgerOptions)
-  const settings = { file, clock, ...harnessOptions(ledgerOptions) }
+  const options = harnessOptions(ledgerOptions)
+  const settings = { file, clock, ...options }
   const [writer, other] = [new Writer(settings, failOnDeath), new Writer(settings, failOnDeath)]
   for (const each of [writer, other]) each.start()
+  const reader = await openSqlite({ file, clock: () => harness.now() })
+  await sql`PRAGMA query_only = ON`.execute(reader.kysely)
   const ports = {
-    ledger: writer.ledger(harness.ledger),
-    other: other.ledger(harness.other),
-    users: writer.users(harness.users),
+    ledger: writer.ledger(createLedger(reader, options)),
+    other: other.ledger(createLedger(reader, options)),
+    users: writer.users(createUserStore(reader, options)),
   }
   return {
     ...harness,
     ...ports,
     close: async () => {
       await Promise.all([writer.close(), other.close()])
+      await reader.close()
       await harness.close()
     },
   }
