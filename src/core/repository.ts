@@ -1,6 +1,7 @@
 import {
   actorOf,
   type Operator,
+  shownName,
   type Subject,
   type UserSubject,
   type Visitor,
@@ -66,7 +67,7 @@ export function createRepository(options: RepositoryOptions) {
     const seenBy = audienceOf(userId, viewer)
     const { audience, userCreatedAt } = seenBy
     const file = await ledger.findFile({ userId, name, audience, userCreatedAt })
-    if (file !== undefined) return file
+    if (file !== undefined) return viewer?.kind === 'visitor' ? shownTo(viewer, file) : file
     await requireActive(userId, seenBy)
     throw fileNotFound()
   }
@@ -100,7 +101,7 @@ export function createRepository(options: RepositoryOptions) {
     ...uploads,
     /**
      * Rejects with the same `not_found` for a missing file, a hidden file and an unknown user. Tells an inactive owner
-     * that the account is inactive.
+     * that the account is inactive. A visitor gets the name that they know.
      */
     stat,
     /** As `stat` and `openContent`. After an overwrite in between, `select` runs again on the new version. */
@@ -148,6 +149,13 @@ export function createRepository(options: RepositoryOptions) {
       return await ledger.changeFiles({ ...actorOf(subject), operations })
     },
   }
+}
+
+/** Under the name that visitors know. */
+function shownTo(visitor: Visitor, file: File): File {
+  const name = shownName(visitor, file.name)
+  if (name === undefined) throw fileNotFound()
+  return { ...file, name }
 }
 
 interface SeenBy {

@@ -1,15 +1,10 @@
-import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import {
-  askedListing,
-  LISTING_MEMBERS,
-  LISTING_QUERY,
-  listingReply,
-  SHORT_PAGES,
-} from '../../routes/file-listing.ts'
-import { fileNameParam } from '../../routes/file-resource.ts'
+import { LISTING_MEMBERS, LISTING_QUERY, SHORT_PAGES } from '../../routes/files/file-listing.ts'
+import { addFileList } from '../../routes/files/list.ts'
+import { addFileRemoval } from '../../routes/files/remove.ts'
+import { readAtOnce } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-plugin.ts'
 import { operatorHook, operatorOf } from '../operator-subject.ts'
 import { describingUser, USER_PARAM } from '../route-schemas.ts'
@@ -21,29 +16,26 @@ export const fileRoutes: OperatorPlugin = async (
   const preHandler = operatorHook(users, 'files')
   const collection = '/admin/users/:user_id/files'
 
-  app.get(collection, { ...FILES.list, preHandler }, async (request) => {
-    const { user_id } = request.params
-    const asked = askedListing(request)
-    const viewer = operatorOf(request)
-    const listed = await repository.list({ userId: user_id, viewer, ...asked })
-    await audit(request, { action: 'files.list', user_id, files: listed.files.length })
-    return listingReply(listed, asked)
+  addFileList(app, repository, {
+    route: { method: 'GET', url: collection, ...FILES.list, preHandler },
+    readList: readAtOnce,
+    readerOf(request) {
+      const viewer = operatorOf(request)
+      return { userId: viewer.userId, viewer }
+    },
+    async onListed({ request }, files) {
+      const { userId: user_id } = operatorOf(request)
+      await audit(request, { action: 'files.list', user_id, files })
+    },
   })
 
-  app.delete(
-    `${collection}/:file_name`,
-    { ...FILES.remove, preHandler },
-    async (request, reply) => {
-      const { user_id, file_name } = request.params
-      const version = await repository.remove({
-        subject: operatorOf(request),
-        name: fileNameParam(file_name),
-        precondition: parseWritePrecondition(request.headers),
-      })
+  addFileRemoval(app, repository, {
+    route: { method: 'DELETE', url: `${collection}/:file_name`, ...FILES.remove, preHandler },
+    async onRemoved(request, version) {
+      const { userId: user_id } = operatorOf(request)
       await audit(request, { action: 'file.delete', user_id, version })
-      return reply.code(204).send()
     },
-  )
+  })
 }
 
 const FilePage = Page('FilePage', LISTING_MEMBERS, 'One page of a listing.')

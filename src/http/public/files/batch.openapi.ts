@@ -4,7 +4,7 @@ import { described, type Json, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { OneOf } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { type SeenFile, SeenFileReply } from '../../routes/file-resource.ts'
+import { type SeenFile, SeenFileReply } from '../../routes/files/file-resource.ts'
 import { RemainingCapacity } from '../../routes/files/stored-file.ts'
 import { type AskedTerms, PARSED_TERMS, TERMS } from './update.ts'
 

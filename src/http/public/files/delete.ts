@@ -1,16 +1,12 @@
-import { discardBody } from '../../body/discard-body.ts'
 import { described } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
+import { addFileRemoval } from '../../routes/files/remove.ts'
 import type { UserPlugin } from '../user-plugin.ts'
-import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
+import { OWN_FILE_PATH } from './upload.ts'
 
 export const deleteRoutes: UserPlugin = async (app, { useCases: { repository } }) => {
-  app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
-    const file = ownFile(request, ['delete'])
-    const precondition = writePrecondition(request, file.subject)
-    await discardBody(reply)
-    await repository.remove({ ...file, precondition })
-    return reply.code(204).send()
+  addFileRemoval(app, repository, {
+    route: { method: 'DELETE', url: OWN_FILE_PATH, ...REMOVAL },
   })
 }
 

@@ -1,18 +1,13 @@
 import type { FastifyRequest } from 'fastify'
-import { assertPermits, hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
+import { assertPermits } from '../../../core/auth/scope.ts'
 import { isUserId, type UserId } from '../../../core/users/user-id.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { USER_ID } from '../../openapi/parameters.ts'
 import { Page } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { pathNotFound } from '../../server/problem.ts'
-import {
-  askedListing,
-  LISTING_MEMBERS,
-  LISTING_QUERY,
-  listingReply,
-  SHORT_PAGES,
-} from '../../routes/file-listing.ts'
+import { LISTING_MEMBERS, LISTING_QUERY, SHORT_PAGES } from '../../routes/files/file-listing.ts'
+import { addFileList } from '../../routes/files/list.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import { formatChangeCursor } from '../changes/cursor.ts'
 import type { UserPlugin } from '../user-plugin.ts'
@@ -37,34 +32,21 @@ export const listRoutes: UserPlugin = async (
   app,
   { useCases: { repository, feed }, readInTurn },
 ) => {
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: '/users/:user_id/repo',
-    schema: { querystring: LISTING_QUERY, response: { 200: Reply } },
-    config: { operation: LISTINGS },
-    onRequest: async (request) => void ownerOf(request),
-    handler: async (request, reply) => {
-      const owner = ownerOf(request)
-      const asked = askedListing(request)
-      const viewer = viewerOf(request, owner)
-      const own = viewer?.userId === owner ? viewer : undefined
-      const page = {
-        ...asked,
-        userId: owner,
-        viewer,
-        prefix: own === undefined ? asked.prefix : narrowPrefix(own, asked.prefix),
-        hidesOthers: own !== undefined && hasPrefix(own),
-      }
-      const follower = asked.after === undefined ? own : undefined
-      const [position, listed] = await readInTurn(reply, async () => [
-        follower && (await feed.latest(follower)),
-        await repository.list(page),
-      ])
-      void reply.header('cache-control', 'private, no-cache')
-      const found = listingReply(listed, asked)
-      if (follower === undefined || position === undefined) return found
-      return { ...found, changes_cursor: formatChangeCursor(follower, position) }
+  addFileList(app, repository, {
+    route: {
+      method: ['GET', 'HEAD'],
+      url: '/users/:user_id/repo',
+      schema: { querystring: LISTING_QUERY, response: { 200: Reply } },
+      config: { operation: LISTINGS },
+      onRequest: async (request) => void ownerOf(request),
     },
+    readList: readInTurn,
+    readerOf(request) {
+      const userId = ownerOf(request)
+      return { userId, viewer: viewerOf(request, userId) }
+    },
+    changesCursorOf: async (viewer) => formatChangeCursor(viewer, await feed.latest(viewer)),
+    onListed: async (reply) => void reply.header('cache-control', 'private, no-cache'),
   })
 }
 

@@ -16,10 +16,15 @@ import { described, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { sendProblem } from '../../server/problem.ts'
-import { seenFile, SeenFileReply } from '../../routes/file-resource.ts'
+import {
+  namedFile,
+  seenFile,
+  SeenFileReply,
+  writePrecondition,
+} from '../../routes/files/file-resource.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
 import type { UserPlugin } from '../user-plugin.ts'
-import { OWN_FILE_PATH, ownFile, writePrecondition } from './file-resource.ts'
+import { OWN_FILE_PATH } from './upload.ts'
 import { permittedVisibility } from '../../routes/files/upload-query.ts'
 
 /** What a change can set, besides the name. */
@@ -86,7 +91,7 @@ export const updateRoutes: UserPlugin = async (app, { useCases: { repository } }
   // a token lacks that permits none of them is said by the body.
   const onRequest = async (request: FastifyRequest) => {
     const caller = requireUser(request, ACTIONS)
-    if (CHANGE_ACTIONS.some((action) => permits(caller, action))) ownFile(request, CHANGE_ACTIONS)
+    if (CHANGE_ACTIONS.some((action) => permits(caller, action))) namedFile(request, CHANGE_ACTIONS)
   }
   const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
     void sendProblem(scopeFirst(error, request, CHANGE_ACTIONS), request, reply)
@@ -99,7 +104,7 @@ export const updateRoutes: UserPlugin = async (app, { useCases: { repository } }
       newName: name,
       overwrite,
     })
-    const file = ownFile(request, CHANGE_ACTIONS)
+    const file = namedFile(request, CHANGE_ACTIONS)
     const { subject } = file
     const precondition = writePrecondition(request, subject)
     const changed = await repository.change({ ...file, ...change, precondition })

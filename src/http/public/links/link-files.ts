@@ -1,22 +1,19 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { narrowPrecondition } from '../../../core/auth/scope.ts'
+import type { FastifyReply } from 'fastify'
+import { shownName, type Subject } from '../../../core/auth/subject.ts'
 import { extentOf } from '../../../core/files/open-content.ts'
-import type { Links } from '../../../core/links/links.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
 import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
-import type { UploadTarget } from '../../../core/uploads/upload.ts'
 import { serveContent } from '../../download/serve-content.ts'
-import { assertWholeFile } from '../../headers/content-headers.ts'
-import { parseReprDigest } from '../../headers/repr-digest.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME } from '../../openapi/parameters.ts'
 import { Bytes, EXAMPLE_SHA256, Text } from '../../openapi/reply-schemas.ts'
 import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../../routes/files/download.openapi.ts'
-import { ignoreContentType, receiveBody, receiveForm } from '../files/receive-file.ts'
+import { namedFile } from '../../routes/files/file-resource.ts'
+import { addUploads } from '../../routes/files/upload.ts'
 import { formBody, RAW_UPLOAD, REPR_DIGEST } from '../../routes/files/upload.openapi.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
-import { LINK_FILE_PATH, type LinkOptions, visitedFile } from './visit.ts'
+import { LINK_FILE_PATH, type LinkOptions, visitorOf } from './visit.ts'
 
 /** Downloads and drops by a link. Registered below `requireLink`. */
 export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app, options) => {
@@ -27,66 +24,40 @@ export const linkFileRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app
   serveContent(app, serving, {
     url: LINK_FILE_PATH,
     route: { config: { operation: DOWNLOAD } },
-    wanted: (request) => visitedFile(request, 'read'),
-    stat: async ({ visitor, name, visible }) => {
-      const file = await repository.stat({ userId: visitor.userId, name, viewer: visitor })
-      return { ...file, name: visible }
+    wanted(request) {
+      const { name } = namedFile(request, ['read'])
+      const viewer = visitorOf(request, 'read')
+      return { userId: viewer.userId, name, viewer }
     },
-    open: async ({ visitor, name, visible, select, signal }) => {
-      const { userId } = visitor
-      const opened = await repository.open({ userId, name, viewer: visitor, select, signal })
-      const { file, body } = opened
+    stat: (file) => repository.stat(file),
+    open: async (file) => {
+      const opened = await repository.open(file)
       const extent = extentOf(opened.selection)
-      const shown = { ...opened, file: { ...file, name: visible } }
-      if (extent === 'nothing') return shown
-      const { size } = file
+      if (extent === 'nothing') return opened
+      const { size } = opened.file
       const bytes = extent === 'whole' ? size : extent.last - extent.first + 1
       // Counted before the bytes are sent, so that no crash gives more, and once the content is open, so that a failure
       // costs nothing.
-      const counted = links.countDownload(visitor, { bytes, size })
+      const counted = links.countDownload(file.viewer, { bytes, size })
       const onCut = await counted.catch((error: unknown) => {
+        const { body } = opened
         if (body !== undefined) discardContent({ body })
         throw error
       })
-      return { ...shown, onCut }
+      return { ...opened, onCut }
     },
   })
 
-  app.post(LINK_FILE_PATH, DROP_FORM, (request, reply) =>
-    drop(request, links, (target) =>
-      receiveForm(reply, repository, {
-        target,
-        visibility: () => undefined,
-        metadata: () => undefined,
-      }),
-    ),
-  )
-  const put = { ...DROP_BODY, onRequest: ignoreContentType }
-  app.put(LINK_FILE_PATH, put, (request: FastifyRequest, reply: FastifyReply) =>
-    drop(request, links, (target) =>
-      receiveBody(reply, repository, {
-        target,
-        visibility: undefined,
-        metadata: undefined,
-      }),
-    ),
-  )
+  addUploads(app, repository, {
+    url: LINK_FILE_PATH,
+    form: { ...DROP_FORM, show },
+    body: { ...DROP_BODY, show },
+    admit: (request) => links.beginDrop(visitorOf(request, 'create')),
+  })
 }
 
-/** Stores a file under a name that no file has. */
-async function drop(
-  request: FastifyRequest,
-  links: Links,
-  receive: (target: UploadTarget) => Promise<CommittedUpload>,
-) {
-  const { visitor, name, visible } = visitedFile(request, 'create')
-  const { headers } = request
-  assertWholeFile(headers)
-  const sha256 = parseReprDigest(headers['repr-digest']?.toString())
-  using _ = await links.beginDrop(visitor)
-  const precondition = narrowPrecondition(visitor, undefined)
-  const { file } = await receive({ subject: visitor, name, precondition, sha256 })
-  return { name: visible, size: file.size, sha256: file.sha256 }
+function show(_reply: FastifyReply, subject: Subject, { file }: CommittedUpload) {
+  return { name: shownName(subject, file.name), size: file.size, sha256: file.sha256 }
 }
 
 const DroppedFile = Type.Object(

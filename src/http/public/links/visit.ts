@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Archives } from '../../../core/files/archive.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Action } from '../../../core/auth/scope.ts'
-import { nameFor, type Visitor } from '../../../core/auth/subject.ts'
-import type { FileName } from '../../../core/files/file-name.ts'
+import type { Visitor } from '../../../core/auth/subject.ts'
 import type { Links } from '../../../core/links/links.ts'
 import type { VisitorCredentials } from '../../../core/links/password-checks.ts'
 import type { Repository } from '../../../core/repository.ts'
@@ -15,7 +14,6 @@ import { assertSameSite } from '../../server/csrf.ts'
 import { clientAddressOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { subjectOf } from '../../server/request-subject.ts'
-import { fileNameParam } from '../../routes/file-resource.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
 /** What the routes below a link need. */
@@ -83,17 +81,6 @@ export function visitorOf(request: FastifyRequest, action: Action): Visitor {
   const subject = subjectOf(request, [action])
   if (subject.kind !== 'visitor') throw new TypeError('The route has a hook of another subject')
   return subject
-}
-
-/** The visitor, and the file in the path, as its owner calls it and as visitors do. Throws as `nameFor` does. */
-export function visitedFile(
-  request: FastifyRequest,
-  action: Action,
-): { readonly visitor: Visitor; readonly name: FileName; readonly visible: FileName } {
-  const visitor = visitorOf(request, action)
-  const { file_name } = request.params as { readonly file_name: string }
-  const visible = fileNameParam(file_name)
-  return { visitor, name: nameFor(visitor, visible), visible }
 }
 
 export function credentialsOf(reply: FastifyReply): VisitorCredentials {

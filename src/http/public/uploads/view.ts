@@ -6,7 +6,7 @@ import { UNFINISHED_STATES, unfinishedState } from '../../../core/resumable/uplo
 import type { Operation } from '../../openapi/operation.ts'
 import { Page, Strings } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { type SeenFile, seenFile, SeenFileReply } from '../../routes/file-resource.ts'
+import { type SeenFile, seenFile, SeenFileReply } from '../../routes/files/file-resource.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
 import { addUploadList } from '../../routes/uploads/list.ts'
 import { UPLOAD_ID_PARAM } from '../../routes/uploads/operations.ts'

@@ -4,7 +4,7 @@ import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import type { Usage } from '../../../core/users/account-ledger.ts'
 import { Bytes, Count } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { fileReply, seenFile, SeenFileReply } from '../file-resource.ts'
+import { fileReply, seenFile, SeenFileReply } from './file-resource.ts'
 
 export const RemainingCapacity = Type.Object({
   capacity: Bytes('Capacity of the repository, in bytes.', 1_073_741_824),

@@ -7,7 +7,7 @@ import { withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { Bytes, EXAMPLE_SHA256, OneOf, Page, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { DESCRIPTION, descriptionReply } from '../file-resource.ts'
+import { DESCRIPTION, descriptionReply } from '../files/file-resource.ts'
 import { formatCursor, type Key } from '../pagination.ts'
 
 export const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'

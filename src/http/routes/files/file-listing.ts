@@ -5,7 +5,7 @@ import {
   type FileNamePrefix,
   parseFileName,
   parseFileNamePrefix,
-} from '../../core/files/file-name.ts'
+} from '../../../core/files/file-name.ts'
 import {
   FILE_ORDERS,
   type FileOrder,
@@ -15,13 +15,13 @@ import {
   parseContains,
   parseDelimiter,
   type RollUp,
-} from '../../core/files/listing.ts'
-import { DEFAULT_PAGE_LIMIT } from '../../core/pagination.ts'
-import { Prefix, Query } from '../openapi/parameters.ts'
-import { Type } from '../openapi/type.ts'
-import { assertQueryDecodable } from '../server/query.ts'
+} from '../../../core/files/listing.ts'
+import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
+import { Prefix, Query } from '../../openapi/parameters.ts'
+import { Type } from '../../openapi/type.ts'
+import { assertQueryDecodable } from '../../server/query.ts'
 import { FileReply, fileReply } from './file-resource.ts'
-import { formatCursor, type Key, PAGE_QUERY, parseCursor } from './pagination.ts'
+import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../pagination.ts'
 
 export const LISTING_QUERY = Query({
   prefix: Prefix(

@@ -1,9 +1,18 @@
-import { mayRead, type Scoped } from '../../core/auth/scope.ts'
-import { type FileName, parseFileName } from '../../core/files/file-name.ts'
-import { type ContentDescription, type File, NEVER, VISIBILITIES } from '../../core/files/file.ts'
-import { membersOf } from '../../core/files/metadata.ts'
-import { formatTimestamp } from '../../core/timestamp.ts'
-import { servedMediaType } from '../headers/served-media-type.ts'
+import type { FastifyRequest } from 'fastify'
+import { type Action, assertMayCompare, mayRead, type Scoped } from '../../../core/auth/scope.ts'
+import { nameFor, type Subject } from '../../../core/auth/subject.ts'
+import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import {
+  type ContentDescription,
+  type File,
+  NEVER,
+  VISIBILITIES,
+} from '../../../core/files/file.ts'
+import type { Precondition } from '../../../core/files/precondition.ts'
+import { membersOf } from '../../../core/files/metadata.ts'
+import { formatTimestamp } from '../../../core/timestamp.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { servedMediaType } from '../../headers/served-media-type.ts'
 import {
   Bytes,
   EXAMPLE_SHA256,
@@ -12,14 +21,41 @@ import {
   Text,
   Time,
   TimeOrNull,
-} from '../openapi/reply-schemas.ts'
-import { Type } from '../openapi/type.ts'
-import { pathNotFound } from '../server/problem.ts'
+} from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { pathNotFound } from '../../server/problem.ts'
+import { subjectOf } from '../../server/request-subject.ts'
 
 /** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */
 export function fileNameParam(segment: string): FileName {
   if (segment === '') throw pathNotFound()
   return parseFileName(segment)
+}
+
+/** The file in the path, as its owner calls it, and who names it. */
+export interface NamedFile {
+  readonly subject: Subject
+  readonly name: FileName
+}
+
+/** Throws as `subjectOf`, `fileNameParam` and `nameFor` do. */
+export function namedFile(
+  request: FastifyRequest,
+  anyOf: readonly [Action, ...Action[]],
+): NamedFile {
+  const { file_name } = request.params as { readonly file_name: string }
+  const subject = subjectOf(request, anyOf)
+  return { subject, name: nameFor(subject, fileNameParam(file_name)) }
+}
+
+/** The preconditions of a change. Throws as their parser and `assertMayCompare` do. */
+export function writePrecondition(
+  { headers }: FastifyRequest,
+  subject: Scoped,
+): Precondition | undefined {
+  const precondition = parseWritePrecondition(headers)
+  assertMayCompare(subject, precondition)
+  return precondition
 }
 
 const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
