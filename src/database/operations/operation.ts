@@ -34,13 +34,16 @@ interface Traits<M extends Method> {
 }
 
 interface Single<M extends Method> {
-  /** The method of the session. */
+  /**
+   * The method of the session that runs it: in one transaction, which is durable when the operation resolves; as
+   * statements outside of one, of which each is durable when it returns; or as reads of a page in index order.
+   */
   readonly through: 'transaction' | 'query' | 'queryPrepared' | 'readInOrder'
   readonly run: Run<M>
 }
 
 interface Change<M extends Method> {
-  /** The method of the session, which orders the changes of the user. */
+  /** As `transaction`, in the order of the user's changes. */
   readonly through: 'change' | 'changeRows'
   readonly run: Run<M>
   /** On PostgreSQL, calls of the same time share a transaction; `run` is for those without effect (`batcher.ts`). */
