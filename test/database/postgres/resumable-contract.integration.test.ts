@@ -3,5 +3,5 @@ import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts
 import { openPostgresHarness } from './harness.ts'
 
 describe.skipIf(inject('postgres') === undefined)('with a server', () => {
-  resumableLedgerContract('PostgreSQL', () => openPostgresHarness(), 15)
+  resumableLedgerContract('PostgreSQL', (options) => openPostgresHarness(undefined, options), 15)
 })
