@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Copies } from '../cli/command.ts'
 import { readConfig, readS3Settings } from '../config/config.ts'
 import { AppError } from '../core/errors.ts'
-import { ensureDirectory } from '../object-store/filesystem/fsync-directory.ts'
+import { ensureDirectory } from '../object-store/filesystem/durable-directories.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

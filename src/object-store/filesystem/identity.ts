@@ -8,7 +8,7 @@ import {
   parseIdentity,
 } from '../../core/objects/object-store.ts'
 import { hasCode, TAKEN } from '../../core/system-error.ts'
-import { syncDirectory } from './fsync-directory.ts'
+import { syncDirectory } from './durable-directories.ts'
 import { orMissing } from './or-missing.ts'
 import { TEMPORARY } from './temporary-files.ts'
 

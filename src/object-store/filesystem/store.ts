@@ -10,7 +10,7 @@ import {
   ownerOf,
 } from '../../core/objects/object-key.ts'
 import { appendToFile, type ObjectPlace } from './append-file.ts'
-import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
+import { ensureDirectory, syncDirectory } from './durable-directories.ts'
 import { FileBodies } from './file-stream.ts'
 import { finishFile, isFileStored } from './finish-file.ts'
 import { createIdentity, readIdentity } from './identity.ts'

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { syncDirectory } from './fsync-directory.ts'
+import { syncDirectory } from './durable-directories.ts'
 
 /** A power cut loses at most about this much of what was written. */
 const MAX_UNSYNCED_BYTES = 8 * 1024 * 1024
