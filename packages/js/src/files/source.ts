@@ -1,3 +1,4 @@
+import type { BodySource } from '../http/request-body.ts'
 import { builtin, type FileHandle } from '../runtime.ts'
 import { createSha256 } from '../sha256.ts'
 
@@ -15,16 +16,12 @@ export interface PathContent {
 }
 
 /** Content of a known size that can be read again from any byte. */
-export interface Source {
+export interface Source extends BodySource {
   readonly size: number
   /** Tells content that has changed from content that has not, in a later process too. */
   readonly fingerprint?: string | undefined
   /** In milliseconds since 1970, if it is known. */
   readonly modified?: number | undefined
-  /** The bytes from `start` up to `end`. Rejects with the error of what is read. */
-  read(start: number, end: number): AsyncIterable<Uint8Array>
-  /** The same bytes without reading them, for browsers. `undefined` for a file by its path. */
-  blob(start: number, end: number): Blob | undefined
 }
 
 const CHUNK_BYTES = 256 * 1024

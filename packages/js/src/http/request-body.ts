@@ -1,14 +1,21 @@
 import { builtin } from '../runtime.ts'
-import type { Source } from '../files/source.ts'
 import { SENDING_MS, STORING_MS } from './watchdog.ts'
+
+/** What a request reads its body from. */
+export interface BodySource {
+  /** The bytes from `start` up to `end`. Rejects with the error of what is read. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>
+  /** The same bytes without reading them, for browsers. `undefined` if there is no `Blob` of them. */
+  blob(start: number, end: number): Blob | undefined
+}
 
 /** The body of a request: the bytes of a source from `start` to its end, or a stream that can be sent once. */
 export interface SentContent {
-  readonly source: Pick<Source, 'read' | 'blob'>
+  readonly source: BodySource
   readonly start: number
   /** `undefined` if the length is unknown. */
   readonly end: number | undefined
-  /** Called with the number of bytes sent so far. */
+  /** Called for each chunk, with the number of bytes sent so far. */
   readonly onSent?: (bytes: number) => void
 }
 
