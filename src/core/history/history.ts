@@ -1,4 +1,5 @@
 import { sleep } from '../async/sleep.ts'
+import { coversName, hasPrefix } from '../auth/scope.ts'
 import { actorOf, type Subject } from '../auth/subject.ts'
 import { EVERY_NAME } from '../files/file-name.ts'
 import { MAX_SCANNED_FILES } from '../files/listing.ts'
@@ -49,14 +50,22 @@ const PURGED_AT_ONCE = 100
 export function createHistory(options: HistoryOptions) {
   const { ledger, objects } = options
 
-  async function stat({ subject, version }: FindPast): Promise<PastVersion> {
+  /** A version outside the subject's prefix is as one that does not exist. */
+  async function find({ subject, version }: FindPast): Promise<PastVersion | 'gone'> {
     const { userId, userCreatedAt } = subject
     const found = await ledger.findPastVersion({ userId, userCreatedAt, version })
-    if (found === 'gone') throw versionGone()
-    if (found !== undefined) return found
+    if (found === 'gone') return found
     // The ledger finds nothing of an inactive user, whose token may stay cached as valid for a few seconds.
-    await assertActive(ledger, { userId, userCreatedAt })
-    throw versionNotFound()
+    if (found === undefined) await assertActive(ledger, subject)
+    if (found === undefined || !coversName(subject, found.name)) throw versionNotFound()
+    return found
+  }
+
+  async function stat(past: FindPast): Promise<PastVersion> {
+    const found = await find(past)
+    if (found !== 'gone') return found
+    // That a version was in the history is told only to subjects for all names.
+    throw hasPrefix(past.subject) ? versionNotFound() : versionGone()
   }
 
   return {
@@ -85,6 +94,8 @@ export function createHistory(options: HistoryOptions) {
     /** See `HistoryLedger.purgeVersion`. Reverifies the subject first. Running downloads continue. */
     async purge({ subject, version }: FindPast): Promise<void> {
       const { userId, userCreatedAt } = subject
+      // What a subject with a prefix does not see, it does not purge; of a version that is gone, nothing is left to.
+      if (hasPrefix(subject) && (await find({ subject, version })) === 'gone') return
       await subject.reverify()
       await ledger.purgeVersion({ userId, userCreatedAt, version })
     },

@@ -1,9 +1,5 @@
-import { assertEveryName, coversName, hasPrefix, type Scoped } from '../../../core/auth/scope.ts'
-import { isAppError } from '../../../core/errors.ts'
-import type { FileVersion } from '../../../core/files/file.ts'
+import { assertEveryName } from '../../../core/auth/scope.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
-import type { FindPast, History } from '../../../core/history/history.ts'
-import { type PastVersion, versionNotFound } from '../../../core/history/past-version.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
@@ -50,23 +46,14 @@ export const historyRoutes: UserPlugin = async (app, options) => {
     url: PAST_VERSION,
     route: { config: { operation: DOWNLOAD } },
     wanted: pastVersion,
-    stat: async (version) => {
-      const { subject } = version
-      return seen(subject, await hidingGone(subject, history.stat(version)))
-    },
-    open({ subject, version, select, signal }) {
-      const selectSeen = (past: FileVersion) => {
-        seen(subject, past)
-        return select?.(past) ?? 'whole'
-      }
-      return hidingGone(subject, history.open({ subject, version, select: selectSeen, signal }))
-    },
+    stat: (version) => history.stat(version),
+    open: (version) => history.open(version),
   })
 
   app.delete(PAST_VERSION, PURGE, async (request, reply) => {
     const version = pastVersion(request)
     await discardBody(reply)
-    if (!(await isGone(history, version))) await history.purge(version)
+    await history.purge(version)
     return reply.code(204).send()
   })
 
@@ -79,34 +66,6 @@ export const historyRoutes: UserPlugin = async (app, options) => {
   })
 
   await app.register(restoreRoutes, options)
-}
-
-/** A version outside the token's prefix is like one that does not exist. */
-function seen<T extends Pick<PastVersion, 'name'>>(caller: Scoped, version: T): T {
-  if (coversName(caller, version.name)) return version
-  throw versionNotFound()
-}
-
-/** That a version was in the history is told only to tokens for all names. */
-async function hidingGone<T>(caller: Scoped, found: Promise<T>): Promise<T> {
-  try {
-    return await found
-  } catch (error) {
-    throw isAppError(error, 'version_gone') && hasPrefix(caller) ? versionNotFound() : error
-  }
-}
-
-/** Whether there is nothing to purge. Throws `not_found` for a version that a token with a prefix does not see. */
-async function isGone(history: Pick<History, 'stat'>, wanted: FindPast): Promise<boolean> {
-  const { subject } = wanted
-  if (!hasPrefix(subject)) return false
-  try {
-    seen(subject, await history.stat(wanted))
-    return false
-  } catch (error) {
-    if (isAppError(error, 'version_gone')) return true
-    throw error
-  }
 }
 
 const LISTING = ofHistory({

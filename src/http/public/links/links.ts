@@ -2,8 +2,7 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import { sendProblem } from '../../server/problem.ts'
 import { otherMethods } from '../../routes/method-not-allowed.ts'
-import { linkArchiveRoutes } from './link-archive.ts'
-import { linkFileRoutes } from './link-files.ts'
+import { linkDownloadRoutes } from './downloads.ts'
 import { dropRoutes } from './drops.ts'
 import { unlockLinkRoutes } from './unlock-link.ts'
 import { viewLinkRoutes } from './view-link.ts'
@@ -22,8 +21,7 @@ export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Pr
   await app.register(unlockLinkRoutes, options)
   await app.register(async (scope) => {
     scope.addHook('onRequest', requireLink(options))
-    await scope.register(linkFileRoutes, options)
-    await scope.register(linkArchiveRoutes, options)
+    await scope.register(linkDownloadRoutes, options)
     await scope.register(dropRoutes, options)
   })
   await app.register(others)
