@@ -142,7 +142,7 @@ async function uploadUntil(
     const version = createVersion()
     const name = parseFileName(`${client}-${end}-${uploads >> 1}`)
     const key = objectKey(caller.userId, version)
-    const upload = { ...caller, version, name, objectKey: key, bytes: 4096, leaseMs: 60_000 }
+    const upload = { ...caller, version, name, objectKey: key, bytes: 4096 }
     await ledger.begin(upload)
     await setTimeout(putMs * (0.5 + Math.random()))
     const content = { size: 4096, sha256: SHA256, visibility: undefined }

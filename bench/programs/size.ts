@@ -118,7 +118,6 @@ async function reportUploads(database: Database, { users: most, uploads }: Asked
         name: parseFileName(`IMG_${at}_of_today_4000x3.jpg`),
         objectKey: objectKey(userId, version),
         bytes: 4096,
-        leaseMs: 60_000,
       }
       await ledger.begin(upload)
       const content = { size: 4096, sha256: 'a'.repeat(64), visibility: undefined }

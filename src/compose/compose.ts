@@ -22,7 +22,7 @@ import {
   type FailedAttemptPolicy,
 } from '../core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type IdentityProvider } from '../core/auth/jwt-users.ts'
-import { RETENTION_MS } from '../core/sweep/sweep-ledger.ts'
+import { LEASE_MS } from '../core/uploads/upload-ledger.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
 import { adoptStore } from '../core/objects/recognize-store.ts'
 import { createHistory } from '../core/history/history.ts'
@@ -68,8 +68,6 @@ import type { Tracing } from '../tracing/tracing.ts'
 export type Service = Awaited<ReturnType<typeof openService>>
 
 export interface Overrides extends OwnTimes {
-  /** Uploads, with their reservations, and sweeps expire this long after their last renewal. */
-  readonly leaseMs?: number
   readonly tracing?: Tracing | undefined
   readonly warn?: ((err: unknown, message: string) => void) | undefined
   /** Replace the configured adapters; the caller closes them. */
@@ -92,8 +90,6 @@ export interface Overrides extends OwnTimes {
   /** That of the machine by default; none for a given `database`, whose clock a test may move. */
   readonly steadyClock?: SteadyClock | undefined
 }
-
-const LEASE_MS = 60_000
 
 /**
  * Composition root of the server, CLI, tests and benchmarks. Creates missing tables, and a missing bucket unless the
@@ -170,7 +166,7 @@ interface Opened {
 function createUseCases(config: Config, opened: Opened) {
   const { database, ledgerOptions, ledgerSpace, overrides } = opened
   const { maxFileSize, lifetimeMs } = config
-  const { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, reverifyMs } = overrides
+  const { leaseMs = LEASE_MS, reverifyMs } = overrides
   const { ports, unmetered, instruments, readiness, memory } = createPorts(config, opened)
   const { users, objects } = ports
   const feed = createFeed({ ledger: ports.ledger, reverifyMs })
@@ -217,7 +213,6 @@ function createUseCases(config: Config, opened: Opened) {
       steadyClock && openSafeClock(config.database, { ledger, steadyClock, leaseMs, clockHooks }),
     ledger,
     objects,
-    retentionMs,
     leaseMs,
     eventLifetimeMs: config.eventLifetimeMs,
   })
@@ -329,13 +324,13 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
 function ledgerOptionsOf(config: Config, overrides: Overrides): Required<LedgerOptions> {
   const { baseCapacity, webhooks, historyLifetimeMs, historyShare } = config
   const { maxFiles, maxUploads, maxUnfinished } = config
-  const { garbageDelayMs = config.garbageDelayMs, retentionMs, purgeDelayMs } = overrides
+  const { leaseMs, garbageDelayMs = config.garbageDelayMs, retentionMs, purgeDelayMs } = overrides
   return {
     baseCapacity,
     queuesWebhooks: webhooks !== undefined,
     historyLifetimeMs,
     historyShare,
     limits: { maxFiles, maxUploads, maxUnfinished },
-    times: { garbageDelayMs, retentionMs, purgeDelayMs },
+    times: { leaseMs, garbageDelayMs, retentionMs, purgeDelayMs },
   }
 }

@@ -183,7 +183,6 @@ describe('uploads release --finished', () => {
       objectKey: objectKey(ALICE, version),
       name: parseFileName(name),
       bytes,
-      leaseMs: 60_000,
     })
     return version
   }

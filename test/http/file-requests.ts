@@ -140,12 +140,12 @@ export async function uploadAll(
 export async function beginUpload(
   { ledger, users }: TestService,
   { userId }: TestUser,
-  { leaseMs = 600_000, bytes = 0, name = 'under-way' } = {},
+  { bytes = 0, name = 'under-way' } = {},
 ): Promise<Version> {
   const version = createVersion()
   const caller = await callerNamed(users, userId)
   const file = { name: parseFileName(name), version, objectKey: objectKey(userId, version) }
-  await ledger.begin({ ...caller, ...file, leaseMs, bytes })
+  await ledger.begin({ ...caller, ...file, bytes })
   return version
 }
 

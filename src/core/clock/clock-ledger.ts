@@ -14,7 +14,6 @@ export interface ClockLedger {
    * that each can take from now; what destroys nothing, such as the next attempt of a webhook beyond `retryMs`, to now.
    */
   pullBack(longest: {
-    readonly leaseMs: number
     /** How much longer than its delay garbage may be kept. */
     readonly unseenMs: number
     readonly retryMs: number

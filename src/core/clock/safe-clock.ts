@@ -161,7 +161,6 @@ export function createSafeClock(options: SafeClockOptions) {
       const time = isTaken ? trust(reading, (before?.stepsBack ?? 0) + 1) : advance(before, reading)
       const isBack = jumpMs < -JUMP_MS
       const longest = {
-        leaseMs,
         // The setting may have been longer before this process started.
         unseenMs: isBack ? 0 : UNSEEN_MS,
         retryMs: isBack ? SOON_MS : PARK_AFTER_MS,

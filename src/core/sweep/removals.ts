@@ -10,7 +10,6 @@ export interface RemovalRun {
   readonly ledger: SweepLedger
   readonly objects: ObjectStore
   readonly signal: AbortSignal
-  readonly retentionMs: number
   /** The safe time, if the ledger could not store it. */
   readonly safe?: number | undefined
   /** Called for each object that was removed. */
@@ -26,17 +25,15 @@ export type SweepProgress = 'more' | 'done' | 'gave_up'
 
 /** Each call removes a page of objects of aborted uploads. If the rows can't be changed, the next sweep repeats it. */
 export function abortedRemover(run: RemovalRun, failures: Failures): () => Promise<SweepProgress> {
-  const { ledger, retentionMs } = run
+  const { ledger } = run
   let after: AbortedUpload | undefined
 
-  async function note(removals: UserRemovals<AbortedUpload>): Promise<void> {
-    const { userId, removed, failed, retryMs } = removals
-    const note = { userId, removed, failed, retryMs, recheckMs: RECHECK_MS, retentionMs }
-    run.onForgotten(await ledger.noteAbortedRemovals(note))
+  async function note(removals: Removals<AbortedUpload>): Promise<void> {
+    run.onForgotten(await ledger.noteAbortedRemovals(removals))
   }
 
   return async () => {
-    const page = await ledger.listAbortedUploads({ after, limit: PAGE, retentionMs })
+    const page = await ledger.listAbortedUploads({ after, limit: PAGE })
     const removals = await removePage(page, run)
     // Only a row that is deleted changes its user's figures.
     const userOf = ({ isLast, userId }: AbortedUpload) => (isLast ? userId : undefined)
@@ -51,7 +48,7 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   const { ledger } = run
   let after: Garbage | undefined
 
-  async function note(removals: UserRemovals<Garbage>): Promise<void> {
+  async function note(removals: Removals<Garbage>): Promise<void> {
     await ledger.noteGarbageRemovals(removals).catch(passWhenFull)
   }
 
@@ -64,13 +61,11 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   }
 }
 
-type UserRemovals<T> = Removals<T> & { readonly userId: UserId | undefined }
-
 interface NoteOptions<T> {
   readonly failures: Failures
   /** The user whose figures the note changes, if any. */
   readonly userOf: (item: T) => UserId | undefined
-  readonly note: (removals: UserRemovals<T>) => Promise<void>
+  readonly note: (removals: Removals<T>) => Promise<void>
 }
 
 async function noteByUser<T>(
@@ -81,7 +76,7 @@ async function noteByUser<T>(
   await forEachConcurrent([...users], PARALLEL_NOTES, async (userId) => {
     const isTheirs = (item: T): boolean => userOf(item) === userId
     const [gone, left] = [removed.filter(isTheirs), failed.filter(isTheirs)]
-    const work = () => note({ userId, removed: gone, failed: left, retryMs: RETRY_MS })
+    const work = () => note({ userId, removed: gone, failed: left })
     if (userId === undefined) return await work()
     // Each attempt may wait for a lock until its timeout.
     if (!failures.users().includes(userId)) await failures.attemptFor(userId, work)
@@ -99,12 +94,6 @@ function passWhenFull(error: unknown): void {
 const PAGE = 64
 
 const PARALLEL_REMOVALS = 8
-
-/** Shorter than the sweep interval, so that the next sweep retries. */
-const RETRY_MS = 10_000
-
-/** Minimum time between removals of the same aborted upload's object. */
-const RECHECK_MS = 20_000
 
 interface RemovedPage<T> {
   readonly removed: readonly T[]

@@ -122,9 +122,9 @@ export function dropEnder({ ledger }: SweepRun, failures: Failures): Step {
 }
 
 /** Each call deletes a page of settled uploads from the journal. */
-export function forgetCommitted({ ledger, retentionMs, onForgotten }: SweepRun): Step {
+export function forgetCommitted({ ledger, onForgotten }: SweepRun): Step {
   return async () => {
-    const uploads = await ledger.forgetUploads({ retentionMs, limit: PAGE })
+    const uploads = await ledger.forgetUploads({ limit: PAGE })
     onForgotten(uploads)
     return uploads > 0 ? 'more' : 'done'
   }

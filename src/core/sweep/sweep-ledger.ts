@@ -4,6 +4,12 @@ import type { UserId } from '../users/user-id.ts'
 /** How long what an ended upload or append has left is kept: none of its writes can take effect later. */
 export const RETENTION_MS = 15 * 60_000
 
+/** Minimum time between removals of the same aborted upload's object. */
+export const RECHECK_MS = 20_000
+
+/** Delay until a failed removal is due again: shorter than the sweep interval, so that the next sweep retries. */
+export const RETRY_MS = 10_000
+
 export interface AbortedUpload {
   readonly userId: UserId
   readonly version: Version
@@ -27,9 +33,10 @@ export interface Garbage {
 /** The result of one page of removals. Objects whose removal was not tried are in neither list. */
 export interface Removals<T> {
   readonly removed: readonly T[]
+  /** They are due again after `RETRY_MS`, and move back in the order, so they do not block others. */
   readonly failed: readonly T[]
-  /** Delay until the failed ones are due again. They move back in the order, so they do not block others. */
-  readonly retryMs: number
+  /** Whose figures the note changes. */
+  readonly userId: UserId | undefined
 }
 
 /**
@@ -46,27 +53,20 @@ export interface SweepLedger {
 
   /**
    * Up to `limit` due uploads after `after`, ordered by `removeAt` and version. An upload is due when it is aborted,
-   * and repeatedly until its abort is older than `retentionMs`, because a write in flight can still reach the store.
+   * and repeatedly until its abort is older than the retention, because a write in flight can still reach the store.
    */
   listAbortedUploads(page: {
     readonly after: AbortedUpload | undefined
     readonly limit: number
-    readonly retentionMs: number
   }): Promise<readonly AbortedUpload[]>
 
   /**
    * Deletes the rows of uploads whose last removal succeeded, and returns how many it deleted. Every other upload is
    * due again after as much time as has passed since its abort, or right after its retention if that is sooner, but not
-   * before `recheckMs` have passed. The removals that are last must all be of `userId`, whose garbage they no longer
+   * before `RECHECK_MS` have passed. The removals that are last must all be of `userId`, whose garbage they no longer
    * are; if it is unset, none may be last.
    */
-  noteAbortedRemovals(
-    removals: Removals<AbortedUpload> & {
-      readonly userId: UserId | undefined
-      readonly retentionMs: number
-      readonly recheckMs: number
-    },
-  ): Promise<number>
+  noteAbortedRemovals(removals: Removals<AbortedUpload>): Promise<number>
 
   /** Up to `limit` unfinished uploads whose link has ended: they can never be committed. */
   listEndedDrops(options: {
@@ -83,8 +83,8 @@ export interface SweepLedger {
   /** Ends up to `limit` expired files of a user, the longest expired first: their bytes no longer count. Returns how many. */
   expireFiles(options: { readonly userId: UserId; readonly limit: number }): Promise<number>
 
-  /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns how many. */
-  forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
+  /** Deletes the rows of up to `limit` uploads committed before the retention, and returns how many. */
+  forgetUploads(options: { readonly limit: number }): Promise<number>
 
   /**
    * Deletes up to `limit` changes that were committed more than `lifetimeMs` ago, of the next users after `after`, bytewise,
@@ -107,9 +107,7 @@ export interface SweepLedger {
   }): Promise<readonly Garbage[]>
 
   /** Deletes the rows of removed garbage. All of it must count against `userId`, or, if unset, against no user. */
-  noteGarbageRemovals(
-    removals: Removals<Garbage> & { readonly userId: UserId | undefined },
-  ): Promise<void>
+  noteGarbageRemovals(removals: Removals<Garbage>): Promise<void>
 
   /** The first deleted user after `after`, bytewise. Skips users that have only aborted uploads left. */
   findUserToPurge(after: UserId | undefined): Promise<UserId | undefined>

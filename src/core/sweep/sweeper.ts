@@ -26,8 +26,6 @@ import type { UploadLedger } from '../uploads/upload-ledger.ts'
 export interface SweeperOptions {
   readonly ledger: SweepLedger & HistoryLedger & UploadLedger & AuditLedger & LeaderLeases
   readonly objects: ObjectStore
-  /** Retention of aborted uploads: longer than a late write can take. */
-  readonly retentionMs: number
   /** How long changes are kept; 7 days by default. */
   readonly eventLifetimeMs?: number
   /** How long a crashed sweeper blocks the others; one minute by default. */

@@ -20,6 +20,8 @@ export interface Reservation extends Disposable {
 export interface ReserveOptions {
   readonly ledger: UploadLedger
   readonly upload: Omit<BeginUpload, 'bytes'>
+  /** That of the ledger, in milliseconds. */
+  readonly leaseMs: number
   readonly size: IncomingFile['size']
 }
 
@@ -31,10 +33,10 @@ export interface ReserveOptions {
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
   const { ledger, upload, size } = options
   const { bytes, refusal } = await begin(options)
-  const { userId, userCreatedAt, version, leaseMs, evict, credential } = upload
+  const { userId, userCreatedAt, version, evict, credential } = upload
   const covered = credential === undefined ? bytes : UNRESERVED_BYTES
   const extend = (bytes: number): Promise<void> =>
-    ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs, evict })
+    ledger.extend({ userId, userCreatedAt, version, bytes, evict })
   const growing = new GrowingReservation({ covered, max: size.max ?? size.announced, extend })
   return {
     cover: (bytes) => {
@@ -45,13 +47,13 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
   }
 }
 
-function keepLease({ ledger, upload }: ReserveOptions): Watch {
-  const { version, leaseMs } = upload
+function keepLease({ ledger, upload, leaseMs }: ReserveOptions): Watch {
+  const { version } = upload
   let endsAt = performance.now() + leaseMs
   return watchEvery(leaseMs / 3, async () => {
     const askedAt = performance.now()
     try {
-      await ledger.renew({ version, leaseMs })
+      await ledger.renew({ version })
       endsAt = askedAt + leaseMs
       return undefined
     } catch (error) {

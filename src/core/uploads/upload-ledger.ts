@@ -6,6 +6,9 @@ import type { Usage } from '../users/account-ledger.ts'
 import type { Actor, Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 
+/** How long an upload lives after its last renewal, and with it what it has reserved. */
+export const LEASE_MS = 60_000
+
 export interface CheckBegin extends Actor {
   readonly name: FileName
   /** The part of the new file's size that is known so far; 0 reserves nothing. */
@@ -18,15 +21,10 @@ export interface CheckBegin extends Actor {
 export interface BeginUpload extends CheckBegin, Pick<UploadTerms, 'linkId'> {
   readonly version: Version
   readonly objectKey: ObjectKey
-  readonly leaseMs: number
 }
 
-export interface RenewUpload {
+export interface ExtendUpload extends Caller {
   readonly version: Version
-  readonly leaseMs: number
-}
-
-export interface ExtendUpload extends RenewUpload, Caller {
   readonly bytes: number
   /** As at its begin. */
   readonly evict?: FileNamePrefix | undefined
@@ -128,14 +126,14 @@ export interface UploadLedger {
   begin(upload: BeginUpload): Promise<void>
 
   /**
-   * Guarantees a reservation of `bytes` in total (it never shrinks) and a lease of `leaseMs` from now, or changes
+   * Guarantees a reservation of `bytes` in total (it never shrinks) and a lease from now on, or changes
    * nothing. Rejects with `capacity_exceeded`. Rejects with `unavailable` if the upload is no longer pending; the
    * caller must then stop.
    */
   extend(upload: ExtendUpload): Promise<void>
 
-  /** Guarantees a lease of `leaseMs` from now. Rejects with `unavailable` if the upload is no longer pending. */
-  renew(upload: RenewUpload): Promise<void>
+  /** Guarantees a lease from now on. Rejects with `unavailable` if the upload is no longer pending. */
+  renew(upload: { readonly version: Version }): Promise<void>
 
   /**
    * Atomic: either the file is visible and durable with exactly these bytes, the replaced object is garbage and the

@@ -5,12 +5,13 @@ import type { Visibility } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { MediaType } from '../files/media-type.ts'
 import type { Metadata } from '../files/metadata.ts'
-import type {
-  AbortUpload,
-  CommittedUpload,
-  CommitUpload,
-  Retention,
-  UploadLedger,
+import {
+  type AbortUpload,
+  type CommittedUpload,
+  type CommitUpload,
+  LEASE_MS,
+  type Retention,
+  type UploadLedger,
 } from './upload-ledger.ts'
 import { type FreeSpace, insufficientStorage, type SpaceClaim } from './free-space.ts'
 import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
@@ -40,8 +41,8 @@ export interface StorageOptions {
 }
 
 export interface UploadsOptions extends StorageOptions {
-  /** How long a reservation lasts after its process has ended. */
-  readonly leaseMs: number
+  /** How long a reservation lasts after its process has ended, as the ledger has it; `LEASE_MS` by default. */
+  readonly leaseMs?: number | undefined
   readonly undoMs?: number
   /** Deadline for the commit and for settling an unknown outcome; 35 s by default. */
   readonly commitMs?: number
@@ -80,7 +81,7 @@ export interface AdmitFile extends UploadTarget {
 /** Implements the life of an upload (ARCHITECTURE.md). */
 export function createUploads(options: UploadsOptions) {
   const { ledger, objects, memory, space, maxFileSize } = options
-  const { leaseMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
+  const { leaseMs = LEASE_MS, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
   const { commitMs = COMMIT_MS } = options
 
   /**
@@ -100,8 +101,8 @@ export function createUploads(options: UploadsOptions) {
     const version = createVersion()
     const key = objectKey(userId, version)
     const terms = { ...actorOf(subject), version, precondition, linkId, evict }
-    const begun = { ...terms, name, objectKey: key, leaseMs }
-    using reservation = await reserve({ ledger, upload: begun, size: incoming.size })
+    const begun = { ...terms, name, objectKey: key }
+    using reservation = await reserve({ ledger, upload: begun, leaseMs, size: incoming.size })
     using access = watchAccess(subject, reverifyMs)
     let isUntouched = false
     let answerBy = Infinity

@@ -52,9 +52,9 @@ const PULL_BACK: readonly ((
   rule: Pick<Rule, 'now' | 'times'>,
   longest: Longest,
 ) => RawBuilder<unknown>)[] = [
-  ({ now }, { leaseMs }) => sql`
-    UPDATE uploads SET lease_until = ${now} + ${leaseMs}
-    WHERE state = 'pending' AND lease_until > ${now} + ${leaseMs} AND NOT ${isResumable}
+  ({ now, times }) => sql`
+    UPDATE uploads SET lease_until = ${now} + ${times.leaseMs}
+    WHERE state = 'pending' AND lease_until > ${now} + ${times.leaseMs} AND NOT ${isResumable}
   `,
   // The end of an upload is as long after its creation as it was.
   ({ now }) => sql`

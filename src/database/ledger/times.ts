@@ -1,7 +1,10 @@
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
+import { LEASE_MS } from '../../core/uploads/upload-ledger.ts'
 
-/** How long the ledger keeps what is no longer in use, in milliseconds. */
+/** How long the ledger keeps what ends by itself, and what is no longer in use, in milliseconds. */
 export interface LedgerTimes {
+  /** Uploads, from their last renewal. */
+  readonly leaseMs: number
   /** The objects of replaced and deleted files: longer than a download takes to open the object that it has found. */
   readonly garbageDelayMs: number
   /**
@@ -13,11 +16,11 @@ export interface LedgerTimes {
   readonly purgeDelayMs: number
 }
 
-/** The times that differ from the default, `RETENTION_MS`. */
+/** The times that differ from the defaults, `LEASE_MS` and `RETENTION_MS`. */
 export type OwnTimes = { readonly [T in keyof LedgerTimes]?: LedgerTimes[T] | undefined }
 
 export function timesOf(own: OwnTimes = {}): LedgerTimes {
-  const { garbageDelayMs = RETENTION_MS, retentionMs = RETENTION_MS } = own
+  const { leaseMs = LEASE_MS, garbageDelayMs = RETENTION_MS, retentionMs = RETENTION_MS } = own
   const { purgeDelayMs = Math.max(garbageDelayMs, retentionMs) } = own
-  return { garbageDelayMs, retentionMs, purgeDelayMs }
+  return { leaseMs, garbageDelayMs, retentionMs, purgeDelayMs }
 }

@@ -1,9 +1,11 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
-import type {
-  AbortedUpload,
-  ForgottenChanges,
-  Garbage,
-  SweepLedger,
+import {
+  type AbortedUpload,
+  type ForgottenChanges,
+  type Garbage,
+  RECHECK_MS,
+  RETRY_MS,
+  type SweepLedger,
 } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
@@ -56,12 +58,12 @@ export async function listEndedDrops(
 }
 
 export async function listAbortedUploads(
-  { db, now }: LedgerTx,
-  { after, limit, retentionMs }: Parameters<SweepLedger['listAbortedUploads']>[0],
+  { db, now, times }: LedgerTx,
+  { after, limit }: Parameters<SweepLedger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
   const { rows } = await sql<AbortedRow>`
     SELECT user_id AS "userId", version, object_key AS "objectKey", remove_at AS "removeAt",
-      CASE WHEN settled_at < ${safeNow({ now })} - ${retentionMs} THEN 1 ELSE 0 END AS is_last
+      CASE WHEN settled_at < ${safeNow({ now })} - ${times.retentionMs} THEN 1 ELSE 0 END AS is_last
     FROM uploads
     WHERE state = 'aborted' AND remove_at <= ${now}
       AND (remove_at, version) > (${after?.removeAt ?? -1}, ${after?.version ?? ''})
@@ -82,7 +84,8 @@ export async function noteAbortedRemovals(
   removals: Parameters<SweepLedger['noteAbortedRemovals']>[0],
 ): Promise<number> {
   const { db, now } = tx
-  const { userId, removed, failed, retryMs, recheckMs, retentionMs } = removals
+  const { retentionMs } = tx.times
+  const { userId, removed, failed } = removals
   if (userId !== undefined) await lockUser(tx, userId)
   const age = sql`(${now} - settled_at)`
   const left = sql`(settled_at + ${retentionMs} + 1 - ${now})`
@@ -93,13 +96,13 @@ export async function noteAbortedRemovals(
   await forEach(versionsOf(removed.filter(({ isLast }) => !isLast)), (versions) =>
     sql`
       UPDATE uploads
-      SET remove_at = ${now} + CASE WHEN ${soonest} < ${recheckMs} THEN ${recheckMs} ELSE ${soonest} END
+      SET remove_at = ${now} + CASE WHEN ${soonest} < ${RECHECK_MS} THEN ${RECHECK_MS} ELSE ${soonest} END
       WHERE version IN (${versions}) AND state = 'aborted'
     `.execute(db),
   )
   await forEach(versionsOf(failed), (versions) =>
     sql`
-      UPDATE uploads SET remove_at = ${now} + ${retryMs}
+      UPDATE uploads SET remove_at = ${now} + ${RETRY_MS}
       WHERE version IN (${versions}) AND state = 'aborted'
     `.execute(db),
   )
@@ -151,13 +154,13 @@ export async function forgetChanges(
 const USERS_PER_PAGE = 100
 
 export async function forgetUploads(
-  { db, now }: LedgerTx,
-  { retentionMs, limit }: Parameters<SweepLedger['forgetUploads']>[0],
+  { db, now, times }: LedgerTx,
+  { limit }: Parameters<SweepLedger['forgetUploads']>[0],
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
       SELECT version FROM uploads
-      WHERE state = 'committed' AND settled_at < ${safeNow({ now })} - ${retentionMs}
+      WHERE state = 'committed' AND settled_at < ${safeNow({ now })} - ${times.retentionMs}
       ORDER BY settled_at LIMIT ${limit}
     )
   `.execute(db)
@@ -181,7 +184,7 @@ export async function listGarbage(
 /** Deleting garbage changes its user's figures by a trigger, so the user is locked first. */
 export async function noteGarbageRemovals(
   tx: LedgerTx,
-  { userId, removed, failed, retryMs }: Parameters<SweepLedger['noteGarbageRemovals']>[0],
+  { userId, removed, failed }: Parameters<SweepLedger['noteGarbageRemovals']>[0],
 ): Promise<void> {
   const { db, now } = tx
   if (userId !== undefined) await lockUser(tx, userId)
@@ -190,7 +193,7 @@ export async function noteGarbageRemovals(
   )
   await forEach(keysOf(failed), (keys) =>
     sql`
-      UPDATE garbage SET not_before = ${now} + ${retryMs} WHERE object_key IN (${keys})
+      UPDATE garbage SET not_before = ${now} + ${RETRY_MS} WHERE object_key IN (${keys})
     `.execute(db),
   )
 }

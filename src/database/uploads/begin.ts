@@ -29,7 +29,7 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  const { userId, version, name, objectKey, leaseMs, linkId, credential } = upload
+  const { userId, version, name, objectKey, linkId, credential } = upload
   if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId, isResumable: false })
   const need = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
   const room = await findRoom(tx, need, evictionOf(upload))
@@ -39,7 +39,15 @@ export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
     throw await refusalReason(tx, upload, { need, room, counted: 'maxUploads' })
   }
   const isEvicting = room ? 1 : 0
-  const values = { version, userId, name, objectKey, first, isEvicting, leaseMs } as const
+  const values = {
+    version,
+    userId,
+    name,
+    objectKey,
+    first,
+    isEvicting,
+    leaseMs: tx.times.leaseMs,
+  } as const
   await run(tx, insertUpload, { ...values, credential: credential ?? null })
 }
 
@@ -135,7 +143,7 @@ export const BEGIN_STATEMENT: BatchStatement<BeginUpload, void> = {
       const { credential } = upload
       const expected = expectedBy(upload)
       if (expected === undefined) return undefined
-      return statement({ ...upload, credential, expected })
+      return statement({ ...upload, leaseMs: rule.times.leaseMs, credential, expected })
     }
   },
   toResult: () => undefined,

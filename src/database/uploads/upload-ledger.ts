@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type {
   AbortUpload,
   ExtendUpload,
-  RenewUpload,
   UploadLedger,
   UploadOutcome,
   PendingUpload,
@@ -69,7 +68,7 @@ function checkBeforeBegin({ query, readInOrder }: Session): UploadLedger['checkB
 }
 
 async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
-  const { db, now } = tx
+  const { db, now, times } = tx
   const { userId, version, bytes } = upload
   await lockUser(tx, userId)
   const found = await findUpload(tx, upload)
@@ -90,7 +89,7 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
 
   const extended = await sql`
     UPDATE uploads
-    SET reserved_bytes = reserved_bytes + ${growth}, lease_until = ${now} + ${upload.leaseMs}
+    SET reserved_bytes = reserved_bytes + ${growth}, lease_until = ${now} + ${times.leaseMs}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
   `.execute(db)
   if (extended.numAffectedRows !== 1n) throw await lostReason(tx, upload)
@@ -107,10 +106,10 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   }
 }
 
-async function renew(tx: LedgerTx, upload: RenewUpload): Promise<void> {
+async function renew(tx: LedgerTx, upload: Pick<UploadId, 'version'>): Promise<void> {
   const renewed = await sql`
     UPDATE uploads
-    SET lease_until = ${tx.now} + ${upload.leaseMs}
+    SET lease_until = ${tx.now} + ${tx.times.leaseMs}
     WHERE version = ${upload.version} AND state = 'pending'
   `.execute(tx.db)
   if (renewed.numAffectedRows !== 1n) throw uploadLost()

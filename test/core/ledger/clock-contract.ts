@@ -41,7 +41,7 @@ export function ledgerClockContract(
     let jumps: number[]
 
     beforeEach(async () => {
-      const times = { garbageDelayMs: GARBAGE_MS, purgeDelayMs: GARBAGE_MS }
+      const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_MS, purgeDelayMs: GARBAGE_MS }
       const history = { historyLifetimeMs: KEPT_MS, historyShare: 50 }
       harness = await open({ ...history, baseCapacity: 100_000, times })
       account = await openAccount(harness)
@@ -204,7 +204,7 @@ export function ledgerClockContract(
           })
         }
         await jump(ahead)
-        expect(await ledger.forgetUploads({ retentionMs: RETENTION_MS, limit: 10 })).toBe(0)
+        expect(await ledger.forgetUploads({ limit: 10 })).toBe(0)
         expect(await ledger.forgetChanges({ lifetimeMs: KEPT_MS, limit: 10 })).toMatchObject({
           forgotten: 0,
         })
@@ -235,10 +235,10 @@ export function ledgerClockContract(
       })
 
       it('lets the request of another upload renew its lease first', async () => {
-        const version = await account.begin('a', 10, { leaseMs: LEASE_MS })
+        const version = await account.begin('a', 10)
         await harness.advance(ahead)
         expect(await clock.read()).toBe(true)
-        await harness.ledger.renew({ version, leaseMs: LEASE_MS })
+        await harness.ledger.renew({ version })
         await clock.advance()
         await pass(LEASE_MS + SECOND_MS)
         expect(await clock.read()).toBe(false)
@@ -256,7 +256,7 @@ export function ledgerClockContract(
       it('leaves no upload, holder, removal, lease or webhook that waits for it', async () => {
         const { ledger } = harness
         await jump(ahead)
-        const lost = await account.begin('lost', 10, { leaseMs: LEASE_MS })
+        const lost = await account.begin('lost', 10)
         const cancelled = await account.begin('cancelled', 10)
         await account.abort(cancelled)
         const settled = await account.put('event', 1)
@@ -268,13 +268,13 @@ export function ledgerClockContract(
         await jump(-ahead)
         expect(await ledger.acquireLeaderLease({ ...lease, holder: 'mine' })).toBe(true)
         expect(await ledger.listDueWebhooks(10)).toHaveLength(1)
-        const page = { after: undefined, limit: 10, retentionMs: RETENTION_MS }
+        const page = { after: undefined, limit: 10 }
         expect(await ledger.listAbortedUploads(page)).toMatchObject([{ version: cancelled }])
         await pass(LEASE_MS + SECOND_MS)
         expect(await expired()).toEqual([lost])
         expect((await resumables.find(upload)).isHeld).toBe(false)
         await pass(RETENTION_MS)
-        expect(await ledger.forgetUploads({ retentionMs: RETENTION_MS, limit: 10 })).toBe(1)
+        expect(await ledger.forgetUploads({ limit: 10 })).toBe(1)
         expect(settled.replaced).toBe(false)
         await pass(DAY_MS)
         expect(await expired()).toContain(upload.version)
@@ -341,7 +341,7 @@ export function ledgerClockContract(
       while ((await ledger.purgeDeletedUsers(purge)) > 0);
       await harness.advance(2 * DAY_MS)
       await pass(GARBAGE_MS - SECOND_MS)
-      const page = { after: undefined, limit: 10, retentionMs: RETENTION_MS }
+      const page = { after: undefined, limit: 10 }
       const left = await ledger.listAbortedUploads(page)
       expect(left.map(({ isLast }) => isLast)).toEqual([false, false, false])
       expect(await garbage()).toBe(0)

@@ -165,7 +165,7 @@ export function accountOf(parts: {
   const account: Account = {
     ...caller,
     begin: async (name, bytes, options = {}) => {
-      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS }
+      const upload = { ...uploadOf(userId, name), bytes }
       await ledger.begin({ ...caller, ...upload, ...options })
       return options.version ?? upload.version
     },
@@ -181,7 +181,7 @@ export function accountOf(parts: {
     put: async (name, size, options = {}) =>
       account.commit(await account.begin(name, size), size, options),
     extend: (version, bytes, options = {}) =>
-      ledger.extend({ ...caller, version, bytes, leaseMs: LONG_MS, ...options }),
+      ledger.extend({ ...caller, version, bytes, ...options }),
     abort: (version) => ledger.abort({ userId, version }),
     remove: (name, options = {}) =>
       ledger.deleteFile({

@@ -140,7 +140,7 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
 
     it('leaves nothing to the next user of the id', async () => {
       await overwrite(50 * MIB, 5)
-      await harness.ledger.forgetUploads({ retentionMs: -1, limit: 1000 })
+      await harness.with({ times: { retentionMs: -1 } }).ledger.forgetUploads({ limit: 1000 })
       const { userId } = account
       await harness.users.deleteUser(userId)
       const purge = () => harness.ledger.purgeDeletedUsers({ limit: 2 })
@@ -207,6 +207,6 @@ async function removeGarbage(ledger: Ledger, { userId }: Account): Promise<void>
   const removed = page.filter(({ objectKey }) => objectKey.includes(userId))
   const ofUser = Map.groupBy(removed, (garbage) => garbage.userId)
   for (const [owner, removed] of ofUser) {
-    await ledger.noteGarbageRemovals({ userId: owner, removed, failed: [], retryMs: 1 })
+    await ledger.noteGarbageRemovals({ userId: owner, removed, failed: [] })
   }
 }

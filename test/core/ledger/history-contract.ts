@@ -312,7 +312,8 @@ export function ledgerHistoryContract(
     })
 
     it('G09 says committed of a version that the journal has forgotten, wherever it is', async () => {
-      const forget = () => harness.ledger.forgetUploads({ retentionMs: -1, limit: 1000 })
+      const { ledger } = harness.with({ times: { retentionMs: -1 } })
+      const forget = () => ledger.forgetUploads({ limit: 1000 })
       const { file } = await account.put('a', 10)
       const { version } = file
       const outcome = () => account.abort(version)
@@ -334,7 +335,6 @@ export function ledgerHistoryContract(
         userId: account.userId,
         removed: [removed],
         failed: [],
-        retryMs: 0,
       })
       expect(await outcome()).toBe('aborted')
     })
@@ -344,7 +344,8 @@ export function ledgerHistoryContract(
       const { file } = await account.put('a', MIB)
       const next = await account.begin('b', 1, { evict: eviction })
       await account.commit(next, 1, { evict: eviction })
-      while ((await harness.ledger.forgetUploads({ retentionMs: -1, limit: 1000 })) > 0);
+      const { ledger } = harness.with({ times: { retentionMs: -1 } })
+      while ((await ledger.forgetUploads({ limit: 1000 })) > 0);
       expect(await account.past()).toEqual([])
       expect(await account.abort(file.version)).toBe('committed')
       await harness.users.deleteUser(account.userId)

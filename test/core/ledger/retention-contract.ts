@@ -133,7 +133,7 @@ export function ledgerRetentionContract(
         await fill(['cam-1', 90])
         const version = await account.begin('cam-2', 0, { evict: cam })
         const extended = (bytes: number) =>
-          harness.ledger.extend({ ...account, version, bytes, leaseMs: LONG_MS, evict: cam })
+          harness.ledger.extend({ ...account, version, bytes, evict: cam })
         await extended(100)
         expect(await refusalOf(extended(101))).toMatchObject({ facts: { evictable: 90 } })
         await account.commit(version, 100, { evict: cam })

@@ -3,7 +3,12 @@ import { LONGEST_LEASE_MS } from '../../../src/core/sweep/leader-lease.ts'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import type { Ledger } from '../../../src/database/ledger.ts'
 import type { ObjectKey, Version } from '../../../src/core/objects/object-key.ts'
-import type { AbortedUpload, Garbage } from '../../../src/core/sweep/sweep-ledger.ts'
+import {
+  type AbortedUpload,
+  type Garbage,
+  RECHECK_MS,
+  RETRY_MS,
+} from '../../../src/core/sweep/sweep-ledger.ts'
 import {
   type Account,
   accountOf,
@@ -20,9 +25,6 @@ const SOON_MS = 600
 /** How long the objects of purged users stay: longer than a purge takes on a busy machine. */
 const PURGED_MS = 1_500
 
-/** When what was removed is due again at the earliest, and what failed. */
-const TIMES = { recheckMs: 400, retryMs: 400 } as const
-
 /** The rules of the port `Ledger` on users that stop and on what the sweeper takes up. */
 export function ledgerSweepContract(name: string, open: OpenHarness): void {
   describe(`ledger and sweeper on ${name}`, () => {
@@ -37,6 +39,9 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
       account = await openAccount(harness)
     })
 
+    /** The account on an instance whose leases last so long. */
+    const withLease = (leaseMs: number): Account =>
+      account.through(harness.with({ times: { leaseMs } }).ledger)
     /** The account on an instance whose garbage waits so long. */
     const withDelay = (garbageDelayMs: number): Account =>
       account.through(harness.with({ times: { garbageDelayMs } }).ledger)
@@ -47,17 +52,19 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
     const aborted = async (): Promise<readonly Version[]> => {
       return (await due()).map(({ version }) => version)
     }
+    const keepingFor = (retentionMs: number): Ledger =>
+      harness.with({ times: { retentionMs } }).ledger
     const due = async (retentionMs = LONG_MS): Promise<readonly AbortedUpload[]> => {
-      const page = { after: undefined, limit: 1000, retentionMs }
-      return ours(await harness.ledger.listAbortedUploads(page))
+      const page = { after: undefined, limit: 1000 }
+      return ours(await keepingFor(retentionMs).listAbortedUploads(page))
     }
     const ours = <T extends { readonly objectKey: ObjectKey }>(all: readonly T[]): readonly T[] =>
       all.filter(({ objectKey }) => objectKey.includes(account.userId))
     /** Says that the objects of all that are due were removed, and how many were forgotten for that. */
     const removeDue = async (retentionMs: number): Promise<number> => {
       const { userId } = account
-      const removals = { userId, removed: await due(retentionMs), failed: [], ...TIMES }
-      return await harness.ledger.noteAbortedRemovals({ ...removals, retentionMs })
+      const removals = { userId, removed: await due(retentionMs), failed: [] }
+      return await keepingFor(retentionMs).noteAbortedRemovals(removals)
     }
     const dueGarbage = async (): Promise<readonly Garbage[]> =>
       ours(await harness.ledger.listGarbage({ after: undefined, limit: 1000 }))
@@ -79,7 +86,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         expect([...(await expired())].sort()).toEqual([left, alive].sort())
         expect(await account.usage()).toMatchObject({ used: 5, reserved: 70 })
         // An owner who lives all the same goes on, until the upload is aborted.
-        await harness.ledger.renew({ version: alive, leaseMs: LONG_MS })
+        await harness.ledger.renew({ version: alive })
         expect(await expired()).toEqual([left])
         const { userId } = account
         for (const version of [left, alive]) {
@@ -94,7 +101,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
       it('D12 end on their own: an upload without an owner is listed, then released once', async () => {
         const { userId } = account
         const leaseMs = 2 * SOON_MS
-        const left = await account.begin('a', 70, { leaseMs })
+        const left = await withLease(leaseMs).begin('a', 70)
         const running = await account.begin('b', 10)
         expect(await expired()).toEqual([])
         const early = harness.ledger.abort({ userId, version: left, expiredOnly: true })
@@ -112,17 +119,18 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
       })
 
       it('are prolonged by renew and by extend', async () => {
-        const renewed = await account.begin('a', 1, { leaseMs: SOON_MS })
-        const extended = await account.begin('b', 1, { leaseMs: SOON_MS })
-        const left = await account.begin('c', 1, { leaseMs: SOON_MS })
-        await harness.ledger.renew({ version: renewed, leaseMs: 60_000 })
+        const brief = withLease(SOON_MS)
+        const renewed = await brief.begin('a', 1)
+        const extended = await brief.begin('b', 1)
+        const left = await brief.begin('c', 1)
+        await harness.ledger.renew({ version: renewed })
         await account.extend(extended, 1)
         await harness.advance(SOON_MS + 20)
         expect(await expired()).toEqual([left])
       })
 
       it('leases that have ended do not stop a commit that comes before the sweeper', async () => {
-        const version = await account.begin('a', 10, { leaseMs: 0 })
+        const version = await withLease(0).begin('a', 10)
         await harness.advance(5)
         await account.commit(version, 10)
         expect(await expired()).toEqual([])
@@ -137,7 +145,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         await account.abort(abandoned)
         const pending = await account.begin('c', 1)
         const forget = (retentionMs: number): Promise<number> =>
-          harness.ledger.forgetUploads({ retentionMs, limit: 1000 })
+          keepingFor(retentionMs).forgetUploads({ limit: 1000 })
         await forget(60_000)
         expect(await harness.journal(account.userId)).toEqual(
           [committed, abandoned, pending].toSorted(),
@@ -158,7 +166,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         expect(await aborted()).toEqual([abandoned])
         await removeDue(LONG_MS)
         expect(await aborted()).toEqual([])
-        await harness.advance(2 * TIMES.recheckMs)
+        await harness.advance(2 * RECHECK_MS)
         expect(await aborted()).toEqual([abandoned])
         const min = harness.now() - abortedAt
         expect(await removeDue(LONG_MS)).toBe(0)
@@ -172,14 +180,12 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
       })
 
       it('has an aborted upload due right after the retention, when that comes sooner', async () => {
-        const retentionMs = 10 * SOON_MS
+        const retentionMs = 10 * RECHECK_MS
         const abandoned = await account.begin('a', 1)
         await account.abort(abandoned)
-        await harness.advance(8 * SOON_MS)
-        const removals = { removed: await due(retentionMs), failed: [], ...TIMES, retentionMs }
-        const { userId } = account
-        await harness.ledger.noteAbortedRemovals({ ...removals, userId, recheckMs: 1 })
-        await harness.advance(2 * SOON_MS + 20)
+        await harness.advance(8 * RECHECK_MS)
+        expect(await removeDue(retentionMs)).toBe(0)
+        await harness.advance(2 * RECHECK_MS + 20)
         expect(await due(retentionMs)).toMatchObject([{ version: abandoned, isLast: true }])
       })
 
@@ -189,11 +195,11 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         await account.abort(abandoned)
         const early = await due(retentionMs)
         await harness.advance(retentionMs + 20)
-        const late = { removed: early, failed: [], ...TIMES, retentionMs }
         const { userId } = account
-        expect(await harness.ledger.noteAbortedRemovals({ ...late, userId })).toBe(0)
+        const late = { userId, removed: early, failed: [] }
+        expect(await keepingFor(retentionMs).noteAbortedRemovals(late)).toBe(0)
         expect(await harness.journal(account.userId)).toEqual([abandoned])
-        await harness.advance(TIMES.recheckMs + 20)
+        await harness.advance(RECHECK_MS + 20)
         expect(await removeDue(retentionMs)).toBe(1)
         expect(await harness.journal(account.userId)).toEqual([])
         expect(await account.abort(abandoned)).toBe('aborted')
@@ -205,11 +211,11 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         await harness.advance(20)
         const failed = await due(0)
         expect(failed).toMatchObject([{ isLast: true }])
-        const removals = { removed: [], failed, ...TIMES, retentionMs: 0 }
         const { userId } = account
-        expect(await harness.ledger.noteAbortedRemovals({ ...removals, userId })).toBe(0)
+        const removals = { userId, removed: [], failed }
+        expect(await keepingFor(0).noteAbortedRemovals(removals)).toBe(0)
         expect(await aborted()).toEqual([])
-        await harness.advance(TIMES.retryMs + 20)
+        await harness.advance(RETRY_MS + 20)
         expect(await aborted()).toEqual([abandoned])
       })
 
@@ -218,8 +224,8 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         const pending = await account.begin('b', 5)
         const told = { ...committed, removeAt: 0, isLast: true }
         const removals = { removed: [told, { ...told, version: pending }], failed: [told] }
-        const times = { ...TIMES, retentionMs: LONG_MS, userId: account.userId }
-        expect(await harness.ledger.noteAbortedRemovals({ ...removals, ...times })).toBe(0)
+        const { userId } = account
+        expect(await keepingFor(LONG_MS).noteAbortedRemovals({ ...removals, userId })).toBe(0)
         const kept = [committed.version, pending].toSorted()
         expect(await harness.journal(account.userId)).toEqual(kept)
         expect(await account.usage()).toMatchObject({ used: 1, reserved: 5 })
@@ -235,7 +241,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         }
         expect(await aborted()).toEqual([d, a, c, b])
         const after = (await due()).at(0)
-        const page = { after, limit: 1000, retentionMs: 0 }
+        const page = { after, limit: 1000 }
         const rest = ours(await harness.ledger.listAbortedUploads(page))
         expect(rest.map(({ version }) => version)).toEqual([a, c, b])
         expect(await harness.ledger.listAbortedUploads({ ...page, limit: 1 })).toHaveLength(1)
@@ -249,7 +255,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         expect(await garbage()).toEqual([])
         await harness.advance(SOON_MS + 20)
         expect(await garbage()).toEqual([file.objectKey])
-        const removals = { userId: account.userId, failed: [], retryMs: SOON_MS }
+        const removals = { userId: account.userId, failed: [] }
         await harness.ledger.noteGarbageRemovals({ ...removals, removed: await dueGarbage() })
         await harness.ledger.noteGarbageRemovals({ ...removals, removed: [] })
         expect(await garbage()).toEqual([])
@@ -273,10 +279,10 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         await harness.advance(2)
         const [first, second] = await dueGarbage()
         if (first === undefined || second === undefined) throw new Error('There is none.')
-        const removals = { removed: [], failed: [first], retryMs: TIMES.retryMs }
+        const removals = { removed: [], failed: [first] }
         await harness.ledger.noteGarbageRemovals({ ...removals, userId: account.userId })
         expect(await garbage()).toEqual([second.objectKey])
-        await harness.advance(TIMES.retryMs + 20)
+        await harness.advance(RETRY_MS + 20)
         expect(await garbage()).toEqual([second.objectKey, first.objectKey])
       })
     })
@@ -315,7 +321,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
     describe('the backlog', () => {
       it('counts what is due, up to a cap, and says how long the oldest has waited', async () => {
         const before = await harness.ledger.measureBacklog(1000)
-        await account.begin('a', 1, { leaseMs: 0 })
+        await withLease(0).begin('a', 1)
         await account.begin('b', 1)
         for (const name of ['c', 'd', 'e']) await account.abort(await account.begin(name, 1))
         for (const size of [1, 2, 3, 4, 5]) await withDelay(0).put('f', size)
@@ -342,7 +348,7 @@ export function ledgerSweepContract(name: string, open: OpenHarness): void {
         await withDelay(0).put('f', 5)
         await account.begin('a', 30)
         await account.abort(await account.begin('b', 7))
-        const lapsed = await account.begin('c', 12, { leaseMs: 0 })
+        const lapsed = await withLease(0).begin('c', 12)
         const after = await harness.ledger.measureJournal(1000)
         expect(after).toEqual({
           ...before,

@@ -10,7 +10,6 @@ import { outage } from '../../support/faults/faults.ts'
 import {
   LEASE_MS,
   openTestCore,
-  RETENTION_MS,
   sweepOnce,
   type TestCore,
 } from '../../support/service/test-core.ts'
@@ -28,7 +27,6 @@ async function abandonedUpload(core: TestCore, user: string): Promise<UserId> {
     name: parseFileName('abandoned'),
     objectKey: objectKey(userId, version),
     bytes: 5,
-    leaseMs: LEASE_MS,
   })
   return userId
 }
@@ -75,7 +73,7 @@ describe('a user whose uploads can not be aborted', () => {
       return await core.ledger.abort(upload)
     }
     const ledger = { ...core.ledger, abort }
-    const sweeper = createSweeper({ ...core, ledger, retentionMs: RETENTION_MS })
+    const sweeper = createSweeper({ ...core, ledger })
     await expect(sweeper.expire(AbortSignal.timeout(10_000))).rejects.toThrow('ada')
     expect(await reserved(core, bob)).toBe(0)
     // Every attempt can take as long as a lock is waited for.

@@ -33,19 +33,22 @@ async function standingSweep(core: TestCore) {
   return { sweeping, go: gate.resolve }
 }
 
+/** Leases of the core last so long. */
+const SHORT = { times: { leaseMs: 1_000 } } as const
+
 async function expiredUpload(core: TestCore) {
   const [userId, version] = [await createTestUser(core), createVersion()]
   const caller = await callerNamed(core.users, userId)
   const upload = { ...caller, version, name: parseFileName('a'), bytes: 5 }
   const key = objectKey(userId, version)
-  await core.ledger.begin({ ...upload, objectKey: key, leaseMs: 1_000 })
+  await core.ledger.begin({ ...upload, objectKey: key })
   core.clock.now += 1_000
   return userId
 }
 
 describe('of two sweeps at once', () => {
   it('the second aborts expired uploads and leaves the rest to the first', async () => {
-    await using core = await openTestCore()
+    await using core = await openTestCore(SHORT)
     await litter(core, 200)
     const { sweeping, go } = await standingSweep(core)
     const userId = await expiredUpload(core)
@@ -62,7 +65,7 @@ describe('of two sweeps at once', () => {
     await litter(core, 70)
     const { sweeping, go } = await standingSweep(core)
     let waits = 0
-    const sweeper = createSweeper({ ...core, retentionMs: RETENTION_MS })
+    const sweeper = createSweeper(core)
     const second = sweeper.sweep({ signal: signal(), onWait: () => (waits += 1) })
     await expect.poll(() => waits).toBe(1)
     go()
@@ -77,7 +80,7 @@ describe('of two sweeps at once', () => {
     await litter(core, 1)
     const { sweeping, go } = await standingSweep(core)
     const stop = new AbortController()
-    const sweeper = createSweeper({ ...core, retentionMs: RETENTION_MS })
+    const sweeper = createSweeper(core)
     const onWait = (): void => stop.abort(new Error('stop'))
     await expect(sweeper.sweep({ signal: stop.signal, onWait })).rejects.toThrow('stop')
     go()
@@ -132,7 +135,7 @@ describe('a sweep', () => {
 
 describe('a sweep on a full disk', () => {
   it('F08 removes the garbage that is due, whatever it can not write, and no other object', async () => {
-    await using core = await openTestCore()
+    await using core = await openTestCore(SHORT)
     await expiredUpload(core)
     const due = await litter(core, 200)
     const { upload, read } = await openTestRepository(core)
@@ -195,7 +198,7 @@ function fullLedger({ ledger }: TestCore, isFull = async (): Promise<boolean> =>
 
 describe('what an aborted upload may have left', () => {
   it('is looked for ever more seldom, and once after the retention', async () => {
-    await using core = await openTestCore()
+    await using core = await openTestCore(SHORT)
     const userId = await expiredUpload(core)
     const abortedAt = core.clock.now
     const ages: number[] = []
@@ -212,7 +215,7 @@ describe('what an aborted upload may have left', () => {
   })
 
   it('an object of an aborted upload that can not be removed keeps no other upload in the journal', async () => {
-    await using core = await openTestCore()
+    await using core = await openTestCore(SHORT)
     await expiredUpload(core)
     await expiredUpload(core)
     await sweepOnce(core)

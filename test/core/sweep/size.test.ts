@@ -4,12 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Ledger } from '../../../src/database/ledger.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import { outage } from '../../support/faults/faults.ts'
-import {
-  openTestCore,
-  RETENTION_MS,
-  sweepOnce,
-  type TestCore,
-} from '../../support/service/test-core.ts'
+import { openTestCore, sweepOnce, type TestCore } from '../../support/service/test-core.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import { openAccount } from '../ledger/fixture.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
@@ -48,7 +43,7 @@ describe(`a sweep of ${MANY} objects`, () => {
     const { objects, removals, mostAtOnce } = watched(core.objects, () => setImmediate())
     const { ledger, longest } = measured(core.ledger)
     const told: number[] = []
-    const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+    const sweeper = createSweeper({ ledger, objects })
     const report = await sweeper.sweep({
       signal: AbortSignal.timeout(60_000),
       onProgress: ({ removedObjects }) => told.push(removedObjects),
@@ -69,7 +64,7 @@ describe(`a sweep of ${MANY} objects`, () => {
     const { objects, removals } = watched(core.objects, async () => {
       if (removals.size === MANY / 2) stop.abort(new Error('stop'))
     })
-    const sweeper = createSweeper({ ledger: core.ledger, objects, retentionMs: RETENTION_MS })
+    const sweeper = createSweeper({ ledger: core.ledger, objects })
     await expect(sweeper.sweep(stop)).rejects.toThrow('stop')
     const left = await countGarbage(core)
     expect(left).toBeGreaterThan(MANY / 2 - 200)
@@ -241,7 +236,7 @@ it('A sweep forgets changes of users that the sweeps before have not come to', a
     return rows.map(({ user }) => user)
   }
   const { ledger, objects } = core
-  const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+  const sweeper = createSweeper({ ledger, objects })
   await sweeper.sweep({ signal: AbortSignal.timeout(60_000) })
   expect(await left()).toEqual(['u12099'])
   await sweeper.sweep({ signal: AbortSignal.timeout(60_000) })

@@ -26,7 +26,7 @@ describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
   beforeAll(async () => {
     own = await createMigratedDatabase()
     database = await openPostgres({ url: own.url, timeoutMs: TIMEOUT_MS })
-    ledger = createLedger(database, { baseCapacity: 1_000 })
+    ledger = createLedger(database, { baseCapacity: 1_000, times: { leaseMs: 0 } })
   })
   afterAll(async () => {
     await database.close()
@@ -39,7 +39,7 @@ describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
     )
     const [userId, version] = [user.userId, createVersion()]
     const key = { version, objectKey: objectKey(userId, version), name: parseFileName('a') }
-    await ledger.begin({ userId, userCreatedAt: user.createdAt, ...key, bytes: 5, leaseMs: 0 })
+    await ledger.begin({ userId, userCreatedAt: user.createdAt, ...key, bytes: 5 })
     return userId
   }
 
@@ -49,7 +49,7 @@ describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
     const holder = new Client({ connectionString: own.url })
     await holder.connect()
     await holder.query(`BEGIN; SELECT * FROM quotas WHERE user_id = 'ada' FOR UPDATE`)
-    const sweeper = createSweeper({ ledger, objects: createMemoryStore(), retentionMs: 900_000 })
+    const sweeper = createSweeper({ ledger, objects: createMemoryStore() })
     const signal = AbortSignal.timeout(20_000)
     await expect(sweeper.sweep({ signal })).rejects.toMatchObject({
       code: 'unavailable',

@@ -53,7 +53,7 @@ async function crashedUpload(
   const key = objectKey(userId, version)
   const caller = await callerNamed(core.users, userId)
   const names = { ...caller, version, name: parseFileName(name), objectKey: key }
-  await core.ledger.begin({ ...names, bytes, leaseMs: LEASE_MS })
+  await core.ledger.begin({ ...names, bytes })
   await putObject(core, key)
   return { userId, version, key }
 }
@@ -127,7 +127,7 @@ describe('sweep', () => {
           if (key === garbage) pagesBefore = counted.pages
         },
       })
-      const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+      const sweeper = createSweeper({ ledger, objects })
       const report = await sweeper.sweep({ signal: signal(), maxMs: 100 })
       expect(report.end).toBe('complete')
       expect(pagesBefore).toBe(1)
@@ -145,7 +145,7 @@ describe('sweep', () => {
           throw outage()
         },
       })
-      const sweeper = createSweeper({ ledger, objects, retentionMs: RETENTION_MS })
+      const sweeper = createSweeper({ ledger, objects })
       const report = await sweeper.sweep({ signal: signal(), maxMs: 300 })
       expect(report.end).toBe('gave_up')
       expect(tried).toHaveLength(64)
@@ -281,7 +281,7 @@ describe('a sweep beside others', () => {
     core.clock.now += LEASE_MS
     const listExpiredUploads: Ledger['listExpiredUploads'] = async (options) => {
       const expired = await core.ledger.listExpiredUploads(options)
-      await core.ledger.renew({ version, leaseMs: LEASE_MS })
+      await core.ledger.renew({ version })
       return expired
     }
     const ledger = { ...core.ledger, listExpiredUploads }
@@ -425,7 +425,7 @@ describe('the end of a sweep', () => {
     await using core = await openTestCore()
     const { key } = await crashedUpload(core)
     core.clock.now += LEASE_MS
-    const sweeper = createSweeper({ ...core, retentionMs: RETENTION_MS })
+    const sweeper = createSweeper(core)
     await expect(sweeper.sweep({ signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow(
       'stop',
     )

@@ -32,10 +32,10 @@ async function reserveIn(core: TestCore, options: Options): Promise<Reservation>
   const [userId, version] = [await createTestUser(core), createVersion()]
   const caller = await callerNamed(core.users, userId)
   const names = { ...caller, name: parseFileName('file'), version }
-  const upload = { ...names, objectKey: objectKey(userId, version), leaseMs }
+  const upload = { ...names, objectKey: objectKey(userId, version) }
   const max = options.max === undefined ? {} : { max: options.max }
   const ledger = { ...core.ledger, ...options.ledger }
-  return await reserve({ ledger, upload, size: { announced, min, ...max } })
+  return await reserve({ ledger, upload, leaseMs, size: { announced, min, ...max } })
 }
 
 /** Runs `use` on a reservation and stops it. */

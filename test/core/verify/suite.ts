@@ -58,7 +58,7 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
         const key = objectKey(ALICE, version)
         const caller = await callerNamed(bed.users, ALICE)
         const upload = { ...caller, name: parseFileName('x'), version, objectKey: key }
-        await bed.ledger.begin({ ...upload, bytes: 5, leaseMs: 60_000 })
+        await bed.ledger.begin({ ...upload, bytes: 5 })
         await bed.stray(key)
         return version
       }

@@ -74,15 +74,14 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.listExpiredUploads({ limit: 10 })
   const place = { objectKey: objectKey(userId, createVersion()), version: createVersion() }
   const aborted = { ...place, userId, removeAt: 0, isLast: false }
-  await ledger.listAbortedUploads({ after: aborted, limit: 10, retentionMs: 1 })
-  const times = { userId, retentionMs: 1, recheckMs: 1, retryMs: 1 }
+  await ledger.listAbortedUploads({ after: aborted, limit: 10 })
   const removals = { removed: [aborted, { ...aborted, isLast: true }], failed: [aborted] }
-  await ledger.noteAbortedRemovals({ ...removals, ...times })
-  await ledger.forgetUploads({ retentionMs: 1, limit: 10 })
+  await ledger.noteAbortedRemovals({ ...removals, userId })
+  await ledger.forgetUploads({ limit: 10 })
   const garbage = { ...place, notBefore: 0, userId }
   await ledger.forgetChanges({ lifetimeMs: 1, limit: 10 })
   await ledger.listGarbage({ after: garbage, limit: 10 })
-  await ledger.noteGarbageRemovals({ userId, removed: [garbage], failed: [garbage], retryMs: 1 })
+  await ledger.noteGarbageRemovals({ userId, removed: [garbage], failed: [garbage] })
   await ledger.measureBacklog(10)
   await ledger.measureJournal(10)
   await appendToUpload(ledger, account)

@@ -84,7 +84,7 @@ describe('F08 a growing write adds no more to the disk of an embedded database t
     const version = createVersion()
     const upload = { ...actor, version, name: nameOf(at), precondition: undefined }
     const key = objectKey(actor.userId, version)
-    await ledger.begin({ ...upload, objectKey: key, bytes: 1, leaseMs: 60_000 })
+    await ledger.begin({ ...upload, objectKey: key, bytes: 1 })
     const content = { size: 1, sha256: 'a'.repeat(64), visibility: 'public' } as const
     await ledger.commit({ ...upload, ...content, metadata: metadataOf(at) })
   }

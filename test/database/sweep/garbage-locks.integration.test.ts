@@ -69,7 +69,7 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
     let noted: Promise<unknown> = Promise.resolve()
     await database.transaction(async (db) => {
       await sql`SELECT 1 FROM quotas WHERE user_id = ${userId} FOR UPDATE`.execute(db)
-      noted = ledger.noteGarbageRemovals({ userId, removed, failed: [], retryMs: 1 })
+      noted = ledger.noteGarbageRemovals({ userId, removed, failed: [] })
       await untilOneWaits()
       // Rejects at once where another transaction has locked the row.
       await sql`SELECT 1 FROM garbage WHERE user_id = ${userId} FOR UPDATE NOWAIT`.execute(db)
@@ -80,7 +80,7 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
 
   it('garbage of a user whose row is held stays alone, and holds up neither uploads of others nor their garbage', async () => {
     const [ada, bob, cyd] = [await litterer(), await litterer(), await litterer()]
-    const sweeper = createSweeper({ ledger, objects: createMemoryStore(), retentionMs: 60_000 })
+    const sweeper = createSweeper({ ledger, objects: createMemoryStore() })
     await database.transaction(async (db) => {
       // The sweep may wait for longer than a session may be idle.
       await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(db)

@@ -22,12 +22,9 @@ export async function explainSweeps(database: Database, explain: string): Promis
   const aborted = { ...place, userId: USER, removeAt: 5, isLast: false }
   const plans: SweepPlan[] = []
   for (const [index, read] of [
-    [/uploads_to_remove/, (l) => l.listAbortedUploads({ ...FIRST, retentionMs: 1 })],
-    [
-      /uploads_to_remove/,
-      (l) => l.listAbortedUploads({ ...FIRST, after: aborted, retentionMs: 1 }),
-    ],
-    [/uploads_committed/, (l) => l.forgetUploads({ retentionMs: 1, limit: 100 })],
+    [/uploads_to_remove/, (l) => l.listAbortedUploads(FIRST)],
+    [/uploads_to_remove/, (l) => l.listAbortedUploads({ ...FIRST, after: aborted })],
+    [/uploads_committed/, (l) => l.forgetUploads({ limit: 100 })],
     [/garbage_in_order/, (l) => l.listGarbage(FIRST)],
     [
       /garbage_in_order/,

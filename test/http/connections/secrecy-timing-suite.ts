@@ -33,7 +33,6 @@ export function secrecyTimingSuite(open: OpenService): void {
     const limits = {
       maxFileSize: MIB,
       memory: ampleMemory(),
-      leaseMs: 60_000,
     }
     let service: TestService
     let repository: Repository

@@ -407,11 +407,11 @@ function leasesSuite(open: OpenService): void {
       const key = objectKey(userId, version)
       const caller = await callerNamed(service.users, userId)
       const lost = { ...caller, version, objectKey: key, name: parseFileName('b') }
-      await service.ledger.begin({ ...lost, bytes: 99_000, leaseMs: 50 })
+      await service.ledger.begin({ ...lost, bytes: 99_000 })
       await put(service.objects, { key, content: Buffer.from('what was stored by then') })
       const content = randomBytes(10_000)
       expectProblem(await upload(service, { user: placed.user, name: 'c', content }), FULL)
-      await delay(100)
+      await delay(600)
       await service.sweep()
       await expectUntouched(service, placed)
       expect((await upload(service, { user: placed.user, name: 'c', content })).status).toBe(200)

@@ -261,12 +261,11 @@ async function fill(
   { ledger, users }: TestService,
   { user: { userId }, names }: { user: TestUser; names: readonly string[] },
 ): Promise<void> {
-  const limits = { leaseMs: 60_000 }
   const sha256 = digest(Buffer.alloc(0))
   const caller = await callerNamed(users, userId)
   for (const name of names.map(parseFileName)) {
     const version = createVersion()
-    const upload = { ...caller, version, ...limits }
+    const upload = { ...caller, version }
     await ledger.begin({ ...upload, name, objectKey: objectKey(userId, version), bytes: 0 })
     await ledger.commit({ ...upload, size: 0, sha256, visibility: undefined })
   }

@@ -129,6 +129,10 @@ export function uploadEndsSuite(open: OpenService): void {
     })
 
     it('R35 is forgotten with its journal, unless nothing has changed its file since', async () => {
+      await using opened = new AsyncDisposableStack()
+      const service = await open({ ...SHORT_LINGER, retentionMs: -60_000 })
+      opened.defer(() => service.stop())
+      const user = await service.createUser(MIB)
       const forgotten = async (name: string) => {
         const upload = await createUpload(service, { user, name, length: 4 })
         await appended(service, upload, { body: 'four' })
@@ -136,7 +140,7 @@ export function uploadEndsSuite(open: OpenService): void {
       }
       const [kept, renamed] = [await forgotten('kept'), await forgotten('renamed')]
       await rename(service, user, { from: 'renamed', to: 'other' })
-      await service.ledger.forgetUploads({ retentionMs: -60_000, limit: 1000 })
+      await service.ledger.forgetUploads({ limit: 1000 })
       expect(await offsetOf(service, kept)).toBe(4)
       expect((await head(service, renamed)).status).toBe(404)
     })

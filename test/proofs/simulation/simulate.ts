@@ -10,6 +10,7 @@ import { Model } from './model/model.ts'
 import {
   GARBAGE_DELAY_MS,
   HISTORY_SHARE,
+  LEASE_MS,
   MAX_FILES,
   MAX_UNFINISHED,
   MAX_UPLOADS,
@@ -96,7 +97,8 @@ function createWorld(options: WorldOptions): World {
   const model = new Model(baseCapacity)
   const bucket = new FakeS3()
   const operations: World['operations'] = []
-  const times = { garbageDelayMs: GARBAGE_DELAY_MS, retentionMs: RETENTION_MS }
+  const { retentionMs = RETENTION_MS } = variant
+  const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS, retentionMs }
   const ledgerOptions = {
     baseCapacity,
     historyLifetimeMs,

@@ -51,7 +51,7 @@ export async function openTestCore(options: Partial<LedgerOptions> = {}): Promis
 
 /** One sweep by the given ports. */
 export async function sweepOnce(ports: Pick<TestCore, 'ledger' | 'objects'>): Promise<SweepReport> {
-  const sweeper = createSweeper({ ...ports, retentionMs: RETENTION_MS })
+  const sweeper = createSweeper(ports)
   return await sweeper.sweep({ signal: AbortSignal.timeout(10_000) })
 }
 

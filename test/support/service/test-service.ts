@@ -55,7 +55,13 @@ export interface TestServiceOptions
     Partial<Limits>,
     Pick<
       Overrides,
-      'jwt' | 'leaseMs' | 'reverifyMs' | 'space' | 'ledgerSpace' | 'maxArchivedFiles'
+      | 'jwt'
+      | 'leaseMs'
+      | 'retentionMs'
+      | 'reverifyMs'
+      | 'space'
+      | 'ledgerSpace'
+      | 'maxArchivedFiles'
     >,
     NonNullable<ListenersOptions['timeouts']> {
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
@@ -198,11 +204,11 @@ function configOf(
 }
 
 function overridesOf(options: TestServiceOptions, calls: PortCalls): Overrides {
-  const { tokenCacheMs = 0, failedAttemptPolicy = PATIENT } = options
+  const { tokenCacheMs = 0, failedAttemptPolicy = PATIENT, retentionMs = 60_000 } = options
   return {
     ...options,
     garbageDelayMs: 0,
-    retentionMs: 60_000,
+    retentionMs,
     purgeDelayMs: 0,
     thread: { onDeath: failOnDeath },
     tokenCacheMs,

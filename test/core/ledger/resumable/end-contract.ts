@@ -93,7 +93,8 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
           return { version, objectKey: objectKey(account.userId, version) }
         }
         const running = await account.begin('a', 7, next())
-        const expired = await account.begin('b', 7, { ...next(), leaseMs: 0 })
+        const { ledger } = harness.with({ times: { leaseMs: 0 } })
+        const expired = await account.through(ledger).begin('b', 7, next())
         const waiting = await uploads.create('c', 30, next())
         const held = await uploads.create('d', 31, next())
         await uploads.hold(held)
@@ -184,11 +185,10 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         expect(await uploads.find(upload)).toMatchObject({ state: 'lost', offset: 8 })
         expect(await account.usage()).toMatchObject({ reserved: 0 })
         await harness.advance(5)
-        const page = { after: undefined, limit: 1000, retentionMs: 0 }
-        const removed = await harness.ledger.listAbortedUploads(page)
+        const { ledger } = harness.with({ times: { retentionMs: 0 } })
+        const removed = await ledger.listAbortedUploads({ after: undefined, limit: 1000 })
         const { userId } = account
-        const times = { userId, retentionMs: 0, recheckMs: 1, retryMs: 1 }
-        await harness.ledger.noteAbortedRemovals({ removed, failed: [], ...times })
+        await ledger.noteAbortedRemovals({ userId, removed, failed: [] })
         const named = { userId: account.userId, version: upload.version }
         expect(await harness.ledger.findResumable(named)).toBeUndefined()
         expect(await harness.ledger.listPieces(upload.version)).toEqual([])
@@ -203,7 +203,7 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         expect(await uploads.abort(upload)).toBe('committed')
         expect(await uploads.find(upload)).toMatchObject({ state: 'finished' })
         await harness.advance(5)
-        await harness.ledger.forgetUploads({ retentionMs: 0, limit: 1000 })
+        await harness.with({ times: { retentionMs: 0 } }).ledger.forgetUploads({ limit: 1000 })
         const named = { userId: account.userId, version: upload.version }
         expect(await harness.ledger.findResumable(named)).toBeUndefined()
       })
@@ -261,13 +261,12 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         })
         expect(await harness.ledger.listPieces(upload.version)).toEqual([])
         await harness.advance(5)
-        const page = { after: undefined, limit: 1000, retentionMs: 0 }
-        const due = await harness.ledger.listAbortedUploads(page)
+        const { ledger } = harness.with({ times: { retentionMs: 0 } })
+        const due = await ledger.listAbortedUploads({ after: undefined, limit: 1000 })
         const { userId } = account
         const removed = due.filter((each) => each.userId === userId)
         expect(removed).toHaveLength(2)
-        const times = { retentionMs: 0, recheckMs: 1, retryMs: 1 }
-        await harness.ledger.noteAbortedRemovals({ userId, removed, failed: [], ...times })
+        await ledger.noteAbortedRemovals({ userId, removed, failed: [] })
         await expectGarbage(0)
       })
 

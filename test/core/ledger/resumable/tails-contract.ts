@@ -301,7 +301,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
         notBefore: due,
         userId,
       }))
-      await harness.ledger.noteGarbageRemovals({ userId, removed, failed: [], retryMs: 1 })
+      await harness.ledger.noteGarbageRemovals({ userId, removed, failed: [] })
       // The ended upload itself.
       await expectCounted(OVERHEAD)
       expect((await harness.keys(userId)).garbage).toEqual([])

@@ -71,10 +71,8 @@ export const PLANTED_SHARE_BUGS: Readonly<Record<string, Variant>> = {
       async begin(upload) {
         await ledger.begin(upload)
         if (upload.credential === undefined) return
-        const { userId, userCreatedAt, version, bytes, leaseMs, evict } = upload
-        await ledger
-          .extend({ userId, userCreatedAt, version, bytes, leaseMs, evict })
-          .catch(() => undefined)
+        const { userId, userCreatedAt, version, bytes, evict } = upload
+        await ledger.extend({ userId, userCreatedAt, version, bytes, evict }).catch(() => undefined)
       },
     }),
   },

@@ -7,7 +7,7 @@ import type { BeginUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import { createSweeper } from '../../../../src/core/sweep/sweeper.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { Ledger } from '../../../../src/database/ledger.ts'
-import { LEASE_MS, MAX_UPLOADS, RETENTION_MS } from './parameters.ts'
+import { LEASE_MS, MAX_UPLOADS } from './parameters.ts'
 import { ledgerWith, type Variant } from '../world/world.ts'
 import { readUsage } from '../../../support/read-usage.ts'
 import { withoutCapacity } from './without-capacity.ts'
@@ -84,7 +84,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'sweeps by age alone': {
     sweeper: (ports, { timeline, database }) => {
-      const sweeper = createSweeper({ ...ports, retentionMs: RETENTION_MS })
+      const sweeper = createSweeper(ports)
       return {
         ...sweeper,
         async sweep({ signal }) {

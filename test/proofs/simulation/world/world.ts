@@ -19,13 +19,7 @@ import { type BucketGate, gateBucket } from './bucket-gate.ts'
 import { gateLedger } from './ledger-gate.ts'
 import type { Model } from '../model/model.ts'
 import type { Operation } from '../plan/operation.ts'
-import {
-  EVENT_LIFETIME_MS,
-  LEASE_MS,
-  MAX_FILE_SIZE,
-  PART_SIZE,
-  RETENTION_MS,
-} from '../plan/parameters.ts'
+import { EVENT_LIFETIME_MS, LEASE_MS, MAX_FILE_SIZE, PART_SIZE } from '../plan/parameters.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import type { Seam } from './seam.ts'
 import type { Actor, Process } from './timeline.ts'
@@ -128,7 +122,6 @@ export function startInstance(world: World, process: Process): Instance {
   const uploads = world.timeline.runAs(start, () =>
     createResumableUploads({ ...settings, lifetimeMs }),
   )
-  const { retentionMs = RETENTION_MS } = variant
   return {
     process,
     gate,
@@ -141,7 +134,6 @@ export function startInstance(world: World, process: Process): Instance {
       variant.sweeper?.(ports, world) ??
       createSweeper({
         ...ports,
-        retentionMs,
         eventLifetimeMs: EVENT_LIFETIME_MS,
         safeClock: safeClockOf(world, ports.ledger),
       }),
