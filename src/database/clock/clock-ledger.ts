@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { ClockLedger, StoredClock } from '../../core/clock/clock-ledger.ts'
-import type { LedgerTx, Rule } from '../ledger/ledger-sql.ts'
+import type { LedgerTx, SqlContext } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../operations/operation.ts'
 import type { Session } from '../operations/session.ts'
 import { SAFE_CLOCK } from '../ledger/safe-now.ts'
@@ -49,7 +49,7 @@ const isResumable = sql<boolean>`EXISTS (
 
 /** See `ClockLedger.pullBack`. Each reads what is due later than now in the order of an index, or a small table. */
 const PULL_BACK: readonly ((
-  rule: Pick<Rule, 'now' | 'times'>,
+  context: Pick<SqlContext, 'now' | 'times'>,
   longest: Longest,
 ) => RawBuilder<unknown>)[] = [
   ({ now, times }) => sql`

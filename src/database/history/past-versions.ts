@@ -14,7 +14,7 @@ import {
   isActive,
   type LedgerTx,
   listedOwner,
-  type Rule,
+  type SqlContext,
   run,
 } from '../ledger/ledger-sql.ts'
 import { VERSION_COLUMNS } from '../ledger/rows.ts'
@@ -122,11 +122,11 @@ export async function readPast(
   return new Map(rows.map((row) => [row.version, toFoundPast(tx, row)]))
 }
 
-function selectPast(slot: Slot<Caller & { readonly versions: unknown }>, rule: Rule) {
+function selectPast(slot: Slot<Caller & { readonly versions: unknown }>, context: SqlContext) {
   return sql<FoundRow>`
-    SELECT ${PAST_COLUMNS}, ${rule.now} AS now, ${isExpired(rule)} AS is_expired
+    SELECT ${PAST_COLUMNS}, ${context.now} AS now, ${isExpired(context)} AS is_expired
     FROM history
-    WHERE ${rule.textList.has(slot('versions'), sql`version`)} AND user_id = ${slot('userId')}
+    WHERE ${context.textList.has(slot('versions'), sql`version`)} AND user_id = ${slot('userId')}
       AND ${isActive(bigint(slot('userCreatedAt')), slot('userId'))}
   `
 }

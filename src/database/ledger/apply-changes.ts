@@ -20,7 +20,7 @@ import {
   isActive,
   isNotDeleted,
   type LedgerTx,
-  type Rule,
+  type SqlContext,
   run,
 } from './ledger-sql.ts'
 import { countHistory, withOverhead } from './counted-bytes.ts'
@@ -133,7 +133,7 @@ export function endExpired(expired: File | undefined): readonly FileChange[] {
 
 type Figures = ReturnType<typeof figuresOf>
 
-function figuresOf(rule: Rule, changes: readonly FileChange[]) {
+function figuresOf(context: SqlContext, changes: readonly FileChange[]) {
   let [size, usedBytes, files] = [0, 0, 0]
   let [evictedBytes, evictedFiles] = [0, 0]
   let [pastBytes, pastVersions] = [0, 0]
@@ -149,7 +149,7 @@ function figuresOf(rule: Rule, changes: readonly FileChange[]) {
       evictedBytes += oldCounted
       evictedFiles += 1
     }
-    if (becomesPast(rule, change)) {
+    if (becomesPast(context, change)) {
       pastBytes += withOverhead(oldSize)
       pastVersions += 1
     }
@@ -194,22 +194,22 @@ interface Move extends Caller, Counted {
 }
 
 const MOVES = {
-  owner: (slot: Slot<Move>, rule: Rule) =>
-    moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt')))),
-  operator: (slot: Slot<Move>, rule: Rule) =>
-    moveFigures(slot, rule, isNotDeleted(bigint(slot('userCreatedAt')))),
-  sweep: (slot: Slot<Move>, rule: Rule) => moveFigures(slot, rule, sql`1 = 1`),
-  upload: (slot: Slot<Move & NeedValues>, rule: Rule) =>
-    moveFigures(slot, rule, mayCommit(rule, needFrom(slot))),
-  evicting: (slot: Slot<Move & NeedValues & Room>, rule: Rule) =>
-    moveFigures(slot, rule, mayCommit(rule, needFrom(slot, evictableIn(slot)))),
-  growth: (slot: Slot<Move & NeedValues>, rule: Rule) =>
-    moveFigures(slot, rule, fitsQuota(rule, needFrom(slot))),
+  owner: (slot: Slot<Move>, context: SqlContext) =>
+    moveFigures(slot, context, isActive(bigint(slot('userCreatedAt')))),
+  operator: (slot: Slot<Move>, context: SqlContext) =>
+    moveFigures(slot, context, isNotDeleted(bigint(slot('userCreatedAt')))),
+  sweep: (slot: Slot<Move>, context: SqlContext) => moveFigures(slot, context, sql`1 = 1`),
+  upload: (slot: Slot<Move & NeedValues>, context: SqlContext) =>
+    moveFigures(slot, context, mayCommit(context, needFrom(slot))),
+  evicting: (slot: Slot<Move & NeedValues & Room>, context: SqlContext) =>
+    moveFigures(slot, context, mayCommit(context, needFrom(slot, evictableIn(slot)))),
+  growth: (slot: Slot<Move & NeedValues>, context: SqlContext) =>
+    moveFigures(slot, context, fitsQuota(context, needFrom(slot))),
 } as const
 
 function moveFigures(
   slot: Slot<Move>,
-  rule: Rule,
+  context: SqlContext,
   mayMove: RawBuilder<boolean>,
 ): RawBuilder<Usage & FeedEnd> {
   const past = { bytes: slot('pastBytes'), versions: slot('pastVersions') }
@@ -218,10 +218,10 @@ function moveFigures(
     SET used_bytes = used_bytes + ${slot('usedBytes')},
         reserved_bytes = reserved_bytes - ${slot('ownReserved')},
         file_count = file_count + ${slot('files')},
-        ${rule.historyLifetimeMs > 0 ? sql`${countHistory(rule, past)},` : sql``}
+        ${context.historyLifetimeMs > 0 ? sql`${countHistory(context, past)},` : sql``}
         ${raiseFreedAt(slot('freedAt'))},
         ${countChanges(slot)}
     WHERE user_id = ${slot('userId')} AND ${mayMove}
-    RETURNING ${USAGE_COLUMNS}, ${rule.capacity} AS capacity, ${FEED_END_COLUMNS}
+    RETURNING ${USAGE_COLUMNS}, ${context.capacity} AS capacity, ${FEED_END_COLUMNS}
   `
 }

@@ -3,7 +3,7 @@ import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { PastVersion } from '../../core/history/past-version.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import type { Rule } from './ledger-sql.ts'
+import type { SqlContext } from './ledger-sql.ts'
 
 export type EndedFile = File &
   Pick<PastVersion, 'endedAt' | 'endedAs'> & {
@@ -30,7 +30,7 @@ interface Dated {
   readonly at: number
 }
 
-export function changedRows(rule: Rule, { changes, credential, at }: Dated): ChangedRows {
+export function changedRows(context: SqlContext, { changes, credential, at }: Dated): ChangedRows {
   const rows = new Map<FileName, Row>()
   const past = new Map<Version, EndedFile>()
   const restored = new Set<Version>()
@@ -49,7 +49,7 @@ export function changedRows(rule: Rule, { changes, credential, at }: Dated): Cha
     if (type === 'restored' && !past.delete(file.version)) restored.add(file.version)
     if (old === undefined || old.version === file?.version) continue
     const endedAs = file === undefined ? 'deleted' : 'replaced'
-    if (!becomesPast(rule, change)) garbage.push(old)
+    if (!becomesPast(context, change)) garbage.push(old)
     else past.set(old.version, { ...old, endedAt: at, endedAs, endedBy })
   }
   const { cleared, written } = writes(rows)
@@ -73,7 +73,7 @@ function writes(rows: ReadonlyMap<FileName, Row>) {
 
 /** Whether the old content becomes history: not if the new file has the same, for at least as long. */
 export function becomesPast(
-  { historyLifetimeMs }: Pick<Rule, 'historyLifetimeMs'>,
+  { historyLifetimeMs }: Pick<SqlContext, 'historyLifetimeMs'>,
   change: FileChange,
 ): boolean {
   const { file, old } = change

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { FREE_METADATA_BYTES } from '../../core/files/metadata.ts'
-import { bigint, type Rule } from './ledger-sql.ts'
+import { bigint, type SqlContext } from './ledger-sql.ts'
 
 /** The minimum overhead of an object or an aborted upload. Without it, the number of empty ones would be unlimited. */
 export const OBJECT_OVERHEAD_BYTES = 4096
@@ -28,7 +28,7 @@ export function garbageBytes(size: RawBuilder<unknown>): RawBuilder<number> {
 
 /** The part of an UPDATE of the `quotas` row that counts versions that enter and leave the history. */
 export function countHistory(
-  rule: Rule,
+  context: SqlContext,
   change: {
     readonly bytes: RawBuilder<unknown>
     readonly versions: RawBuilder<unknown>
@@ -40,7 +40,7 @@ export function countHistory(
   const counted = sql`history_bytes + ${bytes}`
   const protectedBytes =
     change.protectedBytes && sql`history_protected + ${bigint(change.protectedBytes)}`
-  const excess = excessOf(rule, { bytes: counted, protectedBytes })
+  const excess = excessOf(context, { bytes: counted, protectedBytes })
   return sql`
     history_bytes = ${counted},
     history_count = history_count + ${versions},
@@ -56,16 +56,18 @@ interface Held {
 
 /** The bytes of the history beyond its allowance, without what is protected. */
 export function excessOf(
-  rule: Rule,
+  context: SqlContext,
   { bytes, protectedBytes = sql`history_protected` }: Held,
 ): RawBuilder<number> {
   return sql<number>`(
     SELECT CASE WHEN excess > 0 THEN excess ELSE 0 END
-    FROM (SELECT ${bytes} - (${protectedBytes}) - ${allowanceOf(rule)} AS excess) AS beyond
+    FROM (SELECT ${bytes} - (${protectedBytes}) - ${allowanceOf(context)} AS excess) AS beyond
   )`
 }
 
 /** Of the user in the `quotas` row, in bytes. */
-export function allowanceOf(rule: Pick<Rule, 'capacity' | 'historyShare'>): RawBuilder<number> {
-  return sql<number>`(${rule.capacity} * ${sql.lit(rule.historyShare)} / 100)`
+export function allowanceOf(
+  context: Pick<SqlContext, 'capacity' | 'historyShare'>,
+): RawBuilder<number> {
+  return sql<number>`(${context.capacity} * ${sql.lit(context.historyShare)} / 100)`
 }

@@ -7,7 +7,7 @@ import { safeNow } from './safe-now.ts'
 import type { Slot } from '../statement.ts'
 import type { Eviction, Shortage } from './evictable.ts'
 import { COUNTED_BYTES } from './counted-bytes.ts'
-import { bigint, type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import { bigint, type LedgerTx, type SqlContext, run } from './ledger-sql.ts'
 import { isSame, type Position } from './unfinished-searches.ts'
 
 /** A file that may be evicted. */
@@ -110,8 +110,8 @@ function upTo(shortage: Shortage, found: readonly Candidate[]): readonly Candida
 
 const CANDIDATE = sql`files.name AS named, files.updated_at AS age, ${COUNTED_BYTES} AS freed`
 
-function selectExpired(slot: Slot<Eviction>, rule: Rule) {
-  const safe = safeNow(rule)
+function selectExpired(slot: Slot<Eviction>, context: SqlContext) {
+  const safe = safeNow(context)
   return sql<Candidate>`
     SELECT ${CANDIDATE} FROM (
       SELECT * FROM files
@@ -138,8 +138,8 @@ function countNames(slot: Slot<Eviction>) {
   `
 }
 
-function selectByName(slot: Slot<Eviction>, rule: Rule) {
-  const safe = safeNow(rule)
+function selectByName(slot: Slot<Eviction>, context: SqlContext) {
+  const safe = safeNow(context)
   return sql<Candidate>`
     SELECT ${CANDIDATE} FROM (
       SELECT * FROM files WHERE ${hasPrefix(slot)}
@@ -170,8 +170,8 @@ async function readByAge(tx: LedgerTx, { eviction, start, rows: most }: ByAge) {
   }
 }
 
-function selectByAge(slot: Slot<ByAgeValues>, rule: Rule) {
-  const safe = safeNow(rule)
+function selectByAge(slot: Slot<ByAgeValues>, context: SqlContext) {
+  const safe = safeNow(context)
   return sql<Candidate & { readonly spared: number }>`
     WITH oldest AS MATERIALIZED (
       SELECT files.user_id, files.name FROM files WHERE ${isFrom(slot)}

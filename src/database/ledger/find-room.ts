@@ -46,8 +46,8 @@ const NONE: Shortage = { bytes: 0, files: 0 }
  * file.
  */
 async function search(tx: LedgerTx, need: NeedValues, eviction: Eviction) {
-  const rule = { ...tx, capacity: capacityByAnyClock(tx) }
-  const { rows } = await shortageOf(rule, need, eviction).execute(tx.db)
+  const context = { ...tx, capacity: capacityByAnyClock(tx) }
+  const { rows } = await shortageOf(context, need, eviction).execute(tx.db)
   const [shortage = NONE] = rows
   const found = await findOldest(tx, { eviction, shortage })
   return { found, room: roomOf({ eviction, shortage, found }) }

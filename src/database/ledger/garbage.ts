@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { delayStart } from './safe-now.ts'
 import { insertion } from './insert-rows.ts'
-import type { Rule } from './ledger-sql.ts'
+import type { SqlContext } from './ledger-sql.ts'
 import { garbageBytes } from './counted-bytes.ts'
 
 export interface DiscardedObject {
@@ -19,24 +19,24 @@ export const discardObjects = discarding(removableAt)
 /** As `discardObjects`, for the objects of a deleted user. */
 export const discardPurged = discarding(purgeableAt)
 
-function discarding(notBefore: (rule: Rule) => RawBuilder<number>) {
+function discarding(notBefore: (context: SqlContext) => RawBuilder<number>) {
   return insertion<DiscardedObject>(
     ['objectKey', 'userId', 'size'],
-    (slot, rule) => sql`
-      (${slot('objectKey')}, ${notBefore(rule)}, ${slot('userId')}, ${garbageBytes(slot('size'))})
+    (slot, context) => sql`
+      (${slot('objectKey')}, ${notBefore(context)}, ${slot('userId')}, ${garbageBytes(slot('size'))})
     `,
     (rows) => sql`INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES ${rows}`,
   )
 }
 
-type Timed = Pick<Rule, 'now' | 'times'>
+type Timed = Pick<SqlContext, 'now' | 'times'>
 
 /** SQL for when an object may be removed that becomes garbage now. */
-export function removableAt(rule: Timed): RawBuilder<number> {
-  return sql<number>`${delayStart(rule)} + ${sql.lit(rule.times.garbageDelayMs)}`
+export function removableAt(context: Timed): RawBuilder<number> {
+  return sql<number>`${delayStart(context)} + ${sql.lit(context.times.garbageDelayMs)}`
 }
 
 /** As `removableAt`, for the objects of a deleted user. */
-export function purgeableAt(rule: Timed): RawBuilder<number> {
-  return sql<number>`${delayStart(rule)} + ${sql.lit(rule.times.purgeDelayMs)}`
+export function purgeableAt(context: Timed): RawBuilder<number> {
+  return sql<number>`${delayStart(context)} + ${sql.lit(context.times.purgeDelayMs)}`
 }

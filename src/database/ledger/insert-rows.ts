@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Build, Slot } from '../statement.ts'
-import { type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import { type LedgerTx, type SqlContext, run } from './ledger-sql.ts'
 
 /** Inserts any number of rows, by few statements that are compiled once. */
 export type InsertRows<V> = (tx: LedgerTx, rows: readonly V[]) => Promise<void>
@@ -12,13 +12,13 @@ export type InsertRows<V> = (tx: LedgerTx, rows: readonly V[]) => Promise<void>
  */
 export function insertion<V extends object>(
   members: readonly (keyof V)[],
-  rowOf: (slot: Slot<V>, rule: Rule) => RawBuilder<unknown>,
+  rowOf: (slot: Slot<V>, context: SqlContext) => RawBuilder<unknown>,
   around: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
 ): InsertRows<V> {
   const sizes = SIZES.map((size) => {
     const places = Array.from({ length: size }, (_, at) => at)
-    const build: Build<Rule, Values, unknown> = (slot, rule) =>
-      around(sql.join(places.map((at) => rowOf(slotAt(slot, members, at), rule))))
+    const build: Build<SqlContext, Values, unknown> = (slot, context) =>
+      around(sql.join(places.map((at) => rowOf(slotAt(slot, members, at), context))))
     return { size, build }
   })
   const single = sizes.at(-1)

@@ -34,7 +34,7 @@ export interface Clocked extends Clock {
 }
 
 /** The SQL that statements are built from, besides their values. */
-export interface Rule extends Clock {
+export interface SqlContext extends Clock {
   /** SQL for the capacity in force, in bytes, of the user in the `quotas` row. */
   readonly capacity: RawBuilder<number>
   /** Whether changes and purges are to be delivered by webhooks. */
@@ -48,12 +48,12 @@ export interface Rule extends Clock {
   readonly textList: Fragments['textList']
 }
 
-export interface LedgerTx extends Rule, Clocked {
+export interface LedgerTx extends SqlContext, Clocked {
   readonly forUpdate: Fragments['forUpdate']
   readonly indexOf: Fragments['indexOf']
   /** Bytes of capacity that every user has without a grant. */
   readonly baseCapacity: number
-  readonly compile: Compiler<Rule>
+  readonly compile: Compiler<SqlContext>
   readonly execute: Execute
   readonly searches: UnfinishedSearches
   /**
@@ -67,7 +67,7 @@ export interface LedgerTx extends Rule, Clocked {
 /** Runs a statement that many requests need. `build` must be a constant: what it builds is compiled only once. */
 export async function run<V, R>(
   { compile, execute }: Pick<LedgerTx, 'compile' | 'execute'>,
-  build: Build<Rule, V, R>,
+  build: Build<SqlContext, V, R>,
   values: V,
 ): Promise<QueryResult<R>> {
   return await execute(compile(build)(values))
@@ -333,7 +333,7 @@ type NoFile = { readonly [K in keyof File]: null }
  * The files are joined by the found row's user. If PostgreSQL knew that this is the user asked for, it could, without
  * statistics, read all files of the user for the one of the name.
  */
-function selectUpload(slot: Slot<UploadId>, { now }: Rule) {
+function selectUpload(slot: Slot<UploadId>, { now }: SqlContext) {
   return sql<SelectedUpload & (File | NoFile)>`
     SELECT uploads.name AS "ownName", uploads.object_key AS "ownKey", reserved_bytes AS reserved,
       credential, state, outcome, ${now} AS now, ${FILE_COLUMNS}

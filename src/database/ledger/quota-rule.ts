@@ -3,7 +3,7 @@ import { MAX_BYTES } from '../../core/byte-size.ts'
 import { countedBytes, type File } from '../../core/files/file.ts'
 import { shareOf } from '../../core/quota/shares.ts'
 import { inline, type Slot } from '../statement.ts'
-import { begunBy, bigint, isActive, type Rule, runningUploads, text } from './ledger-sql.ts'
+import { begunBy, bigint, isActive, type SqlContext, runningUploads, text } from './ledger-sql.ts'
 import {
   type Evictable,
   evictableIn,
@@ -48,12 +48,12 @@ function shareBy(limit: number): Sql {
 }
 
 /** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
-export function mayBegin(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  const { now } = rule
-  const { maxUploads } = rule.limits
+export function mayBegin(context: SqlContext, need: UploadNeed): RawBuilder<boolean> {
+  const { now } = context
+  const { maxUploads } = context.limits
   const { credential } = need
   return sql<boolean>`(
-    ${mayCommit(rule, need)} AND ${runningUploads(now)} < ${limitBy(maxUploads, need)}
+    ${mayCommit(context, need)} AND ${runningUploads(now)} < ${limitBy(maxUploads, need)}
     ${ifNarrow(need, sql`${runningUploads(now, credential)} < ${shareBy(maxUploads)}`)}
   )`
 }
@@ -64,17 +64,17 @@ function ifNarrow({ credential }: By, rule: Sql): Sql {
 }
 
 /** Whether an upload may be begun, continued or committed. */
-export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
-  return sql<boolean>`(${fitsQuota(rule, need)} AND ${mayLeaveGarbage(rule, need)})`
+export function mayCommit(context: SqlContext, need: UploadNeed): RawBuilder<boolean> {
+  return sql<boolean>`(${fitsQuota(context, need)} AND ${mayLeaveGarbage(context, need)})`
 }
 
 /** The part of `mayCommit` about garbage. */
 export function mayLeaveGarbage(
-  rule: Pick<Rule, 'capacity'>,
+  context: Pick<SqlContext, 'capacity'>,
   need: Sizes & By,
 ): RawBuilder<boolean> {
   return sql<boolean>`(
-    ${isGarbageBounded(rule, need)} ${ifNarrow(need, isGarbageBoundedForNarrow(rule, need))}
+    ${isGarbageBounded(context, need)} ${ifNarrow(need, isGarbageBoundedForNarrow(context, need))}
   )`
 }
 
@@ -86,20 +86,23 @@ export interface Announcement {
 }
 
 /** As `mayBegin`, for a resumable upload. */
-export function mayCreate(rule: Rule, need: UploadNeed & Announcement): RawBuilder<boolean> {
-  const { now } = rule
-  const { maxUnfinished } = rule.limits
+export function mayCreate(
+  context: SqlContext,
+  need: UploadNeed & Announcement,
+): RawBuilder<boolean> {
+  const { now } = context
+  const { maxUnfinished } = context.limits
   const { credential } = need
   return sql<boolean>`(
-    ${mayCommit(rule, need)} AND ${unfinishedUploads(now).count} < ${limitBy(maxUnfinished, need)}
+    ${mayCommit(context, need)} AND ${unfinishedUploads(now).count} < ${limitBy(maxUnfinished, need)}
     ${ifNarrow(need, sql`${unfinishedUploads(now, { credential }).count} < ${shareBy(maxUnfinished)}`)}
-    AND ${mayAnnounce(rule, need)}
+    AND ${mayAnnounce(context, need)}
   )`
 }
 
 /** An overwrite reserves only its growth, so this bounds the bytes of unfinished uploads in the store. */
 export function mayAnnounce(
-  { now, capacity }: Rule,
+  { now, capacity }: SqlContext,
   { version, announced }: Announcement,
 ): RawBuilder<boolean> {
   const { count, bytes } = unfinishedUploads(now, { except: version })
@@ -137,15 +140,15 @@ export function unfinishedUploads(now: RawBuilder<number>, which: WhichUploads =
 }
 
 /** The part of `mayCommit` about the capacity and the number of files: all of it for bytes that are stored already. */
-export function fitsQuota(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
+export function fitsQuota(context: SqlContext, need: UploadNeed): RawBuilder<boolean> {
   const { userCreatedAt, newFiles, evictable } = need
-  const maxFiles = limitBy(rule.limits.maxFiles, need)
+  const maxFiles = limitBy(context.limits.maxFiles, need)
   const orEvicting =
-    evictable === undefined ? sql`` : sql`OR ${filesToEvict(rule, need)} <= ${evictable.files}`
+    evictable === undefined ? sql`` : sql`OR ${filesToEvict(context, need)} <= ${evictable.files}`
   return sql<boolean>`(
     ${isActive(userCreatedAt)}
     AND (${newFiles} <= 0 OR file_count + ${newFiles} <= ${maxFiles} ${orEvicting})
-    AND ${hasRoom(rule, need)}
+    AND ${hasRoom(context, need)}
   )`
 }
 
@@ -154,15 +157,15 @@ export function fitsQuota(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
  * upload that evicts may reserve what the files that it will evict still use. It leaves the reservations of other uploads
  * untouched, but for those that `unclaimedByOthers` tells; what has been received and reserved stays within the capacity.
  */
-export function hasRoom(rule: Rule, need: Need) {
-  const { capacity } = rule
+export function hasRoom(context: SqlContext, need: Need) {
+  const { capacity } = context
   const { growth, ownReserved, evictable } = need
   const reserved = reservedWith(need)
   const otherwise =
     evictable === undefined
       ? sql`(${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})`
       : sql`(
-        ${bytesToEvict(rule, need, evictable.unclaimed.reserved)} <= ${evictable.bytes}
+        ${bytesToEvict(context, need, evictable.unclaimed.reserved)} <= ${evictable.bytes}
         AND ${reserved} - ${evictable.unclaimed.awaited} <= ${capacity}
       )`
   return sql<boolean>`(
@@ -178,24 +181,24 @@ function isNew(need: Need | UploadNeed): need is UploadNeed {
 
 /** What must be evicted for `fitsQuota` to accept the file: a row, unless the user is missing. */
 export function shortageOf(
-  rule: Rule,
+  context: SqlContext,
   values: NeedValues,
   eviction: Eviction,
 ): RawBuilder<Shortage> {
   const need = needFrom(inline(values))
-  const bytes = bytesToEvict(rule, need, unclaimedByOthers(inline(eviction)).reserved)
+  const bytes = bytesToEvict(context, need, unclaimedByOthers(inline(eviction)).reserved)
   return sql<Shortage>`
     SELECT ${values.growth === 0 ? sql`0` : bytes} AS bytes,
-      ${values.newFiles === 0 ? sql`0` : filesToEvict(rule, need)} AS files
+      ${values.newFiles === 0 ? sql`0` : filesToEvict(context, need)} AS files
     FROM quotas WHERE user_id = ${eviction.userId}
   `
 }
 
-function bytesToEvict({ capacity }: Rule, need: Need, unclaimed: Sql): Sql {
+function bytesToEvict({ capacity }: SqlContext, need: Need, unclaimed: Sql): Sql {
   return sql`used_bytes + ${reservedWith(need)} - ${unclaimed} - ${capacity}`
 }
 
-function filesToEvict({ limits }: Rule, need: UploadNeed): Sql {
+function filesToEvict({ limits }: SqlContext, need: UploadNeed): Sql {
   return sql`file_count + ${need.newFiles} - ${limitBy(limits.maxFiles, need)}`
 }
 
@@ -213,7 +216,7 @@ const GARBAGE = sql`(garbage_bytes + history_excess)`
 // does what the history has beyond its allowance, until the sweep purges it.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
-function isGarbageBounded({ capacity }: Pick<Rule, 'capacity'>, sizes: Sizes) {
+function isGarbageBounded({ capacity }: Pick<SqlContext, 'capacity'>, sizes: Sizes) {
   const held = heldWith(sizes)
   return sql<boolean>`(
     ${GARBAGE} <= ${sql.lit(LEAST_GARBAGE_BYTES)}
@@ -236,7 +239,7 @@ function heldWith({ size, ownReserved }: Sizes): Sql {
  * after they have deleted some, since their garbage and files may hold three times the capacity, or the used bytes.
  */
 export function isGarbageBoundedForNarrow(
-  { capacity }: Pick<Rule, 'capacity'>,
+  { capacity }: Pick<SqlContext, 'capacity'>,
   sizes: Sizes,
 ): RawBuilder<boolean> {
   const { size, ownReserved } = sizes

@@ -3,7 +3,14 @@ import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
-import { type Clock, type Holding, holdingOf, type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import {
+  type Clock,
+  type Holding,
+  holdingOf,
+  type LedgerTx,
+  type SqlContext,
+  run,
+} from './ledger-sql.ts'
 import { FILE_COLUMNS } from './rows.ts'
 
 /** A row with the time at which it was read, by the database's clock. */
@@ -30,17 +37,17 @@ export async function readFiles(
 
 function selectNamed(
   slot: Slot<{ readonly userId: UserId; readonly name: FileName }>,
-  rule: Rule,
+  context: SqlContext,
 ): RawBuilder<TimedFile> {
-  return selectFiles(rule, sql`user_id = ${slot('userId')} AND name = ${slot('name')}`)
+  return selectFiles(context, sql`user_id = ${slot('userId')} AND name = ${slot('name')}`)
 }
 
 function selectAll(
   slot: Slot<{ readonly userId: UserId; readonly names: unknown }>,
-  rule: Rule,
+  context: SqlContext,
 ): RawBuilder<TimedFile> {
-  const isNamed = rule.textList.has(slot('names'), sql`name`)
-  return selectFiles(rule, sql`user_id = ${slot('userId')} AND ${isNamed}`)
+  const isNamed = context.textList.has(slot('names'), sql`name`)
+  return selectFiles(context, sql`user_id = ${slot('userId')} AND ${isNamed}`)
 }
 
 function selectFiles({ now }: Clock, where: RawBuilder<unknown>): RawBuilder<TimedFile> {

@@ -10,7 +10,7 @@ import { changedRows } from './changed-rows.ts'
 import { garbageBytes } from './counted-bytes.ts'
 import { discardObjects } from './garbage.ts'
 import { insertion } from './insert-rows.ts'
-import { type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import { type LedgerTx, type SqlContext, run } from './ledger-sql.ts'
 import {
   fileValues,
   INSERT_FILE,
@@ -78,7 +78,7 @@ function deleteFile(slot: Slot<{ readonly userId: UserId; readonly name: FileNam
 
 function deleteNamed(
   slot: Slot<{ readonly userId: UserId; readonly names: unknown }>,
-  { textList }: Rule,
+  { textList }: SqlContext,
 ) {
   const isNamed = textList.has(slot('names'), sql`name`)
   return sql`DELETE FROM files WHERE user_id = ${slot('userId')} AND ${isNamed}`
@@ -108,7 +108,7 @@ function deleteVersion(slot: Slot<{ readonly version: Version }>) {
   `
 }
 
-function deleteVersions(slot: Slot<{ readonly versions: unknown }>, { textList }: Rule) {
+function deleteVersions(slot: Slot<{ readonly versions: unknown }>, { textList }: SqlContext) {
   return sql<PastBytes>`
     DELETE FROM history WHERE ${textList.has(slot('versions'), sql`version`)} RETURNING ${PAST_BYTES}
   `

@@ -5,7 +5,7 @@ import type { Batch, RunBatch } from '../database.ts'
 import { tooLate } from '../repeats.ts'
 import type { Tables } from '../schema.ts'
 import { compileOnce, type Statement } from '../statement.ts'
-import type { Rule } from '../ledger/ledger-sql.ts'
+import type { SqlContext } from '../ledger/ledger-sql.ts'
 
 /**
  * The second formulation of an operation: one PostgreSQL statement, under the user's lock from an earlier one. It takes
@@ -14,7 +14,10 @@ import type { Rule } from '../ledger/ledger-sql.ts'
  */
 export interface BatchStatement<A, R> {
   /** Compiles it for a ledger. The function returns `undefined` for a call that only the steps can do. */
-  readonly compile: (db: Kysely<Tables>, rule: Rule) => (call: A) => CompiledQuery | undefined
+  readonly compile: (
+    db: Kysely<Tables>,
+    context: SqlContext,
+  ) => (call: A) => CompiledQuery | undefined
   /** The result of the operation, from the row that the statement returned. */
   readonly toResult: (row: never) => R
 }

@@ -86,9 +86,9 @@ function methodOf(operation: Operation, session: Session): Method {
     const { mayEvict, statement } = operation
     const steps: Method =
       mayEvict === true ? (...args) => untilFound(() => change(...args)) : change
-    const { batcher, database, rule } = session
+    const { batcher, database, context } = session
     if (statement === undefined || batcher === undefined) return steps
-    const queryOf = statement.compile(database.kysely, rule)
+    const queryOf = statement.compile(database.kysely, context)
     return inBatches({ batcher, queryOf, toResult: statement.toResult, steps })
   }
   const runOnce = session[through]

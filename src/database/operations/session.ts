@@ -45,7 +45,7 @@ export function createSession(database: Database, options: LedgerOptions) {
   const historyShare = historyLifetimeMs > 0 ? (options.historyShare ?? 0) : 0
   const { kysely, now, forUpdate, indexOf, keepIndexOrder, textList, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const rule = {
+  const context = {
     now,
     capacity,
     queuesWebhooks,
@@ -55,12 +55,20 @@ export function createSession(database: Database, options: LedgerOptions) {
     times: timesOf(options.times),
     textList,
   }
-  const compile = createCompiler(kysely, rule)
+  const compile = createCompiler(kysely, context)
   const memory = {
     searches: new UnfinishedSearches(),
     passedOver: new BoundedMap<UserId, EndPosition>(MAX_PASSED_OVER),
   }
-  const common = { ...rule, ...memory, forUpdate, indexOf, baseCapacity, compile, keepIndexOrder }
+  const common = {
+    ...context,
+    ...memory,
+    forUpdate,
+    indexOf,
+    baseCapacity,
+    compile,
+    keepIndexOrder,
+  }
   const txOn = (db: LedgerTx['db']): LedgerTx => ({
     ...common,
     db,
@@ -84,7 +92,7 @@ export function createSession(database: Database, options: LedgerOptions) {
   const { runBatch } = database
   return {
     database,
-    rule,
+    context,
     /** `undefined` if statements need no network round trip. */
     batcher:
       runBatch &&

@@ -6,7 +6,7 @@ import {
   bigint,
   type LedgerTx,
   lockUser,
-  type Rule,
+  type SqlContext,
   run,
 } from '../ledger/ledger-sql.ts'
 import { evictionOf } from '../ledger/evictable.ts'
@@ -113,9 +113,9 @@ type CreateValues = ReserveValues & ResumableValues
 
 /** `createResumable` as one statement. Returns no row if the file of that name has expired. */
 export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> = {
-  compile: (db, rule) => {
+  compile: (db, context) => {
     const statement = byKind<CreateValues>(db, (slot, isNarrow) =>
-      createStatement(rule, slot, isNarrow),
+      createStatement(context, slot, isNarrow),
     )
     return (upload) => {
       const { credential } = upload
@@ -136,19 +136,19 @@ export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> 
   toResult: toResumable,
 }
 
-function createStatement(rule: Rule, slot: Slot<CreateValues>, isNarrow: boolean) {
+function createStatement(context: SqlContext, slot: Slot<CreateValues>, isNarrow: boolean) {
   const need = {
     ...statementNeed(slot, isNarrow),
     version: slot('version'),
     announced: bytesOf(slot),
   }
-  const { reserved, insert } = reservation(rule, slot, mayCreate(rule, need))
+  const { reserved, insert } = reservation(context, slot, mayCreate(context, need))
   return sql`
     WITH ${reserved}, begun AS (
       ${insert} RETURNING ${UPLOAD_COLUMNS}
     ), created AS (
-      ${insertResumable(rule.now, slot, sql`FROM begun`)} RETURNING ${RESUMABLE_COLUMNS}
+      ${insertResumable(context.now, slot, sql`FROM begun`)} RETURNING ${RESUMABLE_COLUMNS}
     )
-    SELECT created.*, begun.*, ${rule.now} AS now, 0 AS is_over FROM created, begun
+    SELECT created.*, begun.*, ${context.now} AS now, 0 AS is_over FROM created, begun
   `
 }

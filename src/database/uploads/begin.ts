@@ -15,7 +15,7 @@ import {
   assertPrecondition,
   type LedgerTx,
   lockUser,
-  type Rule,
+  type SqlContext,
   run,
   text,
 } from '../ledger/ledger-sql.ts'
@@ -79,12 +79,12 @@ interface Reserve extends NeedValues {
   readonly first: number
 }
 
-function reservePlainly(slot: Slot<Reserve>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot)))
+function reservePlainly(slot: Slot<Reserve>, context: SqlContext) {
+  return reserveWhere(slot, mayBegin(context, needFrom(slot)))
 }
 
-function reserveEvicting(slot: Slot<Reserve & Room>, rule: Rule) {
-  return reserveWhere(slot, mayBegin(rule, needFrom(slot, evictableIn(slot))))
+function reserveEvicting(slot: Slot<Reserve & Room>, context: SqlContext) {
+  return reserveWhere(slot, mayBegin(context, needFrom(slot, evictableIn(slot))))
 }
 
 function reserveWhere(slot: Slot<Reserve>, mayReserve: RawBuilder<boolean>) {
@@ -106,7 +106,7 @@ interface Insert {
   readonly leaseMs: number
 }
 
-export function insertUpload(slot: Slot<Insert>, { now }: Rule) {
+export function insertUpload(slot: Slot<Insert>, { now }: SqlContext) {
   return sql`
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, is_evicting, credential,
       state, lease_until)
@@ -133,17 +133,17 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
 
 /** `begin` as one statement. Returns no row if the file of that name has expired. */
 export const BEGIN_STATEMENT: BatchStatement<BeginUpload, void> = {
-  compile: (db, rule) => {
+  compile: (db, context) => {
     const statement = byKind<ReserveValues>(db, (slot, isNarrow) => {
-      const mayReserve = mayBegin(rule, statementNeed(slot, isNarrow))
-      const { reserved, insert } = reservation(rule, slot, mayReserve)
+      const mayReserve = mayBegin(context, statementNeed(slot, isNarrow))
+      const { reserved, insert } = reservation(context, slot, mayReserve)
       return sql`WITH ${reserved} ${insert} RETURNING version`
     })
     return (upload) => {
       const { credential } = upload
       const expected = expectedBy(upload)
       if (expected === undefined) return undefined
-      return statement({ ...upload, leaseMs: rule.times.leaseMs, credential, expected })
+      return statement({ ...upload, leaseMs: context.times.leaseMs, credential, expected })
     }
   },
   toResult: () => undefined,
@@ -186,7 +186,7 @@ export function statementNeed(slot: Slot<ReserveValues>, isNarrow: boolean) {
 
 /** The CTEs that reserve the growth where `mayReserve` holds, and then the INSERT of the row of `uploads`. */
 export function reservation(
-  { now }: Rule,
+  { now }: SqlContext,
   slot: Slot<ReserveValues>,
   mayReserve: RawBuilder<boolean>,
 ) {

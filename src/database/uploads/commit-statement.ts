@@ -6,7 +6,7 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import { TRIM_EVERY } from '../changes/record.ts'
 import type { BatchStatement } from '../operations/batcher.ts'
 import { removableAt } from '../ledger/garbage.ts'
-import type { Rule } from '../ledger/ledger-sql.ts'
+import type { SqlContext } from '../ledger/ledger-sql.ts'
 import { countHistory, garbageBytes, metadataBytesOf } from '../ledger/counted-bytes.ts'
 import { nextDate } from '../ledger/dates.ts'
 import { mayCommit } from '../ledger/quota-rule.ts'
@@ -23,8 +23,8 @@ import { type Expected, expectedBy, NO_FILE } from './expected-file.ts'
 
 /** `commit` as one statement. */
 export const COMMIT_STATEMENT: BatchStatement<CommitUpload, CommittedUpload> = {
-  compile: (db, rule) => {
-    const statement = compileOnce<CommitValues>(db, (slot) => commitStatement(rule, slot))
+  compile: (db, context) => {
+    const statement = compileOnce<CommitValues>(db, (slot) => commitStatement(context, slot))
     return (upload) => {
       const expected = expectedBy(upload)
       if (expected === undefined) return undefined
@@ -42,8 +42,8 @@ type CommittedRow = File & Usage & { readonly replaced: boolean }
  * Held to `commit` and `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. Joins the old file as
  * `findUpload` does.
  */
-function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
-  const { now, capacity } = rule
+function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
+  const { now, capacity } = context
   const size = sql`CAST(${slot('size')} AS BIGINT)`
   const metadata = sql`COALESCE(found.sent_metadata, old.metadata)`
   const metadataBytes = metadataBytesOf(metadata)
@@ -76,7 +76,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              ${expiry(slot)} AS expires_at,
              CASE WHEN actor IS NOT NULL AND ${isHeld(slot)} THEN old.stored_by
                   ELSE actor END AS stored_by
-             ${keepsHistory(rule) ? whatIsPast(slot) : sql``}
+             ${keepsHistory(context) ? whatIsPast(slot) : sql``}
       FROM found
       LEFT JOIN files AS old ON old.user_id = found.owner AND old.name = found.name
     ), moved AS (
@@ -84,15 +84,15 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
       SET used_bytes = used_bytes - change.old_counted + change.counted,
           reserved_bytes = reserved_bytes - change.reserved,
           file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END,
-          ${keepsHistory(rule) ? sql`${countPast(rule)},` : sql``}
+          ${keepsHistory(context) ? sql`${countPast(context)},` : sql``}
           change_count = change_count + 1, previously_changed_at = changed_at,
           newest_at = ${nextDate(sql`change.now`)}, changed_at = ${nextDate(sql`change.now`)}
       FROM change
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND change.old_expires_at > change.now
-        ${keepsHistory(rule) ? sql`AND NOT change.may_protect` : sql``}
-        AND ${mayCommit(rule, need)}
+        ${keepsHistory(context) ? sql`AND NOT change.may_protect` : sql``}
+        AND ${mayCommit(context, need)}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_counted + change.counted`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
       RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at,
@@ -104,7 +104,7 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
              CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, at,
              previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility
       FROM change, moved
-    ), ${rule.queuesWebhooks ? queued(slot) : sql``} put AS (
+    ), ${context.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
              visibility, at, at, media_type, metadata, expires_at, is_kept, metadata_bytes,
@@ -118,11 +118,11 @@ function commitStatement(rule: Rule, slot: Slot<CommitValues>) {
           outcome = ${outcomeJson({ file: 'put', replaced: sql`change.replaced` })}
       FROM put, change
       WHERE uploads.version = put.version AND uploads.state = 'pending'
-    ), ${keepsHistory(rule) ? past(slot) : sql``} discarded AS (
+    ), ${keepsHistory(context) ? past(slot) : sql``} discarded AS (
       INSERT INTO garbage (object_key, not_before, user_id, bytes)
-      SELECT old_key, ${removableAt(rule)}, ${slot('userId')}, ${garbageBytes(sql`old_size`)}
+      SELECT old_key, ${removableAt(context)}, ${slot('userId')}, ${garbageBytes(sql`old_size`)}
       FROM change, moved
-      WHERE old_key IS NOT NULL ${keepsHistory(rule) ? sql`AND past = 0` : sql``}
+      WHERE old_key IS NOT NULL ${keepsHistory(context) ? sql`AND past = 0` : sql``}
     )
     SELECT put.*, change.replaced, moved.used, moved.reserved, moved."fileCount", moved.capacity
     FROM put, change, moved
@@ -151,7 +151,7 @@ function wholeSecond(time: RawBuilder<unknown>) {
   return sql`(${time} - ${time} % 1000)`
 }
 
-function keepsHistory({ historyLifetimeMs }: Rule): boolean {
+function keepsHistory({ historyLifetimeMs }: SqlContext): boolean {
   return historyLifetimeMs > 0
 }
 
@@ -176,9 +176,9 @@ function whatIsPast(slot: Slot<CommitValues>) {
   `
 }
 
-function countPast(rule: Rule) {
+function countPast(context: SqlContext) {
   const bytes = sql`(past * ${garbageBytes(sql`old_size`)})`
-  return countHistory(rule, { bytes, versions: sql`past` })
+  return countHistory(context, { bytes, versions: sql`past` })
 }
 
 function past(slot: Slot<CommitValues>) {

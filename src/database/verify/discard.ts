@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { Database } from '../database.ts'
 import { removableAt } from '../ledger/garbage.ts'
-import type { Rule } from '../ledger/ledger-sql.ts'
+import type { SqlContext } from '../ledger/ledger-sql.ts'
 import { findNamed } from '../ledger/named-objects.ts'
 import { type FileRow, isRebuilding } from '../schema.ts'
 
 export async function discardObjects(
   database: Database,
-  { keys, times }: { readonly keys: readonly ObjectKey[] } & Pick<Rule, 'times'>,
+  { keys, times }: { readonly keys: readonly ObjectKey[] } & Pick<SqlContext, 'times'>,
 ): Promise<readonly ObjectKey[]> {
   if (keys.length === 0) return []
   const named = await findNamedKeys(database, keys)
