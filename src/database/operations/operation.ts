@@ -14,8 +14,8 @@ export type Method = (...args: never[]) => Promise<unknown>
 
 /**
  * What an operation is: its function, how that reaches the database, and what it writes. The methods of the ports
- * (`createMethods`), the calls of the writer thread (`sqlite/writer/`) and the checks of free space (`database/operations.ts`)
- * follow from the rows.
+ * (`createMethods`), the calls of the writer thread (`sqlite/writer/`) and the checks of free space
+ * (`database/operations.ts`) follow from the rows.
  */
 export type Operation<M extends Method = Method> = Traits<M> &
   (Bound<M> | Single<M> | (Parameters<M>[0] extends OfUser ? Change<M> : never))
