@@ -34,7 +34,7 @@ import {
 export type Subject = UserSubject | Visitor | Operator
 
 interface Acting extends Actor {
-  /** Always said, so that no request is taken for one of the account itself. */
+  /** Required here: without it, a narrow credential would act as the account itself. */
   readonly credential: string | undefined
   /** `undefined` permits everything. */
   readonly scope: Scope | undefined
@@ -79,7 +79,7 @@ export function scopeOfLink({ kind, target }: Link): Scope {
   }
 }
 
-/** In the accounts of which users operators do what. */
+/** The statuses of the users in whose accounts operators may use each area. */
 const OPEN_TO_OPERATORS = {
   files: ['active', 'suspended'],
   history: ['active'],

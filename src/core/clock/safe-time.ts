@@ -138,7 +138,7 @@ export function elapsedSince(
 /** `undefined` for the JSON of anything but a `SafeTime`. Throws for what is not JSON, which nothing stores. */
 export function parseSafeTime(text: string): SafeTime | undefined {
   const value = JSON.parse(text) as Partial<SafeTime>
-  return typeof value.safe === 'number' && Array.isArray(value.leads)
+  return [value.safe, value.stepsBack].every(Number.isFinite) && Array.isArray(value.leads)
     ? (value as SafeTime)
     : undefined
 }

@@ -145,7 +145,7 @@ export async function measureUsers(
     pages += 1
     after = page.last
     isLast = page.last === undefined
-    // SQLite answers without a iteration of the event loop.
+    // SQLite answers without an iteration of the event loop.
     await setImmediate()
   }
   return { totals, largest, fullest, takenAt, pages }

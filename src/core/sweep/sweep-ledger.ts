@@ -114,10 +114,10 @@ export interface SweepLedger {
 
   /**
    * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
-   * rows of up to `limit` committed ones and changes, and finally the user's. Returns the number of rows moved; less than `limit`
-   * means that nothing is left to move. One call locks one user: `userId` if set (does nothing unless that user is
-   * deleted), else the first user to purge. Objects stay for a while: a retried write of a recently committed
-   * object can still reach the store.
+   * rows of up to `limit` committed ones and changes, and finally the user's. Returns the number of rows moved; less than
+   * `limit` means that nothing is left to move. One call locks one user: `userId` if set (does nothing unless that user is
+   * deleted), else the first user to purge. Objects stay for the garbage delay, and at least 15 minutes: a retried write
+   * of a recently committed object can still reach the store.
    */
   purgeDeletedUsers(options: { readonly userId?: UserId; readonly limit: number }): Promise<number>
 

@@ -52,9 +52,9 @@ interface Change<M extends Method> {
   readonly mayEvict?: true
 }
 
-/** Runs several transactions, or none. */
+/** Where one `run` is not enough. */
 interface Bound<M extends Method> {
-  /** Makes the method of a session. */
+  /** Makes the method from the session. */
   readonly bind: (session: Session) => M
 }
 

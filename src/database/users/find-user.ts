@@ -11,7 +11,7 @@ export async function findUser(db: Kysely<Tables>, userId: UserId): Promise<User
   return rows[0] && toUser(rows[0])
 }
 
-/** Throws `user_not_found` if there is no user with the id, or a deleted one. */
+/** Throws `not_found` unless there is a user with the id who is not deleted. */
 export async function requireUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
   const user = await findUser(db, userId)
   if (user === undefined || user.status === 'deleted') throw userNotFound(userId)

@@ -6,8 +6,8 @@ import { AppError } from '../../core/errors.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Who acts, once a hook has found out: `accessTokenPlugin`, `requireLink` or `operatorHook`. `null` without a token,
-     * `undefined` on routes without such a hook.
+     * Who acts. `null` until a hook finds out: `accessTokenPlugin` (which leaves it without a token), `requireLink` or
+     * `operatorHook`. `undefined` on listeners without subjects.
      */
     subject: Subject | null | undefined
   }
