@@ -6,7 +6,7 @@ import { allowanceOf, excessOf, withOverhead } from '../ledger/counted-bytes.ts'
 import { capacityByAnyClock, except, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { type PurgedRow, purgeVersions, ofVersions, versionsToPurge } from './purge-versions.ts'
 import { hasOutlived, isOver } from './past-versions.ts'
-import { countProtected, PROTECTION_MS } from './protection.ts'
+import { countProtected, PROTECTION_MS } from '../ledger/protection.ts'
 
 export async function listUsersToTrim(
   tx: LedgerTx,

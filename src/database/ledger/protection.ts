@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { EndedFile } from '../ledger/changed-rows.ts'
-import { excessOf, withOverhead } from '../ledger/counted-bytes.ts'
-import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import { LEAST_GARBAGE_BYTES } from '../ledger/quota-rule.ts'
+import type { EndedFile } from './changed-rows.ts'
+import { excessOf, withOverhead } from './counted-bytes.ts'
+import type { LedgerTx } from './ledger-sql.ts'
+import { LEAST_GARBAGE_BYTES } from './quota-rule.ts'
 
 /** How long a version stays that a narrow credential has ended and others had stored, whatever is trimmed. */
 export const PROTECTION_MS = 24 * 60 * 60_000
@@ -18,8 +18,9 @@ interface Ended {
 
 /**
  * Chooses, under the user's lock, which of the versions to protect, and counts these: those of others that a narrow
- * credential has ended, as far as the protected ones hold no more than the capacity and 64 MiB, or, for what the account itself has stored, twice the
- * capacity and 64 MiB. Narrow credentials that end one another's files can therefore not use up what the account's need.
+ * credential has ended, as far as the protected ones hold no more than the capacity and 64 MiB, or, for what the
+ * account itself has stored, twice the capacity and 64 MiB. Narrow credentials that end one another's files can
+ * therefore not use up what the account's need.
  */
 export async function protect(
   tx: LedgerTx,
