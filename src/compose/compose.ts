@@ -165,7 +165,7 @@ interface Opened {
 
 function createUseCases(config: Config, opened: Opened) {
   const { database, ledgerOptions, ledgerSpace, overrides } = opened
-  const { maxFileSize, lifetimeMs } = config
+  const { maxFileSize } = config
   const { leaseMs = LEASE_MS, reverifyMs } = overrides
   const { ports, unmetered, instruments, readiness, memory } = createPorts(config, opened)
   const { users, objects } = ports
@@ -191,7 +191,6 @@ function createUseCases(config: Config, opened: Opened) {
       memory,
       space,
       maxFileSize,
-      lifetimeMs,
       reverifyMs,
       onStored,
       onReread,
@@ -324,13 +323,14 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
 function ledgerOptionsOf(config: Config, overrides: Overrides): Required<LedgerOptions> {
   const { baseCapacity, webhooks, historyLifetimeMs, historyShare } = config
   const { maxFiles, maxUploads, maxUnfinished } = config
-  const { leaseMs, garbageDelayMs = config.garbageDelayMs, retentionMs, purgeDelayMs } = overrides
+  const { leaseMs, uploadLifetimeMs = config.lifetimeMs, retentionMs, purgeDelayMs } = overrides
+  const { garbageDelayMs = config.garbageDelayMs } = overrides
   return {
     baseCapacity,
     queuesWebhooks: webhooks !== undefined,
     historyLifetimeMs,
     historyShare,
     limits: { maxFiles, maxUploads, maxUnfinished },
-    times: { leaseMs, garbageDelayMs, retentionMs, purgeDelayMs },
+    times: { leaseMs, uploadLifetimeMs, garbageDelayMs, retentionMs, purgeDelayMs },
   }
 }

@@ -24,7 +24,13 @@ interface HarnessOptions {
 
 /** With those that a suite gives. No garbage is due, but what a deleted user has left is at once. */
 export function harnessOptions(own: Partial<LedgerOptions> = {}): LedgerOptions {
-  const times = { leaseMs: LONG_MS, garbageDelayMs: LONG_MS, purgeDelayMs: 0, ...own.times }
+  const times = {
+    leaseMs: LONG_MS,
+    uploadLifetimeMs: 24 * LONG_MS,
+    garbageDelayMs: LONG_MS,
+    purgeDelayMs: 0,
+    ...own.times,
+  }
   return { baseCapacity: BASE_CAPACITY, queuesWebhooks: true, ...own, times }
 }
 

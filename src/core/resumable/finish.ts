@@ -155,7 +155,7 @@ async function finishedByAnother(
  * Renews the claim of a finish, because a store can take minutes to complete a multipart upload of gigabytes. `lost`
  * aborts when another instance has fenced the claim, or the upload has ended.
  */
-function keepClaim({ ledger, lifetimeMs }: FinishOptions, upload: ResumableUpload): Watch {
+function keepClaim({ ledger }: FinishOptions, upload: ResumableUpload): Watch {
   const { userId, version, epoch, offset, storeState, sha256 } = upload
   return watchEvery(HOLDER_MS / 3, async () => {
     const isHeld = await ledger
@@ -167,7 +167,6 @@ function keepClaim({ ledger, lifetimeMs }: FinishOptions, upload: ResumableUploa
         storeState,
         replacedFrom: offset,
         pieces: [],
-        lifetimeMs,
         holderMs: HOLDER_MS,
         sealed: { sha256 },
       })

@@ -132,8 +132,6 @@ export interface RecordAppend {
   /** Recorded pieces that begin at or after this byte are replaced by `pieces`. */
   readonly replacedFrom: number
   readonly pieces: readonly Piece[]
-  /** The lifetime of the upload from this record on, if the offset has increased; never beyond the maximum lifetime. */
-  readonly lifetimeMs: number
   /** The lease of the append from now; `undefined` releases it. */
   readonly holderMs: number | undefined
   /** At the end of the append: bytes that may be stored under the tail key; `undefined` if nothing was sent. */
@@ -222,7 +220,8 @@ export interface ResumableLedger {
   claimFinish(claim: ClaimResumable): Promise<ResumableUpload | undefined>
 
   /**
-   * Guarantees that offset, pieces and `storeState` are durable under the epoch and resolves to `true`; or changes
+   * Guarantees that offset, pieces and `storeState` are durable under the epoch, and, if the offset has increased, that
+   * the upload lives on from now, but not beyond its maximum lifetime, and resolves to `true`; or changes
    * nothing and resolves to `false`: the append was fenced or has released the upload, or the upload has ended.
    * Postpones the removal of tail objects in use, and releases those that were replaced. At the end of the append, its
    * tail key is forgotten unless something was sent under it. A finish renews its claim with it: same offset, no

@@ -6,8 +6,6 @@ import type { Durable, Piece } from '../objects/append-store.ts'
 
 export interface ResumableOptions extends StorageOptions {
   readonly ledger: ResumableLedger & UploadLedger & FileLedger
-  /** The lifetime of an upload without progress. */
-  readonly lifetimeMs: number
   /** Called after a finish has committed the file, with its size in bytes. */
   readonly onStored?: ((bytes: number) => void) | undefined
   /** Called after a finish has read the object to compute its digest, with the number of bytes read. */

@@ -1,10 +1,14 @@
 import { RETENTION_MS } from '../../core/sweep/sweep-ledger.ts'
 import { LEASE_MS } from '../../core/uploads/upload-ledger.ts'
 
+const UPLOAD_LIFETIME_MS = 24 * 60 * 60_000
+
 /** How long the ledger keeps what ends by itself, and what is no longer in use, in milliseconds. */
 export interface LedgerTimes {
   /** Uploads, from their last renewal. */
   readonly leaseMs: number
+  /** Resumable uploads, from their last progress. */
+  readonly uploadLifetimeMs: number
   /** The objects of replaced and deleted files: longer than a download takes to open the object that it has found. */
   readonly garbageDelayMs: number
   /**
@@ -16,11 +20,12 @@ export interface LedgerTimes {
   readonly purgeDelayMs: number
 }
 
-/** The times that differ from the defaults, `LEASE_MS` and `RETENTION_MS`. */
+/** The times that differ from the defaults: `LEASE_MS`, `UPLOAD_LIFETIME_MS` and `RETENTION_MS`. */
 export type OwnTimes = { readonly [T in keyof LedgerTimes]?: LedgerTimes[T] | undefined }
 
 export function timesOf(own: OwnTimes = {}): LedgerTimes {
-  const { leaseMs = LEASE_MS, garbageDelayMs = RETENTION_MS, retentionMs = RETENTION_MS } = own
+  const { leaseMs = LEASE_MS, uploadLifetimeMs = UPLOAD_LIFETIME_MS } = own
+  const { garbageDelayMs = RETENTION_MS, retentionMs = RETENTION_MS } = own
   const { purgeDelayMs = Math.max(garbageDelayMs, retentionMs) } = own
-  return { leaseMs, garbageDelayMs, retentionMs, purgeDelayMs }
+  return { leaseMs, uploadLifetimeMs, garbageDelayMs, retentionMs, purgeDelayMs }
 }

@@ -28,7 +28,7 @@ export async function recordAppend(tx: LedgerTx, record: RecordAppend): Promise<
   if (isKeyLeft) await leaveTailKey(tx, { userId, version, key: leftKey, bytes })
   else if (leftKey !== undefined) await forgetTailKey(tx, { version, key: leftKey })
   const isProgress = record.offset > before.received_bytes
-  const ms = isProgress ? record.lifetimeMs : (record.holderMs ?? 0)
+  const ms = isProgress ? tx.times.uploadLifetimeMs : (record.holderMs ?? 0)
   await prolong(tx, { version, endsAt: before.ends_at, leaseUntil, ms })
   return true
 }

@@ -53,7 +53,6 @@ export async function openS3Uploads(): Promise<S3Uploads> {
           hasSpace: () => true,
         },
         maxFileSize: 1000,
-        lifetimeMs: 60_000,
       }),
     async [Symbol.asyncDispose]() {
       await objects.close()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import { createLedger } from '../../../src/database/ledger.ts'
 import { never, put } from '../../support/objects.ts'
 import { openTestCore, RETENTION_MS, settle, sweepOnce } from '../../support/service/test-core.ts'
 import { openAccount } from '../ledger/fixture.ts'
@@ -24,7 +25,9 @@ describe('a sweep', () => {
     const { upload: two } = await uploads.hold(upload, { offset: 3, tailKey: live })
     await put(objects, { key: live, content: Buffer.from('de') })
     const next = [part(0), tailPiece(8, { size: 2, key: live })]
-    await uploads.record(two, { offset: 10, replacedFrom: 0, pieces: next, lifetimeMs: 3 * DAY_MS })
+    const times = { uploadLifetimeMs: 3 * DAY_MS }
+    const longer = createLedger(core.database, { baseCapacity: 1000, times })
+    await uploads.through(longer).record(two, { offset: 10, replacedFrom: 0, pieces: next })
     clock.now += RETENTION_MS + 1
     await sweepOnce(core)
     expect([await head(left), await head(live)]).toEqual([undefined, 2])

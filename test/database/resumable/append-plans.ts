@@ -7,6 +7,7 @@ import {
   DAY_MS,
   part,
   PART_SIZE,
+  type Resumables,
   resumablesOf,
   tailPiece,
 } from '../../core/ledger/resumable/fixture.ts'
@@ -31,8 +32,13 @@ export async function explainAppend(
   })
   await account.grant('more', (parts + 10) * PART_SIZE)
   const statements: CompiledQuery[] = []
-  const ledger = createLedger(recording(database, statements), { baseCapacity: BASE_CAPACITY })
-  const uploads = resumablesOf(ledger, account)
+  const recorded = recording(database, statements)
+  const living = (uploadLifetimeMs: number): Resumables =>
+    resumablesOf(
+      createLedger(recorded, { baseCapacity: BASE_CAPACITY, times: { uploadLifetimeMs } }),
+      account,
+    )
+  const uploads = living(DAY_MS)
   const upload = await uploads.create('a', (parts + 5) * PART_SIZE)
   const { upload: first } = await uploads.hold(upload)
   const pieces = Array.from({ length: parts }, (_, at) => part(at))
@@ -46,14 +52,14 @@ export async function explainAppend(
   const end = offset + PART_SIZE
   const next = { offset: end, replacedFrom: offset, pieces: [part(parts)] }
   // Each lets the upload live longer, or how many statements it takes would depend on the clock.
-  await uploads.record(claimed, { ...next, holderMs: 60_000, lifetimeMs: 2 * DAY_MS })
+  await living(2 * DAY_MS).record(claimed, { ...next, holderMs: 60_000 })
   const tail = [tailPiece(end, { size: 3, key: tailKey })]
   const last = { offset: end + 3, replacedFrom: end, pieces: tail }
-  await uploads.record(claimed, { ...last, lifetimeMs: 3 * DAY_MS })
+  await living(3 * DAY_MS).record(claimed, last)
   const { upload: again } = await uploads.hold(upload, { offset: end + 3 })
   const whole = [{ ...part(parts + 1), firstByte: end }]
   const replacing = { offset: end + PART_SIZE, replacedFrom: end, pieces: whole }
-  await uploads.record(again, { ...replacing, lifetimeMs: 4 * DAY_MS })
+  await living(4 * DAY_MS).record(again, replacing)
 
   const ofPieces = statements.filter((statement) => /upload_pieces/.test(statement.sql))
   const plans = await explainAll({ database, statements: ofPieces, explain })

@@ -313,6 +313,6 @@ export async function finishElsewhere(
   const { epoch, storeState } = claim.upload
   const recorded = { userId, version, epoch, offset: 1, storeState, replacedFrom: 0, pieces: [] }
   const sealed = { sha256: undefined }
-  await ledger.recordAppend({ ...recorded, lifetimeMs: 60_000, holderMs: undefined, sealed })
+  await ledger.recordAppend({ ...recorded, holderMs: undefined, sealed })
   await ledger.claimFinish({ ...named, ...holding })
 }

@@ -98,7 +98,12 @@ function createWorld(options: WorldOptions): World {
   const bucket = new FakeS3()
   const operations: World['operations'] = []
   const { retentionMs = RETENTION_MS } = variant
-  const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS, retentionMs }
+  const times = {
+    leaseMs: LEASE_MS,
+    uploadLifetimeMs: plan.uploadLifetimeMs,
+    garbageDelayMs: GARBAGE_DELAY_MS,
+    retentionMs,
+  }
   const ledgerOptions = {
     baseCapacity,
     historyLifetimeMs,
@@ -125,6 +130,7 @@ function createWorld(options: WorldOptions): World {
       timeline,
       databaseClock: clock,
       historyLifetimeMs,
+      uploadLifetimeMs: plan.uploadLifetimeMs,
     }),
     database,
     ledger: { ...ledger, ...(plan.sweepsMeet ? { acquireLeaderLease: async () => true } : {}) },

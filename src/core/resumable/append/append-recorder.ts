@@ -9,7 +9,6 @@ import type { ResumableOptions } from '../resumable-options.ts'
 export interface RecorderOptions {
   readonly ledger: Pick<ResumableLedger, 'recordAppend'>
   readonly running: Pick<RunningAppends, 'releases'>
-  readonly lifetimeMs: number
   /** How often the bytes are recorded. */
   readonly recordMs?: number | undefined
 }
@@ -147,7 +146,6 @@ export class AppendRecorder implements Disposable {
         storeState,
         replacedFrom,
         pieces: pieces.filter(({ firstByte }) => firstByte >= replacedFrom),
-        lifetimeMs: this.#options.lifetimeMs,
         holderMs: lease.holderMs,
         sealed: lease.sealed,
         sentTailBytes: lease.sentTailBytes,

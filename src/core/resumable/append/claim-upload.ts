@@ -129,7 +129,7 @@ async function withdraw(
 }
 
 async function release(
-  { ledger, lifetimeMs }: ClaimOptions,
+  { ledger }: ClaimOptions,
   asked: AskedClaim,
   { ifUnused: storeState }: PlannedAppend,
 ): Promise<void> {
@@ -142,7 +142,6 @@ async function release(
     storeState,
     replacedFrom: offset,
     pieces: [],
-    lifetimeMs,
     holderMs: undefined,
   })
 }

@@ -72,13 +72,17 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
       })
     })
 
+    /** On an instance where they live so long from their last progress. */
+    const living = (uploadLifetimeMs: number): Resumables =>
+      uploads.through(harness.with({ times: { uploadLifetimeMs } }).ledger)
+
     describe('a record', () => {
       it('moves the offset, replaces pieces from where it says, and lets the upload live on', async () => {
         const upload = await uploads.create('a', 40)
         const { upload: claimed } = await uploads.hold(upload)
-        const renewed = { holderMs: LONG_MS, lifetimeMs: 2 * DAY_MS, storeState: '{"id":"x"}' }
+        const renewed = { holderMs: LONG_MS, storeState: '{"id":"x"}' }
         const first = { offset: 16, replacedFrom: 0, pieces: [part(0), part(1)] }
-        expect(await uploads.record(claimed, { ...first, ...renewed })).toBe(true)
+        expect(await living(2 * DAY_MS).record(claimed, { ...first, ...renewed })).toBe(true)
         const found = await uploads.find(upload)
         expect(found).toMatchObject({ offset: 16, isHeld: true, storeState: '{"id":"x"}' })
         expect(found.updatedAt).toBeGreaterThanOrEqual(upload.updatedAt)
@@ -102,7 +106,7 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
       it('lives no longer than the upload may in all', async () => {
         const upload = await uploads.create('a', 40, { maxLifetimeMs: DAY_MS })
         const { upload: claimed } = await uploads.hold(upload)
-        await uploads.record(claimed, { offset: 8, lifetimeMs: 3 * DAY_MS })
+        await living(3 * DAY_MS).record(claimed, { offset: 8 })
         const { expiresAt, createdAt } = await uploads.find(upload)
         expect(Math.abs(expiresAt - createdAt - DAY_MS)).toBeLessThan(1_000)
       })

@@ -103,7 +103,6 @@ export function resumablesOf(ledger: Ledger, { userId, userCreatedAt }: Caller):
         storeState,
         replacedFrom: options.offset ?? offset,
         pieces: [],
-        lifetimeMs: DAY_MS,
         holderMs: undefined,
         ...options,
       }),

@@ -59,6 +59,8 @@ interface World {
   readonly harness: LedgerHarness
   readonly account: Account
   readonly resumables: Resumables
+  /** On an instance where they live no longer than `LONG_MS` from their last progress. */
+  readonly shortLived: Resumables
   readonly model: ResumableModel
   readonly uploads: Tracked[]
   readonly claims: TrackedClaim[]
@@ -70,7 +72,9 @@ async function openWorld(harness: LedgerHarness): Promise<World> {
   const account = await openAccount(harness)
   const resumables = resumablesOf(harness.ledger, account)
   const model = new ResumableModel({ base: BASE_CAPACITY, ...LIMITS })
-  return { harness, account, resumables, model, uploads: [], claims: [] }
+  const { ledger } = harness.with({ times: { uploadLifetimeMs: LONG_MS } })
+  const shortLived = resumables.through(ledger)
+  return { harness, account, resumables, shortLived, model, uploads: [], claims: [] }
 }
 
 /** What the operation came to, after the comparison with the model; `undefined` if it had nothing to work on. */
@@ -218,7 +222,7 @@ async function append(world: World, operation: Operation): Promise<string | unde
 }
 
 async function record(world: World, operation: Operation): Promise<string | undefined> {
-  const { resumables, model } = world
+  const { resumables, shortLived, model } = world
   const { kind, bytes, flag, other } = operation
   const claim = world.claims.at(-1 - operation.target)
   if (claim === undefined) return undefined
@@ -238,16 +242,26 @@ async function record(world: World, operation: Operation): Promise<string | unde
     epoch,
     offset,
     replacedFrom: hasPiece ? firstByte : offset,
-    lifetimeMs: flag ? DAY_MS : LONG_MS,
     holderMs: other === 1 ? LONG_MS : undefined,
   }
-  const recorded = await resumables.record(await resumables.find({ ...claim, ...resumables }), {
-    ...told,
-    pieces: pieces.map(({ key, ...piece }) => ({ ...piece, receipt: 'r', objectKey: key })),
-    sealed: kind === 'seal' ? { sha256: undefined } : undefined,
-    version,
-  })
-  return same(recorded, model.record(upload, { ...told, pieces, isSealed: kind === 'seal' }))
+  const recorded = await (flag ? resumables : shortLived).record(
+    await resumables.find({ ...claim, ...resumables }),
+    {
+      ...told,
+      pieces: pieces.map(({ key, ...piece }) => ({ ...piece, receipt: 'r', objectKey: key })),
+      sealed: kind === 'seal' ? { sha256: undefined } : undefined,
+      version,
+    },
+  )
+  return same(
+    recorded,
+    model.record(upload, {
+      ...told,
+      lifetimeMs: flag ? DAY_MS : LONG_MS,
+      pieces,
+      isSealed: kind === 'seal',
+    }),
+  )
 }
 
 async function endFinish(world: World, { target }: Operation): Promise<undefined> {

@@ -45,6 +45,10 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       uploads = resumablesOf(harness.ledger, account)
     })
 
+    /** On an instance where they live so long from their last progress. */
+    const living = (uploadLifetimeMs: number): Resumables =>
+      uploads.through(harness.with({ times: { uploadLifetimeMs } }).ledger)
+
     /** When the object may be removed; `undefined` if it is not garbage. */
     async function notBefore(key: ObjectKey): Promise<number | undefined> {
       const { garbage } = await harness.keys(account.userId)
@@ -118,7 +122,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
         const offset = 3 + at
         const record = at === 0 ? tail : { ...none, replacedFrom: offset }
         const lifetimeMs = start + minutes * (HOUR_MS / 60) - harness.now()
-        expect(await uploads.record(claimed, { ...record, offset, lifetimeMs })).toBe(true)
+        expect(await living(lifetimeMs).record(claimed, { ...record, offset })).toBe(true)
         await expectKept(upload, tailKey)
       }
     })
@@ -128,7 +132,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       const { upload: one } = await uploads.hold(upload, { holderMs: 0 })
       const key = uploads.tailKey()
       const pieces = [tailPiece(0, { size: 3, key })]
-      await uploads.record(one, { offset: 3, replacedFrom: 0, pieces, lifetimeMs: 1_000 })
+      await living(1_000).record(one, { offset: 3, replacedFrom: 0, pieces })
       const tail = await appendTail(upload, { size: 2 })
       await uploads.hold(upload, { offset: 5, holderMs: 2 * DAY_MS })
       await expectKept(upload, tail)
@@ -181,10 +185,9 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       const hold = { replacedFrom: 0, holderMs: LONG_MS }
       await uploads.record(claimed, { ...hold, offset: 3, pieces })
       await expectKept(upload, tailKey)
-      const replacing = { ...hold, offset: 8, pieces: [part(0)], lifetimeMs: 3 * DAY_MS }
-      await uploads.record(claimed, replacing)
+      await living(3 * DAY_MS).record(claimed, { ...hold, offset: 8, pieces: [part(0)] })
       await expectLeft(tailKey)
-      await uploads.record(claimed, { offset: 9, lifetimeMs: 6 * DAY_MS })
+      await living(6 * DAY_MS).record(claimed, { offset: 9 })
       await expectLeft(tailKey)
       await expectCounted(3 + OVERHEAD)
     })

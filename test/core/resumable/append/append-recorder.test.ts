@@ -23,10 +23,7 @@ async function release(
       return true
     },
   }
-  using recorder = new AppendRecorder(
-    { ledger, running, lifetimeMs: 1 },
-    { upload: UPLOAD, isAtomic },
-  )
+  using recorder = new AppendRecorder({ ledger, running }, { upload: UPLOAD, isAtomic })
   const part = { firstByte: 8, size: 8, receipt: 'p', objectKey: undefined }
   const tail = { firstByte: 16, size: 5, receipt: 't', objectKey: freshKey() }
   recorder.note({ offset: 21, replacedFrom: 8, pieces: [part, tail], storeState: '{"id":1}' })
@@ -45,7 +42,7 @@ describe('an append that runs', () => {
       },
     }
     using recorder = new AppendRecorder(
-      { ledger, running, lifetimeMs: 1, recordMs: 1 },
+      { ledger, running, recordMs: 1 },
       { upload: UPLOAD, isAtomic: true },
     )
     recorder.note({ offset: 21, replacedFrom: 8, pieces: [], storeState: '{}' })

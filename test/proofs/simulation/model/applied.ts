@@ -16,6 +16,7 @@ export interface CheckerOptions {
   /** Has the time that really passes. */
   readonly timeline: Timeline
   readonly historyLifetimeMs: number
+  readonly uploadLifetimeMs: number
   /** Given what breaks an invariant; the first one counts. */
   readonly report: (violation: unknown) => void
 }

@@ -107,7 +107,8 @@ function assertChange(change: AppliedChange, call: AppliedCall): void {
 type Changed = Applied & { readonly [K in keyof Change]: NonNullable<Change[K]> }
 
 /** Only a record under the epoch adds bytes: those that its append has received. */
-function assertProgress({ upload, old, now, clock }: Changed, call: AppliedCall): void {
+function assertProgress(change: Changed, call: AppliedCall): void {
+  const { upload, old, now, clock, uploadLifetimeMs } = change
   const { version } = upload
   const isRecord = call.method === 'recordAppend' && call.argument.version === version
   demand(isRecord, 'I13', `bytes were added by ${call.method}`)
@@ -121,7 +122,7 @@ function assertProgress({ upload, old, now, clock }: Changed, call: AppliedCall)
   demand(append.isGood, 'I11', 'recorded bytes of an append that does not count')
   upload.recorded = Buffer.concat([upload.recorded.subarray(0, append.from), received])
   // The database counts whole milliseconds.
-  const expiresAt = Math.min(clock() + call.argument.lifetimeMs, now.ends_at) - 1
+  const expiresAt = Math.min(clock() + uploadLifetimeMs, now.ends_at) - 1
   demand(now.lease_until >= expiresAt, 'I11', `its lease ends before ${expiresAt}`)
 }
 

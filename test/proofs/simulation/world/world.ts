@@ -117,11 +117,8 @@ export function startInstance(world: World, process: Process): Instance {
     maxFileSize: MAX_FILE_SIZE,
   }
   const repository = createRepository({ ...settings, leaseMs: LEASE_MS })
-  const lifetimeMs = world.uploadLifetimeMs
   const start: Actor = { process, name: 'start', operation: undefined }
-  const uploads = world.timeline.runAs(start, () =>
-    createResumableUploads({ ...settings, lifetimeMs }),
-  )
+  const uploads = world.timeline.runAs(start, () => createResumableUploads(settings))
   return {
     process,
     gate,
