@@ -33,6 +33,20 @@ describe('R15 what is told of an upload', () => {
     )
   })
 
+  it('is confirmed for an operator who cancels again what has ended', async () => {
+    await using opened = await openS3Uploads()
+    const { half } = await twoUploads(opened)
+    const calls: string[] = []
+    const uploads = opened.open(opened.objects, noting(opened.core.ledger, calls))
+    const { userId, userCreatedAt, reverify } = opened.caller
+    const account = { userId, userCreatedAt, credential: undefined, scope: undefined }
+    const subject = { kind: 'operator', ...account, reverify } as const
+    await uploads.cancel({ subject, version: half })
+    calls.splice(0)
+    await uploads.cancel({ subject, version: half })
+    expect(calls.at(-1)).toBe('confirm')
+  })
+
   it('costs an append that is recorded nothing more', async () => {
     await using opened = await openS3Uploads()
     const { half } = await twoUploads(opened)
