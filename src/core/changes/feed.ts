@@ -1,6 +1,6 @@
 import { onAbort } from '../async/on-abort.ts'
 import { AppError } from '../errors.ts'
-import { type Subject, watchAccess } from '../auth/subject.ts'
+import { actorOf, type Subject, watchAccess } from '../auth/subject.ts'
 import { inactiveUser, statusOf } from '../users/caller.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -56,8 +56,7 @@ export function createFeed(options: FeedOptions) {
   }
 
   async function read({ subject, after, limit }: ReadFeed) {
-    const { userId, userCreatedAt } = subject
-    const page = { userId, userCreatedAt, after: after.sequence, limit }
+    const page = { ...actorOf(subject), after: after.sequence, limit }
     const found = await ledger.readChanges(page)
     if (found === undefined) throw await refusal(subject)
     if (!follows(after, found)) throw cursorExpired()
@@ -67,8 +66,7 @@ export function createFeed(options: FeedOptions) {
   return {
     /** The position of the newest change. Rejects as `inactiveUser` says for an inactive account. */
     async latest(subject: Subject): Promise<ChangePosition> {
-      const { userId, userCreatedAt } = subject
-      const latest = await ledger.latestChange({ userId, userCreatedAt })
+      const latest = await ledger.latestChange(actorOf(subject))
       if (latest === undefined) throw await refusal(subject)
       return latest
     },

@@ -1,4 +1,4 @@
-import { shownName, type Subject } from '../auth/subject.ts'
+import { actorOf, shownName, type Subject } from '../auth/subject.ts'
 import { AppError } from '../errors.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
@@ -32,9 +32,8 @@ export function createArchives(options: ArchivesOptions) {
      */
     async list(subject: Subject, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
       if (subject.kind !== 'operator') await assertActive(ledger, subject)
-      const { userId, userCreatedAt } = subject
       const limit = maxFiles + 1
-      const files = await ledger.selectFiles({ userId, userCreatedAt, selected, limit })
+      const files = await ledger.selectFiles({ ...actorOf(subject), selected, limit })
       if (files.length === limit) throw archiveTooLarge(maxFiles)
       assertFound(files, selected)
       if (subject.kind !== 'visitor') return files

@@ -52,8 +52,7 @@ export function createHistory(options: HistoryOptions) {
 
   /** A version outside the subject's prefix is as one that does not exist. */
   async function find({ subject, version }: FindPast): Promise<PastVersion | 'gone'> {
-    const { userId, userCreatedAt } = subject
-    const found = await ledger.findPastVersion({ userId, userCreatedAt, version })
+    const found = await ledger.findPastVersion({ ...actorOf(subject), version })
     if (found === 'gone') return found
     // The ledger finds nothing of an inactive user, whose token may stay cached as valid for a few seconds.
     if (found === undefined) await assertActive(ledger, subject)
@@ -72,9 +71,8 @@ export function createHistory(options: HistoryOptions) {
     /** Rejects with `version_gone` for a while after the version has left the history, then with `not_found`. */
     stat,
     async list({ subject, name, prefix, after, limit }: ListPast): Promise<PastPage> {
-      const { userId, userCreatedAt } = subject
       const bounds = { limit: limit + 1, maxScanned: MAX_SCANNED_FILES }
-      const page = { userId, userCreatedAt, name, prefix, after, ...bounds }
+      const page = { ...actorOf(subject), name, prefix, after, ...bounds }
       const found = await ledger.listHistory(page)
       const { page: versions, last } = cutPage(found.versions, limit)
       if (versions.length === 0) await assertActive(ledger, subject)
@@ -93,17 +91,15 @@ export function createHistory(options: HistoryOptions) {
     },
     /** See `HistoryLedger.purgeVersion`. Reverifies the subject first. Running downloads continue. */
     async purge({ subject, version }: FindPast): Promise<void> {
-      const { userId, userCreatedAt } = subject
       // What a subject with a prefix does not see, it does not purge; of a version that is gone, nothing is left to.
       if (hasPrefix(subject) && (await find({ subject, version })) === 'gone') return
       await subject.reverify()
-      await ledger.purgeVersion({ userId, userCreatedAt, version })
+      await ledger.purgeVersion({ ...actorOf(subject), version })
     },
     /** Purges all versions that have ended by the call, page by page; what is purged stays so if the signal aborts. */
     async purgeAll({ subject, signal }: PurgeAllPast): Promise<void> {
-      const { userId, userCreatedAt } = subject
       await subject.reverify()
-      const caller = { userId, userCreatedAt }
+      const caller = actorOf(subject)
       const any = { name: undefined, prefix: EVERY_NAME, after: undefined }
       const { versions } = await ledger.listHistory({ ...caller, ...any, limit: 1, maxScanned: 1 })
       const endedBy = versions[0]?.endedAt

@@ -3,7 +3,13 @@ import { leftOfJwt } from '../auth/access-tokens.ts'
 import type { FailedAttemptLimiter } from '../auth/failed-attempt-limiter.ts'
 import { assertPermits } from '../auth/scope.ts'
 import { sha256 } from '../auth/sha256.ts'
-import { type Operator, scopeOfLink, type UserSubject, type Visitor } from '../auth/subject.ts'
+import {
+  actorOf,
+  type Operator,
+  scopeOfLink,
+  type UserSubject,
+  type Visitor,
+} from '../auth/subject.ts'
 import { assertTerms, lifeMs, type Terms } from '../auth/terms.ts'
 import { AppError, invalidParameter, tooManyRequests } from '../errors.ts'
 import { isFileName } from '../files/file-name.ts'
@@ -68,9 +74,7 @@ export function createLinks(options: {
     if (found === undefined) throw linkNotFound()
     const reverify = async (): Promise<void> => void (await find(secret, options))
     const { link, owner, credential } = found
-    const { userId, userCreatedAt } = owner
-    const scope = scopeOfLink(link)
-    return { kind: 'visitor', userId, userCreatedAt, credential, scope, link, reverify }
+    return { kind: 'visitor', ...owner, credential, scope: scopeOfLink(link), link, reverify }
   }
 
   async function count({ link: { linkId }, userId }: Visitor, uses: Uses): Promise<void> {
@@ -113,12 +117,11 @@ export function createLinks(options: {
       assertTerms(terms)
       assertLimits(terms, maxLifeMs)
       const token = await subject.inspect()
-      const { userId, userCreatedAt } = subject
+      const { userId } = subject
       const passwordHash = password && (await passwords.hash(password, { id: userId, signal }))
       const secret = `crl_${randomBytes(32).toString('base64url')}`
       const link = await ledger.addLink({
-        userId,
-        userCreatedAt,
+        ...actorOf(subject),
         linkId: createVersion(),
         sha256: sha256(secret),
         createdBy: {
@@ -215,9 +218,8 @@ async function inspected(subject: LinkKeeper): Promise<void> {
 
 /** Of `ListLinks` and `NamedLink`: what the subject sees. */
 function seenLinks(subject: LinkKeeper) {
-  const { userId, userCreatedAt, scope } = subject
-  const isScoped = subject.kind === 'user' && scope !== undefined
-  return { userId, userCreatedAt, tokenId: isScoped ? subject.tokenId : undefined }
+  const isScoped = subject.kind === 'user' && subject.scope !== undefined
+  return { ...actorOf(subject), tokenId: isScoped ? subject.tokenId : undefined }
 }
 
 /** A link permits no more than the token that makes it. */

@@ -50,10 +50,9 @@ export async function finishUpload(
   sealed: ResumableUpload,
 ): Promise<FinishResult> {
   const { ledger, running } = options
-  const { userId, userCreatedAt } = request.subject
   const { version } = sealed
   const { holder } = running
-  const claim = { userId, userCreatedAt, version, holder, holderMs: HOLDER_MS }
+  const claim = { ...actorOf(request.subject), version, holder, holderMs: HOLDER_MS }
   const upload = await ledger.claimFinish(claim)
   if (upload === undefined) return await finishedByAnother(options, request, sealed)
   return await finishHeld(options, request, upload)

@@ -1,4 +1,4 @@
-import { linkIdOf, type Subject } from '../auth/subject.ts'
+import { actorOf, linkIdOf, type Subject } from '../auth/subject.ts'
 import type { Version } from '../objects/object-key.ts'
 import type { NamedResumable } from './resumable-ledger.ts'
 
@@ -10,6 +10,5 @@ export interface NamedUpload {
 
 /** What the ledger looks for: for the visitor of a link, only an upload that this link has created. */
 export function namedBy({ subject, version }: NamedUpload): NamedResumable {
-  const { userId, userCreatedAt } = subject
-  return { userId, userCreatedAt, version, linkId: linkIdOf(subject) }
+  return { ...actorOf(subject), version, linkId: linkIdOf(subject) }
 }

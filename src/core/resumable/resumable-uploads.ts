@@ -1,6 +1,6 @@
 import { confirmRefusal } from '../async/confirm-refusal.ts'
 import { hasPrefix } from '../auth/scope.ts'
-import { assertMayContinue, type Subject } from '../auth/subject.ts'
+import { actorOf, assertMayContinue, type Subject } from '../auth/subject.ts'
 import { isAppError } from '../errors.ts'
 import type { File } from '../files/file.ts'
 import type { Version } from '../objects/object-key.ts'
@@ -112,12 +112,9 @@ export function createResumableUploads(options: ResumableOptions) {
   }
 
   /** Rejects with `upload_gone` for a finished upload whose file is not the current one of its name (I12). */
-  async function current(
-    upload: ResumableUpload,
-    { userId, userCreatedAt, version }: NamedResumable,
-  ): Promise<ResumableUpload> {
+  async function current(upload: ResumableUpload, named: NamedResumable): Promise<ResumableUpload> {
     if (upload.state !== 'finished') return upload
-    const file = await ledger.findVersion({ userId, userCreatedAt, version })
+    const file = await ledger.findVersion(named)
     if (file?.name !== upload.name) throw uploadSuperseded()
     return upload
   }
@@ -209,8 +206,8 @@ export function createResumableUploads(options: ResumableOptions) {
     find: (upload: NamedUpload) => confirmingRefusal(find(upload)),
     /** The account's unfinished uploads, oldest first, as far as their names are within the subject's scope. */
     list({ subject, after, limit }: ListUploads): Promise<readonly ResumableUpload[]> {
-      const { userId, userCreatedAt, scope: { prefix } = {} } = subject
-      return ledger.listResumables({ userId, userCreatedAt, prefix, after, limit })
+      const { prefix } = subject.scope ?? {}
+      return ledger.listResumables({ ...actorOf(subject), prefix, after, limit })
     },
     /**
      * Releases the reservation immediately, and ends a running append of this instance. Rejects with `not_found`, and

@@ -200,8 +200,7 @@ export async function assertAcceptable(
   { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
 ): Promise<void> {
   if (precondition !== undefined) {
-    const { userId, userCreatedAt } = subject
-    const file = await ledger.findFile({ userId, userCreatedAt, name, audience: 'owner' })
+    const file = await ledger.findFile({ ...actorOf(subject), name, audience: 'owner' })
     if (!isMet(precondition, file)) return
   }
   if (min > maxFileSize) throw fileTooLarge(maxFileSize)

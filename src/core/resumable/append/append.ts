@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
-import { watchAccess } from '../../auth/subject.ts'
+import { actorOf, watchAccess } from '../../auth/subject.ts'
 import { isAppError } from '../../errors.ts'
 import { sentMetadata } from '../upload-metadata.ts'
 import type { MemoryAllocation } from '../../memory/allocation.ts'
@@ -83,15 +83,14 @@ export async function appendBytes(
 ): Promise<AppendResult> {
   const { ledger } = options
   const { subject, version, length, sha256, signal } = request
-  const { userId, userCreatedAt } = subject
+  const appended = { ...actorOf(subject), version }
   const upload = { ...found, length: found.length ?? length }
   assertFits(options, request, upload)
   const bytes = upload.length ?? upload.offset + (request.bodySize ?? 0)
   const { credential, offset } = upload
   const arrived = offset > UNRESERVED_BYTES ? offset : 0
   const reserved = credential === undefined ? bytes : arrived
-  const prepared = { userId, userCreatedAt, version, bytes, reserved, length, sha256 }
-  await ledger.prepareAppend(prepared)
+  await ledger.prepareAppend({ ...appended, bytes, reserved, length, sha256 })
   // It neither adds a byte nor seals the upload, so it need not claim it.
   if (request.bodySize === 0 && upload.offset !== upload.length) {
     assertChecksum(request, request.checksum && createHash(request.checksum.algorithm))
@@ -99,15 +98,14 @@ export async function appendBytes(
     await ledger.confirm()
     return { offset: upload.offset, sealed: undefined, cut: undefined }
   }
-  using allocation = await options.memory.allocate({ userId, credential, signal })
+  using allocation = await options.memory.allocate({ userId: subject.userId, credential, signal })
   using running = options.running.start({ version, epoch: claimedEpoch(upload) })
   const claimed = await claimUpload(options, request, upload)
   using recorder = new AppendRecorder(options, {
     upload: { ...claimed.upload, storeState: claimed.plan.ifUnused },
     isAtomic: request.checksum !== undefined,
   })
-  const extend = (bytes: number): Promise<void> =>
-    ledger.prepareAppend({ userId, userCreatedAt, version, bytes })
+  const extend = (bytes: number): Promise<void> => ledger.prepareAppend({ ...appended, bytes })
   const covered = credential === undefined ? bytes : Math.max(offset, UNRESERVED_BYTES)
   const reservation = new GrowingReservation({ covered, max: upload.length, extend })
   const append = { ...claimed, allocation, running, recorder, reservation }

@@ -1,3 +1,4 @@
+import { actorOf } from '../../auth/subject.ts'
 import { isAppError } from '../../errors.ts'
 import { createVersion, type ObjectKey, objectKey } from '../../objects/object-key.ts'
 import { fileTooLarge } from '../../uploads/byte-meter.ts'
@@ -44,7 +45,6 @@ export async function claimUpload(
 ): Promise<Claimed> {
   const { ledger, objects, running } = options
   const { subject, version, offset, bodySize } = request
-  const { userId, userCreatedAt } = subject
   const { epoch, holder } = upload
   const plan = objects.planAppend({
     partSize: upload.partSize,
@@ -56,10 +56,9 @@ export async function claimUpload(
     isTakeover: holder !== undefined,
   })
   if (plan === undefined) throw await abortLost(options, upload)
-  const tailKey = objects.hasTails ? objectKey(userId, createVersion()) : undefined
+  const tailKey = objects.hasTails ? objectKey(subject.userId, createVersion()) : undefined
   const asked = {
-    userId,
-    userCreatedAt,
+    ...actorOf(subject),
     version,
     offset,
     epoch,
