@@ -17,6 +17,7 @@ import type { FreeSpace } from '../core/uploads/free-space.ts'
 import type { LedgerSpace } from '../core/uploads/ledger-space.ts'
 import { createGrantPeriods } from '../core/quota/grant-periods.ts'
 import { createGrants } from '../core/quota/grants.ts'
+import type { AccountLimits } from '../core/quota/refusal.ts'
 import {
   createFailedAttemptLimiter,
   type FailedAttemptPolicy,
@@ -43,7 +44,7 @@ import type { Database } from '../database/database.ts'
 import { createWebhookDelivery, type WebhookHooks } from '../core/webhooks/delivery.ts'
 import { createParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
 import type { LedgerOptions } from '../database/operations/session.ts'
-import type { OwnTimes } from '../database/ledger/times.ts'
+import type { LedgerTimes, OwnTimes } from '../database/ledger/times.ts'
 import { createWebhookSender } from '../webhooks/sender.ts'
 import { createStoreRecord } from '../database/objects/store-record.ts'
 import { createInventory } from '../database/verify/inventory.ts'
@@ -320,7 +321,13 @@ function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
   }
 }
 
-function ledgerOptionsOf(config: Config, overrides: Overrides): Required<LedgerOptions> {
+/** None is left to its default, which is for tests and tools. */
+interface DeployedOptions extends Required<LedgerOptions> {
+  readonly limits: AccountLimits
+  readonly times: OwnTimes & Pick<LedgerTimes, 'garbageDelayMs' | 'uploadLifetimeMs'>
+}
+
+function ledgerOptionsOf(config: Config, overrides: Overrides): DeployedOptions {
   const { baseCapacity, webhooks, historyLifetimeMs, historyShare } = config
   const { maxFiles, maxUploads, maxUnfinished } = config
   const { leaseMs, uploadLifetimeMs = config.lifetimeMs, retentionMs, purgeDelayMs } = overrides

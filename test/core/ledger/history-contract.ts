@@ -10,6 +10,7 @@ import {
   type LedgerHarness,
   openAccount,
   outcomeOf,
+  refusalOf,
   race,
 } from './fixture.ts'
 
@@ -157,6 +158,22 @@ export function ledgerHistoryContract(
       await account.begin('d', MIB - 1)
       await account.remove('b')
       expect(await outcomeOf(account.restore(file.version))).toBe('capacity_exceeded')
+    })
+
+    it('counts an empty file that it restores, and leaves the last tenth of the files to others', async () => {
+      const { file } = await account.put('a', 0)
+      await account.remove('a')
+      await account.put('b', 1)
+      const at = (maxFiles: number) =>
+        account.through(harness.with({ limits: { maxFiles } }).ledger)
+      expect(await outcomeOf(at(1).restore(file.version))).toBe('file_count_exceeded')
+      expect(await refusalOf(at(2).restore(file.version, { credential: 'camera' }))).toMatchObject({
+        code: 'file_count_exceeded',
+        facts: { max_files: 1 },
+      })
+      expect(await account.size('a')).toBeUndefined()
+      await at(2).restore(file.version)
+      expect(await account.size('a')).toBe(0)
     })
 
     it('purges what exceeds the allowance, oldest end first, and counts it as garbage until then', async () => {
