@@ -9,7 +9,10 @@ import type { Visibility } from '../files/file.ts'
 import type { Precondition } from '../files/precondition.ts'
 import { isReference } from '../quota/grants.ts'
 
-/** What a token may permit; types, schemas and refusals follow from this list. docs/api.md has the table. */
+/**
+ * What a token may permit (docs/api.md has the table). Types, schemas and refusals follow from this list; a scope that is
+ * stored keeps the actions that it got.
+ */
 export const ACTIONS = ['read', 'create', 'replace', 'delete', 'history', 'share'] as const
 
 export type Action = (typeof ACTIONS)[number]

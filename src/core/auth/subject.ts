@@ -55,7 +55,10 @@ export interface UserSubject extends Acting {
   readonly inspect: () => Promise<AccessTokenUser>
 }
 
-/** Somebody without an account, who acts by a link in the account of its owner. */
+/**
+ * Somebody without an account, who acts by a link in the account of its owner. What they are shown of it is in
+ * `http/public/links/`: `view-link.ts` and, of refusals, `visitor-problems.ts`.
+ */
 export interface Visitor extends Acting {
   readonly kind: 'visitor'
   readonly link: Link

@@ -1,6 +1,7 @@
 import { AppError, tooManyRequests } from '../errors.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 
+/** `scopeOfLink` in `core/auth/subject.ts` says what visitors may do by each. */
 export const LINK_KINDS = ['download', 'drop'] as const
 
 export type LinkKind = (typeof LINK_KINDS)[number]

@@ -13,6 +13,10 @@ import {
   unclaimedByOthers,
 } from './evictable.ts'
 
+/**
+ * What decides about a quota: conditions of the UPDATE that takes the bytes. If they do not hold, `refusal-reason.ts`
+ * finds out why, and `core/quota/refusal.ts` says it, as `capacity_exceeded` and the like.
+ */
 type Sql = RawBuilder<unknown>
 
 export interface Need {

@@ -98,8 +98,8 @@ export function createSession(database: Database, options: LedgerOptions) {
       runBatch &&
       createBatcher({ runBatch, locks: createBatchLocks(kysely), inOrder, queueTimeoutMs }),
     /**
-     * Runs one transaction, durable when it resolves. `sqlite/group-commit.ts` has the COMMIT, on the writer thread; that of
-     * PostgreSQL is in `postgres/connection.ts`.
+     * Runs one transaction, durable when it resolves. On SQLite it shares a COMMIT with others, on the writer thread
+     * (`sqlite/group-commit.ts`); PostgreSQL's is in `postgres/connection.ts`.
      */
     transaction: <T>(work: Work<T>) => database.transaction((db) => work(txOn(db))),
     /** Runs one transaction in order with the user's other changes. Its statements are prepared. */

@@ -8,6 +8,7 @@ import { forgetTailKey, leaveTailKey, leaveTails } from './tails.ts'
 
 /**
  * Takes constant time, regardless of the number of recorded parts, and the user's lock only if tails become garbage.
+ * What it records is durable with the COMMIT (`operations/session.ts`).
  */
 export async function recordAppend(tx: LedgerTx, record: RecordAppend): Promise<boolean> {
   const { userId, version, replacedFrom, sentTailBytes: bytes } = record
