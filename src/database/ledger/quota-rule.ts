@@ -13,10 +13,6 @@ import {
   unclaimedByOthers,
 } from './evictable.ts'
 
-/**
- * What decides about a quota: conditions of the UPDATE that takes the bytes. If they do not hold, `refusal-reason.ts`
- * finds out why, and `core/quota/refusal.ts` says it, as `capacity_exceeded` and the like.
- */
 type Sql = RawBuilder<unknown>
 
 export interface Need {
@@ -51,7 +47,11 @@ function shareBy(limit: number): Sql {
   return sql.lit(shareOf(limit).own)
 }
 
-/** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
+/**
+ * SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`: they decide in the UPDATE that takes the
+ * bytes. If one does not hold, `refusal-reason.ts` finds out why, and `core/quota/refusal.ts` says so
+ * (`capacity_exceeded` and others).
+ */
 export function mayBegin(context: SqlContext, need: UploadNeed): RawBuilder<boolean> {
   const { now } = context
   const { maxUploads } = context.limits

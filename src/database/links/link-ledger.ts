@@ -35,7 +35,7 @@ import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
 import { safeNow } from '../ledger/safe-now.ts'
 import type { Operations } from '../operations/operation.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
-import { requireValidToken } from '../users/access-tokens.ts'
+import { requireValidToken } from '../auth/access-tokens.ts'
 
 export const LINK_OPERATIONS = {
   addLink: { through: 'change', run: addLink, effect: 'grows' },

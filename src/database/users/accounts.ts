@@ -10,7 +10,7 @@ import type { UserId } from '../../core/users/user-id.ts'
 import { isInRange } from '../prefix-range.ts'
 import { allowanceOf } from '../ledger/counted-bytes.ts'
 import type { GrantRow, QuotaRow } from '../schema.ts'
-import { toGrant } from './grants.ts'
+import { toGrant } from '../quota/grants.ts'
 import {
   capacityInForce,
   createdAt,

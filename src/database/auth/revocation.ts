@@ -5,7 +5,7 @@ import { AppError } from '../../core/errors.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Clocked, LedgerTx } from '../ledger/ledger-sql.ts'
 import type { AccessTokenRow } from '../schema.ts'
-import { lockKnownUser } from './find-user.ts'
+import { lockKnownUser } from '../users/find-user.ts'
 
 /** Under the user's lock, like adding one: otherwise a token could be made with one that is being revoked. */
 export async function revokeAccessToken(

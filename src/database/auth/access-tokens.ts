@@ -26,8 +26,8 @@ import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../operations/operation.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
-import { lockKnownUser, requireUser } from './find-user.ts'
-import { hasDevice } from './grants.ts'
+import { lockKnownUser, requireUser } from '../users/find-user.ts'
+import { hasDevice } from '../quota/grants.ts'
 import { revokeAccessToken } from './revocation.ts'
 
 export const ACCESS_TOKEN_OPERATIONS = {

@@ -6,7 +6,7 @@ import type {
 } from '../../core/quota/grant-period-ledger.ts'
 import { bigint, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../operations/operation.ts'
-import { noteCapacity } from './record.ts'
+import { noteCapacity } from '../changes/record.ts'
 
 export const GRANT_PERIOD_OPERATIONS = {
   readGrantClock: { through: 'query', run: readGrantClock, effect: 'reads' },

@@ -11,8 +11,8 @@ import { changingCapacity } from '../changes/record.ts'
 import type { Clocked, LedgerTx } from '../ledger/ledger-sql.ts'
 import type { Operations } from '../operations/operation.ts'
 import type { GrantRow, Tables } from '../schema.ts'
-import { lockKnownUser, requireUser } from './find-user.ts'
-import { revokeOfDevice } from './revocation.ts'
+import { lockKnownUser, requireUser } from '../users/find-user.ts'
+import { revokeOfDevice } from '../auth/revocation.ts'
 
 export const GRANT_OPERATIONS = {
   putGrant: { through: 'transaction', run: putGrant, effect: 'grows' },
