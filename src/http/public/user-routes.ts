@@ -8,20 +8,16 @@ import { capacityRoutes } from './capacity.ts'
 import { changesRoutes } from './changes/changes.ts'
 import { archiveRoutes } from './files/archive.ts'
 import { batchRoutes } from './files/batch.ts'
-import { deleteRoutes } from './files/delete.ts'
-import { downloadRoutes } from './files/download.ts'
+import { fileRoutes } from './files/file.ts'
 import { listRoutes } from './files/list.ts'
 import { updateRoutes } from './files/update.ts'
-import { uploadRoutes } from './files/upload.ts'
 import { historyRoutes } from './history/history.ts'
 import { ownLinkRoutes } from './links/own-links.ts'
 import { resumableRoutes } from './uploads/resumable.ts'
 import type { UserRoutesOptions } from './user-plugin.ts'
 
 const ROUTES = [
-  uploadRoutes,
-  downloadRoutes,
-  deleteRoutes,
+  fileRoutes,
   updateRoutes,
   batchRoutes,
   listRoutes,

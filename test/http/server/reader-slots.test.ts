@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { OpenFile } from '../../../src/core/repository.ts'
 import { type ReaderSlot, ReaderSlots } from '../../../src/http/server/reader-slots.ts'
 import type { PublicUseCases, UserRoutesOptions } from '../../../src/http/public/user-plugin.ts'
-import { downloadRoutes } from '../../../src/http/public/files/download.ts'
+import { fileRoutes } from '../../../src/http/public/files/file.ts'
 
 const STRANGER = { isUser: false }
 
@@ -140,7 +140,7 @@ test('a client that leaves before its download begins takes no slot', async () =
   const downloads = { ...createDownloads({ perOwner: 1, total: 1 }), slots }
   const useCases = { repository } as unknown as PublicUseCases
   const options = { useCases, downloads, redirect: undefined } as UserRoutesOptions
-  await app.register(downloadRoutes, options)
+  await app.register(fileRoutes, options)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   client.write('GET /users/alice/repo/a HTTP/1.1\r\nHost: a\r\n\r\n')

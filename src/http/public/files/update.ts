@@ -24,7 +24,7 @@ import {
 } from '../../routes/files/file-resource.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
 import type { UserPlugin } from '../user-plugin.ts'
-import { OWN_FILE_PATH } from './upload.ts'
+import { OWN_FILE_PATH } from './file.ts'
 import { permittedVisibility } from '../../routes/files/upload-query.ts'
 
 /** What a change can set, besides the name. */

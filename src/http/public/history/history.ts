@@ -1,20 +1,29 @@
-import { assertEveryName } from '../../../core/auth/scope.ts'
+import { assertEveryName, narrowPrecondition } from '../../../core/auth/scope.ts'
 import { MAX_SCANNED_FILES } from '../../../core/files/listing.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { serveContent } from '../../download/serve-content.ts'
-import type { Operation } from '../../openapi/operation.ts'
-import { FILE_NAME_SCHEMA, Prefix, Query } from '../../openapi/parameters.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { describing, type Operation } from '../../openapi/operation.ts'
+import { FILE_NAME_SCHEMA, PRECONDITIONS, Prefix, Query } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
 import { addHistoryList } from '../../routes/history/list.ts'
-import { HistoryPage } from '../../routes/history/past-version-resource.ts'
-import { pastVersion } from '../../routes/history/restore.ts'
+import {
+  HistoryPage,
+  RESTORE_REQUEST,
+  RestoreBody,
+  VERSION,
+} from '../../routes/history/past-version-resource.ts'
+import { addRestore, pastVersion, RESTORE_ACTIONS } from '../../routes/history/restore.ts'
 import { requireUser } from '../access-token.ts'
 import { CONDITIONS, REDIRECTED_RESPONSES } from '../../routes/files/download.openapi.ts'
+import { committedFile, UploadedFile } from '../../routes/files/stored-file.ts'
+import { STORED_EXAMPLE } from '../../routes/files/upload.openapi.ts'
 import type { UserPlugin } from '../user-plugin.ts'
-import { HISTORY, ofHistory, PAST_VERSION, VERSION_PARAM } from './past-version.ts'
-import { restoreRoutes } from './restore.ts'
+
+const HISTORY = '/users/me/history'
+const PAST_VERSION = `${HISTORY}/:version`
 
 const QUERY = Query({
   name: Type.Optional(
@@ -65,8 +74,30 @@ export const historyRoutes: UserPlugin = async (app, options) => {
     return reply.code(204).send()
   })
 
-  await app.register(restoreRoutes, options)
+  addRestore(app, history, {
+    route: {
+      method: 'POST',
+      url: `${PAST_VERSION}/restore`,
+      ...RESTORE,
+      onRequest: async (request) => {
+        pastVersion(request)
+        requireUser(request, RESTORE_ACTIONS)
+      },
+    },
+    preconditionOf: ({ headers }, subject) =>
+      narrowPrecondition(subject, parseWritePrecondition(headers)),
+    show: committedFile,
+  })
 }
+
+const ofHistory = describing({ tag: 'history' })
+
+const VERSION_PARAM = {
+  type: 'string',
+  format: 'uuid',
+  description: 'The version of the file, as in its ETag.',
+  examples: [VERSION],
+} as const
 
 const LISTING = ofHistory({
   operationId: 'listHistory',
@@ -107,4 +138,26 @@ const PURGE_ALL = ofHistory({
   // A filter of the list, ignored here, would delete what it was to spare.
   querystring: Query({}),
   responses: { 204: 'The history is empty.' },
+})
+
+const RESTORE = ofHistory({
+  operationId: 'restorePastVersion',
+  summary: 'Make a replaced or deleted file current again',
+  description:
+    'The file has the same content, version and ETag as before. Nothing is copied. The preconditions are those of the ' +
+    'current file with that name. A file that does not fit the capacity gets 403, and nothing changes.',
+  parameters: { path: { version: VERSION_PARAM }, header: PRECONDITIONS },
+  body: RestoreBody,
+  json: { isOptional: true },
+  jsonBody: RESTORE_REQUEST,
+  response: { 200: UploadedFile },
+  responses: { 200: { description: 'The file is current.', example: STORED_EXAMPLE } },
+  problems: [
+    'invalid_file_name',
+    'not_found',
+    'version_gone',
+    'file_exists',
+    'capacity_exceeded',
+    'file_count_exceeded',
+  ],
 })

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { mayFinish } from '../../../core/auth/scope.ts'
 import type { Subject } from '../../../core/auth/subject.ts'
+import { isVersion } from '../../../core/objects/object-key.ts'
 import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
 import type { ResumableUploads } from '../../../core/resumable/resumable-uploads.ts'
 import { subjectOf } from '../../server/request-subject.ts'
 import type { MountedRoute } from '../mounted-route.ts'
-import { type PageQuery, type ReadList, readPage } from '../pagination.ts'
+import { type PageQuery, type ReadList, readPage, textsOf } from '../pagination.ts'
 import { UPLOAD_ACTIONS } from './request-upload.ts'
-import { pagedUploads } from './upload-resource.ts'
 
 interface UploadListMount {
   readonly route: MountedRoute
@@ -26,8 +26,11 @@ export function addUploadList(
     ...route,
     handler: async (request, reply) => {
       const subject = subjectOf(request, UPLOAD_ACTIONS)
-      const list = pagedUploads((page) => readList(reply, () => uploads.list({ subject, ...page })))
-      const { entries, next_cursor } = await readPage(request.query as PageQuery, list)
+      const { entries, next_cursor } = await readPage(request.query as PageQuery, {
+        read: (key) => textsOf(key, 1)?.find(isVersion),
+        list: (page) => readList(reply, () => uploads.list({ subject, ...page })),
+        keyOf: ({ version }) => [version],
+      })
       const seen = entries.filter((upload) => mayFinish(subject, upload))
       return { uploads: seen.map((upload) => show(subject, upload)), next_cursor }
     },

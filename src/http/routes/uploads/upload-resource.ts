@@ -1,9 +1,7 @@
-import { isVersion, type Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUpload } from '../../../core/resumable/resumable-ledger.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { Bytes, OneOf, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { type PagedList, textsOf } from '../pagination.ts'
 
 export const UPLOAD_ID = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
 
@@ -44,16 +42,5 @@ export function uploadMembers<S extends string>(upload: ResumableUpload, state: 
     created_at: formatTimestamp(upload.createdAt),
     updated_at: formatTimestamp(upload.updatedAt),
     expires_at: formatTimestamp(upload.expiresAt),
-  }
-}
-
-/** For `readPage`. */
-export function pagedUploads(
-  list: PagedList<ResumableUpload, Version>['list'],
-): PagedList<ResumableUpload, Version> {
-  return {
-    read: (key) => textsOf(key, 1)?.find(isVersion),
-    list,
-    keyOf: ({ version }) => [version],
   }
 }
