@@ -16,15 +16,14 @@ import { mayCreate, needOf, needValues } from '../ledger/quota-rule.ts'
 import { fileNamed } from '../ledger/read-files.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
+import { insertUpload, reservedAtFirst } from '../uploads/begin.ts'
 import {
-  byKind,
+  byCredential,
   bytesOf,
-  insertUpload,
   reservation,
-  reservedAtFirst,
   type ReserveValues,
   statementNeed,
-} from '../uploads/begin.ts'
+} from '../uploads/begin-statement.ts'
 import { expectedBy } from '../uploads/expected-file.ts'
 import { findRow, RESUMABLE_COLUMNS, toResumable, UPLOAD_COLUMNS } from './rows.ts'
 
@@ -114,7 +113,7 @@ type CreateValues = ReserveValues & ResumableValues
 /** `createResumable` as one statement. Returns no row if the file of that name has expired. */
 export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> = {
   compile: (db, context) => {
-    const statement = byKind<CreateValues>(db, (slot, isNarrow) =>
+    const statement = byCredential<CreateValues>(db, (slot, isNarrow) =>
       createStatement(context, slot, isNarrow),
     )
     return (upload) => {
