@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import { discardObjects, discardPurged } from '../ledger/garbage.ts'
+import { discardObjects, discardForDeletedUser } from '../ledger/garbage.ts'
 import { countHistory, withOverhead } from '../ledger/counted-bytes.ts'
 import { deletePast } from '../ledger/write-rows.ts'
 import type { HistoryRow } from '../schema.ts'
@@ -10,23 +10,23 @@ import type { HistoryRow } from '../schema.ts'
 interface Purged {
   readonly userId: UserId
   readonly rows: readonly PurgedRow[]
-  /** Whether it is the purge of a deleted user, whose garbage counts against nobody. */
-  readonly isPurge?: boolean
+  /** The garbage of a deleted user counts against nobody. */
+  readonly isUserDeleted?: boolean
 }
 
 export type PurgedRow = Pick<HistoryRow, 'version' | 'object_key' | 'size' | 'ended_by'>
 
 /** Under the user's lock. */
 export async function purgeVersions(tx: LedgerTx, purged: Purged): Promise<number> {
-  const { userId, rows, isPurge = false } = purged
+  const { userId, rows, isUserDeleted = false } = purged
   if (rows.length === 0) return 0
-  const owner = isPurge ? null : userId
+  const owner = isUserDeleted ? null : userId
   const objects = rows.map(({ object_key: objectKey, size }) => ({
     objectKey,
     userId: owner,
     size,
   }))
-  await (isPurge ? discardPurged : discardObjects)(tx, objects)
+  await (isUserDeleted ? discardForDeletedUser : discardObjects)(tx, objects)
   const versions = rows.map(({ version }) => version)
   const spared = await deletePast(tx, versions)
   const bytes = rows.reduce((sum, { size }) => sum + withOverhead(size), 0)
@@ -63,7 +63,7 @@ export async function purgeHistoryOfDeleted(
   { userId, limit }: { readonly userId: UserId; readonly limit: number },
 ): Promise<number> {
   const rows = await versionsToPurge(tx, { userId, limit })
-  return await purgeVersions(tx, { userId, rows, isPurge: true })
+  return await purgeVersions(tx, { userId, rows, isUserDeleted: true })
 }
 
 export function ofVersions(versions: readonly Version[]): RawBuilder<unknown> {

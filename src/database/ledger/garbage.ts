@@ -17,7 +17,7 @@ export interface DiscardedObject {
 export const discardObjects = discarding(removableAt)
 
 /** As `discardObjects`, for the objects of a deleted user. */
-export const discardPurged = discarding(purgeableAt)
+export const discardForDeletedUser = discarding(removableForDeletedUserAt)
 
 function discarding(notBefore: (context: SqlContext) => RawBuilder<number>) {
   return insertion<DiscardedObject>(
@@ -37,6 +37,6 @@ export function removableAt(context: Timed): RawBuilder<number> {
 }
 
 /** As `removableAt`, for the objects of a deleted user. */
-export function purgeableAt(context: Timed): RawBuilder<number> {
+export function removableForDeletedUserAt(context: Timed): RawBuilder<number> {
   return sql<number>`${delayStart(context)} + ${sql.lit(context.times.purgeDelayMs)}`
 }

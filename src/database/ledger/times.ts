@@ -16,7 +16,7 @@ export interface LedgerTimes {
    * (`object-store/s3/bucket.ts`).
    */
   readonly retentionMs: number
-  /** The objects of deleted users; by default the longer of both, since a recent commit may have repeated its write. */
+  /** The objects of deleted users; by default the longer of the two above: a recent commit may have repeated its write. */
   readonly purgeDelayMs: number
 }
 

@@ -6,7 +6,7 @@ import { delayStart } from '../ledger/safe-now.ts'
 import type { ResumableUploadRow } from '../schema.ts'
 import { bigint, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { garbageBytes } from '../ledger/counted-bytes.ts'
-import { purgeableAt } from '../ledger/garbage.ts'
+import { removableForDeletedUserAt } from '../ledger/garbage.ts'
 
 // A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper
 // and `verify` handle it correctly without special code.
@@ -160,7 +160,7 @@ async function countGarbage(
 export async function leaveTailsOfUser(tx: LedgerTx, userId: UserId): Promise<void> {
   const aborted = sql`SELECT version FROM uploads WHERE user_id = ${userId} AND state = 'aborted'`
   await sql`
-    UPDATE garbage SET not_before = ${purgeableAt(tx)}
+    UPDATE garbage SET not_before = ${removableForDeletedUserAt(tx)}
     WHERE user_id IS NULL AND object_key IN (
       SELECT object_key FROM upload_pieces
       WHERE version IN (${aborted}) AND object_key IS NOT NULL

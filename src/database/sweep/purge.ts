@@ -3,7 +3,7 @@ import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { delayStart } from '../ledger/safe-now.ts'
-import { purgeableAt } from '../ledger/garbage.ts'
+import { removableForDeletedUserAt } from '../ledger/garbage.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { purgeHistoryOfDeleted } from '../history/purge-versions.ts'
 import { queuePurge } from '../changes/webhook-queue.ts'
@@ -63,7 +63,7 @@ async function discardFiles(tx: LedgerTx, purge: Purge): Promise<number> {
   const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`
   await sql`
     INSERT INTO garbage (object_key, not_before)
-    SELECT object_key, ${purgeableAt(tx)} ${some}
+    SELECT object_key, ${removableForDeletedUserAt(tx)} ${some}
   `.execute(db)
   const { rows } = await sql<{ readonly counted: number }>`
     DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some})
