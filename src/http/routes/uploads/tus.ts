@@ -135,7 +135,9 @@ function createHandler(
   uploads: ResumableUploads,
   { admitCreation, locationOf }: TusMount,
 ): Handler {
-  const create: Handler = async (request, reply) => {
+  return async (request, reply) => {
+    // Until the upload is created, and counts by itself.
+    using _ = await admitCreation?.(request)
     const { headers } = request
     if (headers['upload-concat'] !== undefined) {
       throw invalid('Upload-Concat', CONCAT)
@@ -171,12 +173,6 @@ function createHandler(
       throw error
     }
   }
-  if (admitCreation === undefined) return create
-  return async (request, reply) => {
-    // An upload that is created counts by itself.
-    using _ = await admitCreation(request)
-    return await create(request, reply)
-  }
 }
 
 /** Refuses a body before the request can stop a running append. */
@@ -188,7 +184,7 @@ function assertAppendable(headers: FastifyRequest['headers']): void {
 function appendHandler(uploads: ResumableUploads, { admitAppend }: TusMount): Handler {
   return async (request, reply) => {
     const { headers } = request
-    if (admitAppend !== undefined) await admitAppend(request)
+    await admitAppend?.(request)
     assertAppendable(headers)
     const offset = parseOffset(headers)
     const append = appendOf(reply, {
