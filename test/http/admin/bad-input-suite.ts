@@ -201,6 +201,14 @@ export function adminBadInputSuite(open: OpenService): void {
       expectFault(await call(service, what), 'cursor')
     })
 
+    it.each(['files?cursor=!', 'history?cursor=!', 'history?name=a%2Fb', 'archive?name=a%2Fb'])(
+      '%s is said to be wrong only where the account is there',
+      async (below) => {
+        expect((await call(service, { method: 'GET', path: `${path}/${below}` })).status).toBe(400)
+        expectProblem(await call(service, { method: 'GET', path: `/nobody/${below}` }), NOT_FOUND)
+      },
+    )
+
     it('bytes that are no UTF-8, and 17 KiB, are a format_error', async () => {
       const issue = { method: 'POST', path: `${path}/access-tokens` }
       for (const raw of [
