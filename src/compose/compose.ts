@@ -17,7 +17,7 @@ import type { FreeSpace } from '../core/uploads/free-space.ts'
 import type { LedgerSpace } from '../core/uploads/ledger-space.ts'
 import { createGrantPeriods } from '../core/quota/grant-periods.ts'
 import { createGrants } from '../core/quota/grants.ts'
-import type { AccountLimits } from '../core/quota/refusal.ts'
+import type { AccountLimits } from '../core/quota/shares.ts'
 import {
   createFailedAttemptLimiter,
   type FailedAttemptPolicy,

@@ -4,16 +4,7 @@ import type { Unfinished } from '../resumable/resumable-ledger.ts'
 import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { availableBytes } from './capacity.ts'
-import { limitFor, type Reached, reachedBound, tooManyOf } from './shares.ts'
-
-/** Of each account. A narrow credential has a share of each (`shareOf`). */
-export interface AccountLimits {
-  readonly maxFiles: number
-  /** Uploads in progress, except resumable ones that no request holds. */
-  readonly maxUploads: number
-  /** Unfinished resumable uploads. */
-  readonly maxUnfinished: number
-}
+import { type AccountLimits, limitFor, type Reached, reachedBound, tooManyOf } from './shares.ts'
 
 /** Whose upload, or other change, the quota refuses. */
 export interface RefusedCaller extends Caller {

@@ -1,6 +1,15 @@
 import type { AppError } from '../errors.ts'
 import { tooManyRequests } from '../errors.ts'
 
+/** Of each account. A narrow credential has a share of each (`shareOf`). */
+export interface AccountLimits {
+  readonly maxFiles: number
+  /** Uploads in progress, except resumable ones that no request holds. */
+  readonly maxUploads: number
+  /** Unfinished resumable uploads. */
+  readonly maxUnfinished: number
+}
+
 /** What of an account's limit is in use: by all its credentials, and by a narrow one, if that asks for more. */
 export interface Held {
   readonly all: number

@@ -113,10 +113,10 @@ export interface UploadLedger {
    * Atomic: either the journal has the upload's key and the growth is reserved, or nothing has changed. Growth is
    * `bytes` minus the size of the replaced file, at least 0. It is accepted if it is 0, or if used + reserved + growth
    * is at most the capacity. The `WHERE` of the reserving `UPDATE` checks this, so concurrent instances never reserve a
-   * byte twice (I5). Under the same lock, pending uploads with a running lease are limited to `AccountLimits.maxUploads`; an expired
-   * one counts again when its lease is renewed, and a resumable one counts only while a request holds it. The same
-   * `WHERE` bounds the user's garbage (core/quota/README.md). For a narrow credential, which has a share of the limits,
-   * nothing is reserved yet.
+   * byte twice (I5). Under the same lock, pending uploads with a running lease are limited to `AccountLimits.maxUploads`;
+   * an expired one counts again when its lease is renewed, and a resumable one counts only while a request holds it. The
+   * same `WHERE` bounds the user's garbage (core/quota/README.md). For a narrow credential, which has a share of the
+   * limits, nothing is reserved yet.
    *
    * Rejects, in this order, with: `precondition_failed`, `too_many_requests` (for garbage, with a `retry_after` until
    * the oldest is due), `file_count_exceeded`, `capacity_exceeded` (facts

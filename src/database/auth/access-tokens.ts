@@ -32,7 +32,7 @@ import { revokeAccessToken } from './revocation.ts'
 
 export const ACCESS_TOKEN_OPERATIONS = {
   addAccessToken: { through: 'transaction', run: add, effect: 'grows' },
-  findAccessTokenUser: { through: 'queryPrepared', run: findUser, effect: 'reads' },
+  findAccessTokenUser: { through: 'queryPrepared', run: findTokenUser, effect: 'reads' },
   recordAccessTokenUses: { through: 'query', run: recordUses, effect: 'frees' },
   listAccessTokens: { through: 'query', run: list, effect: 'reads' },
   revokeAccessToken: { through: 'transaction', run: revokeAccessToken, effect: 'frees' },
@@ -144,7 +144,7 @@ async function forgetEnded({ db, now }: Clocked, userId: UserId): Promise<void> 
   `.execute(db)
 }
 
-async function findUser(
+async function findTokenUser(
   { db, now }: Clocked,
   sha256: string,
   { evenExpired }: { readonly evenExpired: boolean } = { evenExpired: false },

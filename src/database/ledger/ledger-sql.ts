@@ -13,7 +13,7 @@ import {
   preconditionFailed,
 } from '../../core/files/precondition.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
-import type { AccountLimits } from '../../core/quota/refusal.ts'
+import type { AccountLimits } from '../../core/quota/shares.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database, Execute, Fragments } from '../database.ts'
 import type { Build, Compiler, Slot } from '../statement.ts'

@@ -1,5 +1,5 @@
 import { FairSemaphore } from '../../core/async/fair-semaphore.ts'
-import type { AccountLimits } from '../../core/quota/refusal.ts'
+import type { AccountLimits } from '../../core/quota/shares.ts'
 import type { EndPosition } from '../../core/history/history-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Database } from '../database.ts'

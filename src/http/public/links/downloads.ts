@@ -11,7 +11,7 @@ import { ARCHIVE_RESPONSES } from '../../routes/archive-query.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../../routes/files/download.openapi.ts'
 import { namedFile } from '../../routes/files/file-resource.ts'
 import { LINK_SECRET } from './link-resource.ts'
-import { LINK_FILE_PATH, LINK_PATH, type LinkOptions, visitorOf } from './visit.ts'
+import { LINK_FILE_PATH, LINK_PATH, type LinkOptions, visitorOf } from './visitor.ts'
 
 /** What a download link gives: its files, and all of them in one archive. Registered below `requireLink`. */
 export async function linkDownloadRoutes(

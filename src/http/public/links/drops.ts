@@ -4,7 +4,7 @@ import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { addUploads } from '../../routes/files/upload.ts'
 import { addTusRoutes, speakTus } from '../../routes/uploads/tus.ts'
 import { DROP_BODY, DROP_FORM, TUS_OPERATIONS } from './drops.openapi.ts'
-import { LINK_FILE_PATH, LINK_PATH, type LinkOptions, secretOf, visitorOf } from './visit.ts'
+import { LINK_FILE_PATH, LINK_PATH, type LinkOptions, secretOf, visitorOf } from './visitor.ts'
 import { toldToVisitor } from './visitor-problems.ts'
 
 /** What a drop link takes: files, whole or by tus. Registered below `requireLink`. */

@@ -6,7 +6,7 @@ import { linkDownloadRoutes } from './downloads.ts'
 import { dropRoutes } from './drops.ts'
 import { unlockLinkRoutes } from './unlock-link.ts'
 import { viewLinkRoutes } from './view-link.ts'
-import { type LinkOptions, requireLink } from './visit.ts'
+import { type LinkOptions, requireLink } from './visitor.ts'
 import { toldToVisitor } from './visitor-problems.ts'
 
 /** What people without an account can do with a link. Access tokens are ignored here. */

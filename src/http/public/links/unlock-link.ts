@@ -11,7 +11,7 @@ import {
   LINK_PATH,
   type LinkOptions,
   secretOf,
-} from './visit.ts'
+} from './visitor.ts'
 
 /** Exchanges the password of a link for a cookie that opens it for a day. */
 export const unlockLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (

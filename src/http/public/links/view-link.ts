@@ -18,7 +18,7 @@ import { ExpiresAt, UsesLeft } from '../../routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../routes/page.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
-import { credentialsOf, findVisitor, LINK_PATH, type LinkOptions } from './visit.ts'
+import { credentialsOf, findVisitor, LINK_PATH, type LinkOptions } from './visitor.ts'
 
 /** What a link is, as JSON or as a page. */
 export const viewLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app, options) => {

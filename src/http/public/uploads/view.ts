@@ -10,7 +10,7 @@ import { type SeenFile, seenFile, SeenFileReply } from '../../routes/files/file-
 import { PAGE_QUERY } from '../../routes/pagination.ts'
 import { addUploadList } from '../../routes/uploads/list.ts'
 import { UPLOAD_ID_PARAM } from '../../routes/uploads/operations.ts'
-import { namedUpload, noteOffset, UPLOAD_ACTIONS } from '../../routes/uploads/request-upload.ts'
+import { namedUpload, noteOffset, UPLOAD_ACTIONS } from '../../routes/uploads/requested-upload.ts'
 import { uploadMembers, uploadSchemas } from '../../routes/uploads/upload-resource.ts'
 import { requireUser } from '../access-token.ts'
 import type { UserPlugin } from '../user-plugin.ts'

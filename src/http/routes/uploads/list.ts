@@ -7,7 +7,7 @@ import type { ResumableUploads } from '../../../core/resumable/resumable-uploads
 import { subjectOf } from '../../server/request-subject.ts'
 import type { MountedRoute } from '../mounted-route.ts'
 import { type PageQuery, type ReadList, readPage, textsOf } from '../pagination.ts'
-import { UPLOAD_ACTIONS } from './request-upload.ts'
+import { UPLOAD_ACTIONS } from './requested-upload.ts'
 
 interface UploadListMount {
   readonly route: MountedRoute

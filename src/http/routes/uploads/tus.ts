@@ -15,7 +15,7 @@ import { requestSignal } from '../../server/request-outcome.ts'
 import { subjectOf } from '../../server/request-subject.ts'
 import { tellToContinue } from '../../server/unread-body.ts'
 import type { UPLOAD_QUERY } from '../files/upload-query.ts'
-import { namedUpload, newUpload, noteOffset, UPLOAD_ACTIONS } from './request-upload.ts'
+import { namedUpload, newUpload, noteOffset, UPLOAD_ACTIONS } from './requested-upload.ts'
 import {
   APPEND_MEDIA_TYPE,
   assertTusVersion,
