@@ -3,7 +3,10 @@ import type { Reader } from './reader.ts'
 import { parseOneOf, parsePositiveCount } from './parsers.ts'
 import { parseUrl } from './urls.ts'
 
-/** Reads OpenTelemetry's standard variables; OpenTelemetry reads the other `OTEL_*` itself. Returns `undefined` unless an exporter or its endpoint is named. */
+/**
+ * Reads OpenTelemetry's standard variables; OpenTelemetry reads the other `OTEL_*` itself. Returns `undefined` unless
+ * an exporter or its endpoint is named.
+ */
 export function readTraces({ setting, optional }: Reader): TraceSettings | undefined {
   const isDisabled = setting('OTEL_SDK_DISABLED', 'false', parseSwitch)
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']

@@ -22,7 +22,10 @@ export class TimeShares {
     this.chargeShared(by, { spent: ms, shared: 0 })
   }
 
-  /** As `charge`, with a share of work that is done for several users at once, such as a COMMIT, which `costOf` leaves out. */
+  /**
+   * As `charge`, with a share of work that is done for several users at once, such as a COMMIT, which `costOf` leaves
+   * out.
+   */
   chargeShared(by: string, { spent, shared }: { readonly spent: number; readonly shared: number }) {
     if (by === NOBODY) return
     const ms = spent + shared

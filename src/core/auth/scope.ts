@@ -269,8 +269,8 @@ export function expiresTooLate(): AppError {
 export const MAX_VALID_TOKENS = 1_000
 
 /**
- * A scope in the form of the API, `{"actions"?, "prefix"?, "device_id"?, "when_full"?}`. Throws `invalid_parameter` for anything else:
- * a member that is not understood could be a limit.
+ * A scope in the form of the API, `{"actions"?, "prefix"?, "device_id"?, "when_full"?}`. Throws `invalid_parameter` for
+ * anything else: a member that is not understood could be a limit.
  */
 export function parseScope(value: unknown): AskedScope {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed()

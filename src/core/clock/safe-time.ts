@@ -138,7 +138,10 @@ export function elapsedSince(
 /** `undefined` for the JSON of anything but a `SafeTime`. Throws for what is not JSON, which nothing stores. */
 export function parseSafeTime(text: string): SafeTime | undefined {
   const value = JSON.parse(text) as Partial<SafeTime>
-  return [value.safe, value.stepsBack].every(Number.isFinite) && Array.isArray(value.leads)
-    ? (value as SafeTime)
-    : undefined
+  const { safe, read, database, at, boot, stepsBack, leads } = value
+  const isWhole =
+    [safe, read, database, at, stepsBack].every(Number.isFinite) &&
+    typeof boot === 'string' &&
+    Array.isArray(leads)
+  return isWhole ? (value as SafeTime) : undefined
 }

@@ -86,8 +86,8 @@ export function commonPrefixOf(
 }
 
 /**
- * Returns whether a name contains the text in any case, however both are composed. It runs in the service, because `lower` of SQLite knows ASCII
- * only, and that of PostgreSQL depends on the locale.
+ * Returns whether a name contains the text in any case, however both are composed. It runs in the service, because
+ * `lower` of SQLite knows ASCII only, and that of PostgreSQL depends on the locale.
  */
 export function containsText(text: string): (name: string) => boolean {
   const wanted = folded(text)

@@ -100,8 +100,8 @@ export function createLinks(options: {
 
   return {
     /**
-     * Who visits the link of a secret. Rejects with `not_found` if it is unknown or has expired, if its owner is not active,
-     * and, without `evenUsedUp`, if it is used up.
+     * Who visits the link of a secret. Rejects with `not_found` if it is unknown or has expired, if its owner is not
+     * active, and, without `evenUsedUp`, if it is used up.
      */
     find,
 

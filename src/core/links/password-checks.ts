@@ -23,7 +23,10 @@ const MAX_WAITING = 4
 
 const MAX_KNOWN = 10_000
 
-/** Checks passwords a few at a time: each takes a thread 0.1 s. If `failedAttempts` is omitted, addresses are not limited. */
+/**
+ * Checks passwords a few at a time: each takes a thread 0.1 s. If `failedAttempts` is omitted, addresses are not
+ * limited.
+ */
 export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter, clock?: () => number) {
   const guesses = createGuessLimiter(clock)
   const turns = new FairSemaphore({ permits: AT_ONCE })

@@ -12,7 +12,10 @@ export interface StoreRecord {
   /** Records the identity, unconfirmed, if there is none. Resolves to the one that is recorded then. */
   propose(identity: string): Promise<string>
 
-  /** Records that the store has the identity, unless another one is confirmed. Resolves to the one that is confirmed then. */
+  /**
+   * Records that the store has the identity, unless another one is confirmed. Resolves to the one that is confirmed
+   * then.
+   */
   confirm(identity: string): Promise<string>
 
   /** Records the identity as confirmed, in place of any other. */

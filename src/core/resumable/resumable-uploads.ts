@@ -55,7 +55,8 @@ export interface FoundUpload {
 
 /**
  * What these methods report about an upload, in a result or a refusal, survives a failover of the database to a
- * synchronous standby: it is committed or confirmed (`ResumableLedger.confirm`) after it was read. `list` acknowledges nothing.
+ * synchronous standby: it is committed or confirmed (`ResumableLedger.confirm`) after it was read. `list` acknowledges
+ * nothing.
  */
 export type ResumableUploads = ReturnType<typeof createResumableUploads>
 

@@ -80,15 +80,18 @@ export interface SweepLedger {
     readonly limit: number
   }): Promise<readonly UserId[]>
 
-  /** Ends up to `limit` expired files of a user, the longest expired first: their bytes no longer count. Returns how many. */
+  /**
+   * Ends up to `limit` expired files of a user, the longest expired first: their bytes no longer count. Returns how
+   * many.
+   */
   expireFiles(options: { readonly userId: UserId; readonly limit: number }): Promise<number>
 
   /** Deletes the rows of up to `limit` uploads committed before the retention, and returns how many. */
   forgetUploads(options: { readonly limit: number }): Promise<number>
 
   /**
-   * Deletes up to `limit` changes that were committed more than `lifetimeMs` ago, of the next users after `after`, bytewise,
-   * and as many webhooks that were parked before that.
+   * Deletes up to `limit` changes that were committed more than `lifetimeMs` ago, of the next users after `after`,
+   * bytewise, and as many webhooks that were parked before that.
    */
   forgetChanges(options: {
     readonly after?: UserId | undefined

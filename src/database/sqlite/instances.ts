@@ -19,8 +19,8 @@ export class SqliteInstances {
 
   /**
    * Registers this process until `leave`. If certainly no other process serves the database, first calls `takeOver`,
-   * while none can start, and resolves to its result. Never certain with a new lock file: somebody may
-   * have removed the one that others hold. Rejects as `takeOver` does, and with `unavailable` if another takeover lasts too long.
+   * while none can start, and resolves to its result. Never certain with a new lock file: somebody may have removed the
+   * one that others hold. Rejects as `takeOver` does, and with `unavailable` if another takeover lasts too long.
    */
   async join<T>(takeOver: () => Promise<T>): Promise<T | undefined> {
     const isNew = createPrivately(this.#file)

@@ -39,8 +39,8 @@ type CommitValues = CommitUpload & Expected
 type CommittedRow = File & Usage & { readonly replaced: boolean }
 
 /**
- * Held to `commit` and `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. Joins the old file as
- * `findUpload` does.
+ * Held to `commit` and `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. Joins
+ * the old file as `findUpload` does.
  */
 function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
   const { now, capacity } = context

@@ -69,6 +69,19 @@ describe('the safe clock', () => {
     expect(world.lead).toBe(40 * DAY)
   })
 
+  it('begins anew if a member of what is stored is missing', async () => {
+    const world = new World()
+    await world.instance('a').clock.advance()
+    const complete = world.stored ?? ''
+    for (const member of Object.keys(JSON.parse(complete) as object)) {
+      world.stored = JSON.stringify({ ...(JSON.parse(complete) as object), [member]: undefined })
+      const { clock } = world.instance('b')
+      await clock.read()
+      await clock.advance()
+      expect(parseSafeTime(world.stored ?? '')).toMatchObject({ safe: world.clock })
+    }
+  })
+
   it('goes on while instances on two machines take turns', async () => {
     const world = new World()
     const [a, b] = [world.instance('a'), world.instance('b')]

@@ -231,7 +231,10 @@ interface Ended {
   readonly digests: DigestCache
 }
 
-/** Records what is durable, and seals an upload that has all its bytes. A broken body is no failure if some of its bytes were stored. */
+/**
+ * Records what is durable, and seals an upload that has all its bytes. A broken body is no failure if some of its bytes
+ * were stored.
+ */
 async function endAppend(append: Append, ended: Ended): Promise<AppendResult> {
   const { upload, running, recorder } = append
   const { durable, failure, isInterrupted, digest, digests } = ended

@@ -8,7 +8,8 @@ import type { LedgerOptions } from '../../operations/session.ts'
 
 /**
  * A thread for writes, so that disk writes delay no request. The first operation with `startsWriter` starts it. Until
- * then, the calling thread writes. It never restarts: if it ends unexpectedly, every write rejects with `unavailable`, and the process must end.
+ * then, the calling thread writes. It never restarts: if it ends unexpectedly, every write rejects with `unavailable`,
+ * and the process must end.
  */
 export class Writer {
   readonly #thread: Thread<OperationCall>

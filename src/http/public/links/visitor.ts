@@ -57,9 +57,9 @@ export async function findVisitor(
 }
 
 /**
- * An `onRequest` hook that makes the visitor the subject, and requires the link's password (`link_password_required`). If the link has a password,
- * refuses writes from pages of other sites (`cross_site_request`), because browsers send the cookie and Basic credentials
- * by themselves. A link that is used up still serves the uploads that it has created.
+ * An `onRequest` hook that makes the visitor the subject, and requires the link's password (`link_password_required`).
+ * If the link has a password, refuses writes from pages of other sites (`cross_site_request`), because browsers send
+ * the cookie and Basic credentials by themselves. A link that is used up still serves the uploads that it has created.
  */
 export function requireLink({ useCases: { links }, allowedOrigins }: LinkOptions) {
   const allowed = new Set(allowedOrigins)

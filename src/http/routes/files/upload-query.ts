@@ -45,7 +45,10 @@ function parseExpiresIn(value: unknown): number {
   throw invalidExpiresIn()
 }
 
-/** As the query parameter demands it. Throws `invalid_parameter`, and `scope_insufficient` as `permittedVisibility` does. */
+/**
+ * As the query parameter demands it. Throws `invalid_parameter`, and `scope_insufficient` as `permittedVisibility`
+ * does.
+ */
 export function askedVisibility(
   { query }: FastifyRequest,
   subject: Scoped,
