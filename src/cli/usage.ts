@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 
-/** What the usage of a command says, such as `users create [user_id] [--label ...]`. */
+/** What the usage of a command says, such as `devices add <user_id> <device_id> [--model ...]`. */
 export interface Form {
   readonly words: readonly string[]
   /** Their names in order, the required ones first. */

@@ -7,7 +7,7 @@ import { MAX_LABEL_LENGTH } from '../../src/core/auth/terms.ts'
 import { OPERATOR_ACTIONS } from '../../src/core/audit/audit-ledger.ts'
 import { LINK_KINDS } from '../../src/core/links/link.ts'
 import { hashPassword, MAX_PASSWORD_LENGTH } from '../../src/core/links/link-password.ts'
-import { ACTIONS } from '../../src/core/auth/scope.ts'
+import { ACTIONS, WHEN_FULL } from '../../src/core/auth/scope.ts'
 import { sha256 } from '../../src/core/auth/sha256.ts'
 import { CHANGE_EVENTS } from '../../src/core/changes/change.ts'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
@@ -27,6 +27,7 @@ import { MAX_PRECONDITION_BYTES } from '../../src/core/resumable/create-upload.t
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { WEBHOOK_EVENTS, webhookOf } from '../../src/core/webhooks/webhook.ts'
 import { MAX_REASON_LENGTH } from '../../src/webhooks/sender.ts'
+import { scopeJson } from '../../src/database/auth/access-tokens.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -132,7 +133,8 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'access_tokens.scope': () => {
     // A quote takes two bytes in JSON.
     const prefix = parseFileNamePrefix('"'.repeat(MAX_FILE_NAME_BYTES))
-    return JSON.stringify({ actions: ACTIONS, prefix }).length
+    const scope = { actions: ACTIONS, prefix, deviceId: undefined }
+    return Math.max(...WHEN_FULL.map((whenFull) => scopeJson({ ...scope, whenFull }).length))
   },
   'access_tokens.device_id': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'access_tokens.parent_id': () => sha256('a JWT').length,

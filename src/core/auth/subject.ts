@@ -29,7 +29,7 @@ import {
 
 /**
  * Who acts, for which account, with which scope, and how they are verified again. Use cases take it whole; a port gets
- * what `actorOf` returns. This file decides what each kind may do and see, by the rules of `scope.ts`.
+ * what `actorOf` returns. This file decides what each kind may do, and to which files, by the rules of `scope.ts`.
  */
 export type Subject = UserSubject | Visitor | Operator
 

@@ -6,6 +6,8 @@ import type { UserStatus } from '../users/user-store.ts'
 import { availableBytes } from './capacity.ts'
 import { type AccountLimits, limitFor, type Reached, reachedBound, tooManyOf } from './shares.ts'
 
+// What a refusal says. The statements that refuse have their conditions from `database/ledger/quota-rule.ts`.
+
 /** Whose upload, or other change, the quota refuses. */
 export interface RefusedCaller extends Caller {
   /** The narrow credential that begins the upload, or has begun it. */

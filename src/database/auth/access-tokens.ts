@@ -51,7 +51,7 @@ async function add(tx: LedgerTx, token: NewAccessToken): Promise<AccessToken> {
       credential)
     SELECT ${token.sha256}, ${token.tokenId}, ${userId}, ${token.label}, instant,
            COALESCE(instant + ${bigint(token.expiresInMs ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)}),
-           ${scopeJson(scope)}, ${scope?.deviceId ?? null}, ${parent?.tokenId ?? null},
+           ${scope ? scopeJson(scope) : null}, ${scope?.deviceId ?? null}, ${parent?.tokenId ?? null},
            ${parent?.credential ?? null}
     FROM (SELECT ${now} AS instant) AS moment
     RETURNING *
@@ -236,12 +236,7 @@ function toScope({
   }
 }
 
-function scopeJson(scope: Scope | undefined): string | null {
-  return scope === undefined
-    ? null
-    : JSON.stringify({
-        actions: scope.actions,
-        prefix: scope.prefix,
-        when_full: scope.whenFull,
-      })
+/** What the column `scope` has; the device has a column of its own. */
+export function scopeJson({ actions, prefix, whenFull }: Scope): string {
+  return JSON.stringify({ actions, prefix, when_full: whenFull })
 }

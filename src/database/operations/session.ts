@@ -99,10 +99,10 @@ export function createSession(database: Database, options: LedgerOptions) {
       createBatcher({ runBatch, locks: createBatchLocks(kysely), inOrder, queueTimeoutMs }),
     /**
      * Runs one transaction, durable when it resolves. On SQLite it shares a COMMIT with others, on the writer thread
-     * (`sqlite/group-commit.ts`); PostgreSQL's is in `postgres/connection.ts`.
+     * (`sqlite/group-commit.ts`); that of PostgreSQL, on the main thread, is in `postgres/connection.ts`.
      */
     transaction: <T>(work: Work<T>) => database.transaction((db) => work(txOn(db))),
-    /** Runs one transaction in order with the user's other changes. Its statements are prepared. */
+    /** As `transaction`, in order with the user's other changes. Its statements are prepared. */
     change: <T>(userId: UserId, work: Work<T>) =>
       inOrder(userId, () => database.transaction((db) => work(inTransaction(db)), userId)),
     /** As `change`, for statements of any number of rows: none is prepared. */
