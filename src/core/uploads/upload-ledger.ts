@@ -92,9 +92,8 @@ export interface PendingUpload {
 }
 
 /**
- * PORT: what uploads reserve and commit. It and `ResumableLedger`, `FileLedger`, `AccountLedger`, `SweepLedger`,
- * `BacklogLedger` and `LeaderLeases` are parts of the ledger, and have a common contract. Each method is one short
- * transaction or statement. Uploads may share a transaction, but a refused call rolls back none of the others. A
+ * PORT: what uploads reserve and commit. It and all others that `Ledger` (`database/ledger.ts`) extends are parts of the
+ * ledger, and have a common contract. Each method is one short transaction or statement. Uploads may share a transaction, but a refused call rolls back none of the others. A
  * transaction contains only SQL; it never waits for a body or the network (I6). All times come from the database's
  * clock, so instances with skewed clocks agree.
  *
