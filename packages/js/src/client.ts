@@ -46,7 +46,7 @@ export type {
   IssuedAccessToken,
   Tokens,
 } from './tokens.ts'
-export type { UploadedFile, UploadOptions } from './files/upload-request.ts'
+export type { UploadedFile, UploadOptions } from './files/upload.ts'
 export type { UnfinishedUpload, UploadPage, Uploads } from './uploads.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { components } from './generated/api.ts'
 import { findFile } from './files/get-file.ts'
 import { type Conditions, conditionHeaders, type Http, segment } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
-import type { UploadedFile } from './files/upload-request.ts'
+import type { UploadedFile } from './files/upload.ts'
 
 export type PastVersion = components['schemas']['PastVersion']
 export type HistoryPage = components['schemas']['HistoryPage']

@@ -6,8 +6,7 @@ import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } fro
 import { type Conditions, conditionHeaders, type Http, segment } from '../http/http.ts'
 import { createListing, type Listing, type ListingOptions } from '../http/listing.ts'
 import type { Content, StreamContent } from './source.ts'
-import { upload } from './upload.ts'
-import type { UploadedFile, UploadOptions } from './upload-request.ts'
+import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
 
 export interface FileListingOptions extends ListingOptions {
   /** Lists only names that begin with this. */

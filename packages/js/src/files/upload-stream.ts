@@ -8,7 +8,7 @@ import {
   type Upload,
   type UploadedFile,
   type UploadOptions,
-} from './upload-request.ts'
+} from './upload.ts'
 
 export interface StreamUpload {
   readonly name: string

@@ -5,7 +5,7 @@ import type { Http } from '../../http/http.ts'
 import type { Attempts } from '../../http/retry.ts'
 import type { Part } from '../parts.ts'
 import { digestOf, type Source } from '../source.ts'
-import type { Upload, UploadedFile } from '../upload-request.ts'
+import type { Upload, UploadedFile } from '../upload.ts'
 import { sendParts } from './send.ts'
 import {
   cancelUpload,

@@ -9,7 +9,7 @@ import type { Http } from '../../http/http.ts'
 import type { Attempts } from '../../http/retry.ts'
 import { formatReprDigest } from '../../sha256.ts'
 import type { Part } from '../parts.ts'
-import type { UploadOptions } from '../upload-request.ts'
+import type { UploadOptions } from '../upload.ts'
 import { TUS } from './unfinished.ts'
 
 /** The parts of a content, and the upload that they belong to. */

@@ -9,7 +9,7 @@ import { conditionHeaders, type Http } from '../../http/http.ts'
 import { createListing } from '../../http/listing.ts'
 import type { Attempts } from '../../http/retry.ts'
 import { createSha256, formatReprDigest } from '../../sha256.ts'
-import { queryOf, type Upload, type UploadedFile, type UploadOptions } from '../upload-request.ts'
+import { queryOf, type Upload, type UploadedFile, type UploadOptions } from '../upload.ts'
 
 type UnfinishedUpload = components['schemas']['Upload']
 type UploadPage = components['schemas']['UploadPage']
