@@ -69,8 +69,15 @@ async function walk(page: Page, hasLarge: boolean): Promise<void> {
   }
   if ((await page.getByRole('searchbox').count()) > 0) {
     await page.locator('.row .name').first().waitFor()
-    for (const text of ['a', '']) {
-      const found = page.waitForResponse(/\/users\/me\/repo\?/)
+    for (const [text, query] of [
+      ['a', /^(?=.*contains=a)/],
+      ['', /^(?!.*contains=)/],
+    ] as const) {
+      // Another listing of what is shown can be on its way.
+      const found = page.waitForResponse((response) => {
+        const { pathname, search } = new URL(response.url())
+        return pathname === '/users/me/repo' && query.test(search)
+      })
       await page.getByRole('searchbox').fill(text)
       await found
     }
