@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -80,9 +79,7 @@ interface Preparation {
 }
 
 async function prepare({ engine, source, users: count, opened }: Preparation): Promise<Subject> {
-  // A version before 2026-11-29 has it in the folder.
-  const isOlder = existsSync(resolve(source, 'database/ledger.ts'))
-  const { createLedger } = await load<typeof Ledgers>(source, isOlder ? 'ledger/ledger' : 'ledger')
+  const { createLedger } = await load<typeof Ledgers>(source, 'ledger')
   const { migrate } = await load<typeof Migrations>(source, 'migrate')
   const { createUserStore } = await load<typeof UserStores>(source, 'users/user-store')
   const database = await open(source, await engine.createDatabase())
