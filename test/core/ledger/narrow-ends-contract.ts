@@ -372,14 +372,17 @@ export function ledgerNarrowEndsContract(
 
     it('never displaces what others have ended or stored, however it changes, and the account cleans up', async () => {
       const file = fc.constantFrom('a', 'b', 'c')
+      // Of other sizes than what it puts over: the same content once more ends no version.
+      const even = fc.nat(TENTH / 4).map((half) => 2 * half)
+      const odd = fc.nat((3 * TENTH) / 2 - 1).map((half) => 2 * half + 1)
       const change = fc.oneof(
-        fc.tuple(fc.constant('put'), file, fc.integer({ min: 1, max: 3 * TENTH })),
+        fc.tuple(fc.constant('put'), file, odd),
         fc.tuple(fc.constant('remove'), file, fc.constant(0)),
         fc.tuple(fc.constant('rename'), file, fc.constant(0)),
         fc.tuple(fc.constant('clean'), file, fc.constant(0)),
         fc.tuple(fc.constant('trim'), file, fc.constant(0)),
       )
-      const before = fc.array(fc.tuple(fc.constantFrom(OWNER, OTHER), file, fc.nat(TENTH / 2)), {
+      const before = fc.array(fc.tuple(fc.constantFrom(OWNER, OTHER), file, even), {
         maxLength: 6,
       })
       await fc.assert(
