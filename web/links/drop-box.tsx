@@ -5,8 +5,7 @@ import { messages } from '../messages.ts'
 import { createDrops, type Drop, type Drops } from './drops.ts'
 import type { Visit } from './visit.ts'
 import { ShownName } from '../shared/shown-name.tsx'
-
-const words = messages.visit
+import { words } from './words.ts'
 
 export interface DropBoxProps {
   readonly visit: Visit

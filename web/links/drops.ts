@@ -4,9 +4,9 @@ import { openSource } from '../../packages/js/src/files/source.ts'
 import { createHttp } from '../../packages/js/src/http/http.ts'
 import { isTemporary } from '../../packages/js/src/http/retry.ts'
 import { failureOf } from '../shared/error-message.ts'
-import { messages } from '../messages.ts'
 import type { SentDrop } from './resumable-drop.ts'
 import type { Visit } from './visit.ts'
+import { words } from './words.ts'
 
 export type DropState =
   | { readonly kind: 'waiting' | 'sending' | 'done' }
@@ -130,7 +130,7 @@ async function put({ http, visit, name, source, onProgress }: SentDrop): Promise
 /** `hasLostAnswer`: an earlier attempt may have stored the file. */
 function wordOf(error: unknown, hasLostAnswer: boolean): string {
   const code = isProblem(error) ? error.code : ''
-  const { refusals, lost } = messages.visit
+  const { refusals, lost } = words
   if (hasLostAnswer && code in lost) return lost[code as keyof typeof lost]
   return code in refusals ? refusals[code as keyof typeof refusals] : failureOf(error)
 }

@@ -8,8 +8,7 @@ import { messages } from '../messages.ts'
 import { DropBox } from './drop-box.tsx'
 import { LinkedFiles } from './linked-files.tsx'
 import type { OpenLink, Visit } from './visit.ts'
-
-const words = messages.visit
+import { words } from './words.ts'
 
 /** What somebody without an account sees of a link. */
 export function LinkPage({ visit }: { readonly visit: Visit }) {

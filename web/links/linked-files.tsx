@@ -9,8 +9,7 @@ import { ProblemNotice } from '../shared/problem-notice.tsx'
 import { messages } from '../messages.ts'
 import type { LinkedFile, OpenLink, Visit } from './visit.ts'
 import { ShownName } from '../shared/shown-name.tsx'
-
-const words = messages.visit
+import { words } from './words.ts'
 
 interface Props {
   readonly visit: Visit

@@ -3,7 +3,7 @@ import { isProblem } from '../../packages/js/src/errors.ts'
 import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect, type Connection } from '../shared/connection.ts'
 import { failureOf } from '../shared/error-message.ts'
-import { messages } from '../messages.ts'
+import { words } from './words.ts'
 
 /** A file of a link as the API describes it. */
 export interface LinkedFile {
@@ -115,7 +115,7 @@ export function createVisit(address: string): Visit {
       await read()
       // A browser without cookies has not kept the key.
       if (state.value.kind === 'locked') {
-        state.value = { kind: 'locked', problem: messages.visit.notKept }
+        state.value = { kind: 'locked', problem: words.notKept }
       }
     },
   }
@@ -131,6 +131,6 @@ function isOpen(link: LinkReply): link is LinkReply & OpenLink {
 
 function wordOf(error: unknown): string {
   const code = isProblem(error) ? error.code : ''
-  const { reasons } = messages.visit
+  const { reasons } = words
   return code in reasons ? reasons[code as keyof typeof reasons] : failureOf(error)
 }

@@ -3,6 +3,7 @@ import { OutageBanner } from '../shared/outage-banner.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { messages } from '../messages.ts'
+import { operatorWords } from './words.ts'
 import { AuditView } from './audit/audit-view.tsx'
 import { words as auditWords } from './audit/words.ts'
 import { FilesView } from './files/files-view.tsx'
@@ -13,7 +14,7 @@ import { ServicePanel } from './charts/service-panel.tsx'
 import { UserView } from './user/user-view.tsx'
 import { UsersView } from './users-view.tsx'
 
-const words = messages.operator
+const words = operatorWords
 
 export function App({ page }: { readonly page: Page }) {
   const { session, connection, watch, toasts } = page

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
-import { messages } from '../messages.ts'
+import { operatorWords } from './words.ts'
 
-const words = messages.operator.forms
+const words = operatorWords.forms
 
 /** A size as typed; empty for none. */
 export interface TypedSize {

@@ -4,7 +4,7 @@ import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
-import { messages } from '../messages.ts'
+import { operatorWords } from './words.ts'
 import { watchPlace } from './route.ts'
 import { createServiceWatch } from './charts/service-watch.ts'
 import { createUserList } from './user-list.ts'
@@ -27,7 +27,7 @@ export function createPage(base: string) {
     ask: () => users.load(),
     member: 'admin_token',
     nobody: 'unauthorized',
-    words: messages.operator.signIn,
+    words: operatorWords.signIn,
     trustsLinks: false,
     onChanging: async () => undefined,
     // Other tabs notice when their next request is refused.

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { messages } from '../messages.ts'
+import { operatorWords } from './words.ts'
 import { App } from './app.tsx'
 import { createPage } from './page.ts'
 
@@ -7,7 +8,7 @@ import { createPage } from './page.ts'
 export function start(): void {
   const root = document.getElementById('page')
   if (root === null) throw new Error('The document has no place for the page.')
-  document.title = `${messages.product}: ${messages.operator.title}`
+  document.title = `${messages.product}: ${operatorWords.title}`
   const page = createPage(new URL('.', location.href).href)
   render(<App page={page} />, root)
   page.start()

@@ -1,11 +1,11 @@
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
-import { messages } from '../messages.ts'
+import { operatorWords } from './words.ts'
 import { ShownName } from '../shared/shown-name.tsx'
 import type { User } from '../../packages/js/src/admin.ts'
 import { addressOf } from './route.ts'
 import { StatusBadge } from './status-badge.tsx'
 
-const words = messages.operator.users
+const words = operatorWords.users
 
 export function UserTable({ users }: { readonly users: readonly User[] }) {
   return (

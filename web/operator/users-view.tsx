@@ -4,12 +4,13 @@ import { Icon } from '../shared/icon.tsx'
 import { Search } from '../shared/search.tsx'
 import { SortField } from '../shared/sort-field.tsx'
 import { messages } from '../messages.ts'
+import { operatorWords } from './words.ts'
 import { TextField } from '../shared/text-field.tsx'
 import type { Page } from './page.ts'
 import { addressOf } from './route.ts'
 import { UserTable } from './user-table.tsx'
 
-const words = messages.operator.users
+const words = operatorWords.users
 
 /** All users, page by page. */
 export function UsersView({ page }: { readonly page: Page }) {

@@ -3,7 +3,7 @@ import type { OperatorAction } from '../../../packages/js/src/admin.ts'
 import { formatBytes, formatTime, formatWholeTime } from '../../shared/format.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import { ShownName } from '../../shared/shown-name.tsx'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { addressOf } from '../route.ts'
 import { words } from './words.ts'
 
@@ -57,14 +57,14 @@ function termsOf(details: Details): readonly string[] {
   })
 }
 
-const STATUSES: Readonly<Record<string, string>> = messages.operator.statuses
+const STATUSES: Readonly<Record<string, string>> = operatorWords.statuses
 
 const FORMATS: Readonly<Record<string, (value: string | number) => string>> = {
   status: (value) => STATUSES[value] ?? String(value),
   bytes: (value) => formatBytes(Number(value)),
   files: (value) => words.files(Number(value)),
-  starts_at: (value) => messages.operator.grants.from(formatTime(String(value))),
-  ends_at: (value) => messages.operator.grants.until(formatTime(String(value))),
+  starts_at: (value) => operatorWords.grants.from(formatTime(String(value))),
+  ends_at: (value) => operatorWords.grants.until(formatTime(String(value))),
 }
 
 /** By the part of an action's name before the dot. */

@@ -1,7 +1,7 @@
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import type { Point } from './series.ts'
 
-const words = messages.operator.service
+const words = operatorWords.service
 
 const WIDTH = 300
 const HEIGHT = 64

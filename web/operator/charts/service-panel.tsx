@@ -1,12 +1,12 @@
 import { formatBytes, formatCount } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { Chart } from './chart.tsx'
 import type { Sample } from './metrics-text.ts'
 import { growth, growths, levels, rates } from './series.ts'
 import { type Health, type Part, PARTS, type ServiceWatch } from './service-watch.ts'
 
-const words = messages.operator.service
+const words = operatorWords.service
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000

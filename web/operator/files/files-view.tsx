@@ -4,12 +4,13 @@ import { Icon } from '../../shared/icon.tsx'
 import { Search } from '../../shared/search.tsx'
 import { SortField } from '../../shared/sort-field.tsx'
 import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import type { Page } from '../page.ts'
 import { addressOf } from '../route.ts'
 import { createUserFiles, type UserFile } from './user-files.ts'
 import { UserFileTable } from './user-file-table.tsx'
 
-const words = messages.operator.userFiles
+const words = operatorWords.userFiles
 
 /** The files of a user, to find and to delete. */
 export function FilesView({ page, userId }: { readonly page: Page; readonly userId: string }) {

@@ -1,10 +1,10 @@
 import type { Overview } from '../../../packages/js/src/admin.ts'
 import { formatBytes, formatCount } from '../../shared/format.ts'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { Chart } from '../charts/chart.tsx'
 import type { Point } from '../charts/series.ts'
 
-const words = messages.operator.overview
+const words = operatorWords.overview
 
 const CHARTS = [
   ['used', formatBytes],

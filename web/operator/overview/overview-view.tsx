@@ -3,13 +3,14 @@ import type { Overview } from '../../../packages/js/src/admin.ts'
 import { formatBytes, formatCount } from '../../shared/format.ts'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import type { ServiceWatch } from '../charts/service-watch.ts'
 import type { Page } from '../page.ts'
 import { Growth } from './growth.tsx'
 import { ParkedWebhooks } from './parked-webhooks.tsx'
 import { RankedUsers } from './ranked-users.tsx'
 
-const words = messages.operator.overview
+const words = operatorWords.overview
 
 const INTERVAL_MS = 15_000
 

@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatTime } from '../../shared/format.ts'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import type { ParkedWebhook } from '../../../packages/js/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
 import type { Page } from '../page.ts'
 import { createWatched } from '../watched.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 
-const words = messages.operator.webhooks
+const words = operatorWords.webhooks
 
 /** The events that could not be delivered, the oldest 100 of them. Empty if there are none, as it should be. */
 export function ParkedWebhooks({ page }: { readonly page: Page }) {

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 import type { User } from '../../../packages/js/src/admin.ts'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { addressOf } from '../route.ts'
 import { UseBar } from '../user-table.tsx'
@@ -19,7 +19,7 @@ export function RankedUsers({ title, users }: RankedUsersProps) {
         <h3 id={id}>{title}</h3>
       </header>
       {users.length === 0 ? (
-        <p class="quiet">{messages.operator.overview.noFiles}</p>
+        <p class="quiet">{operatorWords.overview.noFiles}</p>
       ) : (
         <ol class="ranking">
           {users.map(({ user_id: userId, capacity }) => (

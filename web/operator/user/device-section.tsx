@@ -2,14 +2,14 @@ import { useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes, formatTime } from '../../shared/format.ts'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { bytesOf, NO_SIZE, SizeField } from '../form-fields.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import type { Device } from '../../../packages/js/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 
-const words = messages.operator.devices
+const words = operatorWords.devices
 
 export function DeviceSection(props: SectionProps) {
   const { user, record, onChange } = props

@@ -2,14 +2,14 @@ import { useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes, formatTime } from '../../shared/format.ts'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { bytesOf, NO_SIZE, SizeField } from '../form-fields.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import type { Grant } from '../../../packages/js/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 
-const words = messages.operator.grants
+const words = operatorWords.grants
 
 export function GrantSection(props: SectionProps) {
   const { user, record, onChange } = props
@@ -47,7 +47,7 @@ export function GrantSection(props: SectionProps) {
           action={words.revoke}
           text={
             stateOf(ending) === 'in-force'
-              ? messages.operator.devices.removeText(formatBytes(ending.bytes))
+              ? operatorWords.devices.removeText(formatBytes(ending.bytes))
               : words.revokeIdle
           }
           onChange={onChange}

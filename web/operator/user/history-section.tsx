@@ -7,10 +7,11 @@ import { formatBytes } from '../../shared/format.ts'
 import { restoreRefusal } from '../../shared/restore-refusal.ts'
 import { Search } from '../../shared/search.tsx'
 import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 
-const words = messages.operator.history
+const words = operatorWords.history
 
 /** The newest 100 past versions of a user, or of one name. Loaded on request. */
 export function HistorySection({ page, user, record, onChange }: SectionProps) {

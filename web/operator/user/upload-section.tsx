@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
 import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import type { UnfinishedUpload } from '../../../packages/js/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
 
-const words = messages.operator.uploads
+const words = operatorWords.uploads
 
 /** Empty for a user without unfinished uploads, as most are. */
 export function UploadSection({ user, record, onChange }: SectionProps) {

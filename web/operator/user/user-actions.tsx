@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatCount } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
-import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { TextField } from '../../shared/text-field.tsx'
 import { ALL_USERS, filesOf } from '../route.ts'
 import type { SectionProps } from './section-props.ts'
 
-const words = messages.operator.user
+const words = operatorWords.user
 
 /** Show the files, suspend, reactivate and delete. */
 export function UserActions(props: SectionProps) {

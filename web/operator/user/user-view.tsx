@@ -3,6 +3,7 @@ import { formatBytes, formatCount, formatTime } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
+import { operatorWords } from '../words.ts'
 import { words as auditWords } from '../audit/words.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
@@ -18,7 +19,7 @@ import { UserActions } from './user-actions.tsx'
 import type { SectionProps } from './section-props.ts'
 import { createUserRecord } from './user-record.ts'
 
-const words = messages.operator.user
+const words = operatorWords.user
 
 /** One user, with all that belongs to them except their files. */
 export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {
@@ -43,7 +44,7 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
       <div class="list-rows record">
         <Heading userId={userId} account={record?.account} />
         <ProblemNotice text={problem} />
-        {record === null && <p class="notice">{messages.operator.users.none(userId)}</p>}
+        {record === null && <p class="notice">{operatorWords.users.none(userId)}</p>}
         {record !== null && record !== undefined && (
           <Record
             page={page}

@@ -1,0 +1,66 @@
+import { formatCount } from '../shared/format.ts'
+
+/** English. Apart from `messages`, which the first visit of the users' page loads as well. */
+export const visitEnglish = {
+  ended: 'This link has ended',
+  endedText:
+    'It has expired, was revoked or was used up, or its address is incomplete. Ask the person who sent it for a new one.',
+  failed: 'The link could not be opened',
+  locked: 'This link has a password',
+  password: 'Password',
+  open: 'Open',
+  notKept: 'Your browser did not keep the password. Allow cookies for this address and try again.',
+  reasons: {
+    link_password_invalid: 'This is not the password of the link.',
+    too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
+  },
+  titles: { download: 'Shared files', drop: 'Send files' },
+  hints: {
+    download: 'You can download these files.',
+    drop: 'Your files go to the person who made this link. Nobody else with the link sees them.',
+  },
+  until: (time: string) => `The link is valid until ${time}.`,
+  left: {
+    download: (uses: number) =>
+      uses === 1
+        ? 'One more download is possible.'
+        : `${formatCount(uses)} downloads are possible.`,
+    drop: (uses: number) =>
+      uses === 0
+        ? 'It takes no more files.'
+        : uses === 1
+          ? 'It takes one more file.'
+          : `It takes ${formatCount(uses)} more files.`,
+  },
+  empty: 'There are no files here now.',
+  /** `size` is empty if there are more files than are listed. */
+  all: (size: string) => (size === '' ? 'Download all' : `Download all (${size})`),
+  tooMany: 'These are too many files for one archive. Download them one by one.',
+  preview: 'Preview',
+  previewNamed: (name: string) => `Preview ${name}`,
+  notShown: 'Your browser cannot show this file. Download it instead.',
+  choose: 'Choose files',
+  dropHere: 'or drop them here',
+  sentOf: (sent: string, size: string) => `${sent} of ${size}`,
+  states: {
+    waiting: 'waiting',
+    paused: 'no connection, trying again',
+    done: 'sent',
+  },
+  allSent: (count: number) => (count === 1 ? '1 file sent.' : `${formatCount(count)} files sent.`),
+  refusals: {
+    file_exists: 'A file with this name was already sent. Rename yours to send it too.',
+    capacity_exceeded: 'There is no room for this file.',
+    file_too_large: 'This file is too large.',
+    invalid_file_name: 'This file name is not accepted. Rename the file.',
+    not_found: 'The link has ended.',
+    link_password_required: 'Reload the page and enter the password again.',
+  },
+  /** After a lost connection. */
+  lost: {
+    file_exists: 'The connection was lost. A file with this name has arrived, probably yours.',
+    not_found: 'The connection was lost, and the link has ended. The file may have arrived.',
+  },
+}
+
+export type VisitMessages = typeof visitEnglish
