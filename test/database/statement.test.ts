@@ -28,3 +28,21 @@ test('a statement is built at its first use only, and each use has its own value
   const { rows } = await database.kysely.executeQuery(compile(other)({ value: 4 }))
   expect(rows).toEqual([{ other: 4 }])
 })
+
+test('values are numbered if one occurs several times: SQLite searches those for each that is bound', async () => {
+  await using opened = new AsyncDisposableStack()
+  const file = join(await temporaryFolder(opened), 'compiler.db')
+  const database = await openSqlite({ file })
+  opened.defer(() => database.close())
+  const compile = createCompiler(database.kysely, {})
+  type Pair = Slot<{ readonly a: number; readonly b: number }>
+  const once = (slot: Pair) => sql`SELECT ${slot('a')} - ${slot('b')} AS result`
+  const twice = (slot: Pair) => sql`SELECT ${slot('a')} - ${slot('b')} - ${slot('a')} AS result`
+  const all = [compile(once), compile(twice)].map((statement) => statement({ a: 7, b: 2 }))
+  expect(all.map((each) => [each.sql, each.parameters])).toEqual([
+    ['SELECT ? - ? AS result', [7, 2]],
+    ['SELECT ?1 - ?2 - ?1 AS result', [7, 2]],
+  ])
+  const results = await Promise.all(all.map((each) => database.kysely.executeQuery(each)))
+  expect(results.map(({ rows }) => rows)).toEqual([[{ result: 5 }], [{ result: -2 }]])
+})
