@@ -142,7 +142,7 @@ async function uploadUntil(
     const upload = { ...caller, version, name, objectKey: key, bytes: 4096 }
     await ledger.begin(upload)
     await setTimeout(putMs * (0.5 + Math.random()))
-    const content = { size: 4096, sha256: SHA256, visibility: undefined }
+    const content = { size: 4096, sha256: SHA256, crc32: 0, visibility: undefined }
     await ledger.commit({ ...caller, version, ...content })
   }
   return uploads

@@ -75,9 +75,9 @@ async function load(database: Database, engine: Engine, files: number): Promise<
     await users.createUser(userId)
     await sql`
       INSERT INTO files
-        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+        (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
       SELECT ${userId}, 'photo-' || (1000000000 + n * 7919 % 999983) || '-' || n, ${userId} || n,
-        'users/' || ${userId} || '/' || n, n * 104729 % 99991, 'sha256', 'private', 0, n * 15485863 % 999979
+        'users/' || ${userId} || '/' || n, n * 104729 % 99991, 'sha256', 0, 'private', 0, n * 15485863 % 999979
       FROM ${engine.numbers(count)} AS numbers
     `.execute(database.kysely)
   }

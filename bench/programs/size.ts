@@ -60,10 +60,10 @@ async function plant({ kysely }: Database, { users: userCount, files }: Asked): 
     `,
     sql`
       INSERT INTO files
-        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+        (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
       SELECT user_id, 'IMG_' || lpad((n * 7919 % 99999999)::text, 8, '0') || '_4000x3.jpg', version,
              'users/' || user_id || '/' || version, 4096,
-             encode(sha256(version::bytea), 'hex'), 'private', n, n
+             encode(sha256(version::bytea), 'hex'), 0, 'private', n, n
       FROM (
         SELECT ${userId} AS user_id, n,
                to_char(n, 'FM00000000') || '-0000-7' || substr(md5(u || 'a' || n), 1, 3) || '-8' ||
@@ -120,7 +120,7 @@ async function reportUploads(database: Database, { users: most, uploads }: Asked
         bytes: 4096,
       }
       await ledger.begin(upload)
-      const content = { size: 4096, sha256: 'a'.repeat(64), visibility: undefined }
+      const content = { size: 4096, sha256: 'a'.repeat(64), crc32: 0, visibility: undefined }
       await ledger.commit({ ...caller, version, ...content })
     }
   })

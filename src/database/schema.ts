@@ -136,6 +136,7 @@ interface VersionRow {
   readonly object_key: ObjectKey
   readonly size: number
   readonly sha256: string
+  readonly crc32: number
   readonly visibility: Visibility
   readonly created_at: number
   readonly updated_at: number
@@ -212,7 +213,9 @@ export interface ResumableUploadRow {
   /** How long the file is to live, in milliseconds. */
   readonly expires_in: number | null
   readonly expected_sha256: string | null
+  /** Of the whole content, once known; `crc32` with it. */
   readonly sha256: string | null
+  readonly crc32: number | null
   readonly sealed_at: number | null
   readonly refusal: ErrorCode | null
   /** `null` for an aborted upload that expired. */

@@ -69,7 +69,7 @@ describe('uploads list', () => {
       version,
       epoch,
       refusal: 'capacity_exceeded',
-      sha256: undefined,
+      digest: undefined,
     })
     expect(await json('uploads list alice')).toMatchObject({
       uploads: [{ upload_id: version, state: 'complete', offset: 4, refusal: 'capacity_exceeded' }],

@@ -219,6 +219,7 @@ const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
     objectKey: KEY,
     size: Number.MAX_SAFE_INTEGER,
     sha256: 'f'.repeat(64),
+    crc32: 0xffff_ffff,
     visibility: 'private',
     createdAt: Number.MAX_SAFE_INTEGER,
     updatedAt: Number.MAX_SAFE_INTEGER,

@@ -138,9 +138,9 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
         ), named AS (
           SELECT substr(CAST(100000 + n AS TEXT), 2) AS name FROM numbers
         )
-        INSERT INTO history (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at,
+        INSERT INTO history (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at,
           ended_at, ended_as, ended_by, is_protected)
-        SELECT ${userId}, name, ${userId} || name, ${userId} || name, 0, 'x', 'private', 1, 1,
+        SELECT ${userId}, name, ${userId} || name, ${userId} || name, 0, 'x', 0, 'private', 1, 1,
           ${database.now}, 'deleted', 'thief', 1
         FROM named
       `.execute(database.kysely)
@@ -159,8 +159,8 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
           SELECT ${prefix} || substr(CAST(100000 + n AS TEXT), 2) AS name,
             CAST(${since} AS BIGINT) + n AS at FROM numbers
         )
-        INSERT INTO files (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
-        SELECT ${userId}, name, ${userId} || name, ${userId} || name, 1, 'x', 'private', at, at FROM named
+        INSERT INTO files (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
+        SELECT ${userId}, name, ${userId} || name, ${userId} || name, 1, 'x', 0, 'private', at, at FROM named
       `.execute(database.kysely)
       await sql`
         UPDATE quotas SET used_bytes = used_bytes + ${count}, file_count = file_count + ${count}

@@ -12,7 +12,7 @@ import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
-const SCHEMA = 'e5b9af7a1a13725ca7f7542edc6da3aacbe35f6b52d5c02138ccef62e204f784'
+const SCHEMA = 'cd9bc64929b7dc452b431eec77fb5e79e8abcec81a62e46655fe921ea89758c4'
 
 const postgres = inject('postgres')
 

@@ -11,7 +11,7 @@ migrateSuite('SQLite', async () => {
   return {
     address: file,
     schema: {
-      sha256: 'cf6a83b42a68474d7737e84261bd4483bbf5c74debcfa513b04824fd9c66a1a4',
+      sha256: '4c2a078df32552f8d0beb325770649c0359a0e637a0d45979ae04c6604ee4e00',
       read: readSchema,
     },
     open: () => openSqlite({ file }),

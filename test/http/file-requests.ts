@@ -157,7 +157,7 @@ export async function commitUnsent(
 ): Promise<void> {
   const version = await beginUpload(service, user, { name, bytes: size })
   const caller = await callerNamed(service.users, user.userId)
-  const file = { version, size, sha256: '0'.repeat(64), visibility: undefined }
+  const file = { version, size, sha256: '0'.repeat(64), crc32: 0, visibility: undefined }
   await service.ledger.commit({ ...caller, ...file })
 }
 

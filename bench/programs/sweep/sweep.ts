@@ -124,9 +124,9 @@ async function load(database: Database, subject: Subject): Promise<void> {
   `.execute(database.kysely)
   await sql`
     INSERT INTO files
-      (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
     SELECT 'user' || (n % ${TEN}), 'file-' || n, ${version},
-      'users/user' || (n % ${TEN}) || '/' || ${version}, 0, 'sha256', 'private', 0, n
+      'users/user' || (n % ${TEN}) || '/' || ${version}, 0, 'sha256', 0, 'private', 0, n
     FROM ${engine.numbers(files)} AS numbers
   `.execute(database.kysely)
   await loadGarbage(database, subject)

@@ -2,6 +2,7 @@ import { AppError, invalidParameter } from '../errors.ts'
 import type { FileName } from './file-name.ts'
 import type { MediaType } from './media-type.ts'
 import type { Metadata } from './metadata.ts'
+import type { ContentDigest } from '../objects/content-digest.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 
@@ -19,14 +20,12 @@ export function parseVisibility(value: unknown): Visibility | undefined {
 }
 
 /** Content under a name, of a file or a past version. */
-export interface FiledObject {
+export interface FiledObject extends ContentDigest {
   readonly userId: UserId
   readonly name: FileName
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly size: number
-  /** SHA-256 of the whole content: 64 lower-case hexadecimal digits. */
-  readonly sha256: string
 }
 
 /** What clients say of a content. */

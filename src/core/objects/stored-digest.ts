@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
+import { type ContentDigest, DigestState } from './content-digest.ts'
 import { chunksOf, discardBody, type ObjectStore } from './object-store.ts'
 import type { ObjectKey } from './object-key.ts'
 
@@ -14,7 +14,7 @@ export interface ReadStoredDigest {
 }
 
 export type StoredDigest =
-  | { readonly sha256: string }
+  | ContentDigest
   /** No object (`head` is `undefined`), or one of another size. */
   | {
       readonly sha256?: undefined
@@ -57,11 +57,11 @@ async function read({
     if (opened !== undefined) discardBody(opened)
     return { isUnreadable: false, head: opened }
   }
-  const hash = createHash('sha256')
+  const state = new DigestState()
   for await (const chunk of chunksOf(opened)) {
-    hash.update(chunk)
+    state.update(chunk)
     onBytes(chunk.byteLength)
     opened.release?.(chunk)
   }
-  return { sha256: hash.digest('hex') }
+  return state.end()
 }

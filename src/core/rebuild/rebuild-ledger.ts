@@ -1,7 +1,7 @@
 import type { FileVersion } from '../files/file.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 
-/** The `sha256` of an object whose content was not read. It never becomes a file. */
+/** The `sha256` of an object whose content was not read. Its `crc32` is 0. It never becomes a file. */
 export const UNREAD = ''
 
 /**

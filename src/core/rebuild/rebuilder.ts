@@ -145,15 +145,18 @@ async function examine(run: Run, objectKey: ObjectKey): Promise<FileVersion | un
     run.onProgress(counts)
   }
   const reading = { objects, key: objectKey, size, signal, onBytes }
-  const sha256 = dryRun ? UNREAD : ((await readStoredDigest(reading)).sha256 ?? UNREAD)
+  const stored = dryRun ? undefined : await readStoredDigest(reading)
+  const { sha256, crc32 } = stored?.sha256 === undefined ? NOT_READ : stored
   if (sha256 === UNREAD && !dryRun) {
     counts.unreadable += 1
     onFinding({ kind: 'unreadable_object', userId, name, objectKey })
   }
   const [visibility, began] = ['private' as const, timeOf(version)]
   const described = { visibility, createdAt: began, updatedAt: began, ...descriptionIn(metadata) }
-  return { userId, name, version, objectKey, size, sha256, ...described }
+  return { userId, name, version, objectKey, size, sha256, crc32, ...described }
 }
+
+const NOT_READ = { sha256: UNREAD, crc32: 0 }
 
 /** Makes the newest object of each name the file. If it can't be read, the name has none. */
 async function settleObjects(run: Run): Promise<void> {

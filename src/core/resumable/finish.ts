@@ -11,6 +11,7 @@ import type { ResumableOptions } from './resumable-options.ts'
 import { sentDescription, sentMetadata } from './upload-metadata.ts'
 import { HOLDER_MS } from './append/append-recorder.ts'
 import type { RunningAppends } from './append/running-appends.ts'
+import type { ContentDigest } from '../objects/content-digest.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import { digestMismatch } from '../uploads/store-content.ts'
 
@@ -80,7 +81,7 @@ export async function finishHeld(
     if (isAppError(error, 'digest_mismatch')) await discard(options, upload, 'cancelled')
     const code = isAppError(error) ? error.code : undefined
     const refusal = code !== undefined && REFUSALS.has(code) ? code : undefined
-    const end = { userId, version, epoch, refusal, sha256: stored?.sha256 }
+    const end = { userId, version, epoch, refusal, digest: stored?.digest }
     await ledger.endFinish(end).catch(() => undefined)
     const named = namedBy({ subject, version })
     throw FAILURES.has(code) ? ((await endedSince(options, named)) ?? error) : error
@@ -105,10 +106,11 @@ async function commit(
   { upload, stored }: { readonly upload: ResumableUpload; readonly stored: StoredObject },
 ): Promise<CommittedUpload> {
   const { version, visibility, precondition, linkId, evict, expiresInMs } = upload
-  const { size, sha256 } = stored
+  const { size, digest } = stored
+  const { sha256, crc32 } = digest
   const { mediaType, metadata } = sentDescription(upload)
   const terms = { version, precondition, linkId, evict }
-  const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
+  const content = { size, sha256, crc32, visibility, mediaType, metadata, expiresInMs }
   const finished = { ...actorOf(subject), ...terms, ...content }
   try {
     return await ledger.commit(finished)
@@ -124,9 +126,11 @@ function repeatCommit(
   subject: Subject,
   upload: ResumableUpload,
 ): Promise<CommittedUpload> {
-  const { offset: size, sha256 = '' } = upload
-  return commit(options, subject, { upload, stored: { size, sha256 } })
+  const { offset: size, digest = UNKNOWN } = upload
+  return commit(options, subject, { upload, stored: { size, digest } })
 }
+
+const UNKNOWN: ContentDigest = { sha256: '', crc32: 0 }
 
 /** What the finish of a finished upload resolved to. Its row has no digest if the object was read for it. */
 export async function finishedBefore(
@@ -134,10 +138,10 @@ export async function finishedBefore(
   { subject }: Pick<FinishRequest, 'subject'>,
   upload: ResumableUpload,
 ): Promise<FinishResult> {
-  const { sha256 } = upload
-  if (sha256 === undefined) return (await repeatCommit(options, subject, upload)).file
+  const { digest } = upload
+  if (digest === undefined) return (await repeatCommit(options, subject, upload)).file
   await options.ledger.confirm()
-  return { sha256 }
+  return digest
 }
 
 async function finishedByAnother(
@@ -155,7 +159,7 @@ async function finishedByAnother(
  * aborts when another instance has fenced the claim, or the upload has ended.
  */
 function keepClaim({ ledger }: FinishOptions, upload: ResumableUpload): Watch {
-  const { userId, version, epoch, offset, storeState, sha256 } = upload
+  const { userId, version, epoch, offset, storeState, digest } = upload
   return watchEvery(HOLDER_MS / 3, async () => {
     const isHeld = await ledger
       .recordAppend({
@@ -167,7 +171,7 @@ function keepClaim({ ledger }: FinishOptions, upload: ResumableUpload): Watch {
         replacedFrom: offset,
         pieces: [],
         holderMs: HOLDER_MS,
-        sealed: { sha256 },
+        sealed: { digest },
       })
       // If the claim was lost, the compare-and-set of the commit decides.
       .catch(() => true)
@@ -183,7 +187,7 @@ export interface HeldUpload extends ResumableUpload {
 
 interface StoredObject {
   readonly size: number
-  readonly sha256: string
+  readonly digest: ContentDigest
 }
 
 /** Guarantees the object under its key, with the announced digest. Rejects as `finishUpload`. */
@@ -193,9 +197,9 @@ async function storeObject(
   signal: AbortSignal,
 ): Promise<StoredObject> {
   const { offset: size, isFinished = false } = upload
-  assertDigest(upload, upload.sha256)
+  assertDigest(upload, upload.digest)
   if (!isFinished) await finishObject(options, upload, signal)
-  return { size, sha256: upload.sha256 ?? (await readDigest(options, upload, signal)) }
+  return { size, digest: upload.digest ?? (await readDigest(options, upload, signal)) }
 }
 
 async function finishObject(
@@ -223,7 +227,7 @@ async function readDigest(
   options: ResumableOptions,
   upload: ResumableUpload,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<ContentDigest> {
   const { objects, onReread } = options
   const { objectKey: key, offset: size } = upload
   let bytes = 0
@@ -236,13 +240,16 @@ async function readDigest(
       dependency: 'object_store',
     })
   }
-  assertDigest(upload, read.sha256)
-  return read.sha256
+  assertDigest(upload, read)
+  return read
 }
 
-function assertDigest({ expectedSha256 }: ResumableUpload, sha256: string | undefined): void {
-  if (expectedSha256 === undefined || sha256 === undefined || sha256 === expectedSha256) return
-  throw digestMismatch(sha256)
+function assertDigest(
+  { expectedSha256 }: ResumableUpload,
+  digest: ContentDigest | undefined,
+): void {
+  if (expectedSha256 === undefined || digest === undefined) return
+  if (digest.sha256 !== expectedSha256) throw digestMismatch(digest.sha256)
 }
 
 function wrongSize(sent: number, stored: number): AppError {

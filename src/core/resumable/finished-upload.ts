@@ -11,7 +11,7 @@ export function isAsUploaded({ createdAt, updatedAt }: File): boolean {
 
 /** Describes a finished upload whose row has been deleted, from its file. */
 export function finishedUpload(file: File): ResumableUpload {
-  const { userId, version, name, objectKey: key, size, sha256, visibility, updatedAt } = file
+  const { userId, version, name, objectKey: key, size, sha256, crc32, visibility, updatedAt } = file
   return {
     userId,
     version,
@@ -33,7 +33,7 @@ export function finishedUpload(file: File): ResumableUpload {
     evict: undefined,
     expiresInMs: undefined,
     expectedSha256: undefined,
-    sha256,
+    digest: { sha256, crc32 },
     refusal: undefined,
     createdAt: timeOf(version),
     updatedAt,

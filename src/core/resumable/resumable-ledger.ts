@@ -2,6 +2,7 @@ import type { Precondition } from '../files/precondition.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { File, Visibility } from '../files/file.ts'
 import type { ErrorCode } from '../error-codes.ts'
+import type { ContentDigest } from '../objects/content-digest.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Retention, UploadTerms } from '../uploads/upload-ledger.ts'
 import type { Actor, Caller } from '../users/caller.ts'
@@ -46,8 +47,8 @@ export interface ResumableUpload {
   readonly expiresInMs: number | undefined
   /** Digest that the client announced: 64 lower-case hexadecimal digits. */
   readonly expectedSha256: string | undefined
-  /** Digest of the content, if it was known when the upload was sealed, or has been read since. */
-  readonly sha256: string | undefined
+  /** Of the content, if it was known when the upload was sealed, or has been read since. */
+  readonly digest: ContentDigest | undefined
   /** The code of the last refusal to commit a sealed upload. */
   readonly refusal: ErrorCode | undefined
   readonly createdAt: number
@@ -140,7 +141,7 @@ export interface RecordAppend {
    * Seals the upload, because all bytes are recorded. No append can be claimed afterwards. With `holderMs`, its holder
    * keeps it for the finish.
    */
-  readonly sealed?: { readonly sha256: string | undefined } | undefined
+  readonly sealed?: { readonly digest: ContentDigest | undefined } | undefined
 }
 
 /** A claim, by its fencing token. */
@@ -154,7 +155,7 @@ export interface EndFinish extends NamedClaim {
   /** Recorded for clients; `undefined` clears it. */
   readonly refusal: ErrorCode | undefined
   /** Recorded, so that the next finish need not read the object. */
-  readonly sha256: string | undefined
+  readonly digest: ContentDigest | undefined
 }
 
 export interface ResumablePage {

@@ -1,8 +1,8 @@
-import { createHash, hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { settledUnlessAborted } from '../async/deadline.ts'
 import { AppError, isAppError } from '../errors.ts'
+import { type ContentDigest, digestOf, DigestState } from '../objects/content-digest.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
 import { detachBuffer, type ObjectStore } from '../objects/object-store.ts'
 import { type BodyMemory, FIRST_BYTES } from '../memory/body-memory.ts'
@@ -38,9 +38,8 @@ export interface StoreContentOptions {
   readonly signal: AbortSignal
 }
 
-export interface StoredContent {
+export interface StoredContent extends ContentDigest {
   readonly size: number
-  readonly sha256: string
 }
 
 /**
@@ -72,7 +71,7 @@ async function storeSmall(
   { objects, key, onUntouched, signal }: StoreContentOptions,
   { body, metadata }: { readonly body: Buffer; readonly metadata: ObjectMetadata },
 ): Promise<StoredContent> {
-  const sha256 = hash('sha256', body)
+  const { sha256, crc32 } = digestOf(body)
   const putting = objects.put({
     key,
     body,
@@ -86,7 +85,7 @@ async function storeSmall(
   })
   const size = body.byteLength
   assertSize({ sent: size, stored: put.size })
-  return { size, sha256 }
+  return { size, sha256, crc32 }
 }
 
 /**
@@ -168,10 +167,10 @@ async function storeStream(
 ): Promise<StoredContent> {
   const { objects, key, incoming, memory, maxBytes, onBytes, onUntouched, signal } = options
   const expectedSize = incoming.size.announced
-  const hash = createHash('sha256')
-  let digest: string | undefined
-  const sha256 = (): string => (digest ??= hash.digest('hex'))
-  const meter = createByteMeter({ maxBytes, digests: [hash], onBytes })
+  const state = new DigestState()
+  let ended: ContentDigest | undefined
+  const digest = (): ContentDigest => (ended ??= state.end())
+  const meter = createByteMeter({ maxBytes, digests: [state], onBytes })
   memory.watch(meter)
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
@@ -179,7 +178,7 @@ async function storeStream(
       key,
       body: meter.stream,
       expectedSize,
-      sha256,
+      sha256: () => digest().sha256,
       metadata,
       memory,
       // The chunks are Node's own copies of received bytes.
@@ -194,7 +193,8 @@ async function storeStream(
   memory.watch(AWAITED)
   await settledUnlessAborted(incoming.end(), signal)
   memory.watch(IDLE)
-  return { size, sha256: sha256() }
+  const { sha256, crc32 } = digest()
+  return { size, sha256, crc32 }
 }
 
 /** Waits only for the rest of the request. */

@@ -1,6 +1,7 @@
 import type { File, SentDescription, Visibility } from '../files/file.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { Precondition } from '../files/precondition.ts'
+import type { ContentDigest } from '../objects/content-digest.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Usage } from '../users/account-ledger.ts'
 import type { Actor, Caller } from '../users/caller.ts'
@@ -53,11 +54,10 @@ export interface UploadTerms extends Retention {
   readonly linkId?: string | undefined
 }
 
-export interface CommitUpload extends Actor, UploadTerms, SentDescription {
+export interface CommitUpload extends Actor, UploadTerms, SentDescription, ContentDigest {
   readonly version: Version
   /** Size in bytes, as reported by the object store. */
   readonly size: number
-  readonly sha256: string
   /** `undefined` keeps the visibility of the replaced file; a new file is `private`. */
   readonly visibility: Visibility | undefined
   readonly precondition?: Precondition | undefined

@@ -124,12 +124,12 @@ export function createUploads(options: UploadsOptions) {
         onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, allocation.evicted, access.lost]),
       })
-      const { size, sha256 } = await verified(storing, request)
+      const { size, sha256, crc32 } = await verified(storing, request)
       const visibility = request.visibility()
       const metadata = request.metadata?.()
       await subject.reverify()
       answerBy = performance.now() + commitMs
-      const content = { size, sha256, visibility, mediaType, metadata, expiresInMs }
+      const content = { size, sha256, crc32, visibility, mediaType, metadata, expiresInMs }
       return await commit({ ...terms, ...content }, answerBy)
     } catch (error) {
       claim?.release()

@@ -73,7 +73,7 @@ function sizeFault(
 
 async function readFault(run: VerifyRun, file: FiledObject): Promise<Difference | undefined> {
   const { objects, signal, verification } = run
-  const { objectKey: key, size, sha256 } = file
+  const { objectKey: key, size, sha256, crc32 } = file
   const onBytes = (bytes: number): void => void (verification.readBytes += bytes)
   const stored = await readStoredDigest({ objects, key, size, signal, onBytes })
   if (stored.sha256 === undefined) {
@@ -81,6 +81,9 @@ async function readFault(run: VerifyRun, file: FiledObject): Promise<Difference 
     return sizeFault(file, stored.head)
   }
   verification.readFiles += 1
-  if (stored.sha256 === sha256) return undefined
-  return { kind: 'wrong_digest', recorded: sha256, found: stored.sha256 }
+  if (stored.sha256 !== sha256) {
+    return { kind: 'wrong_digest', recorded: sha256, found: stored.sha256 }
+  }
+  if (stored.crc32 === crc32) return undefined
+  return { kind: 'wrong_digest', recorded: crc32, found: stored.crc32 }
 }

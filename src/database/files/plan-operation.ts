@@ -80,7 +80,8 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
   if (visibility !== 'private') assertMaySetVisibility({ scope }, visibility)
   assertMet(operation, old)
   if (old !== undefined && !overwrite) throw fileExists()
-  const { userId, version, objectKey, size, sha256, mediaType, metadata, fileExpiresAt } = past
+  const { userId, version, objectKey, size, sha256, crc32 } = past
+  const { mediaType, metadata, fileExpiresAt } = past
   const file: File = {
     userId,
     name,
@@ -88,6 +89,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     objectKey,
     size,
     sha256,
+    crc32,
     visibility,
     createdAt: old?.createdAt ?? past.createdAt,
     updatedAt: held.now,

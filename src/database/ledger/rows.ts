@@ -24,6 +24,7 @@ const VERSION_MEMBERS = {
   objectKey: 'object_key',
   size: 'size',
   sha256: 'sha256',
+  crc32: 'crc32',
   visibility: 'visibility',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
@@ -90,7 +91,7 @@ export const OVERWRITE_FILE = sql.raw(
 export const REPLACE_FILE = sql`
   ON CONFLICT (user_id, name) DO UPDATE
   SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
-      sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at,
+      sha256 = excluded.sha256, crc32 = excluded.crc32, visibility = excluded.visibility, updated_at = excluded.updated_at,
       expires_at = excluded.expires_at, media_type = excluded.media_type, metadata = excluded.metadata,
       metadata_bytes = excluded.metadata_bytes,
       modified_at = excluded.modified_at, stored_by = excluded.stored_by

@@ -166,10 +166,11 @@ async function findTail({ db }: LedgerTx, upload: ResumableRow): Promise<readonl
 }
 
 export async function endFinish({ db }: LedgerTx, finish: EndFinish): Promise<void> {
-  const { userId, version, epoch, refusal, sha256 } = finish
+  const { userId, version, epoch, refusal, digest } = finish
   await sql`
     UPDATE resumable_uploads
-    SET sha256 = COALESCE(sha256, ${sha256 ?? null}), refusal = ${refusal ?? null},
+    SET sha256 = COALESCE(sha256, ${digest?.sha256 ?? null}),
+        crc32 = COALESCE(crc32, ${digest?.crc32 ?? null}), refusal = ${refusal ?? null},
         holder = NULL, holder_until = 0, stop_asked = 0
     WHERE version = ${version} AND user_id = ${userId} AND epoch = ${epoch}
       AND sealed_at IS NOT NULL

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { ContentDigest } from '../../core/objects/content-digest.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { RecordAppend } from '../../core/resumable/resumable-ledger.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
@@ -93,7 +94,7 @@ async function advance({ db, now }: LedgerTx, record: RecordAppend): Promise<boo
   const seal =
     sealed === undefined
       ? sql``
-      : sql`, sealed_at = COALESCE(sealed_at, ${now}), sha256 = COALESCE(${sealed.sha256 ?? null}, sha256)`
+      : sql`, sealed_at = COALESCE(sealed_at, ${now}), ${newDigest(sealed.digest)}`
   const { numAffectedRows } = await sql`
     UPDATE resumable_uploads
     SET updated_at = CASE WHEN received_bytes < ${offset} THEN ${now} ELSE updated_at END,
@@ -102,6 +103,13 @@ async function advance({ db, now }: LedgerTx, record: RecordAppend): Promise<boo
       AND received_bytes <= ${offset} AND holder IS NOT NULL
   `.execute(db)
   return numAffectedRows === 1n
+}
+
+/** Keeps what the row has if it is unknown here. */
+function newDigest(digest: ContentDigest | undefined) {
+  return digest === undefined
+    ? sql`sha256 = sha256`
+    : sql`sha256 = ${digest.sha256}, crc32 = ${digest.crc32}`
 }
 
 /** More would exceed what a statement may bind. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Piece } from '../../core/objects/append-store.ts'
+import type { ContentDigest } from '../../core/objects/content-digest.ts'
 import type {
   NamedResumable,
   ResumableState,
@@ -70,6 +71,7 @@ export const RESUMABLE_COLUMNS = sql.raw(
     'expires_in',
     'expected_sha256',
     'sha256',
+    'crc32',
     'sealed_at',
     'refusal',
     'ended_as',
@@ -114,12 +116,16 @@ export function toResumable(row: ResumableRow): ResumableUpload {
     evict: row.evict ?? undefined,
     expiresInMs: row.expires_in ?? undefined,
     expectedSha256: row.expected_sha256 ?? undefined,
-    sha256: row.sha256 ?? undefined,
+    digest: digestOf(row),
     refusal: row.refusal ?? undefined,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     expiresAt: row.lease_until,
   }
+}
+
+function digestOf({ sha256, crc32 }: ResumableRow): ContentDigest | undefined {
+  return sha256 === null || crc32 === null ? undefined : { sha256, crc32 }
 }
 
 export function preconditionOf({

@@ -45,6 +45,7 @@ type CommittedRow = File & Usage & { readonly replaced: boolean }
 function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
   const { now, capacity } = context
   const size = sql`CAST(${slot('size')} AS BIGINT)`
+  const crc32 = sql`CAST(${slot('crc32')} AS BIGINT)`
   const metadata = sql`COALESCE(found.sent_metadata, old.metadata)`
   const metadataBytes = metadataBytesOf(metadata)
   const need = {
@@ -107,7 +108,7 @@ function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
     ), ${context.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             visibility, at, at, media_type, metadata, expires_at, is_kept, metadata_bytes,
+             ${crc32}, visibility, at, at, media_type, metadata, expires_at, is_kept, metadata_bytes,
              ${dateAfter(sql`CASE WHEN replaced THEN old_modified_at ELSE freed_at END`)}, stored_by
       FROM change, moved
       ${REPLACE_FILE}
@@ -168,7 +169,7 @@ function whatIsPast(slot: Slot<CommitValues>) {
   const isPast = sql`NOT ${isHeld(slot)}`
   return sql`,
     CASE WHEN ${isPast} THEN 1 ELSE 0 END AS past, old.sha256 AS old_sha256,
-    old.visibility AS old_visibility, old.created_at AS old_created_at,
+    old.crc32 AS old_crc32, old.visibility AS old_visibility, old.created_at AS old_created_at,
     old.updated_at AS old_updated_at, old.media_type AS old_media_type,
     old.metadata AS old_metadata, old.stored_by AS old_stored_by,
     COALESCE(${isPast} AND actor IS NOT NULL
@@ -184,7 +185,7 @@ function countPast(context: SqlContext) {
 function past(slot: Slot<CommitValues>) {
   return sql`past AS (
     ${INSERT_PAST}
-    SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_visibility,
+    SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_crc32, old_visibility,
            old_created_at, old_updated_at, old_media_type, old_metadata, at, 'replaced',
            old_expires_at, old_stored_by, actor, 0
     FROM change, moved WHERE past = 1

@@ -96,7 +96,7 @@ function committedFile(
   upload: CommitUpload,
   { found, old }: { readonly found: FoundUpload; readonly old: File | undefined },
 ): File {
-  const { version, size, sha256, visibility, expiresInMs } = upload
+  const { version, size, sha256, crc32, visibility, expiresInMs } = upload
   const { mediaType = null, metadata } = upload
   const described = metadata ?? old?.metadata ?? NO_METADATA
   const expiresAt = expiresInMs === undefined ? NEVER : found.now + expiresInMs
@@ -108,6 +108,7 @@ function committedFile(
     objectKey: found.objectKey,
     size,
     sha256,
+    crc32,
     visibility: visibility ?? old?.visibility ?? 'private',
     createdAt: old?.createdAt ?? found.now,
     updatedAt: found.now,

@@ -20,6 +20,7 @@ const file: FileVersion = {
   objectKey: objectKey(userId, version),
   size: 1,
   sha256: '0'.repeat(64),
+  crc32: 0,
   visibility: 'private',
   createdAt: MODIFIED,
   updatedAt: MODIFIED,

@@ -175,6 +175,7 @@ export function accountOf(parts: {
         version,
         size,
         sha256: digestOf(size),
+        crc32: size,
         visibility: undefined,
         ...options,
       }),

@@ -184,6 +184,13 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
     })
 
     describe('commit', () => {
+      it('gives a file that replaces another the size and the digests of its own content', async () => {
+        await account.put('a', 40)
+        const { file } = await account.put('a', 30)
+        expect(file).toMatchObject({ size: 30, sha256: digestOf(30), crc32: 30 })
+        expect(await harness.ledger.findFile({ ...file, audience: 'owner' })).toEqual(file)
+      })
+
       it('makes the file visible with all that was said of it', async () => {
         const version = await account.begin('a', 50)
         expect(await account.size('a')).toBeUndefined()
@@ -195,6 +202,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
           objectKey: `users/${account.userId}/${version}`,
           size: 40,
           sha256: digestOf(40),
+          crc32: 40,
           visibility: 'private',
           createdAt: file.updatedAt,
           updatedAt: file.updatedAt,

@@ -1,4 +1,5 @@
 import { NEVER } from '../../../src/core/files/file.ts'
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../../src/core/errors.ts'
 import { parseMediaType } from '../../../src/core/files/media-type.ts'
@@ -98,6 +99,7 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         objectKey: key,
         size: 5,
         sha256: digest(Buffer.from('hello')),
+        crc32: crc32('hello'),
         visibility: 'private',
         createdAt: began,
         updatedAt: began,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { faultyStore } from '../../support/faults/faults.ts'
@@ -28,6 +29,30 @@ it('a HEAD that is fenced while it seals an upload does not report the length (I
   expect(await opened.open().resume(named)).toMatchObject({ state: 'finished', offset: 5 })
   expect(await ledger.findVersion({ userId: caller.userId, version })).toMatchObject({ size: 5 })
 })
+
+it.each([
+  ['in one append', ['hello']],
+  ['in several', ['hel', 'l', 'o']],
+  ['in a last one without bytes', ['hello', '']],
+])(
+  'a file has the CRC-32 of its content, sent %s, here or to several instances',
+  async (_how, sent) => {
+    await using opened = await openS3Uploads()
+    const { caller, core } = opened
+    const here = opened.open()
+    for (const next of [() => here, () => opened.open()]) {
+      const { version } = await createIn(here, caller, sent.includes('') ? undefined : 5)
+      let offset = 0
+      for (const content of sent) {
+        const length = sent.includes('') && content === '' ? 5 : undefined
+        await appendIn(next(), caller, { version, offset, content, length })
+        offset += content.length
+      }
+      const file = await core.ledger.findVersion({ ...caller, version })
+      expect(file).toMatchObject({ size: 5, crc32: crc32('hello') })
+    }
+  },
+)
 
 it('a repeated last append gets the digest, until the file is replaced', async () => {
   await using opened = await openS3Uploads()

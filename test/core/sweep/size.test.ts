@@ -198,8 +198,8 @@ async function fill({ database }: TestCore, count: number): Promise<void> {
   `
   await sql`
     INSERT INTO files
-      (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
-    ${numbers} SELECT 'alice', 'f' || n, 'v' || n, 'users/alice/v' || n, 1, '', 'private', 0, 0
+      (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
+    ${numbers} SELECT 'alice', 'f' || n, 'v' || n, 'users/alice/v' || n, 1, '', 0, 'private', 0, 0
     FROM numbers
   `.execute(database.kysely)
   await sql`

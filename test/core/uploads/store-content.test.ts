@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import {
@@ -35,6 +36,7 @@ describe('storeContent', () => {
     expect(await storeFile(incomingFile(bytes), { objects })).toEqual({
       size: 300_000,
       sha256: createHash('sha256').update(bytes).digest('hex'),
+      crc32: crc32(bytes),
     })
     expect(await storedSize(objects)).toBe(300_000)
   })

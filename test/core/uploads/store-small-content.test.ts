@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
+import { digestOf } from '../../../src/core/objects/content-digest.ts'
 import type { ObjectStore, PutObject } from '../../../src/core/objects/object-store.ts'
 import type { IncomingFile, StoreContentOptions } from '../../../src/core/uploads/store-content.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
@@ -45,7 +46,7 @@ describe('a file of at most 32 KiB', () => {
     expect(await bodiesOf(small(bytes))).toEqual([bytes])
     expect(await storeFile(small(bytes))).toEqual({
       size: bytes.byteLength,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
+      ...digestOf(bytes),
     })
   })
 
@@ -76,7 +77,7 @@ describe('a file of at most 32 KiB', () => {
     expect(await bodiesOf(file())).toEqual([expect.any(Readable)])
     expect(await storeFile(file())).toEqual({
       size: bytes.byteLength,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
+      ...digestOf(bytes),
     })
   })
 

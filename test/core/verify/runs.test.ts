@@ -264,9 +264,9 @@ async function fill(bed: VerifyBed, count: number): Promise<readonly ObjectKey[]
   await bed.database.transaction(async (db) => {
     await sql`
       INSERT INTO files
-        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+        (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
       SELECT 'alice', value ->> 'name', value ->> 'version', value ->> 'key', 1,
-        'unread', 'private', 0, 0 FROM json_each(${JSON.stringify(rows)})
+        'unread', 0, 'private', 0, 0 FROM json_each(${JSON.stringify(rows)})
     `.execute(db)
     await sql`UPDATE quotas SET used_bytes = ${count}, file_count = ${count} WHERE user_id = 'alice'`.execute(
       db,

@@ -195,6 +195,17 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
       expect(verification).toMatchObject({ readFiles: 4, readBytes: 15 })
     })
 
+    it('finds a CRC-32 that the content does not have when it reads', async () => {
+      await bed.database.kysely
+        .updateTable('files')
+        .set({ crc32: 1 })
+        .where('name', '=', parseFileName('b'))
+        .execute()
+      expect(await kindsFound(bed)).toEqual([])
+      const { findings } = await verify(bed, { ...REPAIR, readOneIn: 1 })
+      expect(findings).toMatchObject([{ kind: 'wrong_digest', name: 'b', recorded: 1 }])
+    })
+
     it('finds missing objects and wrong sizes also when it reads', async () => {
       await replaceObject('wrong!')
       const key = await bed.upload(BOB, 'd', 'gone')

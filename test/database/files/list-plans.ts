@@ -153,10 +153,10 @@ export async function fillWithFiles(database: Database): Promise<void> {
     const name = userId === FOLDERS ? sql`'folder' || (n % 7) || '-' || n` : sql`'b' || n`
     const expiresAt = userId === EXPIRED ? sql`1` : sql`9007199254740991`
     await sql`
-      INSERT INTO files (user_id, name, version, object_key, size, sha256, visibility, created_at,
+      INSERT INTO files (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at,
         updated_at, expires_at)
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
-      SELECT ${userId}, ${name}, ${userId} || n, n, n, 'sha256',
+      SELECT ${userId}, ${name}, ${userId} || n, n, n, 'sha256', 0,
         CASE n % 50 WHEN 0 THEN 'public' WHEN 1 THEN 'users' ELSE 'private' END, n, n, ${expiresAt}
       FROM numbers
     `.execute(database.kysely)

@@ -105,7 +105,7 @@ async function appendToUpload(ledger: Ledger, account: Account): Promise<void> {
   await ledger.listAskedToStop('here')
   await ledger.fence(claimed)
   const { upload: last } = await uploads.hold(upload, { offset: 8, tailKey: uploads.tailKey() })
-  await uploads.record(last, { offset: 20, sealed: { sha256: undefined } })
+  await uploads.record(last, { offset: 20, sealed: { digest: undefined } })
   const finishing = await uploads.finish(upload)
   await ledger.endFinish({ ...last, epoch: finishing?.epoch ?? 0, refusal: 'capacity_exceeded' })
   await ledger.listPieces(upload.version)

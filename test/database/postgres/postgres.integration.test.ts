@@ -64,8 +64,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     const { user } = await users.createUser(parseUserId('u'))
     // So few that the planner expects two of them, and finds an index of the user as good as one of user and name.
     await sql`
-      INSERT INTO files (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
-      SELECT 'u', 'f' || n, 'v' || n, 'k' || n, 0, '', 'private', 0, 0 FROM generate_series(1, 300) AS n
+      INSERT INTO files (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
+      SELECT 'u', 'f' || n, 'v' || n, 'k' || n, 0, '', 0, 'private', 0, 0 FROM generate_series(1, 300) AS n
     `.execute(opened.kysely)
     for (const database of [opened, { ...inSteps, runBatch: undefined }]) {
       const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
@@ -416,8 +416,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     `.execute(filled.kysely)
     await sql`
       INSERT INTO files
-        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
-      SELECT id, 'a', id, id, 1, 'sha256', 'private', 1, 1 FROM users WHERE id LIKE 'user-%'
+        (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
+      SELECT id, 'a', id, id, 1, 'sha256', 0, 'private', 1, 1 FROM users WHERE id LIKE 'user-%'
     `.execute(filled.kysely)
     await sql`ANALYZE`.execute(filled.kysely)
     await expectOneFile()

@@ -77,7 +77,7 @@ describe.skipIf(server === undefined)('the locks of an append on PostgreSQL', ()
         `.execute(db)
       }
       // No single statement does this, and the steps read the upload before they lock it.
-      const sealed = { sha256: undefined }
+      const sealed = { digest: undefined }
       const release = { offset: 8, replacedFrom: 0, pieces: [part(0)], sealed, holderMs: undefined }
       recorded = uploads.record(claimed, release)
       recorded.catch(() => undefined)

@@ -85,7 +85,7 @@ describe('F08 a growing write adds no more to the disk of an embedded database t
     const upload = { ...actor, version, name: nameOf(at), precondition: undefined }
     const key = objectKey(actor.userId, version)
     await ledger.begin({ ...upload, objectKey: key, bytes: 1 })
-    const content = { size: 1, sha256: 'a'.repeat(64), visibility: 'public' } as const
+    const content = { size: 1, sha256: 'a'.repeat(64), crc32: 7, visibility: 'public' } as const
     await ledger.commit({ ...upload, ...content, metadata: metadataOf(at) })
   }
 

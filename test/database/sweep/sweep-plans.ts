@@ -115,9 +115,9 @@ export async function fillWithLeftovers(database: Database): Promise<void> {
     ${numbers} SELECT 'swept', n, 'capacity.normal', ${due}, 0 FROM numbers
   `.execute(database.kysely)
   await sql`
-    INSERT INTO history (version, user_id, name, object_key, size, sha256, visibility, created_at, updated_at,
+    INSERT INTO history (version, user_id, name, object_key, size, sha256, crc32, visibility, created_at, updated_at,
       ended_at, ended_as, stored_by)
-    ${numbers} SELECT 'v' || n, 'swept', 'f' || n, 'users/swept/v' || n, 1, '', 'private', 0, 0,
+    ${numbers} SELECT 'v' || n, 'swept', 'f' || n, 'users/swept/v' || n, 1, '', 0, 'private', 0, 0,
       ${sql.lit(FUTURE)} + n, 'replaced', CASE WHEN n <= 100 THEN 'cam' END
     FROM numbers
   `.execute(database.kysely)

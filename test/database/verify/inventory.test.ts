@@ -25,8 +25,8 @@ describe('what is discarded', () => {
     await sql`
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${FILES})
       INSERT INTO files
-        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
-      SELECT CASE WHEN n % 2 = 0 THEN 'ada' ELSE 'bob' END, 'f' || n, 'v' || n, 'users/x/k' || n, 0, '',
+        (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at, updated_at)
+      SELECT CASE WHEN n % 2 = 0 THEN 'ada' ELSE 'bob' END, 'f' || n, 'v' || n, 'users/x/k' || n, 0, '', 0,
         'private', 0, 0
       FROM numbers
     `.execute(db)
@@ -53,9 +53,9 @@ describe('what is discarded', () => {
       ['v', other],
     ]) {
       await sql`
-        INSERT INTO history (user_id, name, version, object_key, size, sha256, visibility,
+        INSERT INTO history (user_id, name, version, object_key, size, sha256, crc32, visibility,
           created_at, updated_at, ended_at, ended_as)
-        VALUES (${userId}, 'a', ${version}, ${key}, 0, '', 'private', 0, 0, 0, 'deleted')
+        VALUES (${userId}, 'a', ${version}, ${key}, 0, '', 0, 'private', 0, 0, 0, 'deleted')
       `.execute(core.database.kysely)
     }
     const orphan = freshKey(userId)

@@ -214,6 +214,7 @@ const file: FileVersion = {
   objectKey: objectKey(userId, version),
   size: 1000,
   sha256: '0'.repeat(64),
+  crc32: 0,
   visibility: 'private',
   createdAt: UPDATED_AT,
   updatedAt: UPDATED_AT,

@@ -267,7 +267,7 @@ async function fill(
     const version = createVersion()
     const upload = { ...caller, version }
     await ledger.begin({ ...upload, name, objectKey: objectKey(userId, version), bytes: 0 })
-    await ledger.commit({ ...upload, size: 0, sha256, visibility: undefined })
+    await ledger.commit({ ...upload, size: 0, sha256, crc32: 0, visibility: undefined })
   }
 }
 

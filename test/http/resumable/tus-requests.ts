@@ -312,7 +312,7 @@ export async function finishElsewhere(
   if (claim === undefined) throw new Error('The upload is not open.')
   const { epoch, storeState } = claim.upload
   const recorded = { userId, version, epoch, offset: 1, storeState, replacedFrom: 0, pieces: [] }
-  const sealed = { sha256: undefined }
+  const sealed = { digest: undefined }
   await ledger.recordAppend({ ...recorded, holderMs: undefined, sealed })
   await ledger.claimFinish({ ...named, ...holding })
 }

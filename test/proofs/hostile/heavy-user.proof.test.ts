@@ -135,10 +135,10 @@ async function fill(
     WITH RECURSIVE numbers (n) AS (
       SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < CAST(${count} AS BIGINT)
     )
-    INSERT INTO files (user_id, name, version, object_key, size, sha256, visibility, created_at,
+    INSERT INTO files (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at,
       updated_at, is_kept, metadata)
     SELECT ${user}, ${prefix} || n, ${`${user}${prefix}`} || n, ${`${user}${prefix}`} || n,
-      CAST(${size} AS BIGINT), 'x', 'private', n, n, CAST(${kept} AS BIGINT), CAST(${metadata ?? null} AS TEXT)
+      CAST(${size} AS BIGINT), 'x', 0, 'private', n, n, CAST(${kept} AS BIGINT), CAST(${metadata ?? null} AS TEXT)
     FROM numbers
   `.execute(kysely)
   await sql`

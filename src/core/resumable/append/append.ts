@@ -133,8 +133,8 @@ async function receive(
 ): Promise<AppendResult> {
   const { upload, allocation, running, recorder, reservation } = append
   const { version, offset, length, partSize } = upload
-  const hash = options.digests.take(version, offset)
-  const digest = hash && new RunningDigest({ offset, hash }, partSize)
+  const state = options.digests.take(version, offset)
+  const digest = state && new RunningDigest({ offset, state }, partSize)
   const checksum = request.checksum && createHash(request.checksum.algorithm)
   const room = append.plan.extraBytes + (request.bodySize ?? 0)
   const claim = await options.space?.claim(room)
@@ -244,11 +244,11 @@ async function endAppend(append: Append, ended: Ended): Promise<AppendResult> {
     throw failure
   }
   const { offset } = durable
-  const hash = digest?.at(offset)
+  const state = digest?.at(offset)
   // Otherwise its last bytes may still be a tail, which `finish` cannot use.
   const hasReached = offset > upload.offset || !isInterrupted
   const isWhole = offset === upload.length && hasReached
-  const seal = isWhole ? { sha256: hash?.digest('hex') } : undefined
+  const seal = isWhole ? { digest: state?.end() } : undefined
   const cut = running.stopped()
   if (!(await recorder.end(durable, seal))) return { offset, sealed: undefined, cut: 'fenced' }
   const { storeState, isFinished } = durable
@@ -257,10 +257,10 @@ async function endAppend(append: Append, ended: Ended): Promise<AppendResult> {
     state: 'sealed' as const,
     offset,
     storeState,
-    sha256: seal.sha256,
+    digest: seal.digest,
     isFinished,
   }
-  if (hash !== undefined && sealed === undefined) digests.put(upload.version, { offset, hash })
+  if (state !== undefined && sealed === undefined) digests.put(upload.version, { offset, state })
   if (failure === undefined || sealed || cut !== undefined) return { offset, sealed, cut }
   if (offset > upload.offset && isBrokenOff(failure)) return { offset, sealed, cut: 'broken' }
   throw storedNothing(failure)

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Account, type LedgerHarness, LONG_MS, openAccount, outcomeOf } from '../fixture.ts'
 import { DAY_MS, part, type Resumables, resumablesOf, tailPiece } from './fixture.ts'
 
+const DIGEST = { sha256: 'ab'.repeat(32), crc32: 0xffff_ffff }
+
 /** The rules of the port `ResumableLedger` on claims, records and what finishes an upload. */
 export function resumableAppendContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`appends in the ledger on ${name}`, () => {
@@ -120,7 +122,7 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         expect(await uploads.record(old, late)).toBe(false)
         expect(await uploads.find(upload)).toEqual(claimed)
         expect(await elsewhere.record(claimed, { ...late, pieces: [part(0, 'new')] })).toBe(true)
-        const sealed = { ...late, offset: 40, sealed: { sha256: 'ab'.repeat(32) } }
+        const sealed = { ...late, offset: 40, sealed: { digest: DIGEST } }
         expect(await uploads.record(old, sealed)).toBe(false)
         expect(await uploads.find(upload)).toMatchObject({ offset: 8, state: 'open', epoch: 2 })
         expect(await harness.ledger.listPieces(upload.version)).toEqual([part(0, 'new')])
@@ -170,11 +172,14 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
       it('seals the upload with all its bytes, and then none is appended', async () => {
         const upload = await uploads.create('a', 8)
         const { upload: claimed } = await uploads.hold(upload)
-        const sha256 = 'ab'.repeat(32)
         const pieces = [part(0)]
-        const seal = { offset: 8, replacedFrom: 0, pieces, sealed: { sha256 } }
+        const seal = { offset: 8, replacedFrom: 0, pieces, sealed: { digest: DIGEST } }
         expect(await uploads.record(claimed, seal)).toBe(true)
-        expect(await uploads.find(upload)).toMatchObject({ state: 'sealed', sha256, isHeld: false })
+        expect(await uploads.find(upload)).toMatchObject({
+          state: 'sealed',
+          digest: DIGEST,
+          isHeld: false,
+        })
         expect(await uploads.claim(upload, { offset: 8 })).toBeUndefined()
       })
     })
@@ -277,7 +282,7 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         const upload = await uploads.create('a', 8)
         const { upload: claimed } = await uploads.hold(upload)
         await harness.ledger.askToStop(upload)
-        const seal = { offset: 8, sealed: { sha256: undefined }, holderMs: LONG_MS }
+        const seal = { offset: 8, sealed: { digest: undefined }, holderMs: LONG_MS }
         expect(await uploads.record(claimed, seal)).toBe(true)
         const found = await uploads.find(upload)
         expect(found).toMatchObject({ state: 'sealed', isHeld: true, epoch: claimed.epoch })
@@ -292,7 +297,7 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         const upload = await sealed()
         const first = await uploads.finish(upload, 0)
         if (first === undefined) throw new Error('The upload was not claimed.')
-        const renewal = { sealed: { sha256: undefined }, holderMs: LONG_MS }
+        const renewal = { sealed: { digest: undefined }, holderMs: LONG_MS }
         expect(await uploads.record(first, renewal)).toBe(true)
         expect(await elsewhere.finish(upload)).toBeUndefined()
         await uploads.record(first, { ...renewal, holderMs: 0 })

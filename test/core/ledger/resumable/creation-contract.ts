@@ -60,7 +60,7 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
           isHeld: false,
           holder: undefined,
           storeState: '{}',
-          sha256: undefined,
+          digest: undefined,
           refusal: undefined,
           createdAt: created.createdAt,
           updatedAt: created.updatedAt,
@@ -345,7 +345,7 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
       const upload = await uploads.create('a', 8)
       const { upload: claimed } = await uploads.hold(upload)
       const beyond = { offset: 9 }
-      const short = { offset: 7, sealed: { sha256: undefined } }
+      const short = { offset: 7, sealed: { digest: undefined } }
       for (const record of [beyond, short]) {
         const recorded = uploads.record(claimed, record)
         await expect(recorded).rejects.not.toMatchObject({ code: 'unavailable' })

@@ -109,7 +109,7 @@ export function resumablesOf(ledger: Ledger, { userId, userCreatedAt }: Caller):
     append: async (upload, offset) => {
       const before = await resumables.find(upload)
       const claim = await resumables.hold(upload, { offset: before.offset })
-      const sealed = offset === before.length ? { sha256: undefined } : undefined
+      const sealed = offset === before.length ? { digest: undefined } : undefined
       const isRecorded = await resumables.record(claim.upload, { offset, sealed })
       if (!isRecorded) throw new Error('The append was not recorded.')
     },

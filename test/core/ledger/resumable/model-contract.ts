@@ -249,7 +249,7 @@ async function record(world: World, operation: Operation): Promise<string | unde
     {
       ...told,
       pieces: pieces.map(({ key, ...piece }) => ({ ...piece, receipt: 'r', objectKey: key })),
-      sealed: kind === 'seal' ? { sha256: undefined } : undefined,
+      sealed: kind === 'seal' ? { digest: undefined } : undefined,
       version,
     },
   )
@@ -274,7 +274,7 @@ async function endFinish(world: World, { target }: Operation): Promise<undefined
     version,
     epoch,
     refusal: undefined,
-    sha256: undefined,
+    digest: undefined,
   })
   world.model.endFinish(claim.model, epoch)
 }

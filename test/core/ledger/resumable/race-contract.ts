@@ -163,7 +163,7 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
       for (let round = 0; round < ROUNDS; round += 1) {
         const upload = await uploads.create(`f${round}`, 8)
         const { upload: claimed } = await uploads.hold(upload)
-        const seal = { offset: 8, sealed: { sha256: undefined } }
+        const seal = { offset: 8, sealed: { digest: undefined } }
         const [isSealed, settled] = await race(round, {
           one: () => uploads.record(claimed, seal),
           another: () => another(round).abort(upload, { endedAs: 'cancelled' }),
@@ -348,7 +348,7 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
         if (at % 4 === 0) return await other.abort(upload, { endedAs: 'cancelled' })
         const { upload: two } = await other.hold(upload, { offset: 5 })
         const parts = [part(0), part(1)]
-        const seal = { offset: 16, replacedFrom: 0, pieces: parts, sealed: { sha256: undefined } }
+        const seal = { offset: 16, replacedFrom: 0, pieces: parts, sealed: { digest: undefined } }
         await Promise.all([other.record(two, seal), mine.prepare(upload, { bytes: 16 })])
         return at % 3 === 0 ? await mine.abort(upload) : await account.commit(upload.version, 16)
       })

@@ -172,7 +172,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       const upload = await uploads.create('a', 8)
       const tailKey = uploads.tailKey()
       const { upload: claimed } = await uploads.hold(upload, { tailKey })
-      const seal = { offset: 8, sealed: { sha256: undefined }, holderMs: LONG_MS }
+      const seal = { offset: 8, sealed: { digest: undefined }, holderMs: LONG_MS }
       await uploads.record(claimed, { ...seal, replacedFrom: 0, pieces: [part(0)] })
       expect(await notBefore(tailKey)).toBeUndefined()
     })

@@ -70,7 +70,7 @@ describe('an append that ends before its time', () => {
 
 describe('an append that ends', () => {
   it('releases the upload, or holds it for its finish if it has all bytes', async () => {
-    const ends = [undefined, { sha256: undefined }].map(async (sealed) => {
+    const ends = [undefined, { digest: undefined }].map(async (sealed) => {
       const [record] = await release(false, (recorder) => recorder.end(recorder.latest, sealed))
       return record
     })

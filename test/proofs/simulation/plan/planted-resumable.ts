@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
+import { digestOf } from '../../../../src/core/objects/content-digest.ts'
 import type { NamedUpload } from '../../../../src/core/resumable/named-upload.ts'
 import type { ResumableUpload } from '../../../../src/core/resumable/resumable-ledger.ts'
 import type { Ports, Variant } from '../world/world.ts'
-import { digest } from './operation.ts'
 
 /** Bugs that services with resumable uploads have had or could have. The checker must find them all. */
 export const PLANTED_RESUMABLE_BUGS: Readonly<Record<string, Variant>> = {
@@ -49,7 +49,7 @@ export const PLANTED_RESUMABLE_BUGS: Readonly<Record<string, Variant>> = {
       recordAppend(record) {
         const append = operations[timeline.actor()?.operation ?? -1]?.append
         if (record.sealed === undefined || append === undefined) return ledger.recordAppend(record)
-        return ledger.recordAppend({ ...record, sealed: { sha256: digest(append.bytes) } })
+        return ledger.recordAppend({ ...record, sealed: { digest: digestOf(append.bytes) } })
       },
     }),
   },
