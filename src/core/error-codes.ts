@@ -33,8 +33,8 @@ const KINDS = {
   invalid_file_name: {
     status: 400,
     meaning:
-      'A file name must be 1 to 255 bytes of UTF-8 without `/`, `\\` or control characters, and not `.` or `..`.',
-    detail: 'The file name contains a slash, a backslash or a control character.',
+      'The file name breaks a rule: 1 to 1,024 bytes of UTF-8 in segments of 1 to 255 joined by `/`, none of them `.` or `..`, without `\\` and control characters; one that ends in `/` has no content.',
+    detail: 'The file name has two slashes in a row.',
   },
   invalid_parameter: {
     status: 400,

@@ -14,7 +14,7 @@ export interface DescribedOperation {
   readonly method: string
   /** Such as `/users/me/repo/{file_name}`. */
   readonly template: string
-  /** The methods of the template, in the order of an `Allow` header. */
+  /** The methods that its paths have, those of another template included, in the order of an `Allow` header. */
   readonly methods: readonly string[]
   readonly credentials: 'required' | 'optional' | 'none'
   /** Whether the document has the operation for HEAD too. */
@@ -68,7 +68,10 @@ interface Document {
 async function readOperations(listener: Listener): Promise<readonly DescribedOperation[]> {
   const { paths } = JSON.parse(await readFile(DOCUMENT_FILES[listener], 'utf8')) as Document
   return Object.entries(paths).flatMap(([template, item]) => {
-    const methods = METHODS.filter((method) => Object.hasOwn(item, method))
+    const items = Object.entries(paths).filter(([other]) => isWithin(template, other))
+    const methods = METHODS.filter((method) =>
+      items.some(([, each]) => Object.hasOwn(each, method)),
+    )
     return Object.entries(item).flatMap(([method, operation]) => {
       const id = idOf(operation)
       if (method === 'head' && item['get']?.operationId === id) return []
@@ -88,6 +91,14 @@ async function readOperations(listener: Listener): Promise<readonly DescribedOpe
       }
     })
   })
+}
+
+/** Whether each path of the one template is one of the other, in which a file name is all that follows. */
+function isWithin(template: string, other: string): boolean {
+  if (template === other) return true
+  const [head = '', rest] = other.split('{file_name}')
+  const pattern = head.replaceAll(/\{\w+\}/g, '[^/]+')
+  return rest === '' && new RegExp(`^${pattern}.`).test(template)
 }
 
 function idOf(operation: OperationObject | undefined): string {

@@ -219,7 +219,7 @@ describe('tokens', () => {
 
   it.each([
     ['--actions write', /^invalid_parameter: scope\/actions\/0 must be one of read, create/],
-    ['--prefix a/b', /^invalid_parameter: scope\/prefix is not valid/],
+    ['--prefix a//b', /^invalid_parameter: scope\/prefix is not valid/],
     ['--device none', /^not_found: .*no device/],
   ])('issue refuses %s', async (flags, message) => {
     const { code, err } = await run(`tokens issue alice ${flags}`)

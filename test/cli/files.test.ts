@@ -85,7 +85,7 @@ it('files delete removes a file, once', async () => {
   expect(await run('files delete alice a')).toEqual(DONE)
   expect(await run('files delete alice a')).toMatchObject({ code: 1, out: '' })
   expect(await names('files list alice')).toEqual([])
-  expect((await run('files delete alice a/b')).err).toMatch(/^invalid_file_name: /)
+  expect((await run('files delete alice a//b')).err).toMatch(/^invalid_file_name: /)
 })
 
 it('files archive writes a new file, with what begins so, also of a suspended user', async () => {

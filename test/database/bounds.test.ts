@@ -132,7 +132,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'access_tokens.label': () => 3 * MAX_LABEL_LENGTH,
   'access_tokens.scope': () => {
     // A quote takes two bytes in JSON.
-    const prefix = parseFileNamePrefix('"'.repeat(MAX_FILE_NAME_BYTES))
+    const prefix = parseFileNamePrefix(asPath('"'.repeat(MAX_FILE_NAME_BYTES)))
     const scope = { actions: ACTIONS, prefix, deviceId: undefined }
     return Math.max(...WHEN_FULL.map((whenFull) => scopeJson({ ...scope, whenFull }).length))
   },
@@ -144,15 +144,15 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'links.credential': () => sha256('the scope of a JWT').length,
   'uploads.credential': () => sha256('the scope of a JWT').length,
   'links.kind': () => longestOf(LINK_KINDS),
-  'links.name': () => longestAccepted((text) => parseFileName(text)),
-  'links.prefix': () => longestAccepted((text) => parseFileNamePrefix(text)),
+  'links.name': () => longestAccepted((text) => parseFileName(asPath(text))),
+  'links.prefix': () => longestAccepted((text) => parseFileNamePrefix(asPath(text))),
   'links.label': () => 3 * MAX_LABEL_LENGTH,
   'links.device_id': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'links.password_hash': () => PASSWORD.length,
   'grants.source': () => longestAccepted(matches(SOURCE_PATTERN)),
   'grants.reference': () => longestAccepted(matches(REFERENCE_PATTERN)),
   'grants.model': () => longestAccepted(matches(MODEL_PATTERN)),
-  'files.name': () => longestAccepted((text) => parseFileName(text)),
+  'files.name': () => longestAccepted((text) => parseFileName(asPath(text))),
   '.media_type': () => MEDIA_TYPE?.length ?? 0,
   'files.metadata': () => METADATA.length,
   'history.metadata': () => METADATA.length,
@@ -160,27 +160,27 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'history.stored_by': () => sha256('').length,
   'history.ended_by': () => sha256('').length,
   'quotas.capacity_state': () => longestOf(CAPACITY_STATES),
-  'history.name': () => longestAccepted((text) => parseFileName(text)),
+  'history.name': () => longestAccepted((text) => parseFileName(asPath(text))),
   'history.ended_as': () => longestOf(ENDS),
   'changes.type': () => longestOf(CHANGE_EVENTS),
-  'changes.name': () => longestAccepted((text) => parseFileName(text)),
-  'changes.previous_name': () => longestAccepted((text) => parseFileName(text)),
+  'changes.name': () => longestAccepted((text) => parseFileName(asPath(text))),
+  'changes.previous_name': () => longestAccepted((text) => parseFileName(asPath(text))),
   'parked_webhooks.webhook_id': () => EVENT.id.length,
   'parked_webhooks.type': () => longestOf(WEBHOOK_EVENTS),
   // No more is known than that the bound suffices.
-  'parked_webhooks.body': () => Math.max(2048, Buffer.byteLength(EVENT.body)),
+  'parked_webhooks.body': () => Math.max(5120, Buffer.byteLength(EVENT.body)),
   'parked_webhooks.reason': () => 3 * MAX_REASON_LENGTH,
-  'uploads.name': () => longestAccepted((text) => parseFileName(text)),
+  'uploads.name': () => longestAccepted((text) => parseFileName(asPath(text))),
   'uploads.state': () => longestOf(['pending', 'committed', 'aborted']),
   // PostgreSQL writes spaces between the members. No more is known than that the bound suffices.
-  'uploads.outcome': () => Math.max(6144, JSON.stringify(OUTCOME).length + 64),
+  'uploads.outcome': () => Math.max(8192, JSON.stringify(OUTCOME).length + 64),
   'resumable_uploads.holder': () => randomUUID().length,
   'resumable_uploads.tail_key': () => KEY.length,
   'resumable_uploads.store_state': () => MAX_STATE_BYTES,
   'resumable_uploads.metadata': () => longestAccepted(parseAsMetadata),
   'resumable_uploads.precondition': () => MAX_PRECONDITION_BYTES,
   'resumable_uploads.link_id': () => createVersion().length,
-  'resumable_uploads.evict': () => longestAccepted((text) => parseFileNamePrefix(text)),
+  'resumable_uploads.evict': () => longestAccepted((text) => parseFileNamePrefix(asPath(text))),
   'resumable_uploads.expected_sha256': () => 'f'.repeat(64).length,
   'resumable_uploads.refusal': () => longestOf(ERROR_CODES),
   'resumable_uploads.ended_as': () => longestOf(['cancelled', 'lost']),
@@ -214,7 +214,7 @@ const METADATA = parseMetadata(JSON.stringify({ '': '"'.repeat(MAX_METADATA_BYTE
 const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
   file: {
     userId: USER,
-    name: parseFileName('"'.repeat(255)),
+    name: parseFileName(asPath('"'.repeat(MAX_FILE_NAME_BYTES))),
     version: createVersion(),
     objectKey: KEY,
     size: Number.MAX_SAFE_INTEGER,
@@ -241,6 +241,11 @@ const EVENT = webhookOf(USER, {
   file: { ...OUTCOME.file, visibility: 'private' },
   previousName: OUTCOME.file.name,
 })
+
+/** In segments that are not too long. */
+function asPath(text: string): string {
+  return text.replaceAll(/(.{250})(?:.)(?=.)/g, '$1/')
+}
 
 function parseAsMetadata(text: string): void {
   const required = 'filename YQ==,'

@@ -15,8 +15,8 @@ import {
 
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` }
 const UPLOADED = 'cloud_repository_uploaded_bytes_total'
-const FORM = 'listener="public",method="POST",route="/users/me/repo/:file_name"'
-const DOWNLOAD = 'listener="public",method="GET",route="/users/:user_id/repo/:file_name"'
+const FORM = 'listener="public",method="POST",route="/users/me/repo/*"'
+const DOWNLOAD = 'listener="public",method="GET",route="/users/:user_id/repo/*"'
 
 let opened = new AsyncDisposableStack()
 

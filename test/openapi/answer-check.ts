@@ -87,9 +87,12 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
     if (path === basePath || (own !== undefined && PAGE.test(own))) {
       return status < 400 ? undefined : refusalFault(exchange, [...NO_PATH, ...NO_METHOD])
     }
-    const template = own === undefined ? undefined : templates.find((known) => matches(known, own))
-    if (template === undefined) return refusalFault(exchange, NO_PATH)
-    const operation = document.paths[template]?.[method.toLowerCase()]
+    const [first, ...more] =
+      own === undefined ? [] : templates.filter((known) => matches(known, own))
+    if (first === undefined) return refusalFault(exchange, NO_PATH)
+    const of = method.toLowerCase()
+    const template = [first, ...more].find((known) => document.paths[known]?.[of]) ?? first
+    const operation = document.paths[template]?.[of]
     // CORS preflights are between browsers and the service.
     if (method === 'OPTIONS' && headers['access-control-allow-methods'] !== undefined) {
       return undefined
@@ -203,10 +206,11 @@ function byName(schema: unknown): object {
 function matches(template: string, path: string): boolean {
   const expected = template.split('/')
   const segments = path.split('/').map(decoded)
+  const isLonger = expected.at(-1) === '{file_name}' && segments.length > expected.length
   return (
-    expected.length === segments.length &&
+    (isLonger || expected.length === segments.length) &&
     expected.every((text, at) =>
-      text.startsWith('{') ? segments[at] !== '' : text === segments[at],
+      text.startsWith('{') ? isLonger || segments[at] !== '' : text === segments[at],
     )
   )
 }

@@ -26,12 +26,7 @@ const KINDS = ['public', 'admin'] as const
 
 /** The routes that no document describes, besides those that refuse methods. */
 const UNDESCRIBED = {
-  public: [
-    'GET HEAD /',
-    'GET HEAD /assets/:name',
-    'GET HEAD TRACE DELETE OPTIONS PATCH PUT POST QUERY /users/:user_id/repo/:file_name/*',
-    'POST /users/me/uploads/',
-  ],
+  public: ['GET HEAD /', 'GET HEAD /assets/:name', 'POST /users/me/uploads/'],
   admin: ['GET /metrics', 'GET HEAD /', 'GET HEAD /assets/:name'],
 }
 

@@ -46,13 +46,13 @@ describe('the traces', () => {
     expect(reply.status).toBe(200)
     const { root, under } = await traceOf(collector, 'PUT')
     expect(root).toMatchObject({
-      name: 'PUT /users/me/repo/:file_name',
+      name: 'PUT /users/me/repo/*',
       traceId: TRACE_ID,
       parentSpanId: PARENT_ID,
       resource: { 'service.name': 'cloud-repository' },
       attributes: {
         'http.request.method': 'PUT',
-        'http.route': '/users/me/repo/:file_name',
+        'http.route': '/users/me/repo/*',
         'http.response.status_code': 200,
         'url.scheme': 'http',
         'network.protocol.version': '1.1',

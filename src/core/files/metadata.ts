@@ -7,7 +7,7 @@ export type Metadata = string & { readonly [brand]: 'Metadata' }
 
 export const MAX_METADATA_BYTES = 2048
 
-/** Metadata of so many bytes count nothing, as do the name and the media type, of at most 255 bytes each. */
+/** Metadata of so many bytes count nothing, as do the name, of at most 1,024, and the media type, of at most 255. */
 export const FREE_METADATA_BYTES = 256
 
 /** The bytes that a file counts for its metadata. Without this, empty files would be storage beside the capacity. */

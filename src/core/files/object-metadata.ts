@@ -16,11 +16,20 @@ interface DescribedContent extends SentDescription {
  * that do not fit are left out. Holds nothing mutable: an old visibility could expose a private file.
  */
 export function objectMetadata({ name, mediaType, metadata }: DescribedContent): ObjectMetadata {
-  const described: Record<string, string> = { name: encodeURIComponent(name) }
-  if (mediaType) described[MEDIA_TYPE] = encodeURIComponent(mediaType)
+  const described: Record<string, string> = { name: encoded(name) }
+  if (mediaType) described[MEDIA_TYPE] = encoded(mediaType)
   if (!metadata || metadata === NO_METADATA) return described
-  const whole = { ...described, [METADATA]: Buffer.from(metadata).toString('base64url') }
+  const whole = { ...described, [METADATA]: encoded(metadata) }
   return bytesOf(whole) <= MAX_OBJECT_METADATA_BYTES ? whole : described
+}
+
+/** Percent-encoded, the longest name would not fit. */
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+function decoded(text: string): string {
+  return Buffer.from(text, 'base64url').toString()
 }
 
 const MEDIA_TYPE = 'media-type'
@@ -41,16 +50,15 @@ function bytesOf(metadata: ObjectMetadata): number {
 
 /** The file name in an object's metadata; `undefined` when missing or invalid. */
 export function nameIn({ name }: ObjectMetadata): FileName | undefined {
-  return readable(() => (name === undefined ? undefined : parseFileName(decodeURIComponent(name))))
+  return readable(() => (name === undefined ? undefined : parseFileName(decoded(name))))
 }
 
 /** What else `objectMetadata` has recorded. What is missing or invalid is `null`. */
 export function descriptionIn(recorded: ObjectMetadata): ContentDescription {
-  const { [MEDIA_TYPE]: type, [METADATA]: encoded } = recorded
+  const { [MEDIA_TYPE]: type, [METADATA]: metadata = '' } = recorded
   return {
-    mediaType: readable(() => mediaTypeOf(type && decodeURIComponent(type))) ?? null,
-    metadata:
-      readable(() => parseMetadata(Buffer.from(encoded ?? '', 'base64url').toString())) ?? null,
+    mediaType: readable(() => mediaTypeOf(type && decoded(type))) ?? null,
+    metadata: readable(() => parseMetadata(decoded(metadata))) ?? null,
   }
 }
 
@@ -58,7 +66,7 @@ function readable<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {
-    if (error instanceof URIError || isAppError(error)) return undefined
+    if (isAppError(error)) return undefined
     throw error
   }
 }

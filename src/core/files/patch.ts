@@ -1,6 +1,6 @@
 import { invalidParameter } from '../errors.ts'
 import type { File, Visibility } from './file.ts'
-import type { FileName } from './file-name.ts'
+import { assertMayHold, type FileName } from './file-name.ts'
 import type { MediaType } from './media-type.ts'
 import { mergeMetadata, metadataBytes, type MetadataPatch } from './metadata.ts'
 
@@ -18,11 +18,12 @@ export interface FilePatch {
 
 /**
  * The file after the patch, with the same version, object and `createdAt`. `now` is the time of the change. Throws
- * `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB.
+ * `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB; as `assertMayHold`.
  */
 export function updatedFile(old: File, patch: FilePatch, now: number): File {
   const { newName: name = old.name, visibility = old.visibility, isKept, expiresAt } = patch
   const { mediaType = old.mediaType, metadata } = patch
+  assertMayHold(name, old.size)
   if (expiresAt !== undefined && expiresAt <= now) {
     throw invalidParameter('expires_at', 'expires_at must be in the future.')
   }

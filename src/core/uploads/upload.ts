@@ -2,7 +2,7 @@ import { accessRefusal, actorOf, linkIdOf, type Subject, watchAccess } from '../
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
-import type { FileName } from '../files/file-name.ts'
+import { assertMayHold, contentFault, type FileName } from '../files/file-name.ts'
 import type { MediaType } from '../files/media-type.ts'
 import type { Metadata } from '../files/metadata.ts'
 import {
@@ -87,8 +87,8 @@ export function createUploads(options: UploadsOptions) {
   /**
    * Guarantees, when it resolves, that the file is durable and every later download returns exactly these bytes (I1).
    * When it rejects, nothing visible has changed (I2), except with `unavailable`: the upload may have taken effect as a
-   * whole. Rejects with `file_too_large`, `digest_mismatch` and `insufficient_storage`; as `incoming`, `visibility` and
-   * `UploadLedger.begin` do; and as `reverify` does if the caller loses access before the commit.
+   * whole. Rejects with `file_too_large`, `digest_mismatch` and `insufficient_storage`; as `assertMayHold`, `incoming`,
+   * `visibility` and `UploadLedger.begin` do; and as `reverify` does if the caller loses access before the commit.
    */
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { subject, name, mediaType, precondition, incoming, signal } = request
@@ -117,10 +117,13 @@ export function createUploads(options: UploadsOptions) {
         incoming,
         memory: allocation,
         maxBytes: maxFileSize,
-        onBytes: (total) =>
-          space?.hasSpace() === false
+        onBytes: (total) => {
+          const fault = contentFault(name, total)
+          if (fault !== undefined) return Promise.reject(fault)
+          return space?.hasSpace() === false
             ? Promise.reject(insufficientStorage())
-            : reservation.cover(total),
+            : reservation.cover(total)
+        },
         onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, allocation.evicted, access.lost]),
       })
@@ -193,12 +196,13 @@ export function createUploads(options: UploadsOptions) {
   return { upload, admit }
 }
 
-/** Skips the checks if the precondition fails: the ledger reports that. */
+/** Rejects with the refusals that need no reservation. If the precondition fails, the ledger reports that instead of others. */
 export async function assertAcceptable(
   { ledger, space, maxFileSize }: Pick<StorageOptions, 'ledger' | 'space' | 'maxFileSize'>,
   { subject, name, precondition }: Pick<UploadTarget, 'subject' | 'name' | 'precondition'>,
   { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
 ): Promise<void> {
+  assertMayHold(name, min)
   if (precondition !== undefined) {
     const file = await ledger.findFile({ ...actorOf(subject), name, audience: 'owner' })
     if (!isMet(precondition, file)) return

@@ -1,6 +1,7 @@
 import { assertMaySetVisibility, coversName } from '../../core/auth/scope.ts'
 import type { AppError } from '../../core/errors.ts'
 import type { FileChange } from '../../core/files/file-change.ts'
+import { assertMayHold } from '../../core/files/file-name.ts'
 import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
 import type {
   FileDeletion,
@@ -75,6 +76,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
   }
   const { past } = found
   const { name = past.name } = operation
+  assertMayHold(name, past.size)
   const { file: old, expired } = held.fileNamed(name)
   const visibility = old?.visibility ?? past.visibility
   if (visibility !== 'private') assertMaySetVisibility({ scope }, visibility)

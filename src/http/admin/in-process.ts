@@ -51,7 +51,7 @@ export function createInProcess({ useCases, onUnrecorded }: InProcessOptions) {
         return reply.send()
       })
       const isCalled = ({ method: one, url }: RouteOptions): boolean =>
-        one === method && url === path.replaceAll(PARAMETER, ':$1')
+        one === method && url === routeOf(path)
       // A process makes one call. To compile the schemas of the others would take it 50 ms.
       app.addHook('onRoute', (route) => {
         if (!isCalled(route)) delete route.schema
@@ -88,6 +88,11 @@ const STARTS_FAST = {
 } as const satisfies FastifyServerOptions
 
 const PARAMETER = /\{(\w+)\}/g
+
+/** Its pattern. A file name is all that follows. */
+function routeOf(path: string): string {
+  return path.replace('{file_name}', '*').replaceAll(PARAMETER, ':$1')
+}
 
 /** A URL cannot have a segment of one or two dots. */
 function segmentOf(name: string, { [name]: value = '' }: InProcessCall['parameters']): string {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
-import type { FileName } from '../../core/files/file-name.ts'
+import { baseNameOf, type FileName } from '../../core/files/file-name.ts'
 import { AppError, formatError, invalidParameter } from '../../core/errors.ts'
 
 /** Throws `format_error` for any Content-Encoding but identity, and any Transfer-Encoding but chunked. */
@@ -81,14 +81,15 @@ export function describeStored(reply: FastifyReply, version: string): void {
   })
 }
 
-/** ASCII for every name: a fallback for old clients, and the exact name in UTF-8 (RFC 6266, RFC 8187). */
+/** The last segment in ASCII, a fallback for old clients, and exactly, in UTF-8 (RFC 6266, RFC 8187). */
 export function contentDisposition(
   name: FileName,
   type: 'attachment' | 'inline' = 'attachment',
 ): string {
-  const ascii = name.replaceAll(/[^\u0020-\u007e]/gu, '_').replaceAll(/["\\%]/g, '_')
+  const base = baseNameOf(name)
+  const ascii = base.replaceAll(/[^\u0020-\u007e]/gu, '_').replaceAll(/["\\%]/g, '_')
   // `encodeURIComponent` keeps four characters that RFC 8187 does not allow as `attr-char`.
-  const exact = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncoded)
+  const exact = encodeURIComponent(base).replaceAll(/['()*]/g, percentEncoded)
   return `${type}; filename="${ascii}"; filename*=UTF-8''${exact}`
 }
 

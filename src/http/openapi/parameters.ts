@@ -10,7 +10,7 @@ import { addRouteHook } from '../body/route-hooks.ts'
 import type { Schemas } from './operation.ts'
 import { Type } from './type.ts'
 
-/** `maxLength` counts characters, of which 255 bytes hold at most 255. */
+/** `maxLength` counts characters, of which a name has at most as many as bytes. */
 export const FILE_NAME_SCHEMA = {
   type: 'string',
   minLength: 1,
@@ -44,7 +44,7 @@ export function readIntegers(app: FastifyInstance): void {
 
 const DECIMAL = /^(0|[1-9]\d{0,8})$/
 
-/** A prefix of file names, or a part of them. */
+/** A prefix of file names. */
 export function Prefix(description: string, example?: string) {
   const examples = example === undefined ? {} : { examples: [example] }
   const limits = { maxLength: MAX_FILE_NAME_BYTES, pattern: FILE_NAME_PREFIX_PATTERN }
@@ -54,8 +54,9 @@ export function Prefix(description: string, example?: string) {
 export const FILE_NAME = {
   ...FILE_NAME_SCHEMA,
   description:
-    'The percent-encoded file name: 1 to 255 bytes of UTF-8 without `/`, `\\` or control characters. It cannot be ' +
-    '`.` or `..`. Names are compared byte by byte, without case folding or normalization.',
+    'The percent-encoded file name: 1 to 1,024 bytes of UTF-8 in segments of at most 255 bytes, joined by `/` or `%2F`. ' +
+    'No segment is empty, `.` or `..`, or has `\\` or control characters. Names are compared byte by byte, without case ' +
+    'folding or normalization.',
   examples: ['README.md'],
 } as const
 

@@ -98,7 +98,7 @@ export async function buildApp(
 
 /** The router refuses invalid UTF-8 before any route sees it; usually the file name is at fault. */
 function nameFault(url = ''): AppError | undefined {
-  const [, user = '%'] = /\/users\/([^/]+)\/repo\/[^/?]+(\?|$)/.exec(url) ?? []
+  const [, user = '%'] = /\/users\/([^/]+)\/repo\/[^?]+(\?|$)/.exec(url) ?? []
   return isDecodable(user)
     ? new AppError('invalid_file_name', 'The file name is not valid percent-encoded UTF-8.')
     : undefined

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { narrowSelection, type Subject } from '../../core/auth/subject.ts'
 import type { Archives } from '../../core/files/archive.ts'
 import type { ArchivedFile, SelectedFiles } from '../../core/files/file-ledger.ts'
-import { type FileName, isFileName, parseFileName } from '../../core/files/file-name.ts'
+import { type FileName, isFileName, parentOf, parseFileName } from '../../core/files/file-name.ts'
 import type { Link } from '../../core/links/link.ts'
 import {
   discardBody as discardContent,
@@ -105,7 +105,7 @@ function nameOf(subject: Subject): FileName {
   if (subject.kind !== 'visitor') return parseFileName(`${subject.userId}.zip`)
   const { label } = subject.link
   const name = `${label === '' ? 'files' : label}.zip`
-  return isFileName(name) ? name : parseFileName('files.zip')
+  return isFileName(name) && parentOf(name) === '' ? name : parseFileName('files.zip')
 }
 
 /** An archive is made anew for each request, so a client can neither continue nor revalidate it. */

@@ -1,3 +1,4 @@
+import { objectMetadata } from '../../../src/core/files/object-metadata.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRebuilder } from '../../../src/core/rebuild/rebuilder.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
@@ -20,7 +21,7 @@ beforeEach(async () => {
     const object = { key: freshKey('ada'), body: contentOf([Buffer.from('x')]) }
     await core.objects.put({
       ...object,
-      metadata: { name: `file-${Math.max(OF_ONE_NAME, index)}` },
+      metadata: objectMetadata({ name: parseFileName(`file-${Math.max(OF_ONE_NAME, index)}`) }),
       signal: never(),
     })
   }

@@ -81,7 +81,7 @@ export function batchRefusalsSuite(open: OpenService): void {
     it('has a name that is none, an update of nothing, or no JSON', async () => {
       const more = ['operation']
       const names = [
-        { op: 'delete', name: 'a/b' },
+        { op: 'delete', name: 'a//b' },
         { op: 'rename', name: 'a', new_name: '..' },
         { op: 'restore', version: ABSENT, new_name: '' },
       ]

@@ -126,8 +126,8 @@ export function historySuite(open: OpenService): void {
         'invalid_parameter',
       ],
       ['name=', 400, 'invalid_parameter'],
-      ['name=a%2Fb', 400, 'invalid_parameter'],
-      ['prefix=a%2Fb', 400, 'invalid_parameter'],
+      ['name=a%2F%2Fb', 400, 'invalid_parameter'],
+      ['prefix=a%2F%2Fb', 400, 'invalid_parameter'],
       ['prefix=%FF', 400, 'invalid_parameter'],
       ['other=1', 400, 'invalid_parameter'],
     ])('refuses to be listed with %s', async (query, status, code) => {
@@ -212,7 +212,7 @@ export function historySuite(open: OpenService): void {
     })
 
     it.each<[object, ErrorCode]>([
-      [{ name: 'a/b' }, 'invalid_file_name'],
+      [{ name: 'a//b' }, 'invalid_file_name'],
       [{ name: 1 }, 'invalid_parameter'],
       [{ overwrite: 'yes' }, 'invalid_parameter'],
       [{ other: 1 }, 'invalid_parameter'],

@@ -251,7 +251,7 @@ function expectationsSuite(open: OpenService): void {
 
     it('is refused a bad name before it has sent a byte', async () => {
       const user = await service.createUser(MIB)
-      const path = '/users/me/repo/a%2Fb'
+      const path = '/users/me/repo/a%2F%2Fb'
       const head = headOf({ method, user, path, length: 1000, headers: expecting })
       const reply = await rawRequest({ port: service.port, send: [head, { pauseMs: 9000 }] })
       expectProblem(reply, { status: 400, code: 'invalid_file_name' })

@@ -212,7 +212,7 @@ export function refusedAccessSuite(open: OpenService): void {
     it.each([
       ['POST', '/nowhere', 'application/json'],
       ['POST', '/livez', 'text/plain'],
-      ['PATCH', '/users/me/repo//', 'application/json'],
+      ['PATCH', '/users/me/repo', 'application/json'],
     ])('%s %s is told at once that nothing is there, whatever its body', async (...row) => {
       const [method, path, type] = row
       const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`

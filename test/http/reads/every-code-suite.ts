@@ -97,7 +97,7 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       return upload(service, { user, form })
     },
   ],
-  invalid_file_name: [400, ({ service, user }) => download(service, { user, name: 'a/b' })],
+  invalid_file_name: [400, ({ service, user }) => download(service, { user, name: 'a//b' })],
   invalid_parameter: [
     400,
     ({ service, user }) => ask(service, { user, path: '/users/me/repo?limit=0' }),

@@ -163,7 +163,7 @@ export function scopedTokensSuite(open: OpenService): void {
         { actions: ['read', 'read'] },
         { actions: ['write'] },
         { actions: 'read' },
-        { prefix: 'a/b' },
+        { prefix: 'a//b' },
         { prefix: 5 },
         { device_id: 'a b' },
         { when: 'always' },

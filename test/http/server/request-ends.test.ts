@@ -66,7 +66,7 @@ describe('the log of how requests end', () => {
   }
 
   /** The line of the last request of this method for a file, or for another end of the route. */
-  async function lineOf(method: string, route = '/:file_name'): Promise<Line> {
+  async function lineOf(method: string, route = '/*'): Promise<Line> {
     const isMeant = (line: Line) =>
       line['method'] === method && String(line['route']).endsWith(route)
     const find = () => lines.filter(isMeant)

@@ -44,7 +44,7 @@ describe('the log of requests', () => {
     const line = await lineOf(await ask(service, { user, path: '/users/me/repo/diary.txt' }))
     expect(line).toMatchObject({
       method: 'GET',
-      route: '/users/:user_id/repo/:file_name',
+      route: '/users/:user_id/repo/*',
       status: 404,
       code: 'not_found',
       user_id: user.userId,

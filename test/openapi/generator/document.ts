@@ -64,5 +64,5 @@ function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Op
 }
 
 function pathOf({ url }: RouteOptions): string {
-  return url.replaceAll(/:(\w+)/g, '{$1}')
+  return url.replace(/\*$/, '{file_name}').replaceAll(/:(\w+)(?:\([^)]*\))?/g, '{$1}')
 }

@@ -32,7 +32,7 @@ const PUBLIC = 'listener="public"'
 
 const UPLOADED = [
   /method="(PUT|POST)"/,
-  /route="[^"]*\/users\/me\/repo\/:/,
+  /route="[^"]*\/users\/me\/repo\/\*"/,
   'status="200"',
 ] as const
 

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { actorOf, watchAccess } from '../../auth/subject.ts'
 import { isAppError } from '../../errors.ts'
+import { contentFault } from '../../files/file-name.ts'
 import { sentMetadata } from '../upload-metadata.ts'
 import type { MemoryAllocation } from '../../memory/allocation.ts'
 import { detachBuffer } from '../../objects/object-store.ts'
@@ -147,6 +148,8 @@ async function receive(
       maxBytes: length === undefined ? options.maxFileSize : Infinity,
       digests: [digest, checksum],
       onBytes: (end) => {
+        const fault = contentFault(upload.name, end)
+        if (fault !== undefined) return Promise.reject(fault)
         if (length !== undefined && end > length) return Promise.reject(lengthExceeded(length))
         if (options.space?.hasSpace() === false) return Promise.reject(insufficientStorage())
         return reservation.cover(end)

@@ -1,5 +1,6 @@
 import { actorOf } from '../../auth/subject.ts'
 import { isAppError } from '../../errors.ts'
+import { assertMayHold } from '../../files/file-name.ts'
 import { createVersion, type ObjectKey, objectKey } from '../../objects/object-key.ts'
 import { fileTooLarge } from '../../uploads/byte-meter.ts'
 import { HOLDER_MS } from './append-recorder.ts'
@@ -152,11 +153,12 @@ async function release(
 export function assertFits(
   { maxFileSize }: Pick<ResumableOptions, 'maxFileSize'>,
   { offset, bodySize = 0 }: Pick<ClaimRequest, 'offset' | 'bodySize'>,
-  upload: Pick<ResumableUpload, 'state' | 'offset' | 'length'>,
+  upload: Pick<ResumableUpload, 'name' | 'state' | 'offset' | 'length'>,
 ): void {
   const { length } = upload
   if (offset !== upload.offset) throw offsetMismatch(upload, offset)
   const end = offset + bodySize
+  assertMayHold(upload.name, length ?? end)
   // The ledger refuses to declare a length below the offset.
   if (length !== undefined && offset <= length && end > length) throw lengthExceeded(length)
   if ((length ?? end) > maxFileSize) throw fileTooLarge(maxFileSize)

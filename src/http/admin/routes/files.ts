@@ -30,7 +30,7 @@ export const fileRoutes: OperatorPlugin = async (
   })
 
   addFileRemoval(app, repository, {
-    route: { method: 'DELETE', url: `${collection}/:file_name`, ...FILES.remove, preHandler },
+    route: { method: 'DELETE', url: `${collection}/*`, ...FILES.remove, preHandler },
     async onRemoved(request, version) {
       const { userId: user_id } = operatorOf(request)
       await audit(request, { action: 'file.delete', user_id, version })
@@ -58,7 +58,7 @@ const FILES = {
     operationId: 'deleteUserFile',
     summary: 'Delete a file of a user',
     description: `As if the user had deleted it: it becomes history. ${AUDITED}`,
-    params: Type.Object({ user_id: USER_PARAM, file_name: Type.String() }),
+    params: Type.Object({ user_id: USER_PARAM, '*': Type.String() }),
     parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
     responses: { 204: 'The file is deleted and its bytes are available again.' },
     problems: ['not_found', 'invalid_file_name'],

@@ -9,7 +9,7 @@ import { described } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { DOWNLOADS } from '../../routes/files/download.openapi.ts'
-import { fileNameParam } from '../../routes/files/file-resource.ts'
+import { fileNameIn } from '../../routes/files/file-resource.ts'
 import { addFileRemoval } from '../../routes/files/remove.ts'
 import { UploadedFile, uploadedFile } from '../../routes/files/stored-file.ts'
 import { addUploads } from '../../routes/files/upload.ts'
@@ -18,7 +18,7 @@ import { UPLOAD_QUERY } from '../../routes/files/upload-query.ts'
 import { requireUser, viewerOf } from '../access-token.ts'
 import type { UserPlugin } from '../user-plugin.ts'
 
-export const OWN_FILE_PATH = '/users/me/repo/:file_name'
+export const OWN_FILE_PATH = '/users/me/repo/*'
 
 /** Upload, download and deletion of the file in the path. */
 export const fileRoutes: UserPlugin = async (app, { useCases: { repository }, ...serving }) => {
@@ -42,7 +42,7 @@ export const fileRoutes: UserPlugin = async (app, { useCases: { repository }, ..
   })
 
   serveContent(app, serving, {
-    url: '/users/:user_id/repo/:file_name',
+    url: '/users/:user_id/repo/*',
     route: { schema: { params: Params }, config: { operation: DOWNLOADS } },
     wanted,
     stat: (file) => repository.stat(file),
@@ -54,13 +54,13 @@ export const fileRoutes: UserPlugin = async (app, { useCases: { repository }, ..
   })
 }
 
-const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
+const Params = Type.Object({ user_id: Type.String(), '*': Type.String() })
 
 /** Conditions are evaluated only if the caller may see the file, so that they reveal nothing to anyone else. */
 function wanted(request: FastifyRequest): ReadFile {
-  const params = request.params as { readonly user_id: string; readonly file_name: string }
+  const params = request.params as { readonly user_id: string }
   const owner = params.user_id === 'me' ? requireUser(request, ['read']).userId : params.user_id
-  const name = fileNameParam(params.file_name)
+  const name = fileNameIn(request)
   if (!isUserId(owner)) throw fileNotFound()
   const viewer = viewerOf(request, owner)
   if (viewer?.userId === owner) assertPermits(viewer, ['read'], name)

@@ -67,7 +67,7 @@ export const PARSED_TERMS = {
 
 const Body = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'The new file name, at most 255 bytes.' })),
+    name: Type.Optional(Type.String({ description: 'The new file name.' })),
     ...TERMS,
     overwrite: Type.Optional(
       Type.Boolean({

@@ -4,7 +4,14 @@ import type { CommittedUpload } from '../../../core/uploads/upload-ledger.ts'
 import { addUploads } from '../../routes/files/upload.ts'
 import { addTusRoutes, speakTus } from '../../routes/uploads/tus.ts'
 import { DROP_BODY, DROP_FORM, TUS_OPERATIONS } from './drops.openapi.ts'
-import { LINK_FILE_PATH, LINK_PATH, type LinkOptions, secretOf, visitorOf } from './visitor.ts'
+import {
+  LINK_FILE_PATH,
+  LINK_UPLOAD_PATH,
+  LINK_UPLOADS_PATH,
+  type LinkOptions,
+  secretOf,
+  visitorOf,
+} from './visitor.ts'
 import { toldToVisitor } from './visitor-problems.ts'
 
 /** What a drop link takes: files, whole or by tus. Registered below `requireLink`. */
@@ -25,9 +32,8 @@ export async function dropRoutes(
   await app.register(async (scope) => {
     speakTus(scope, toldToVisitor)
     addTusRoutes(scope, uploads, {
-      // Ends in a slash, because a file may have the name `uploads`.
-      urls: [`${LINK_PATH}/uploads/`],
-      uploadUrl: `${LINK_PATH}/uploads/:upload_id`,
+      urls: [LINK_UPLOADS_PATH],
+      uploadUrl: LINK_UPLOAD_PATH,
       operations: TUS_OPERATIONS,
       allow: 'HEAD, PATCH, DELETE',
       locationOf: (request, version) => `${basePath}/links/${secretOf(request)}/uploads/${version}`,

@@ -6,12 +6,23 @@ import { linkDownloadRoutes } from './downloads.ts'
 import { dropRoutes } from './drops.ts'
 import { unlockLinkRoutes } from './unlock-link.ts'
 import { viewLinkRoutes } from './view-link.ts'
-import { type LinkOptions, requireLink } from './visitor.ts'
+import {
+  LINK_PATH,
+  LINK_UPLOAD_PATH,
+  LINK_UPLOADS_PATH,
+  type LinkOptions,
+  requireLink,
+} from './visitor.ts'
 import { toldToVisitor } from './visitor-problems.ts'
 
 /** What people without an account can do with a link. Access tokens are ignored here. */
 export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Promise<void> {
-  const others = otherMethods(app)
+  // The routes of files serve these.
+  const others = otherMethods(app, {
+    [`${LINK_PATH}/archive/`]: ['POST', 'PUT'],
+    [LINK_UPLOADS_PATH]: ['GET', 'HEAD', 'PUT'],
+    [LINK_UPLOAD_PATH]: ['GET', 'PUT'],
+  })
   await app.register(fastifyCookie, { hook: false })
   app.decorateRequest('subject', null)
   app.setErrorHandler((error, request, reply) =>

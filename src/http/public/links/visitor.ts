@@ -36,7 +36,10 @@ interface LinkUseCases {
 }
 
 export const LINK_PATH = '/links/:secret'
-export const LINK_FILE_PATH = '/links/:secret/:file_name'
+export const LINK_FILE_PATH = '/links/:secret/*'
+export const LINK_UPLOADS_PATH = '/links/:secret/uploads/'
+/** Anything but an upload below `uploads/` is a file. */
+export const LINK_UPLOAD_PATH = `${LINK_UPLOADS_PATH}:upload_id(^[0-9a-f-]{36}$)`
 
 /** The cookie with the key of a link's password. Its path is the link's. */
 export const LINK_COOKIE = 'link_key'

@@ -2,7 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import {
   CHARACTER_PATTERN,
+  FILE_NAME_PART_PATTERN,
   type FileNamePrefix,
+  MAX_FILE_NAME_BYTES,
   parseFileName,
   parseFileNamePrefix,
 } from '../../../core/files/file-name.ts'
@@ -25,14 +27,17 @@ import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../pagination.t
 
 export const LISTING_QUERY = Query({
   prefix: Prefix(
-    'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +
-      'Names are compared byte by byte.',
+    'The prefix of the file names, such as a folder with its slash. Names are compared byte by byte.',
     'READ',
   ),
-  contains: Prefix(
-    'A part of the file names, in any case: at most 255 bytes of UTF-8. Compared by Unicode lower case, in the ' +
-      'form NFC.',
-    'readme',
+  contains: Type.Optional(
+    Type.String({
+      maxLength: MAX_FILE_NAME_BYTES,
+      pattern: FILE_NAME_PART_PATTERN,
+      description:
+        'A part of the file names, in any case. Compared by Unicode lower case, in the form NFC.',
+      examples: ['readme'],
+    }),
   ),
   delimiter: Type.Optional(
     Type.String({
@@ -40,7 +45,7 @@ export const LISTING_QUERY = Query({
       description:
         'One character. Names that contain it after the prefix are rolled up to `prefixes`, each up to and including ' +
         'the character. Only with an order by name.',
-      examples: ['-'],
+      examples: ['/'],
     }),
   ),
   order: Type.Optional(
@@ -62,7 +67,7 @@ export const LISTING_MEMBERS = {
       description:
         'With `delimiter`: the prefixes that names are rolled up to, in the same order. `limit` counts files and ' +
         'prefixes together.',
-      examples: [['2026-']],
+      examples: [['photos/2026/']],
     }),
   ),
 }

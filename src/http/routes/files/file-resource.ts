@@ -26,10 +26,14 @@ import { Type } from '../../openapi/type.ts'
 import { pathNotFound } from '../../server/problem.ts'
 import { subjectOf } from '../../server/request-subject.ts'
 
-/** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */
-export function fileNameParam(segment: string): FileName {
-  if (segment === '') throw pathNotFound()
-  return parseFileName(segment)
+/**
+ * The name of the file, which is all that follows in the path of a route that ends in `/*`; the router has decoded it, so
+ * `%2F` is a slash too. Throws `not_found` if it is empty, else as `parseFileName` does.
+ */
+export function fileNameIn({ params }: FastifyRequest): FileName {
+  const { '*': path } = params as { readonly '*': string }
+  if (path === '') throw pathNotFound()
+  return parseFileName(path)
 }
 
 /** The file in the path, as its owner calls it, and who names it. */
@@ -38,14 +42,13 @@ export interface NamedFile {
   readonly name: FileName
 }
 
-/** Throws as `subjectOf`, `fileNameParam` and `nameFor` do. */
+/** Throws as `subjectOf`, `fileNameIn` and `nameFor` do. */
 export function namedFile(
   request: FastifyRequest,
   anyOf: readonly [Action, ...Action[]],
 ): NamedFile {
-  const { file_name } = request.params as { readonly file_name: string }
   const subject = subjectOf(request, anyOf)
-  return { subject, name: nameFor(subject, fileNameParam(file_name)) }
+  return { subject, name: nameFor(subject, fileNameIn(request)) }
 }
 
 /** The preconditions of a change. Throws as their parser and `assertMayCompare` do. */

@@ -3,7 +3,7 @@ import type { Operation, Schemas } from '../../openapi/operation.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { UPLOAD_ID } from './upload-resource.ts'
 import { RETENTION, REPR_DIGEST as WHOLE_DIGEST } from '../files/upload.openapi.ts'
-import { APPEND_MEDIA_TYPE, TUS_VERSION } from './tus-headers.ts'
+import { APPEND_MEDIA_TYPE, MAX_UPLOAD_METADATA_BYTES, TUS_VERSION } from './tus-headers.ts'
 
 const BYTES = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
 
@@ -133,7 +133,7 @@ export const CREATE_HEADERS = {
   'Upload-Metadata': {
     required: true,
     type: 'string',
-    maxLength: 4096,
+    maxLength: MAX_UPLOAD_METADATA_BYTES,
     description:
       'Pairs of a key and a base64 value, separated by commas. `filename` is required; `visibility`, `filetype` (the ' +
       'media type) and `metadata` (a JSON object of strings, at most 2 KiB) are optional.',

@@ -92,20 +92,21 @@ export interface UploadMetadata {
   readonly header: string
 }
 
-const MAX_METADATA_BYTES = 4096
+/** A name, a media type and metadata fit, each as long as it may be. */
+export const MAX_UPLOAD_METADATA_BYTES = 5 * 1024
 
 /** Each takes the event loop 0.5 us in each answer that shows it, and a page shows those of 100 uploads. */
 const MAX_METADATA_KEYS = 64
 
 /**
  * The file's name is the key `filename`, else `name`. Other keys are kept. Throws `invalid_parameter` if the header is
- * missing, malformed, longer than 4 KiB or has more than 64 keys, and as `parseFileName` does.
+ * missing, malformed, longer than 5 KiB or has more than 64 keys, and as `parseFileName` does.
  */
 export function parseMetadata(headers: IncomingHttpHeaders): UploadMetadata {
   const header = headers['upload-metadata']?.toString()
   if (header === undefined) throw invalid('Upload-Metadata', 'must have a filename')
-  if (Buffer.byteLength(header) > MAX_METADATA_BYTES) {
-    throw invalid('Upload-Metadata', `must have at most ${MAX_METADATA_BYTES} bytes`)
+  if (Buffer.byteLength(header) > MAX_UPLOAD_METADATA_BYTES) {
+    throw invalid('Upload-Metadata', `must have at most ${MAX_UPLOAD_METADATA_BYTES} bytes`)
   }
   if (header.split(',').length > MAX_METADATA_KEYS) {
     throw invalid('Upload-Metadata', `must have at most ${MAX_METADATA_KEYS} keys`)

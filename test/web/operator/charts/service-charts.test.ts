@@ -10,10 +10,10 @@ cloud_repository_received_bytes_total{listener="public",method="GET",route="/d"}
 cloud_repository_received_bytes_total{listener="admin",method="GET",route="/metrics"} 5000
 cloud_repository_sent_bytes_total{listener="public",method="GET",route="/c"} 7
 cloud_repository_uploads_running 3
-cloud_repository_requests_total{listener="public",method="PUT",route="/b/users/me/repo/:file_name",status="200"} 8
-cloud_repository_requests_total{listener="public",method="POST",route="/b/users/me/repo/:file_name",status="200"} 1
-cloud_repository_requests_total{listener="public",method="PUT",route="/b/users/me/repo/:file_name",status="403"} 5
-cloud_repository_requests_total{listener="public",method="GET",route="/b/users/me/repo/:file_name",status="200"} 9
+cloud_repository_requests_total{listener="public",method="PUT",route="/b/users/me/repo/*",status="200"} 8
+cloud_repository_requests_total{listener="public",method="POST",route="/b/users/me/repo/*",status="200"} 1
+cloud_repository_requests_total{listener="public",method="PUT",route="/b/users/me/repo/*",status="403"} 5
+cloud_repository_requests_total{listener="public",method="GET",route="/b/users/me/repo/*",status="200"} 9
 cloud_repository_uploads_running_ever 99
 cloud_repository_reservations 3
 cloud_repository_reserved_bytes 1000
