@@ -12,7 +12,7 @@ const skipped = isSkipped(await whyMissing(findNginx()))
 
 const POLL = { timeout: 10_000, interval: 20 }
 
-describe.skipIf(skipped)('a resumable upload through deploy/nginx.conf', () => {
+describe.skipIf(skipped)('deploy/nginx.conf', () => {
   const opened = new AsyncDisposableStack()
   let port: number
   let user: TestUser
@@ -48,7 +48,7 @@ describe.skipIf(skipped)('a resumable upload through deploy/nginx.conf', () => {
     return reply.headers.get('location') ?? ''
   }
 
-  it('keeps what has arrived when the connection breaks, and continues there', async () => {
+  it('keeps what has arrived of a resumable upload when the connection breaks, and continues there', async () => {
     const content = randomBytes(1_000_000)
     const path = await create(content.length)
     const headers = {
@@ -77,7 +77,7 @@ describe.skipIf(skipped)('a resumable upload through deploy/nginx.conf', () => {
     expect(digest(new Uint8Array(await file.arrayBuffer()))).toBe(digest(content))
   })
 
-  it('is told where its creation is, and by a HEAD how far it has come', async () => {
+  it('says where the creation of an upload is, and by a HEAD how far it has come', async () => {
     const path = await create(5)
     expect(path).toMatch(/^\/users\/me\/uploads\/[0-9a-f-]{36}$/)
     const reply = await ask('HEAD', path)
@@ -87,5 +87,19 @@ describe.skipIf(skipped)('a resumable upload through deploy/nginx.conf', () => {
     expect(told).toEqual(['0', '5', '1.0.0', 'filename YQ=='])
     expect((await ask('DELETE', path)).status).toBe(204)
     expect((await ask('HEAD', path)).status).toBe(404)
+  })
+
+  it.each([
+    ['a/b c/d%2F', ['a/b%20c/d%252F', 'a%2Fb%20c%2fd%252F']],
+    ['folder/', ['folder/', 'folder%2F']],
+  ])('passes the path of %j on, however it is encoded', async (name, paths) => {
+    for (const path of paths) {
+      const stored = await ask('PUT', `/users/me/repo/${path}`)
+      expect({ status: stored.status, ...((await stored.json()) as object) }).toMatchObject({
+        status: 200,
+        name,
+      })
+      expect((await ask('GET', `/users/me/repo/${path}`)).status).toBe(200)
+    }
   })
 })
